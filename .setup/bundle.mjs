@@ -114,12 +114,14 @@ const late = {
 rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,
-  // Both are started by their names: the program by `mimir.js`, the thread beside the parts.
-  input: { 'parts/cli': 'src/main.ts', 'parts/ask-now-thread': 'src/remote/client/ask-now-thread.ts' },
+  // Started by its name, by `mimir.js`.
+  input: { 'parts/cli': 'src/main.ts' },
   platform: 'node',
   external: [/^blessed(?:\/|$)/, '@vscode/ripgrep'],
   plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],
   preserveEntrySignatures: false,
+  // An entrance only passes names on: nothing behind it is loaded because of another name.
+  treeshake: { moduleSideEffects: [{ test: /\/src\/.*\/index\.ts$/, sideEffects: false }] },
   transform: { target: 'node24' },
   logLevel: 'warn',
 });

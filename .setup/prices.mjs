@@ -34,7 +34,7 @@ writeFileSync(
  * Written by \`npm run prices\` from the price library: US dollars per million tokens. A model that isn't here has no known price.
  * In a file of its own since the library takes a tenth of a second to load; test/models/catalogue/prices.test.ts compares the two.
  */
-import type { Price } from '../../domain/models/price.ts';
+import type { Price } from '../../domain/models/provider.ts';
 
 export const PRICES: Readonly<Record<string, Price>> = {
 ${rows.join('\n')}

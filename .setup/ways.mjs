@@ -3,24 +3,19 @@
  * bundlers make one for each set of entries that share something: a hundred for one reply. Here only the ways in which
  * people use the program count, so each reads a dozen. What belongs to none of them stays in small files of its own.
  */
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** By name of a way: the modules it begins with. What they import without waiting belongs to it too. */
 const WAYS = {
   always: ['src/cli/dispatch.ts'],
-  screen: ['src/cli/commands/screen.ts', 'src/ui/tui/terminal/surface/blessed-screen.ts'],
-  run: [
-    command('run'),
-    'src/cli/plans/run-plan.ts',
-    'src/app/project/open-project.ts',
-    'src/app/project/open-runs.ts',
-    'src/ui/lines/follow.ts',
-  ],
+  screen: ['src/cli/commands/screen.ts', 'src/ui/tui/terminal/blessed-screen.ts'],
+  run: [command('run'), 'src/app/project/open-project.ts', 'src/app/project/open-runs.ts', 'src/ui/lines/follow.ts'],
   engine: [
     'src/app/project/begin-run.ts',
     'src/app/client/run-api.ts',
-    'src/app/project/model-port.ts',
-    'src/remote/server/server.ts',
+    'src/app/workspace/model-port.ts',
+    'src/remote/server.ts',
   ],
   session: [
     ...[
@@ -37,8 +32,8 @@ const WAYS = {
       'what',
       'who',
     ].map(command),
-    'src/app/process/own-program.ts',
-    'src/app/client/agent-client.ts',
+    'src/app/process/program.ts',
+    'src/app/client/session-client.ts',
     'src/app/client/person-client.ts',
   ],
   anthropic: ['src/models/anthropic/adapter.ts'],
@@ -77,7 +72,54 @@ function reachedFrom(root, begins, graph) {
     const id = todo.pop();
     if (reached.has(id)) continue;
     reached.add(id);
-    todo.push(...(graph.getModuleInfo(id)?.importedIds ?? []));
+    todo.push(...importsOf(id, graph));
   }
   return reached;
 }
+
+/** The modules behind the names that one imports: an entrance (`index.ts`) stands for those files only whose names are used. */
+function importsOf(id, graph) {
+  const imported = graph.getModuleInfo(id)?.importedIds ?? [];
+  if (!imported.some(isEntrance)) return imported;
+  const used = namesFrom(id);
+  return imported.flatMap((other) => (isEntrance(other) ? behind(other, used.get(other) ?? []) : [other]));
+}
+
+const isEntrance = (id) => /\/src\/.*\/index\.ts$/.test(id);
+
+const behind = (entrance, names) =>
+  [...namesFrom(entrance)]
+    .filter(([, exported]) => exported.some((name) => names.includes(name)))
+    .map(([file]) => file);
+
+/** By file: the names that a source imports from it, or passes on from it; types are not among them. */
+function namesFrom(id) {
+  const text = readFileSync(id, 'utf8');
+  const from = new Map();
+  const add = (file, names) =>
+    from.set(join(dirname(id), file), [...(from.get(join(dirname(id), file)) ?? []), ...names]);
+  for (const [, names, file] of text.matchAll(/^(?:import|export) \{([^}]*)\} from '(\.[^']+)';$/gm)) {
+    const values = names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && !name.startsWith('type '));
+    add(
+      file,
+      values.map((name) => name.split(' as ')[0]),
+    );
+  }
+  for (const [, space, file] of text.matchAll(/^import \* as (\w+) from '(\.[^']+)';$/gm))
+    add(
+      file,
+      Array.from(text.matchAll(new RegExp(String.raw`\b${space}\.(\w+)`, 'g')), ([, name]) => name),
+    );
+  for (const [, file] of text.matchAll(/^export \* from '(\.[^']+)';$/gm))
+    add(file, exportedBy(join(dirname(id), file)));
+  return from;
+}
+
+const exportedBy = (id) =>
+  Array.from(
+    readFileSync(id, 'utf8').matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm),
+    ([, name]) => name,
+  );

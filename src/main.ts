@@ -4,7 +4,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 
 // A copy: variables with secrets are taken out of the process itself, and may have been handed over instead.
 const handed = process.env['MIMIR_HANDED'] !== undefined;
-const env = handed ? (await import('./app/project/secrets.ts')).environmentWithHanded() : { ...process.env };
+const env = handed ? (await import('./app/workspace/secrets.ts')).environmentWithHanded() : { ...process.env };
 // In a folder of one's own: what stands in the shared one below /tmp could be anybody's code.
 const cache = env['XDG_CACHE_HOME'] ?? (env['HOME'] === undefined ? '' : `${env['HOME']}/.cache`);
 if (cache.startsWith('/')) {

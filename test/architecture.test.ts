@@ -17,6 +17,9 @@ const LEVELS = [
   ['main.ts'],
 ];
 
+/** The modules of the engine, from the lowest up. */
+const ENGINE = ['gate', 'agents', 'reviews', 'planning', 'messaging', 'run'];
+
 /** Pairs that the levels alone would allow. */
 const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['models', 'policy'],
@@ -37,11 +40,11 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
       .split(' ')
       .map((name) => [`highlight.js/lib/languages/${name}`, ['ui/tui/components/text/languages.ts']]),
   ),
-  fuzzysort: ['ui/tui/', 'app/project/service/'],
+  fuzzysort: ['ui/tui/', 'app/project/file-index.ts'],
   // Never its root: that loads forty widgets.
-  'blessed/lib/widgets/screen.js': ['ui/tui/terminal/surface/blessed-screen.ts'],
+  'blessed/lib/widgets/screen.js': ['ui/tui/terminal/blessed-screen.ts'],
   // Never its root: that loads forty packages.
-  'blessed-contrib/lib/widget/canvas.js': ['ui/tui/terminal/surface/canvas.ts'],
+  'blessed-contrib/lib/widget/canvas.js': ['ui/tui/terminal/canvas.ts'],
   yaml: ['config/'],
   chalk: ['app/process/', 'app/reports/', 'ui/lines/', 'cli/'],
   // A real shell grammar: what a command says can't be guessed.
@@ -58,17 +61,15 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:fs/promises': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
   // Sockets of the file system only: no port of the network is ever opened.
   'node:net': ['remote/'],
-  'node:worker_threads': ['remote/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
   'node:child_process': [
     'tools/process/run-program.ts',
-    'tools/files/ripgrep.ts',
-    'tools/process/run-program.ts',
+    'tools/files/search.ts',
     'ui/tui/terminal/external-editor.ts',
     // A run in a process of its own.
     'remote/host.ts',
   ],
-  'node:module': ['main.ts', 'app/process/own-program.ts', 'cli/warm.ts'],
+  'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/'],
@@ -85,51 +86,39 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
  * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
  */
 const WRITERS: readonly string[] = [
-  'tools/process/fresh-files.ts',
   'tools/files/replace-file.ts',
-  // /dev/null alone.
-  'tools/process/descriptors.ts',
-  // A script that starts Mimir itself.
-  'tools/process/launcher.ts',
-  // Repositories that a command made, by another name.
-  'tools/writes/set-aside.ts',
-  'tools/sandbox/mount-placeholders.ts',
-  // What git is told in the box of reading commands.
-  'tools/sandbox/reading.ts',
+  // /dev/null, and a script that starts Mimir itself.
+  'tools/process/environment.ts',
+  // Empty folders under covers, and what git is told in the sandbox of reading commands.
+  'tools/sandbox/mounts.ts',
   // `/tmp` of agents, kept caches of builds, and a configuration of Cargo, all in the state folder.
-  'tools/sandbox/agent-tmp.ts',
+  'tools/sandbox/socket-mount.ts',
   'tools/process/kept-folders.ts',
-  'tools/sandbox/private-home.ts',
   'tools/sandbox/home.ts',
-  // Copies of what commands may not change, in the state folder, and what is put back from them.
+  // Copies of what commands may not change, in the state folder, what is put back from them, and repositories that a command made.
   'tools/writes/kept.ts',
   'tools/trees/tree.ts',
-  'tools/trees/index-file.ts',
   'tools/trees/stage.ts',
   'tools/trees/store.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
-  'config/settings/seen.ts',
-  'config/trust/store.ts',
+  'config/settings/policy-watcher.ts',
+  'config/trust/files.ts',
   // Folders, sockets and the output of runs in processes of their own.
   'remote/host.ts',
   'remote/socket-paths.ts',
-  'remote/server/server.ts',
+  'remote/server.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
-  'app/process/clipboard-file.ts',
+  'app/process/files.ts',
   'ui/tui/terminal/external-editor.ts',
-  'ui/tui/terminal/write.ts',
-  'app/project/service/child-archive.ts',
+  'ui/tui/terminal/lifecycle.ts',
   'cli/crash-report.ts',
-  'app/project/service/hints-seen.ts',
-  'app/project/service/report.ts',
+  'app/reports/report.ts',
   'cli/commands/init.ts',
-  'app/agents/keep.ts',
-  'app/process/new-file.ts',
-  'cli/plans/plan-file.ts',
+  'app/agents/catalogue.ts',
+  'cli/plan-file.ts',
   // Keys on their way to another process of Mimir's own, and whether a sandbox worked, in the state folder.
-  'app/project/secrets.ts',
-  'app/hosting/start-clean.ts',
+  'app/workspace/secrets.ts',
 ];
 
 /** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */
@@ -151,13 +140,13 @@ const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly strin
       'config/settings/load.ts',
       'ui/tui/terminal/',
       'tools/process/environment.ts',
-      'app/project/secrets.ts',
-      'app/process/clipboard-file.ts',
+      'app/workspace/secrets.ts',
+      'app/process/files.ts',
     ],
   },
   {
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
-    allowed: ['main.ts', 'app/', 'cli/', 'ui/lines/', 'ui/tui/terminal/', 'tools/', 'store/wal-sync.ts'],
+    allowed: ['main.ts', 'app/', 'cli/', 'ui/lines/', 'ui/tui/terminal/', 'tools/', 'store/durability.ts'],
   },
   // The network has one door, and nothing gets round the doors of packages.
   { what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/, allowed: ['models/http/transport.ts'] },
@@ -223,6 +212,15 @@ describe('the modules', () => {
         moduleOf(file) === 'engine' && /^ports\/(model|tool)\.ts$/.test(target) && !file.startsWith('engine/gate/'),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('lets a module of the engine import lower ones only', () => {
+    const levelIn = (file: string): number => ENGINE.indexOf(file.split('/')[1] ?? '');
+    const within = imports
+      .filter(({ target }) => target.startsWith('.'))
+      .map(({ file, target }) => ({ file, target: path.join(path.dirname(file), target) }))
+      .filter(({ file, target }) => file.startsWith('engine/') && target.startsWith('engine/'));
+    expect(within.filter(({ file, target }) => levelIn(target) > levelIn(file) || levelIn(target) === -1)).toEqual([]);
   });
 
   it('keeps the agent loop free of everything but the words and the gate', () => {

@@ -1,9 +1,10 @@
 /** Custom agents at work: used by Task as built-in ones are, with the tools of their file and no others. */
+import { toolsFor } from '../src/domain/agents/tool-facts.ts';
 import { describe, expect, it } from 'vitest';
 import type { Loaded } from '../src/config/settings/load.ts';
 import { scriptedModel } from '../src/models/script-file.ts';
-import { ALIASES } from '../src/policy/aliases.ts';
-import { openTools, toolsFor } from '../src/tools/tools.ts';
+import { ALIASES } from '../src/policy/models.ts';
+import { openTools } from '../src/tools/index.ts';
 import { load, somePlace } from './config/some-place.ts';
 import { freshFolder } from './support/folder.ts';
 import type { TestRun } from './support/run.ts';

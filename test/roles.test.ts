@@ -1,17 +1,17 @@
 /** The roles that are shipped, as a run really has them: their files, the rules, the real tools, the engine. */
+import { toolsFor } from '../src/domain/agents/tool-facts.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EventOf } from '../src/events/by-type.ts';
-import { plannerForm } from '../src/domain/plan/planner-form.ts';
+import type { EventOf } from '../src/events/event.ts';
+import { plannerForm } from '../src/domain/plan/check-plan.ts';
 import { scriptedModel } from '../src/models/script-file.ts';
-import { ALIASES } from '../src/policy/aliases.ts';
+import { ALIASES } from '../src/policy/models.ts';
 import type { ToolPort } from '../src/ports/tool.ts';
-import { openTools, toolsFor } from '../src/tools/tools.ts';
+import { openTools } from '../src/tools/index.ts';
 import { loaded, PACKAGE } from './config/some-place.ts';
 import { freshFolder } from './support/folder.ts';
-import type { Setting, TestRun } from './support/run.ts';
-import { AGENT, testRun } from './support/run.ts';
+import { AGENT, type Setting, type TestRun, testRun } from './support/run.ts';
 
 /** Every model that has a name, played by a script: each role gets the one it wants. */
 const catalogue = [...ALIASES].map(([alias, id]) => scriptedModel(id, { aliases: [alias] }));

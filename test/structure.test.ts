@@ -16,7 +16,7 @@ const entrances = z
 
 describe('the structure of the sources', () => {
   it.each<[what: string, found: readonly string[], most: number, aim: number]>([
-    ['files', sources.map(({ file }) => file), 729, 460],
+    ['files', sources.map(({ file }) => file), 458, 460],
     ['files of more than 500 lines', sources.filter(({ lines }) => lines > 500).map(({ file }) => file), 0, 0],
     ['folders of more than 15 files', structure.crowdedFolders(sources, 15), 0, 0],
     ['folders more than 4 levels below src', structure.deepFolders(sources, 4), 0, 0],
@@ -24,13 +24,13 @@ describe('the structure of the sources', () => {
     [
       'circles of imports',
       structure.circlesOf(sources).map(({ folder, parts }) => `${folder}: ${parts.join(' ')}`),
-      5,
+      0,
       0,
     ],
-    ['collaborators of more than 15 members', structure.wideInterfaces(sources, 'collaborators', 15), 6, 4],
+    ['collaborators of more than 15 members', structure.wideInterfaces(sources, 'collaborators', 15), 2, 4],
     ['records of more than 30 fields', structure.wideInterfaces(sources, 'records', 30), 4, 5],
-    ['imports past the entrance of a module', structure.pastEntrances(sources, entrances), 1818, 0],
-    ['sentences in more than one file', structure.repeatedSentences(sources), 22, 10],
+    ['imports past the entrance of a module', structure.pastEntrances(sources, entrances), 0, 0],
+    ['sentences in more than one file', structure.repeatedSentences(sources), 10, 10],
   ])('has no more %s than before', (_, found, most) => {
     expect(found.length, found.slice(0, 20).join('\n')).toBeLessThanOrEqual(most);
   });
@@ -39,7 +39,21 @@ describe('the structure of the sources', () => {
     const sum = (of: 'lines' | 'codeLines'): number => sources.reduce((all, source) => all + source[of], 0);
     // Aims: 80,000 and 64,000.
     expect({ lines: sum('lines'), code: sum('codeLines') }).toSatisfy(
-      ({ lines, code }) => lines <= 92_381 && code <= 73_949,
+      ({ lines, code }) => lines <= 88_480 && code <= 70_068,
+    );
+  });
+
+  it('names no type by a private word where the field has one', () => {
+    const PRIVATE =
+      /^(?:Lobby|Law|Crew|Seat|Loans?|Letters?|Mailbox|Desk|Workshop|Doors?|House|Weather|Deed|Wish|Lit|Carrying|Trail|Heads|Switchboard|Forced)$/;
+    const named = sources.flatMap(({ file }) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^(?:export )?(?:interface|class|type) (\w+)/gm)].map(
+        ([, name = '']) => ({ file, name }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(1000);
+    expect(named.filter(({ name }) => (name.match(/[A-Z][a-z]+/g) ?? []).some((word) => PRIVATE.test(word)))).toEqual(
+      [],
     );
   });
 

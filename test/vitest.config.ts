@@ -8,7 +8,7 @@ const root = new URL('..', import.meta.url).pathname;
 const every = {
   root,
   setupFiles: ['test/support/every-case.ts'],
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 60_000,
 };
 
@@ -39,6 +39,8 @@ export default defineConfig({
           globalSetup: ['test/support/bundled.ts'],
           // Half of their time they wait for a terminal, a process or a pace: four keep two cores busy.
           maxWorkers: 4,
+          // Real terminals and processes on a machine that others load: a second try, which the report names.
+          retry: process.env['CI'] === 'true' ? 1 : 0,
         },
       },
       {

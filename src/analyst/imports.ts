@@ -1,12 +1,23 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
-import { languageOf, languagesIn, TABLE } from './languages.ts';
-import type { LanguageName } from './languages.ts';
-import { isComment } from './lines.ts';
-import { isAside, isTest } from './paths.ts';
-import { hitsOf, hitsWithNext, isCut, linesOf, LONGEST_CONTEXT, read, search, searchAll, searchEach } from './tools.ts';
-import type { Hit, Looking, Seen } from './tools.ts';
-import { byPlace, captured } from './words.ts';
+import { place } from './evidence.ts';
+import { anyOf, batched, exportsIn, type Hit, isComment, languageOf, languagesIn } from './languages.ts';
+import { isAside, isTest } from './project.ts';
+import {
+  hitsOf,
+  hitsWithNext,
+  isCut,
+  linesOf,
+  LONG_LINE,
+  LONGEST_CONTEXT,
+  type Looking,
+  read,
+  search,
+  searchAll,
+  searchEach,
+  type Seen,
+} from './tools.ts';
+import { captured, distinct, escaped, grouped, listed, plural } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
 export interface Link {
@@ -30,19 +41,26 @@ const MOST_LINES = 1000;
 /** Searches the imports of `names`, by a search for each language whose imports can be followed. */
 export function* importsOf(names: readonly string[], where: string | undefined, todo: number): Looking<Imports> {
   const languages = languagesIn(names);
-  const asks = searchEach(languages, 'imports', { path: where, limit: MOST_LINES, about: 'imports' });
-  const modules = languages.includes('go')
-    ? [search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' })]
-    : [];
-  const open = { glob: '*.py', path: where, limit: 300, context: LONGEST_CONTEXT, about: 'imports over several lines' };
-  const long = languages.includes('py') ? [search(OPEN_IMPORT, open)] : [];
-  const say = 'I search for the lines that import a file of this project.';
-  const seen = yield* searchAll([...asks, ...modules, ...long], names, say, todo);
+  const common = { path: where, limit: MOST_LINES, about: 'imports' };
+  const inPython = {
+    path: where,
+    limit: 300,
+    glob: '*.py',
+    context: LONGEST_CONTEXT,
+    about: 'imports of several lines',
+  };
+  const asks = [
+    ...searchEach(languages, ({ imports }) => [imports], common),
+    ...(languages.some(({ name }) => name === 'go') ? [GO_MODULE] : []),
+    ...(languages.some(({ name }) => name === 'py') ? [search(OPEN_IMPORT, inPython)] : []),
+  ];
+  const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
   const hits = seen.flatMap((one) => hitsOf(one));
   const next = yield* namesBehind(seen, todo);
   return { links: linksIn(hits, new Set(names), next), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
 }
 
+const GO_MODULE = search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' });
 /** An import of Python whose names are on the lines behind it. */
 const OPEN_IMPORT = String.raw`^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$`;
 
@@ -52,20 +70,18 @@ const MOST_READ = 40;
 
 /** The names of imports over several lines, by the place of the line that opens each. */
 function* namesBehind(seen: readonly Seen[], todo: number): Looking<ReadonlyMap<string, string>> {
-  const all = seen.filter(({ ask }) => ask.input['pattern'] === OPEN_IMPORT).flatMap((one) => hitsWithNext(one));
-  const cut = all.filter(([, lines]) => !lines.some((line) => line.includes(')'))).slice(0, MOST_READ);
+  const opened = seen.filter(({ ask }) => ask.input['pattern'] === OPEN_IMPORT).flatMap((one) => hitsWithNext(one));
+  const isClosed = (line: string): boolean => line.includes(')');
+  const cut = opened.filter(([, lines]) => !lines.some(isClosed)).slice(0, MOST_READ);
   const asks = cut.map(([hit]) => read(hit.path, hit.line + 1, LONGEST_IMPORT));
-  const texts = asks.length === 0 ? [] : yield { say: 'I read the imports of many lines.', todo, asks };
+  const texts = asks.length === 0 ? [] : yield { todo, say: 'I read the imports of many lines.', asks };
   const whole = cut.map(([hit], at) => [hit, linesOf(texts[at]).map(({ text }) => text)] as const);
-  return new Map(
-    [...all, ...whole].map(([{ path: file, line }, lines]) => [`${file}:${line}`, namesUntilClosed(lines)]),
-  );
-}
-
-function namesUntilClosed(lines: readonly string[]): string {
-  const end = lines.findIndex((line) => line.includes(')'));
-  const own = lines.slice(0, end === -1 ? undefined : end + 1);
-  return own.map((line) => line.replace(/#.*/, '')).join(' ');
+  const names = (lines: readonly string[]): string =>
+    lines
+      .slice(0, lines.findIndex(isClosed) + 1 || lines.length + 1)
+      .map((line) => line.replace(/#.*/, ''))
+      .join(' ');
+  return new Map([...opened, ...whole].map(([hit, lines]) => [place(hit), names(lines)]));
 }
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
@@ -75,13 +91,13 @@ function linksIn(hits: readonly Hit[], files: ReadonlySet<string>, next: Readonl
     if (!files.has(hit.path) || isComment(hit) || isQuoted(hit.text)) return [];
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
-    const names = next.get(`${hit.path}:${hit.line}`) ?? '';
+    const names = next.get(place(hit));
     return lookup
-      .targets({ ...hit, text: hit.text + names })
+      .targets(names === undefined ? hit : { ...hit, text: hit.text.replace(/#.*/, '') + names })
       .map((to): Link => ({ from, to, hit, late: isLate(hit, hits[at - 1]) }));
   });
   const links = all.filter(({ from, to }) => from !== to).toSorted((a, b) => Number(a.late) - Number(b.late));
-  return [...Map.groupBy(links, ({ from, to }) => `${from}\n${to}`).values()].flatMap((same) => same.slice(0, 1));
+  return distinct(links, ({ from, to }) => `${from}\n${to}`);
 }
 
 /** The import itself is inside of a string or behind a comment: it only speaks of one. */
@@ -90,31 +106,27 @@ function isQuoted(text: string): boolean {
   return /(?:^|\s)\/[/*]/.test(before) || ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0);
 }
 
-const LATE = new Map<LanguageName, RegExp>([
-  ['py', /^\s/],
-  ['rust', /\bmod\s+\w+;/],
-]);
-
 /** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
 function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
-  const late = LATE.get(languageOf(file) ?? 'js');
-  if (late !== undefined) return late.test(text);
-  if (/^\s*(?:import|export)\s+type\b(?!\s*(?:,|from\b))|^\s+.*\brequire\(|\bimport\(/.test(text)) return true;
-  const names = /^\s*(?:import|export)\s*\{([^}]*)\}\s*from/.exec(text)?.[1];
-  if (names !== undefined) return names.split(',').every((name) => name.trim() === '' || /^\s*type\s+\w/.test(name));
-  const opened = before?.path === file && /\{\s*$/.test(before.text) ? before.text : '';
-  return /^\s*\}\s*from\b/.test(text) && /^\s*(?:import|export)\s+type\s*\{/.test(opened);
+  const opened = before?.path === file && /^\s*\}\s*from\b/.test(text) ? before.text : '';
+  return languageOf(file)?.late?.test(text) === true || /^\s*(?:import|export)\s+type\s*\{\s*$/.test(opened);
+}
+
+/** The files that `from` import, and those that these import in turn; in Go the files of a folder import as one. */
+export function reachedFrom(from: readonly string[], links: readonly Link[]): ReadonlySet<string> {
+  const next = Map.groupBy(links, (link) => link.from);
+  const reached = new Set(from);
+  for (const file of reached) for (const { to } of next.get(file) ?? []) reached.add(to);
+  return reached;
 }
 
 /** The imports of each file, those in tests and examples left out; most first. */
 export const usersOf = (links: readonly Link[]): ReadonlyMap<string, readonly Link[]> =>
   new Map(
-    [
-      ...Map.groupBy(
-        links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from)),
-        ({ to }) => to,
-      ),
-    ].toSorted(([a, x], [b, y]) => y.length - x.length || byPlace({ path: a }, { path: b })),
+    grouped(
+      links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from)),
+      ({ to }) => to,
+    ),
   );
 
 /** Files that import each other in a circle when they are loaded, each as one way round. */
@@ -149,148 +161,201 @@ function wayRound(start: string, next: ReadonlyMap<string, readonly Link[]>): re
 
 // Which file of the project an import leads to; what can't be resolved is left out, never guessed.
 
-/** How the file of a module of Python ends. */
-const PYTHON = ['.py', '/__init__.py', '.pyi', '/__init__.pyi'];
+/** Folders below one that is searched, in which sources often are. */
+const USUAL = ['', 'src', 'lib', 'include'];
 
 /** Resolves imports by the files that were seen. */
 class Lookup {
   private readonly files: ReadonlySet<string>;
-  /** The end of a path without its ending -> the paths that end so. */
-  private readonly ends = new Map<string, string[]>();
+  /** The end of a path, of two names at least -> the paths that end so. */
+  private readonly ends: ReadonlyMap<string, readonly { readonly file: string }[]>;
   private readonly goModule: string;
-  /** Folders of Python that hold a package and are in none. */
-  private readonly roots: readonly string[];
+  /** Folders around packages of Python. */
+  private readonly around: readonly string[];
 
   constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
     this.files = files;
-    const packages = [...files]
-      .filter((file) => path.basename(file) === '__init__.py')
-      .map((file) => path.dirname(path.dirname(file)));
-    this.roots = [...new Set(['', ...packages.filter((folder) => !files.has(`${folder}/__init__.py`))])];
     this.goModule = captured(/^module\s+(\S+)/, hits.find((hit) => /(?:^|\/)go\.mod$/.test(hit.path))?.text ?? '');
-    for (const file of files) {
-      const parts = file.replace(/(?:\/__init__)?\.\w+$/, '').split('/');
-      for (let at = 0; at < parts.length; at += 1) {
-        const end = parts.slice(at).join('/');
-        this.ends.set(end, [...(this.ends.get(end) ?? []), file]);
-      }
-    }
-  }
-
-  targets(hit: Hit): readonly string[] {
-    switch (languageOf(hit.path)) {
-      case 'js':
-        return this.script(hit);
-      case 'py':
-        return this.python(hit);
-      case 'go':
-        return this.go(hit.text);
-      case 'rust':
-        return this.rust(hit);
-      case 'java':
-        return this.byEnd(captured(/^import\s+(?:static\s+)?([\w.]+)/, hit.text).split('.'), [
-          'java',
-          'kt',
-          'scala',
-          'groovy',
-        ]);
-      case 'php':
-        return this.byEnd(captured(/^\s*use\s+([\w\\]+)/, hit.text).split('\\'), ['php']);
-      default:
-        return this.quoted(hit);
-    }
-  }
-
-  private first(...names: readonly string[]): readonly string[] {
-    return names
-      .map((name) => path.normalize(name))
-      .filter((name) => this.files.has(name))
-      .slice(0, 1);
-  }
-
-  /** The longest end of a name that only one file has: `a.b.C.method` -> `…/a/b/C.java`. */
-  private byEnd(parts: readonly string[], endings: readonly string[]): readonly string[] {
-    for (let length = parts.length; length > 1; length -= 1) {
-      for (let from = 0; length - from > 1; from += 1) {
-        const found = (this.ends.get(parts.slice(from, length).join('/')) ?? []).filter((file) =>
-          endings.some((one) => file.endsWith(`.${one}`)),
-        );
-        if (found.length === 1) return found;
-        if (found.length > 1) return [];
-      }
-    }
-    return [];
-  }
-
-  private script(hit: Hit): readonly string[] {
-    const target = captured(/(?:\bfrom|^\s*import|\brequire\(|\bimport\()\s*["']([^"']+)["']/, hit.text);
-    if (!target.startsWith('.')) return [];
-    const base = path.join(path.dirname(hit.path), target.replace(/[?#].*$/, ''));
-    const kinds = TABLE.js.endings;
-    return this.first(
-      base,
-      ...[base.replace(/\.[cm]?jsx?$/, ''), base].flatMap((name) => kinds.map((kind) => `${name}.${kind}`)),
-      ...kinds.map((kind) => `${base}/index.${kind}`),
-    );
-  }
-
-  private python({ path: file, text }: Hit): readonly string[] {
-    const [, dots = '', from = '', names = ''] = /^\s*from\s+(\.*)([\w.]*)\s+import\s+(.*)$/.exec(text) ?? [];
-    const module = dots + from === '' ? captured(/^\s*import\s+([\w.]+)/, text) : from;
-    const here = path.dirname(file);
-    const roots =
-      dots === ''
-        ? [...this.roots, ...(this.files.has(`${here}/__init__.py`) ? [] : [here])]
-        : [path.join(here, '../'.repeat(dots.length - 1))];
-    const found = roots.map((root) => {
-      const folder = path.join(root, ...module.split('.'));
-      const inside = (names.match(/\w+/g) ?? []).flatMap((name) =>
-        this.first(...PYTHON.map((end) => `${folder}/${name}${end}`)),
-      );
-      return inside.length > 0 ? inside : this.first(...PYTHON.map((end) => `${folder}${end}`));
+    const ends = [...files].flatMap((file) => {
+      const parts = file.split('/');
+      return parts.slice(1).map((_, at) => ({ file, end: parts.slice(at).join('/') }));
     });
-    return found.find((one) => one.length > 0) ?? [];
+    this.ends = Map.groupBy(ends, ({ end }) => end);
+    const packages = [...files].filter((file) => path.basename(file) === '__init__.py');
+    this.around = [...new Set(packages.map((file) => path.join(path.dirname(file), '..')))];
   }
 
-  private go(text: string): readonly string[] {
-    const name = captured(/"([^"]+)"/, text);
-    if (this.goModule === '' || !name.startsWith(`${this.goModule}/`)) return [];
-    const folder = `${name.slice(this.goModule.length + 1)}/`;
-    return [...this.files].some((file) => path.dirname(file) === folder.slice(0, -1)) ? [folder] : [];
+  /** What is in a package of Python is named from outside of it. */
+  private isPackage(folder: string): boolean {
+    return this.files.has(path.join(folder, '__init__.py'));
   }
 
-  private rust({ path: file, text }: Hit): readonly string[] {
-    const module = captured(/\bmod\s+(\w+);/, text);
-    const own = /(?:^|\/)(?:mod|lib|main)\.rs$/.test(file) ? path.dirname(file) : file.replace(/\.rs$/, '');
-    if (module !== '') return this.first(`${own}/${module}.rs`, `${own}/${module}/mod.rs`);
-    const [, kind = '', rest = ''] = /\buse\s+(crate|super|self)::([\w:]+)/.exec(text) ?? [];
-    const roots: Readonly<Record<string, string>> = {
-      crate: file.slice(0, Math.max(0, file.lastIndexOf('src/') + 3)),
-      super: path.dirname(own),
-      self: own,
-    };
-    const parts = rest.split('::').filter((part) => part !== '');
-    for (let length = parts.length; length > 0; length -= 1) {
-      const name = path.join(roots[kind] ?? '', ...parts.slice(0, length));
-      const found = this.first(`${name}.rs`, `${name}/mod.rs`);
-      if (found.length > 0) return found;
+  targets({ path: file, text }: Hit): readonly string[] {
+    const language = languageOf(file);
+    if (language === undefined) return [];
+    const { target, separator, files, omits } = language;
+    const group = (name: string): string => target?.exec(text)?.groups?.[name] ?? '';
+    const [up, name] = [group('up'), group('name')];
+    if (file.endsWith('.go')) return this.goFolder(name);
+    const parts = separator === null ? [name] : name.split(separator);
+    const own = parts.filter((part) => part !== '');
+    const folders = this.foldersFor(file, up, name);
+    const inside = group('names').match(/\w+/g) ?? [];
+    const found = inside.flatMap((one) => this.below(folders, [...own, one], files, own.length + 1));
+    if (found.length > 0) return found;
+    const near = this.below(folders, own, files, up === '' ? 1 : 0);
+    return near.length > 0 || omits === null ? near : this.byEnd(own, files, omits);
+  }
+
+  /** Folders from which a name leads to a file, by how the import begins: nearest first. */
+  private foldersFor(file: string, up: string, name: string): readonly string[] {
+    const here = path.dirname(file);
+    const own = /(?:^|\/)(?:mod|lib|main)\.rs$/.test(file) ? here : file.replace(/\.rs$/, '');
+    if (up === 'use crate') return [file.slice(0, Math.max(0, file.lastIndexOf('src/') + 3))];
+    if (up === 'mod' || up === 'use self') return [own];
+    if (up === 'use super') return [path.dirname(own)];
+    if (up !== '') return [path.join(here, '../'.repeat(up.length - 1))];
+    if (name.startsWith('.')) return [here];
+    const parts = file.split('/').slice(0, -1);
+    const above = [...parts.map((_, at) => parts.slice(0, parts.length - at).join('/')), ''];
+    return [...above.flatMap((folder) => USUAL.map((each) => path.join(folder, each))), ...this.around].filter(
+      (folder) => folder === '.' || !this.isPackage(folder),
+    );
+  }
+
+  /** The file of a name below one of `folders`; the last of its parts may be what the file defines. */
+  private below(
+    folders: readonly string[],
+    parts: readonly string[],
+    endings: readonly string[],
+    least: number,
+  ): readonly string[] {
+    for (let length = parts.length; length >= least; length -= 1) {
+      const name = parts.slice(0, length).join('/');
+      const places = folders.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)));
+      const found = places.find((one) => this.files.has(one));
+      if (found !== undefined) return [found];
     }
     return [];
   }
 
-  /** A name in quotes: relative to the file, below the usual folders, or the end of one path only. */
-  private quoted({ path: file, text }: Hit): readonly string[] {
-    const target = captured(/["']([^"']+)["']/, text) || captured(/^\s*(?:\.|source)\s+(\S+)/, text);
-    const name = target
-      .replace(/^.*\$\w*[/}]*/, '')
-      .replace(/^(?:\.?\.\/)+(?=\w)/, (dots) => (languageOf(file) === 'shell' ? '' : dots));
-    const ending = path.extname(name) === '' && languageOf(file) === 'ruby' ? '.rb' : '';
-    const beside = path.join(path.dirname(file), name + ending);
-    const near = this.first(beside, ...['', 'lib/', 'include/', 'src/'].map((folder) => `${folder}${name}${ending}`));
-    if (near.length > 0 || (languageOf(file) === 'c' && !name.includes('/'))) return near;
-    const same = (this.ends.get(name.replace(/\.\w+$/, '')) ?? []).filter((one) =>
-      `/${one}`.endsWith(`/${name}${ending}`),
-    );
-    return same.length === 1 ? same : [];
+  /** The longest end of a name that only one file has: `a.b.C.method` -> `…/a/b/C.java`. `omits`: how many first parts no path has. */
+  private byEnd(parts: readonly string[], endings: readonly string[], omits: number): readonly string[] {
+    for (let length = parts.length; length > 0; length -= 1) {
+      for (let from = 0; from <= Math.min(omits, length - 1); from += 1) {
+        const name = parts.slice(from, length).join('/');
+        const found = endings.flatMap((ending) => this.ends.get(name + ending) ?? []);
+        if (found.length > 0) return found.length === 1 ? found.map(({ file }) => file) : [];
+      }
+    }
+    return [];
   }
+
+  /** In Go a folder is imported. */
+  private goFolder(name: string): readonly string[] {
+    const folder = name.startsWith(`${this.goModule}/`) ? name.slice(this.goModule.length + 1) : '';
+    return [...this.files].some((file) => path.dirname(file) === folder) ? [`${folder}/`] : [];
+  }
+}
+
+// The names that files offer to others, and who holds them.
+
+/** A name that a line offers to other files. */
+export interface Export {
+  readonly name: string;
+  readonly hit: Hit;
+}
+
+const BLOCK = /^module\.exports\s*=\s*\{\s*$/;
+const MOST_BLOCKS = 40;
+
+/** The names that `files` offer, as their lines tell; a `module.exports` of several lines is read. */
+export function* exportsOf(
+  files: readonly string[],
+  where: string | undefined,
+  todo: number,
+): Looking<{ readonly exports: readonly Export[]; readonly seen: readonly Seen[] }> {
+  const common = { path: where, limit: MOST_LINES, about: 'exported names' };
+  const asks = searchEach(languagesIn(files), (language) => [language.exports], common);
+  const seen = yield* searchAll(asks, files, 'I search for the names that files offer to others.', todo);
+  const known = new Set(files);
+  const hits = seen.flatMap((look) => hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
+  const blocks = hits.filter(({ text }) => BLOCK.test(text)).slice(0, MOST_BLOCKS);
+  const reads = blocks.map(({ path: file, line }) => read(file, line, 60));
+  const texts = reads.length === 0 ? [] : yield { todo, say: 'I read the lists of exported names.', asks: reads };
+  const inBlocks = texts.flatMap((text) => namesInBlock(linesOf(text).slice(1)));
+  return { exports: [...hits.flatMap((hit) => exportsIn(hit).map((name) => ({ name, hit }))), ...inBlocks], seen };
+}
+
+function namesInBlock(lines: readonly Hit[]): readonly Export[] {
+  const end = lines.findIndex(({ text }) => text.startsWith('}'));
+  return lines
+    .slice(0, end === -1 ? undefined : end)
+    .map((hit) => ({ name: captured(/^\s+([A-Za-z_$][\w$]*)\s*(?:,|:|$)/, hit.text), hit }));
+}
+
+/** Names that say nothing of whose they are. */
+const COMMON_NAMES =
+  /^(?:main|default|setup|teardown|configure|init|index|config|module|exports|register|activate|get|set|run|parse|name|type|test|data)$/;
+
+/** Whether a name is so short or so common that lines which hold it tell nothing of its file. */
+export const isCommon = (name: string, shortest: number): boolean => name.length < shortest || COMMON_NAMES.test(name);
+
+/** Who holds names: the lines of each whose search was whole or that is used, and how many could not be told. */
+export interface Holders {
+  readonly of: ReadonlyMap<Export, readonly Hit[]>;
+  readonly left: number;
+  readonly seen: readonly Seen[];
+}
+
+const ROUNDS = 24;
+/** Searches of one step. */
+const PER_STEP = 4;
+
+/**
+ * The lines of files of `glob` that hold each of `wanted`. Many names are searched together. Where a search or a line of it was cut,
+ * only names that it shows to be used (`isUse`) are settled; the others are asked for again, fewer at a time when nothing was settled.
+ */
+export function* holdersOf(
+  wanted: readonly Export[],
+  glob: string,
+  where: string,
+  isUse: (one: Export, hit: Hit) => boolean,
+): Looking<Holders> {
+  const of = new Map<Export, readonly Hit[]>();
+  const looks: Seen[] = [];
+  let open = wanted;
+  let most = wanted.length;
+  for (let round = 0; round < ROUNDS && open.length > 0 && most > 0; round += 1) {
+    const groups = batched(open, ({ name }) => escaped(name), most).slice(0, PER_STEP);
+    const say = `I search for ${listed(open.slice(0, 3).map(({ name }) => name))} (of ${plural(open.length, 'name')}).`;
+    const asks = groups.map((group) => {
+      const about = `${plural(group.length, 'name')} in ${where}`;
+      const names = anyOf(group.map(({ name }) => escaped(name)));
+      return search(`(?:^|[^\\w$])${names}(?:[^\\w$]|$)`, { glob, limit: MOST_LINES, about });
+    });
+    const seen: readonly Seen[] = yield { todo: 2, say, asks };
+    looks.push(...seen);
+    if (seen.some(({ ok }) => !ok)) break;
+    const settled = groups.flatMap((group, at) => settledIn(group, seen[at], isUse));
+    for (const [one, lines] of settled) of.set(one, lines);
+    const rest = open.filter((one) => !of.has(one));
+    if (rest.length === open.length) most = Math.floor(Math.max(...groups.map((group) => group.length)) / 2);
+    open = rest;
+  }
+  return { of, left: open.length, seen: looks };
+}
+
+/** The lines of each name of a group that a search for all of them settles. */
+function settledIn(
+  group: readonly Export[],
+  look: Seen | undefined,
+  isUse: (one: Export, hit: Hit) => boolean,
+): readonly (readonly [Export, readonly Hit[]])[] {
+  const hits = hitsOf(look);
+  const isWhole = !isCut(look) && (group.length === 1 || !hits.some(({ text }) => LONG_LINE.test(text)));
+  const words = hits.map(({ text }) => new Set(text.match(/[\w$]+/g)));
+  return group
+    .map((one) => [one, hits.filter((_, at) => group.length === 1 || words[at]?.has(one.name) === true)] as const)
+    .filter(([one, lines]) => isWhole || lines.some((hit) => isUse(one, hit)));
 }

@@ -2,54 +2,43 @@
  * The eight kinds of task that the analyst knows, one row of `data/kinds.json` each: by which words a request is recognised, who does
  * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are.
  */
+import { plainLine } from '../domain/text/text.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
-import { deadExports } from './parts/dead-exports.ts';
-import { dependencies } from './parts/dependencies.ts';
+import { report } from './evidence.ts';
 import { find } from './parts/find.ts';
-import { changes, NOTE_WORDS, todos } from './parts/lists.ts';
+import { changes, dependencies, NOTE_WORDS, todos } from './parts/lists.ts';
 import { overview } from './parts/overview.ts';
 import { review } from './parts/review.ts';
-import { untested } from './parts/untested.ts';
+import { deadExports, untested } from './parts/untested.ts';
 import type { Brief, Part, Work } from './turns.ts';
-import { isFilePath, listed, oneLine, termsIn } from './words.ts';
+import { isFilePath, listed, type Term, termsIn } from './words.ts';
 
 /** In the order in which a plan has them. */
 const PARTS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };
 
-export interface Kind {
-  readonly name: string;
-  /** The first that may be planned does it. */
-  readonly roles: readonly string[];
-  /** Input and output together, on a repository of 400 files. */
-  readonly tokens: number;
-  /** The task of its agent. Where this is a whole task, it is of this kind alone. */
-  readonly task: string;
-  /** What a request of this kind says. */
-  readonly words: RegExp;
-  /** For a person. */
-  readonly answers: string;
-  readonly part: Part;
-}
-
 const filled = (text: string): string =>
   text.replace('{notes}', listed(NOTE_WORDS)).replace('{note}', NOTE_WORDS[0] ?? '');
 
-export const KINDS: readonly Kind[] = Object.entries(PARTS).flatMap(([name, part]) =>
+/**
+ * `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
+ * its agent; where this is a whole task, it is of this kind alone. `words`: what a request of this kind says. `answers`: for a person.
+ */
+export const KINDS = Object.entries(PARTS).flatMap(([name, part]) =>
   ROWS.filter((row) => row.name === name).map((row) => ({
-    name,
+    ...row,
     roles: row.roles.split(' '),
-    tokens: row.tokens,
     task: filled(row.task),
     words: new RegExp(row.words, 'i'),
     answers: filled(row.answers),
     part,
   })),
 );
+export type Kind = (typeof KINDS)[number];
 
-/** Words of a request that name something to look for. */
-export const wordsIn = (task: string): readonly string[] =>
+/** What a request names to look for. */
+export const soughtIn = (task: string): readonly Term[] =>
   termsIn(task)
-    .flatMap(({ is, text }) => (is === 'path' && !isFilePath(text) ? [] : [text]))
+    .filter(({ is, text }) => is !== 'path' || isFilePath(text))
     .slice(0, 4);
 
 /** Kinds whose words overlap with those of "where": they win over it unless it is asked for in so many words. */
@@ -74,50 +63,28 @@ export function kindsIn(text: string): readonly Kind[] {
   const where =
     others.length === 0
       ? named || (asked && terms.length > 0)
-      : !overviewWords && ASKED_WHERE.test(text) && wordsIn(text).length > 0;
+      : !overviewWords && ASKED_WHERE.test(text) && soughtIn(text).length > 0;
   return KINDS.filter((kind) => (kind.name === 'where' ? where : others.includes(kind)));
 }
 
-/** What an agent does: the kinds that its task names; where it names none, the kind of its role. */
-export function partFor({ task, role }: Brief): Part {
+/** What an agent does: the kinds that its task names, one after the other; where it names none, the kind of its role. */
+export function partsFor({ task, role }: Brief): readonly Part[] {
   const named = kindsIn(task);
+  if (named.length > 0) return named.map(({ part }) => part);
   const own = KINDS.find(({ roles }) => roles.includes(role));
-  const isOwn = own !== undefined && (own.name !== 'where' || wordsIn(task).length > 0);
-  const kinds = named.length > 0 || !isOwn ? named : [own];
-  const [only, more] = kinds;
-  if (only === undefined) return unknown;
-  return more === undefined ? only.part : together(kinds.map(({ part }) => part));
+  const isOwn = own !== undefined && (own.name !== 'where' || soughtIn(task).length > 0);
+  return [isOwn ? own.part : unknown];
 }
 
-/** Several kinds by one agent: one after the other. */
-const together = (parts: readonly Part[]): Part => ({
-  todos: parts.flatMap(({ todos: own }) => own),
-  *work(brief): Work {
-    const reports: string[] = [];
-    let before = 0;
-    for (const part of parts) {
-      const work = part.work(brief);
-      let at = work.next([]);
-      while (at.done !== true) at = work.next(yield { ...at.value, todo: at.value.todo + before });
-      reports.push(at.value);
-      before += part.todos.length;
-    }
-    return reports.join('\n\n');
-  },
-});
+const MORE = 'For anything else set up a language model: `mimir doctor` tells how.';
 
 const unknown: Part = {
   todos: [],
   // oxlint-disable-next-line require-yield -- It looks at nothing: there is nothing to look for.
   *work({ task }): Work {
-    return [
-      `"${oneLine(task, 120)}" is none of the kinds of task that the built-in analyst knows, so nothing was looked at.`,
-      '',
-      '## What it can answer',
-      '',
-      ...KINDS.map(({ answers }) => `- ${answers}`),
-      '',
-      'For anything else set up a language model: `mimir doctor` tells how.',
-    ].join('\n');
+    return report(
+      `"${plainLine(task, 120)}" is none of the kinds of task that the built-in analyst knows, so nothing was looked at.`,
+      ['What it can answer', [...KINDS.map(({ answers }) => `- ${answers}`), '', MORE]],
+    );
   },
 };

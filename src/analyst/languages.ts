@@ -1,27 +1,25 @@
 /**
  * What the analyst knows of languages: one row of `data/languages.json` each. Patterns there are for ripgrep and JavaScript alike.
  * `NAME` in them is the name that is looked for, `MODIFIER` a word before a declaration, `TYPE` a type before a name.
+ *
+ * - `comment`: how comments begin. `defines`: lines that define NAME. `starts`: lines at which a program starts.
+ * - `exports`: top-level lines that offer a name to other files; the first group that matched is the name.
+ * - `imports`: lines that import a file of the project. `late`: such a line that does not need the file when it is loaded.
+ * - `target`: what such a line names: `name`, `up` before it (where it is looked for), `names` of it that may be files, too.
+ * - `separator`: between the parts of a name; null where it is a path. `files`: what comes behind a name in the path of a file.
+ * - `omits`: how many of its first parts a path may leave out where a file is told by the end of its path; null where it cannot be.
+ * - `tests`: names of files that are tests in whatever folder.
  */
 import ROWS from './data/languages.json' with { type: 'json' };
 
-export const LANGUAGES = ['js', 'py', 'go', 'java', 'c', 'rust', 'ruby', 'php', 'cs', 'shell'] as const;
-export type LanguageName = (typeof LANGUAGES)[number];
+export type Language = (typeof LANGUAGES)[number];
 
-interface Language {
-  readonly label: string;
-  readonly endings: readonly string[];
-  /** How comments begin in it. */
-  readonly comment: RegExp;
-  /** Lines that define NAME, whatever the case of its first use. */
-  readonly defines: readonly string[];
-  /** Top-level lines that offer a name to other files; the first group that matched is the name. */
-  readonly exports: string | null;
-  /** Lines that import a file of the project. */
-  readonly imports: string | null;
-  /** Lines at which a program starts. */
-  readonly starts: string | null;
-  /** Names of files that are tests in whatever folder. */
-  readonly tests: RegExp;
+/** One line of a file, as a tool showed it. */
+export interface Hit {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
 }
 
 const MODIFIER =
@@ -29,61 +27,111 @@ const MODIFIER =
 const TYPE = String.raw`(?:[A-Za-z_][\w.:]*(?:<[^()]*>)?(?:\[\])*[\s*&?]+)`;
 const filled = (pattern: string): string => pattern.replaceAll('MODIFIER', MODIFIER).replaceAll('TYPE', () => TYPE);
 
-function languageFrom(name: LanguageName): Language {
-  const row = ROWS[name];
-  return {
-    ...row,
-    endings: row.endings.split(' '),
-    comment: new RegExp(row.comment),
-    defines: row.defines.map(filled),
-    exports: row.exports === null ? null : filled(row.exports),
-    tests: new RegExp(row.tests),
-  };
-}
+const expression = (pattern: string | null): RegExp | null => (pattern === null ? null : new RegExp(pattern));
 
-export const TABLE: Readonly<Record<LanguageName, Language>> = {
-  js: languageFrom('js'),
-  py: languageFrom('py'),
-  go: languageFrom('go'),
-  java: languageFrom('java'),
-  c: languageFrom('c'),
-  rust: languageFrom('rust'),
-  ruby: languageFrom('ruby'),
-  php: languageFrom('php'),
-  cs: languageFrom('cs'),
-  shell: languageFrom('shell'),
-};
+export const LANGUAGES = Object.entries(ROWS).map(([name, row]) => ({
+  ...row,
+  name,
+  endings: row.endings.split(' '),
+  comment: new RegExp(row.comment),
+  defines: row.defines.map(filled),
+  exports: row.exports === null ? null : filled(row.exports),
+  late: expression(row.late),
+  target: expression(row.target),
+  files: row.files.split(' '),
+  tests: new RegExp(row.tests),
+}));
 
 /** A glob for the files of these languages. */
-export function globFor(names: readonly LanguageName[]): string {
-  const endings = names.flatMap((name) => TABLE[name].endings);
+export function globFor(languages: readonly Language[]): string {
+  const endings = languages.flatMap((language) => language.endings);
   return endings.length === 1 ? `*.${endings[0] ?? ''}` : `*.{${endings.join(',')}}`;
 }
 
-const BY_ENDING = new Map(LANGUAGES.flatMap((name) => TABLE[name].endings.map((ending) => [ending, name] as const)));
+const BY_ENDING = new Map(LANGUAGES.flatMap((language) => language.endings.map((ending) => [ending, language])));
 
 /** The language of a file, by its ending. */
-export const languageOf = (path: string): LanguageName | undefined => BY_ENDING.get(/\.(\w+)$/.exec(path)?.[1] ?? '');
+export const languageOf = (path: string): Language | undefined => BY_ENDING.get(/\.(\w+)$/.exec(path)?.[1] ?? '');
 
 /** Languages of `paths`, most files first. */
-export function languagesIn(paths: readonly string[]): readonly LanguageName[] {
-  const groups = Map.groupBy(paths, (path) => languageOf(path));
-  return LANGUAGES.filter((name) => groups.has(name)).toSorted(
-    (a, b) => (groups.get(b)?.length ?? 0) - (groups.get(a)?.length ?? 0),
-  );
+export function languagesIn(paths: readonly string[]): readonly Language[] {
+  const files = (language: Language): number => paths.filter((path) => languageOf(path) === language).length;
+  return LANGUAGES.filter((language) => files(language) > 0).toSorted((a, b) => files(b) - files(a));
 }
 
-/** Characters of a pattern that a search takes. */
-export const LONGEST_PATTERN = 990;
+/** Characters of a pattern that a search takes, less those around it. */
+const LONGEST_PATTERN = 960;
 
-/** The pattern of lines that define one of `names` in a language; names are regular expressions. As many as a search takes. */
-export function definitionPattern(language: LanguageName, names: readonly string[]): string {
-  const some = [...names];
-  const pattern = (): string => TABLE[language].defines.join('|').replaceAll('NAME', () => anyOf(some));
-  while (some.length > 1 && pattern().length > LONGEST_PATTERN) some.pop();
-  return pattern();
+/** Divides what has patterns into groups of at most `most` that a search takes together. */
+export function batched<T>(all: readonly T[], pattern: (one: T) => string, most: number): readonly (readonly T[])[] {
+  const groups: T[][] = [];
+  let length = 0;
+  for (const one of all) {
+    const last = groups.at(-1);
+    const own = pattern(one).length + 1;
+    const isFull = last === undefined || last.length >= most || length + own > LONGEST_PATTERN;
+    if (isFull) groups.push([one]);
+    else last.push(one);
+    length = isFull ? own : length + own;
+  }
+  return groups;
+}
+
+/** The patterns of lines that define one of `names` in a language, as few as searches take; names are regular expressions. */
+export function definitionPatterns({ defines }: Language, names: readonly string[]): readonly string[] {
+  const patterns = defines.map((pattern) => pattern.replaceAll('NAME', () => anyOf(names)));
+  return batched(patterns, (pattern) => pattern, patterns.length).map((group) => group.join('|'));
 }
 
 /** A pattern for one of several. */
 export const anyOf = (patterns: readonly string[]): string =>
   patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`;
+
+// What a line of code says by itself: whether it comments, quotes, defines, declares or offers a name.
+
+/** A line that only comments. Within a block comment only lines with a sign of their own can be told. */
+export const isComment = ({ path, text }: Pick<Hit, 'path' | 'text'>): boolean =>
+  (languageOf(path)?.comment ?? /^\s*(?:\/\/|\/\*|#|<!--|--\s)/).test(text);
+
+/** Whether the place in a line is behind the beginning of a comment. */
+export const isInComment = (hit: Hit, at: number): boolean =>
+  isComment(hit) || /(?:^|\s)(?:\/\/|\/\*|#(?!\w)|<!--|--\s|;;|%\s)/.test(hit.text.slice(0, at));
+
+/** Whether the place in a line is inside of a string, as far as the quotes before it tell. */
+export const isInString = (text: string, at: number): boolean =>
+  ['"', "'", '`'].some((quote) => text.slice(0, at).replaceAll(`\\${quote}`, '').split(quote).length % 2 === 0);
+
+/** Whether the place in a line is neither in a comment nor in a string, as far as the line tells. */
+export const isInCode = (hit: Hit, at: number): boolean => !isInComment(hit, at) && !isInString(hit.text, at);
+
+/** A statement that only looks like a definition. */
+const STATEMENT =
+  /^\s*(?:return|throw|new|else|await|yield|delete|typeof|case|goto|using\s+\(|import\b|from\b|export\s*(?:type\s*)?\{|\}\s*from\b|if|for|while|switch|catch)\b/;
+
+/** A line that could define something: no comment, no statement. */
+export const isDefinition = (hit: Hit): boolean =>
+  !isComment(hit) && !STATEMENT.test(hit.text) && !/=\s*(?:await\s+)?(?:require|import)\s*\(/.test(hit.text);
+
+/** A prototype tells of a function and defines none. */
+export const isPrototype = (hit: Hit): boolean =>
+  languageOf(hit.path)?.name === 'c' && /^(?!return\b)[A-Za-z_][\w\s*]*[\s*]\w+\s*\([^{}]*\)[^{]*;\s*$/.test(hit.text);
+
+export const isHeader = (path: string): boolean => /\.(?:h|hpp|hh)$/.test(path);
+
+const NO_EXPORT = /\b(?:static|typedef)\b|\bmain\s*\(|^\s*(?:else|return|case|goto)\b/;
+const MODULE_EXPORTS =
+  /^module\.exports\s*=\s*(?:\{(.*)\}|(?:(?:async\s+)?function\s*\*?|class)?\s*([A-Za-z_$][\w$]*)\b)/;
+
+/** What is static in C, and what a header only declares, is not offered. */
+const isHidden = ({ path, text }: Pick<Hit, 'path' | 'text'>): boolean =>
+  languageOf(path)?.name === 'c' && (isHeader(path) || NO_EXPORT.test(text));
+
+/** Names that a line offers to other files. */
+export function exportsIn(hit: Pick<Hit, 'path' | 'text'>): readonly string[] {
+  const pattern = isHidden(hit) ? null : languageOf(hit.path)?.exports;
+  if (typeof pattern !== 'string') return [];
+  const { text } = hit;
+  const several = MODULE_EXPORTS.exec(text);
+  const name = several === null ? new RegExp(pattern).exec(text)?.slice(1).find(Boolean) : (several[1] ?? several[2]);
+  return (name ?? '').split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []);
+}

@@ -1,11 +1,52 @@
-/** The files that a task is about. */
+/** The files of a project: what the path of each says of it, and those that a task is about. */
 import { behind } from './evidence.ts';
-import { globFor, LANGUAGES, languagesIn } from './languages.ts';
-import type { LanguageName } from './languages.ts';
-import { isAside, isForeign, isSource, isTest } from './paths.ts';
-import { countOf, filesOf, isCut, list } from './tools.ts';
-import type { Looking, Seen } from './tools.ts';
-import { captured, code, grouped, isFilePath, plural, termsIn } from './words.ts';
+import { globFor, type Language, languageOf, LANGUAGES, languagesIn } from './languages.ts';
+import { countOf, filesOf, isCut, list, type Looking, type Seen } from './tools.ts';
+import { code, isFilePath, termsIn } from './words.ts';
+
+// What a path says of a file: source, test, example, or not the project's own work.
+
+export const isSource = (path: string): boolean =>
+  languageOf(path) !== undefined && !/\.min\.\w+$|\.d\.[cm]?ts$/.test(path);
+
+const TEST_FOLDER =
+  /^(?:.*?\/)??(?:tests?|Tests|__tests__|spec|specs|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
+
+/** A glob for the uppermost folder of tests that a file is in. */
+export function testFolderOf(path: string): string | undefined {
+  const folder = TEST_FOLDER.exec(path)?.[0];
+  return folder === undefined ? undefined : `${folder}**`;
+}
+
+/** A test by its name or its folder; data of tests counts too. A `tests.py` in a folder of the program is none. */
+export const isTest = (path: string): boolean =>
+  TEST_FOLDER.test(path) || languageOf(path)?.tests.test(path) === true || path.endsWith('.bats');
+
+/** Beside the program itself: examples, measurements, scripts, documents. */
+export const isAside = (path: string): boolean =>
+  /(?:^|\/)(?:examples?|samples?|demos?|bench(?:mark)?s?|scripts?|docs?|tools|website|integration|\.[\w-]+)\//i.test(
+    path,
+  ) ||
+  /(?:^|\/)[\w.-]*\.config\.\w+$|^(?:setup|conf|gulpfile|Gruntfile|build)\.(?:py|js|rs|ts)$|(?:^|\/)\.\w+rc\.\w+$/.test(
+    path,
+  );
+
+/** Not the project's own work, or data: vendored, generated, translations. */
+export const isForeign = (path: string): boolean =>
+  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|locales?|i18n|translations|debian)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/.test(
+    path,
+  );
+
+/** Where one looks first: code in source folders, then other code, then other files, examples, tests and foreign files. */
+export function rankOf(path: string): number {
+  if (isForeign(path)) return 5;
+  if (isTest(path)) return 4;
+  if (isAside(path)) return 3;
+  if (!isSource(path)) return 2;
+  return /^(?:src|lib|pkg|packages)\//.test(path) ? 0 : 1;
+}
+
+// The files that a task is about.
 
 /** The files that a task is about: those of the folder or file that it names, else all. */
 export interface Inventory {
@@ -16,12 +57,11 @@ export interface Inventory {
   /** Code that is neither a test nor foreign; examples and scripts are in it. */
   readonly sources: readonly string[];
   readonly tests: readonly string[];
-  readonly languages: readonly LanguageName[];
+  readonly languages: readonly Language[];
   /** For searches: the folder or file; undefined for the whole. */
   readonly path: string | undefined;
   /** In words: `src/` or `this repository`. */
   readonly called: string;
-  readonly seen: readonly Seen[];
   /** The calls behind it, in words. */
   readonly behind: string;
 }
@@ -29,18 +69,18 @@ export interface Inventory {
 const MOST_NAMES = 2000;
 
 /** Lists the files of a task: one step, a second one where the first list stopped before its end. */
-export function* inventory(task: string, todo = 0): Looking<Inventory> {
+export function* inventory(task: string): Looking<Inventory> {
   const places = termsIn(task, 16).flatMap(({ is, text }) => (is === 'path' ? [text] : []));
   const folder = places.find((one) => !isFilePath(one))?.replace(/\/$/, '');
   const about = folder === undefined ? 'all files' : 'files';
-  const first = yield { say: 'I list the files first.', todo, asks: [list(MOST_NAMES, { path: folder, about })] };
+  const first = yield { todo: 0, say: 'I list the files first.', asks: [list(MOST_NAMES, { path: folder, about })] };
   const none = folder !== undefined && filesOf(first[0]).length === 0;
   if (!none && !isCut(first[0])) return inventoryFrom(first, folder, places);
   const say = none
     ? `There is no ${code(folder)} that I can see: I look at the whole.`
     : 'There are more files than a list shows: I list the sources.';
   const where = none ? { about: 'all files' } : { path: folder, glob: globFor(LANGUAGES), about: 'sources' };
-  const more = yield { say, todo, asks: [list(MOST_NAMES, where)] };
+  const more = yield { todo: 0, say, asks: [list(MOST_NAMES, where)] };
   return inventoryFrom([...first, ...more], none ? undefined : folder, places);
 }
 
@@ -59,7 +99,6 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
     languages: languagesIn(own),
     path: names.length === 1 && file !== undefined ? names[0] : folder,
     called: file !== undefined ? code(file) : folder === undefined ? 'this repository' : code(`${folder}/`),
-    seen,
     behind: behind(...seen),
   };
 }
@@ -68,15 +107,4 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
 export function programOf({ sources }: Pick<Inventory, 'sources'>): readonly string[] {
   const program = sources.filter((name) => !isAside(name));
   return program.length > 0 ? program : sources;
-}
-
-const MOST_FOLDERS = 12;
-
-/** One row: folders with how many tests each has. */
-export function testFolders({ tests, behind: how }: Inventory): readonly string[] {
-  const folders = grouped(tests, (path) => captured(/^(.*\/)/, path) || './');
-  if (folders.length === 0) return [`- no file is a test by its name or folder ${how}`];
-  const shown = folders.slice(0, MOST_FOLDERS).map(([folder, files]) => `${folder} ${files.length}`);
-  const more = folders.length > MOST_FOLDERS ? ` and ${plural(folders.length - MOST_FOLDERS, 'folder')} more` : '';
-  return [`- ${shown.join(', ')}${more} ${how}`];
 }

@@ -2,9 +2,9 @@
  * How the analyst looks: the calls of the tools that it knows, each bounded, and the reading of what they give. The only place that
  * knows the tools' inputs and results.
  */
+import { defined } from '../domain/result.ts';
 import type { Json } from '../domain/turn.ts';
-import { globFor, TABLE } from './languages.ts';
-import type { LanguageName } from './languages.ts';
+import { globFor, type Hit, type Language } from './languages.ts';
 
 /** A tool call that a part wants. */
 export interface Ask {
@@ -29,14 +29,6 @@ export interface Step {
 /** A piece of work that asks tools step by step and gives a `T` at its end. */
 export type Looking<T> = Generator<Step, T, readonly Seen[]>;
 
-/** One line of a file, as a tool showed it. */
-export interface Hit {
-  readonly path: string;
-  /** From 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
 /** Left out of searches: generated, locked or packed text. */
 const NOISE = '!*{.lock,.map,.svg,.snap,.min.js,-lock.json,.min.css}';
 /** The tools take eighty characters. */
@@ -46,21 +38,15 @@ const LONGEST_ABOUT = 80;
 export interface Where {
   readonly glob?: string;
   readonly path?: string | undefined;
-  readonly anyCase?: boolean;
+  readonly ignore_case?: boolean;
   readonly limit?: number;
   readonly context?: number;
   readonly about?: string;
 }
 
 /** What of `where` a tool is told: nothing that is undefined. */
-const inputOf = ({ glob, path, limit, context, about, anyCase }: Where): Ask['input'] => ({
-  ...(glob === undefined ? {} : { glob }),
-  ...(limit === undefined ? {} : { limit }),
-  ...(path === undefined ? {} : { path }),
-  ...(anyCase === true ? { ignore_case: true } : {}),
-  ...(context === undefined ? {} : { context }),
-  ...(about === undefined ? {} : { about: about.slice(0, LONGEST_ABOUT).toWellFormed() }),
-});
+const inputOf = ({ about, ...where }: Where): Ask['input'] =>
+  defined({ ...where, about: about?.slice(0, LONGEST_ABOUT).toWellFormed() });
 
 /** Names of files below the root (or `path`), or those that fit `glob`. */
 export const list = (limit: number, where: Where = {}): Ask => ({
@@ -74,23 +60,22 @@ export const search = (pattern: string, where: Where = {}): Ask => ({
   input: { pattern, ...inputOf({ glob: NOISE, limit: 200, ...where }) },
 });
 
-/** A search in each language that has a pattern: `about` is followed by the files that are searched. */
+/** Searches in the files of each language for its patterns: `about` is followed by the language. */
 export const searchEach = (
-  languages: readonly LanguageName[],
-  kind: 'exports' | 'imports' | 'starts',
+  languages: readonly Language[],
+  patternsFor: (language: Language) => readonly (string | null)[],
   where: Where & { readonly about: string },
 ): readonly Ask[] =>
   languages.flatMap((language) => {
-    const glob = globFor([language]);
-    const pattern = TABLE[language][kind];
-    return pattern === null ? [] : [search(pattern, { glob, ...where, about: `${where.about} in ${glob}` })];
+    const own = { ...where, glob: globFor([language]), about: `${where.about} in ${language.label}` };
+    return patternsFor(language).flatMap((pattern) => (pattern === null ? [] : [search(pattern, own)]));
   });
 
 export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
 
 export const git = (
   subcommand: string,
-  options: { readonly limit?: number; readonly stat?: boolean; readonly paths?: readonly string[] } = {},
+  options: { readonly limit?: number; readonly paths?: readonly string[] } = {},
 ): Ask => ({ tool: 'git', input: { subcommand, ...options } });
 
 const HIT = /^(.+?):(\d+): (.*)$/;
@@ -98,31 +83,30 @@ const HIT = /^(.+?):(\d+): (.*)$/;
 /** Matching lines of a search. Nothing for a search that failed. */
 export function hitsOf(seen: Seen | undefined): readonly Hit[] {
   if (!seen?.ok) return [];
-  return seen.text.split('\n').flatMap(hitIn);
+  return seen.text.split('\n').flatMap((row) => {
+    const [, path, line, text = ''] = HIT.exec(row) ?? [];
+    return path === undefined ? [] : [{ path, line: Number(line), text }];
+  });
 }
 
-const hitIn = (line: string): readonly Hit[] => {
-  const found = HIT.exec(line);
-  return found === null ? [] : [{ path: found[1] ?? '', line: Number(found[2]), text: found[3] ?? '' }];
-};
+/** A line that is longer than a search shows, with the number of characters that are missing. */
+export const LONG_LINE = /… \(\+\d+ characters\)$/;
 
 /** Lines that a search shows around a match, at most. */
 export const LONGEST_CONTEXT = 10;
 
 /** Matching lines, each with the lines that a search with context shows behind it. */
 export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: Hit, next: readonly string[]])[] {
-  if (!seen?.ok) return [];
-  const rows = seen.text.split('\n').filter((line) => line !== '--');
-  return rows.flatMap((row, at) =>
-    hitIn(row).map((hit): readonly [Hit, readonly string[]] => {
-      const begin = (n: number): string[] => [`${hit.path}-${hit.line + n}- `, `${hit.path}:${hit.line + n}: `];
-      const next = Array.from({ length: LONGEST_CONTEXT }, (_, n) => {
-        const mark = begin(n + 1).find((each) => rows[at + n + 1]?.startsWith(each) === true);
-        return mark === undefined ? [] : [rows[at + n + 1]?.slice(mark.length) ?? ''];
-      });
-      return [hit, next.flat()];
-    }),
-  );
+  const rows = seen?.text.split('\n') ?? [];
+  return hitsOf(seen).map((hit) => {
+    const from = rows.indexOf(`${hit.path}:${hit.line}: ${hit.text}`) + 1;
+    const next = rows.slice(from, from + LONGEST_CONTEXT).flatMap((row, at) => {
+      const line = hit.line + at + 1;
+      const begins = [`${hit.path}-${line}- `, `${hit.path}:${line}: `];
+      return begins.filter((begin) => row.startsWith(begin)).map((begin) => row.slice(begin.length));
+    });
+    return [hit, next];
+  });
 }
 
 const CUT = /^\(stopped (?:after|by)|^\[… \d+ bytes left out|^\((?:at least )?\d+ more, /m;
@@ -153,6 +137,9 @@ export function linesOf(seen: Seen | undefined): readonly Hit[] {
   });
 }
 
+const SPLITS = 4;
+const MOST_PARTS = 40;
+
 /** A search that was cut is asked again for each folder below, and for the files beside them, so that nothing of it is missing. */
 export function* searchAll(
   asks: readonly Ask[],
@@ -160,30 +147,25 @@ export function* searchAll(
   say: string,
   todo: number,
 ): Looking<readonly Seen[]> {
-  let seen = yield { say, todo, asks };
-  for (let round = 0; round < SPLITS && seen.some((one) => one.ok && isCut(one)); round += 1) {
-    const whole = seen.filter((one) => !one.ok || !isCut(one));
-    const parts = seen.filter((one) => !whole.includes(one)).flatMap(({ ask }) => splitAsk(ask, names));
+  let seen = yield { todo, say, asks };
+  for (let round = 0; round < SPLITS; round += 1) {
+    const cut = seen.filter((one) => one.ok && isCut(one));
+    const parts = cut.flatMap(({ ask }) => splitAsk(ask, names));
     // Part of the parts would look like all of them: the search that says that it was cut is kept.
-    if (parts.length > MOST_PARTS) break;
-    const more = yield { say: 'A search had too many lines: I search each folder by itself.', todo, asks: parts };
-    seen = [...whole, ...more];
+    if (parts.length === 0 || parts.length > MOST_PARTS) break;
+    const more = yield { todo, say: 'A search had too many lines: I search each folder by itself.', asks: parts };
+    seen = [...seen.filter((one) => !cut.includes(one)), ...more];
   }
   return seen;
 }
-
-const SPLITS = 4;
-const MOST_PARTS = 40;
 
 function splitAsk(ask: Ask, names: readonly string[]): readonly Ask[] {
   const path = typeof ask.input['path'] === 'string' ? `${ask.input['path']}/` : '';
   const glob = typeof ask.input['glob'] === 'string' ? ask.input['glob'] : '*';
   if (glob.startsWith('/')) return [ask];
   const inside = names.filter((name) => name.startsWith(path)).map((name) => name.slice(path.length));
-  const folders = [
-    ...new Set(inside.filter((name) => name.includes('/')).map((name) => name.slice(0, name.indexOf('/')))),
-  ];
-  const here =
-    glob.startsWith('!') || glob.includes('/') ? [] : [{ ...ask, input: { ...ask.input, glob: `/${glob}` } }];
-  return [...here, ...folders.map((folder) => ({ ...ask, input: { ...ask.input, path: path + folder } }))];
+  const folders = new Set(inside.flatMap((name) => /^(.*?)\//.exec(name)?.[1] ?? []));
+  const parts = [...folders].map((folder) => ({ path: path + folder }));
+  const here = glob.startsWith('!') || glob.includes('/') ? [] : [{ glob: `/${glob}` }];
+  return [...here, ...parts].map((part) => ({ ...ask, input: { ...ask.input, ...part } }));
 }

@@ -3,13 +3,11 @@
  * and returns its report. Each call runs the generator again from its start against the results that the turns hold, so a resume, a
  * crash or a message in the middle changes nothing.
  */
-import type { Finding } from '../domain/agents/agent.ts';
 import { jsonDigest } from '../domain/digest.ts';
+import { plainLine } from '../domain/text/text.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
-import { behind, claim } from './evidence.ts';
-import { hitsOf, search } from './tools.ts';
+import { faults } from './evidence.ts';
 import type { Ask, Looking, Seen, Step } from './tools.ts';
-import { code, escaped, listed, oneLine, stem, termsIn } from './words.ts';
 
 /** A piece of work that gives a report. */
 export type Work = Looking<string>;
@@ -18,7 +16,6 @@ export type Work = Looking<string>;
 export interface Brief {
   readonly task: string;
   readonly role: string;
-  readonly findings: readonly Finding[];
   /** Names of the tools that it has. */
   readonly tools: ReadonlySet<string>;
 }
@@ -36,10 +33,15 @@ export interface NextTurn {
 }
 
 const TODOS = 'update_todos';
+/** Calls of one turn, beside the list of todos: an agent may make sixteen. */
+const MOST_CALLS = 15;
 
-/** What `part` says and asks after `turns`. Equal turns, equal answer. Turns of another model are passed over. */
-export function nextTurn(part: Part, brief: Brief, turns: readonly Turn[]): NextTurn {
-  const play = new Play(part, brief);
+/** The parts that do a task, one after the other. */
+type Planner = (brief: Brief) => readonly Part[];
+
+/** What the parts say and ask after `turns`. Equal turns, equal answer. Turns of another model are passed over. */
+export function nextTurn(partsFor: Planner, brief: Brief, turns: readonly Turn[]): NextTurn {
+  const play = new Play(partsFor, brief);
   for (const [at, turn] of turns.entries()) {
     const next = turns[at + 1];
     if (turn.by === 'user' && at > 0) play.hear(turn.text);
@@ -48,29 +50,54 @@ export function nextTurn(part: Part, brief: Brief, turns: readonly Turn[]): Next
   return play.next();
 }
 
+/** Work that is to be done, and how many todos come before its own. */
+interface Queued {
+  readonly work: Work;
+  readonly before: number;
+}
+
 /** One role on its way through its turns. Lives for one call of `nextTurn` only. */
 class Play {
   private readonly todos: readonly string[];
-  private readonly tools: ReadonlySet<string>;
-  private readonly work: Work;
-  private at: IteratorResult<Step, string>;
+  private readonly queue: Queued[] = [];
+  /** The step that is under way; undefined when there is nothing left to do. */
+  private step: Step | undefined;
+  /** What the tools gave so far to the step that is under way: one with many calls takes several turns. */
+  private answered: readonly Seen[] = [];
   /** The todo that the list shows as active: -1 before there is a list, `todos.length` when all are done. */
   private shown = -1;
-  /** The answer was given: a message after it is answered alone. */
-  private answered = false;
-  private unheard: Heard[] = [];
-  private looked: { readonly heard: Heard; readonly seen: readonly Seen[] }[] = [];
+  /** What was seen by the first of the queue. */
+  private seen: readonly Seen[] = [];
+  /** Answers to messages, and reports, that were not given yet. */
+  private said: string[] = [];
+  private reports: string[] = [];
+  private readonly partsFor: Planner;
+  private readonly brief: Brief;
 
-  constructor(part: Part, brief: Brief) {
-    this.tools = brief.tools;
-    this.todos = brief.tools.has(TODOS) ? part.todos : [];
-    this.work = part.work(brief);
-    this.at = this.work.next([]);
-    this.skipEmpty();
+  constructor(partsFor: Planner, brief: Brief) {
+    this.partsFor = partsFor;
+    this.brief = brief;
+    const parts = partsFor(brief);
+    let before = 0;
+    for (const part of parts) {
+      this.queue.push({ work: part.work(brief), before });
+      before += part.todos.length;
+    }
+    this.todos = brief.tools.has(TODOS) ? parts.flatMap((part) => part.todos) : [];
+    this.goOn([]);
   }
 
+  /** A user turn that came after the first one is a task of its own: it is done when the rest is. */
   hear(text: string): void {
-    this.unheard.push(hear(text, this.tools));
+    const sender = SENDER.exec(text)?.[1] ?? '';
+    const task = text.replace(SENDER, '').replaceAll(/^> /gm, '');
+    const quote = `"${plainLine(task, 80)}"`;
+    const from = sender.startsWith('agent') ? ` from ${sender}` : '';
+    this.said.push(`A message${from} came in: ${quote}. I am not a language model: I take it as one more task.`);
+    const brief = { ...this.brief, task, role: '' };
+    for (const part of this.partsFor(brief))
+      this.queue.push({ work: answering(quote, part.work(brief)), before: this.todos.length });
+    if (this.step === undefined) this.goOn([]);
   }
 
   /** A model's turn that lies in the past. It was ours when it asked what we would have asked. */
@@ -82,64 +109,60 @@ class Play {
       const result = results.find(({ call }) => call === calls[index]?.id);
       return { ask, ok: result?.ok ?? false, text: result?.text ?? 'it was stopped before it gave a result' };
     });
-    this.advance(seen.slice(this.listAsk().length), asks.length === 0);
+    this.said = [];
+    if (asks.length === 0) this.reports = [];
+    if (this.todos.length > 0) this.shown = this.doing();
+    this.answered = [...this.answered, ...seen];
+    if (this.step !== undefined && this.pending().length === 0) this.goOn(this.seenBy(this.step.asks, this.answered));
   }
 
   next(): NextTurn {
-    const asks = [...this.listAsk(), ...this.unheard.flatMap((heard) => heard.asks)];
-    const said = this.unheard.map((heard) => heard.say);
-    if (!this.at.done) {
-      const { say, asks: own } = this.at.value;
-      return { text: [...said, say].join('\n\n'), asks: [...asks, ...this.available(own)] };
-    }
-    if (asks.length > 0) {
-      const closes = this.listAsk().length > 0;
-      const closing = closes ? ['That is what I set out to look at. I close the list and write it up.'] : [];
-      return { text: [...said, ...closing].join('\n\n'), asks };
-    }
-    const answers = this.looked.map(({ heard, seen }) => heard.answer(seen));
-    return { text: [...(this.answered ? [] : [this.at.value]), ...said, ...answers].join('\n\n'), asks };
+    const asks = [...this.listAsk(), ...this.pending().slice(0, MOST_CALLS)];
+    const say = this.step?.say ?? 'That is what I set out to look at. I close the list and write it up.';
+    const texts = asks.length > 0 ? [...this.said, say] : [...this.reports, ...this.said];
+    return { text: texts.join('\n\n'), asks };
   }
 
-  /** Goes on behind a turn that is over: what was `seen` belongs to messages first, then to the work. */
-  private advance(seen: readonly Seen[], wasAnswer: boolean): void {
-    const rest = [...seen];
-    if (wasAnswer) {
-      this.answered = true;
-      this.looked = [];
+  /** Goes on with what was seen until a tool is to be asked. A step whose tools are all missing is no turn. */
+  private goOn(seen: readonly Seen[]): void {
+    let given = seen;
+    this.answered = [];
+    for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
+      this.seen = [...this.seen, ...given];
+      const at = first.work.next(given);
+      if (at.done === true) {
+        this.reports.push([at.value, ...faults(this.seen)].join('\n'));
+        this.queue.shift();
+        this.seen = [];
+        given = [];
+      } else {
+        this.step = { ...at.value, todo: at.value.todo + first.before };
+        if (this.available(at.value.asks).length > 0) return;
+        given = this.seenBy(at.value.asks, []);
+      }
     }
-    for (const heard of this.unheard) {
-      const own = rest.splice(0, heard.asks.length);
-      if (own.length > 0) this.looked.push({ heard, seen: own });
-    }
-    this.unheard = [];
-    if (this.todos.length > 0) this.shown = this.doing();
-    if (this.at.done) return;
-    this.at = this.work.next(this.withMissing(this.at.value.asks, rest));
-    this.skipEmpty();
+    this.step = undefined;
   }
 
-  /** A step whose tools are all missing is no turn: the role hears at once that they are. */
-  private skipEmpty(): void {
-    while (!this.at.done && this.available(this.at.value.asks).length === 0) {
-      this.at = this.work.next(this.withMissing(this.at.value.asks, []));
-    }
+  /** The calls of the step under way that were not made yet. */
+  private pending(): readonly Ask[] {
+    return this.available(this.step?.asks ?? []).filter((ask) => !this.answered.some((one) => one.ask === ask));
   }
 
   private available(asks: readonly Ask[]): readonly Ask[] {
-    return asks.filter(({ tool }) => this.tools.has(tool));
+    return asks.filter(({ tool }) => this.brief.tools.has(tool));
   }
 
-  private withMissing(asks: readonly Ask[], seen: readonly Seen[]): readonly Seen[] {
-    const rest = [...seen];
+  /** What each of `asks` gave; a tool that the role doesn't have gives a failure. */
+  private seenBy(asks: readonly Ask[], seen: readonly Seen[]): readonly Seen[] {
     return asks.map((ask) => {
-      const given = this.tools.has(ask.tool) ? rest.shift() : undefined;
-      return given ?? { ask, ok: false, text: `this role has no tool ${ask.tool}` };
+      const missing = { ask, ok: false, text: `this role has no tool ${ask.tool}` };
+      return seen.find((one) => one.ask === ask) ?? missing;
     });
   }
 
   private doing(): number {
-    return this.at.done ? this.todos.length : this.at.value.todo;
+    return Math.min(this.step?.todo ?? Infinity, this.todos.length);
   }
 
   /** The call that brings the list up to date, if it isn't. */
@@ -154,43 +177,8 @@ class Play {
   }
 }
 
-/** A message that came in the middle of the work. */
-interface Heard {
-  readonly say: string;
-  readonly asks: readonly Ask[];
-  /** The part of the answer that belongs to the message, from what its searches gave. */
-  answer(seen: readonly Seen[]): string;
-}
-
 const SENDER = /^Message from (the person who runs you|agent [^\s(]+)[^\n]*:\n/;
-const MOST_TERMS = 3;
-const MOST_PLACES = 5;
 
-/** Takes note of a user turn that came after the first one: it can't be followed, only its words can be looked for. */
-function hear(text: string, tools: ReadonlySet<string>): Heard {
-  const sender = SENDER.exec(text)?.[1] ?? '';
-  const isAgent = sender.startsWith('agent');
-  const words = isAgent ? text.replace(SENDER, '').replaceAll(/^> /gm, '') : text.replace(SENDER, '');
-  const terms = tools.has('search') ? termsIn(words, MOST_TERMS) : [];
-  const quote = `"${oneLine(words, 80)}"`;
-  const begin = `A message${isAgent ? ` from ${sender}` : ''} came in: ${quote}. I am not a language model and can't follow instructions;`;
-  const names = terms.map((term) => code(term.text));
-  return {
-    say:
-      terms.length === 0
-        ? `${begin} it names nothing that I could look for.`
-        : `${begin} I can look for the words it names: ${listed(names)}.`,
-    asks: terms.map(({ is, text: term }, at) =>
-      search(escaped(is === 'word' ? stem(term) : term), { anyCase: is === 'word', limit: 40, about: names[at] ?? '' }),
-    ),
-    answer: (seen) =>
-      [`## About the message ${quote}`, '', ...names.flatMap((name, at) => placesText(name, seen[at]))].join('\n'),
-  };
+function* answering(quote: string, work: Work): Work {
+  return `## About the message ${quote}\n\n${yield* work}`;
 }
-
-const placesText = (name: string, seen: Seen | undefined): readonly string[] => [
-  `- ${name} ${behind(seen)}`,
-  ...hitsOf(seen)
-    .slice(0, MOST_PLACES)
-    .map((hit) => `  - ${claim(hit)}`),
-];

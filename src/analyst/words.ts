@@ -1,6 +1,6 @@
 /** The words of a request: what can be looked for in it (identifiers, paths, plain words), and small helpers for texts. */
-
 import WORDS from './data/stop-words.json' with { type: 'json' };
+import type { Hit } from './languages.ts';
 
 /** Something to look for. A `word` is looked for by its stem, in any case; the others as written. */
 export interface Term {
@@ -34,10 +34,8 @@ export function termsIn(text: string, most = 6): readonly Term[] {
     PATH.test(token) || (IDENTIFIER.test(token) && !STOP_WORDS.has(token.toLowerCase())) ? [termOf(token, false)] : [],
   );
   const words = quoted.length + named.filter(({ is }) => is === 'identifier').length > 0 ? [] : tokens.flatMap(wordsOf);
-  return [...quoted, ...named, ...words]
-    .filter(({ text: own }) => own.length <= LONGEST_TERM && own !== '')
-    .filter((term, index, all) => all.findIndex((other) => stem(other.text) === stem(term.text)) === index)
-    .slice(0, most);
+  const all = [...quoted, ...named, ...words].filter(({ text: own }) => own.length <= LONGEST_TERM && own !== '');
+  return distinct(all, (term) => stem(term.text)).slice(0, most);
 }
 
 function termOf(token: string, quoted: boolean): Term {
@@ -58,7 +56,7 @@ function wordsOf(token: string): readonly Term[] {
     .map((text) => ({ is: 'word', text }));
 }
 
-const ENDINGS = ['ations', 'ation', 'ings', 'ing', 'ers', 'ies', 'ed', 'er', 'es', 's', 'e', 'y'];
+const ENDINGS = ['ations', 'ation', 'ions', 'ion', 'ings', 'ing', 'ers', 'ies', 'ed', 'er', 'es', 's', 'e', 'y'];
 
 /** The part of a word that its forms share: `parsing`, `parses`, `parsed` -> `pars`. Never shorter than four letters. */
 export function stem(word: string): string {
@@ -81,30 +79,33 @@ export const captured = (expression: RegExp, text: string): string => expression
 export const code = (text: string): string => `\`${text}\``;
 
 /** Sorts files and lines: by path, then by line. */
-export const byPlace = (a: Place, b: Place): number =>
-  a.path < b.path ? -1 : a.path > b.path ? 1 : (a.line ?? 0) - (b.line ?? 0);
+export const byPlace = (a: Partial<Hit>, b: Partial<Hit>): number =>
+  compare(a.path ?? '', b.path ?? '') || (a.line ?? 0) - (b.line ?? 0);
 
-interface Place {
-  readonly path: string;
-  readonly line?: number;
-}
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** At most `most` rows; where there are more, a last row says of the others what `rest` says. */
-export const shortened = <T>(
+/** The files nearest to the top first. */
+export const byDepth = (a: string, b: string): number => a.split('/').length - b.split('/').length || compare(a, b);
+
+/** At most `most` rows; where there are more, a last row says how many, and of them what `rest` says. */
+export function shortened<T>(
   all: readonly T[],
   most: number,
   row: (one: T) => string,
-  rest: (others: readonly T[]) => string,
-): readonly string[] =>
-  all.length <= most ? all.map(row) : [...all.slice(0, most).map(row), `- and ${rest(all.slice(most))}`];
+  rest: string | ((others: readonly T[]) => string) = '',
+): readonly string[] {
+  const others = all.slice(most);
+  const more = `- and ${others.length} more${typeof rest === 'string' ? rest : rest(others)}`;
+  return [...all.slice(0, most).map(row), ...(others.length === 0 ? [] : [more])];
+}
+
+/** The first of those that have the same key. */
+export function distinct<T>(all: readonly T[], key: (one: T) => string): readonly T[] {
+  const firsts = new Map(all.toReversed().map((one) => [key(one), one]));
+  return all.filter((one) => firsts.get(key(one)) === one);
+}
 
 /** Keys with their values, those with most values first, then by name. */
 export function grouped<T>(all: readonly T[], key: (one: T) => string): readonly (readonly [string, readonly T[]])[] {
-  return [...Map.groupBy(all, key)].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
-}
-
-/** Text on one line, at most `most` characters. */
-export function oneLine(text: string, most: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return [...Map.groupBy(all, key)].toSorted(([a, x], [b, y]) => y.length - x.length || compare(a, b));
 }

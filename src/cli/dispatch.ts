@@ -1,15 +1,26 @@
-/** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
-import { COLOR, colourFrom, painter } from '../app/process/flags/color.ts';
-import { EXIT, Exit } from '../app/process/exit.ts';
-import { flagLines, readArguments } from '../app/process/flags/flags.ts';
-import { CWD } from '../app/process/flags/plain.ts';
-import { type Io, harmless, openIo, released } from '../app/process/io.ts';
-import { visible } from '../app/views/text/sanitise.ts';
-import { nearest } from '../domain/text/nearest.ts';
+/** Finds the command, reads its flags, runs it and sets the exit code. Errors that a person can fix are printed without a stack trace. */
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import {
+  askOnce,
+  COLOR,
+  readColour,
+  CWD,
+  EXIT,
+  Exit,
+  flagLines,
+  sanitise,
+  type Io,
+  openIo,
+  createPainter,
+  readArguments,
+  flushOutput,
+} from '../app/process/index.ts';
+import { escapeHidden } from '../app/views/text/sanitise.ts';
+import { nearest } from '../domain/text/text.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
 import type { Verb } from './verb.ts';
 
-/** In the order of the help. A verb is loaded only when it is called. */
+/** In the order of the help. A command is loaded only when it is called. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   run: async () => (await import('./commands/run.ts')).runVerb,
   plan: async () => (await import('./commands/plan.ts')).planVerb,
@@ -43,25 +54,38 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   version: async () => (await import('./commands/version.ts')).versionVerb,
 };
 
-/** What asks a run by the door of an agent. From its shell everything else would look at the wrong machine, or start another run. */
+/** The commands that use an agent's socket. In its shell every other command would see the wrong machine or start another run. */
 const FOR_AGENTS = 'spawn children what send kill progress complete me who others all status events'.split(' ');
 
 /** Never rejects. Ends the process with its exit code (exit.ts). */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
-  const io = openIo(env, () => void import('./warm.ts').then(({ warmForAgents }) => warmForAgents()));
+  const io = openIo(env, warmForAgents);
   process.on('uncaughtException', (error) => {
-    // The screen has a listener of its own, which gives the terminal back first.
+    // The screen has a listener of its own, which restores the terminal first.
     if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));
   });
   const code = await codeOf(argv, io);
-  await released();
+  await flushOutput();
   // What is still open (a terminal, a timer) must not keep a finished program alive.
   process.exit(io.lost.aborted ? lostCode(code, io) : code);
 }
 
+/** By then the first frame is shown and a run has started. */
+const WARM_AFTER_MS = 5000;
+
+/**
+ * Fills Node's compile cache with the modules of the agents' commands: their sandboxes can only read the cache, so each call
+ * would compile them again (100 ms). Done once, when nothing waits for it.
+ */
+function warmForAgents(): void {
+  if (getCompileCacheDir() === undefined) return;
+  const warm = (): void => void Promise.all(FOR_AGENTS.map(verbNamed)).then(() => flushCompileCache());
+  setTimeout(warm, WARM_AFTER_MS).unref();
+}
+
 function lostCode(code: number, io: Io): number {
   if (io.lost.reason === '') return code;
-  io.complain(`mimir: its output can't be written: ${String(io.lost.reason)}`);
+  io.complain(`mimir: cannot write the output: ${String(io.lost.reason)}`);
   return code === EXIT.done ? EXIT.wrongUse : code;
 }
 
@@ -71,21 +95,21 @@ async function codeOf(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof Exit) {
       // Two names that differ in a hidden character are not to look alike.
-      io.complain(`mimir: ${visible(error.message)}`);
+      io.complain(`mimir: ${escapeHidden(error.message)}`);
       return error.code;
     }
     return bug(error, io);
   }
 }
 
-/** Says in words that Mimir is wrong, not the person, and where the trace is. */
+/** Reports a bug of Mimir, with the place of its stack trace. */
 function bug(error: unknown, io: Io): number {
   const words = withoutKeys(io.env, error instanceof Error ? error.message : String(error));
-  io.complain(`mimir: this is a bug in Mimir: ${harmless(words)}`);
+  io.complain(`mimir: this is a bug in Mimir: ${sanitise(words)}`);
   if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(withoutKeys(io.env, error.stack ?? ''));
   const file = reportOf(io.env, error);
-  if (file !== null) io.complain(`  a report is in ${harmless(file)}`);
-  io.complain('  `mimir resume` goes on with a run that was cut off; MIMIR_DEBUG=1 shows where it happened');
+  if (file !== null) io.complain(`  a report is in ${sanitise(file)}`);
+  io.complain('  `mimir resume` continues the interrupted run; MIMIR_DEBUG=1 prints the stack');
   return EXIT.bug;
 }
 
@@ -99,19 +123,21 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   const words = meant === undefined ? argv : rest;
   const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
   if (args.has('help')) return helpOf(io, verb);
-  const colour = colourFrom(args);
-  return verb.run(args, colour === undefined ? io : { ...io, paint: painter(io.env, true, colour) });
+  const colour = readColour(args);
+  return verb.run(args, colour === undefined ? io : { ...io, paint: createPainter(io.env, true, colour) });
 }
 
-/** Is this called from the shell of an agent? */
+/** True in the shell of an agent. */
 const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
 
 function refuseOfPerson(word: string): void {
   if (FOR_AGENTS.includes(word) || word === 'version') return;
-  const what = Object.hasOwn(VERBS, word) ? `\`mimir ${word}\`` : 'starting a run';
+  const near = Object.hasOwn(VERBS, word) ? null : nearest(word, FOR_AGENTS);
+  if (near !== null) throw new Exit(EXIT.wrongUse, `there is no command "${word}"\n  did you mean \`mimir ${near}\`?`);
+  const what = Object.hasOwn(VERBS, word) ? `use \`mimir ${word}\`` : 'start a run';
   throw new Exit(
     EXIT.refused,
-    `${what} is the person's, not an agent's\n  an agent has: ${FOR_AGENTS.join(', ')}; \`mimir spawn "<prompt>"\` starts a child`,
+    `agents cannot ${what}\n  agents can use: ${FOR_AGENTS.join(', ')}; \`mimir spawn "<prompt>"\` starts a child`,
   );
 }
 
@@ -127,7 +153,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
     refuseMistyped(name, Object.keys(VERBS));
     throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
-  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
+  io.say('Mimir plans a task for several agents. You review and approve the plan, then they run in parallel.\n');
   io.say(
     isAgents(io) ? 'Usage: mimir COMMAND [options]' : 'Usage: mimir ["<task>"] [options]  |  mimir COMMAND [options]',
   );
@@ -141,7 +167,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
   return EXIT.done;
 }
 
-/** Options that every command takes, or the session; and how to begin. */
+/** Prints the general options, and two examples. */
 function sayGeneral(io: Io): void {
   io.say(`\n${io.paint.bold('Options')}`);
   const general = { ...CWD, ...COLOR, help: { value: '', help: 'this help, or that of a command' } };
@@ -151,23 +177,23 @@ function sayGeneral(io: Io): void {
     io.say('  mimir "Explain how the cache works and review it"');
     io.say('  mimir run "Find dead code" --yes --max-cost 1');
   }
-  io.say('\n`mimir COMMAND --help` has its options, what its JSON holds, and an example.');
+  io.say('\n`mimir COMMAND --help` shows its options, its JSON fields and an example.');
 }
 
-/** Those before `spawn` are about runs, those after `status` about this machine. */
+/** Commands before `spawn` concern runs, those after `status` this machine. */
 export function groupsOf(): Readonly<Record<string, readonly string[]>> {
   const names = Object.keys(VERBS);
   const [first, last] = [names.indexOf('spawn'), names.indexOf('status') + 1];
   return {
     Runs: names.slice(0, first),
     'Child sessions': names.slice(first, last),
-    'Rules, models and this machine': names.slice(last),
+    'Policy, models and this machine': names.slice(last),
   };
 }
 
 const NAME_WIDTH = 12;
 
-/** A line each; at a terminal in as many as its window needs. */
+/** Prints one line for each command; wrapped at a terminal. */
 function sayVerbs(io: Io, title: string, verbs: readonly (readonly [name: string, verb: Verb | null])[]): void {
   io.say(`\n${io.paint.bold(title)}`);
   const room = io.terminal ? Math.max(20, io.width - NAME_WIDTH) : Infinity;
@@ -177,7 +203,7 @@ function sayVerbs(io: Io, title: string, verbs: readonly (readonly [name: string
   }
 }
 
-/** At blanks; what has none is left as it is. */
+/** Breaks at spaces; longer words are left whole. */
 function wrapped(text: string, room: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -196,11 +222,11 @@ function helpOf(io: Io, verb: Verb): number {
   return EXIT.done;
 }
 
-// What a first word that is nearly a command means: asked at a terminal, refused elsewhere.
+// A first word that is similar to a command: a person is asked, otherwise it is refused.
 
 /**
- * The one of `verbs` that `word` stands for, undefined when it is a task. Asks the person when it is only near to one and a
- * terminal is there. Throws `Exit` (2) with the suggestion when nobody can be asked, and for every answer but `y` and `t`.
+ * The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
+ * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`.
  */
 async function verbMeantBy(
   word: string,
@@ -217,31 +243,28 @@ async function verbMeantBy(
   throw refusal(word, near);
 }
 
-/** Throws `Exit` (2) with the suggestion when `word` is nearly a command, without a question. */
+/** Throws `Exit` (2) with the suggestion if `word` is similar to a command. */
 function refuseMistyped(word: string, verbs: readonly string[]): void {
   const near = nearVerb(word, verbs);
   if (near !== null) throw refusal(word, near);
 }
 
-/** A single word that is nearly a verb, or begins one, is hardly a task. */
+/** The command that `word` begins or nearly spells; null for a task. */
 function nearVerb(word: string, verbs: readonly string[]): string | null {
   if (!/^[a-z]+$/i.test(word)) return null;
   const begun = word.length < 3 ? undefined : verbs.find((verb) => verb.startsWith(word.toLowerCase()));
   return begun ?? nearest(word, verbs);
 }
 
-/** Several words are a task only when they are quoted. */
+/** A task of several words has to be quoted. */
 const isAlone = (rest: readonly string[]): boolean => rest[0]?.startsWith('-') ?? true;
 
 async function answerTo(word: string, near: string, rest: readonly string[]): Promise<string> {
-  const { openAsker } = await import('../app/process/asker.ts');
-  const asker = openAsker();
-  const task = isAlone(rest) ? `, t plan the task "${harmless(word)}"` : '';
-  const typed = await asker.ask(
-    `There is no command "${harmless(word)}". Did you mean \`mimir ${near}\`? y yes${task}, anything else no: `,
+  const task = isAlone(rest) ? `, t plan the task "${sanitise(word)}"` : '';
+  const typed = await askOnce(
+    `There is no command "${sanitise(word)}". Did you mean \`mimir ${near}\`? y yes${task}, anything else no: `,
   );
-  asker.close();
-  return typed?.trim().toLowerCase() ?? '';
+  return typed?.toLowerCase() ?? '';
 }
 
 const refusal = (word: string, near: string): Exit =>

@@ -1,25 +1,20 @@
 /**
- * Themes from `themes/*.yml`: names to colours, one theme extending another. The first folder that
- * has the file wins. How a colour is shown on a terminal is the screen's.
+ * Themes from `themes/*.yml`: colours by name, with inheritance. The first folder that has the file wins. The screen decides how to show a colour.
  */
 import { readdirSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { fail, ok, type Result } from '../domain/result.ts';
+import { fail, ok, type Result, tried } from '../domain/result.ts';
 import { type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
-import { faultText } from './files/fault.ts';
+import { faultText, readText } from './files/read-text.ts';
 import { PREPARED } from './files/parse-cache.ts';
-import { readText } from './files/read-text.ts';
 import { unfitIn } from './files/unfit.ts';
 import { FullColour, ThemeFile } from './schema/schema.ts';
 
-/** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
+/** The theme if none is requested or the requested one is invalid. */
 export const DEFAULT_THEME = 'mimir-dark';
 
-/**
- * Reads a theme with all that it extends. The fault says file, line and what would be right; the caller shows it and goes on
- * with the default.
- */
+/** Reads a theme with all that it extends. The fault says file, line and remedy; the caller shows it and uses the default. */
 export function loadTheme(folders: readonly string[], name: string): Result<Theme, string> {
   const parts: ThemeFile[] = [];
   for (let next: string | null = name; next !== null; ) {
@@ -34,23 +29,18 @@ export function loadTheme(folders: readonly string[], name: string): Result<Them
 
 const DEEPEST = 4;
 
-/** Names of the themes in these folders, those of the last folder (the shipped ones) first. A folder that isn't there has none. */
+/** Names of the themes in these folders, those of the last folder (the shipped ones) first. A missing folder has none. */
 export function themeNames(folders: readonly string[]): readonly string[] {
   const names = folders.toReversed().flatMap((folder) => namesIn(folder).toSorted());
   return [...new Set(names)];
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).flatMap((file) => /^([\w-]+)\.yml$/.exec(file)?.[1] ?? []);
-  } catch {
-    return [];
-  }
-}
+const namesIn = (folder: string): readonly string[] =>
+  tried(() => readdirSync(folder).flatMap((file) => /^([\w-]+)\.yml$/.exec(file)?.[1] ?? []), []);
 
 const TokenSet = z.record(z.enum(TOKENS), FullColour);
 function readTheme(folders: readonly string[], name: string): Result<ThemeFile, string> {
-  // A name is never a path.
+  // Keeps the name from being a path.
   if (!/^[\w-]+$/.test(name)) return fail(`"${name}" is no name of a theme: letters, digits and hyphens`);
   for (const folder of folders) {
     const file = `${folder}/${name}.yml`;
@@ -63,10 +53,10 @@ function readTheme(folders: readonly string[], name: string): Result<ThemeFile, 
   return fail(`there is no theme "${name}": looked for ${name}.yml in ${folders.join(', ')}`);
 }
 
-/** A theme has fewer; the parser's look for equal ones takes long where there are many. */
+/** Real themes have fewer; the parser's check for duplicates is slow for many. */
 const MOST_KEYS = 500;
 
-/** One file by itself: plain JSON, in which `file` stands in faults only. */
+/** Parses one file. The result is plain JSON; `file` is used in faults only. */
 export function parseTheme(file: string, text: string): Result<ThemeFile, string> {
   const unfit = unfitIn(text, MOST_KEYS);
   if (unfit !== null) return fail(`${file}:${unfit.line}:${unfit.column}: ${unfit.problem}; ${unfit.remedy}`);
@@ -85,7 +75,7 @@ export function parseTheme(file: string, text: string): Result<ThemeFile, string
 
 type Document = ReturnType<typeof parseDocument>;
 
-/** The line of a value, or of the nearest thing around it that has one. */
+/** The line of a value, or of the nearest parent that has one. */
 function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true);
@@ -106,7 +96,7 @@ function wrong(issue: z.core.$ZodIssue | undefined, path: readonly string[]): st
   return issue.message;
 }
 
-/** What the later parts say wins over what they extend. */
+/** Later parts override what they extend. */
 function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, string> {
   const given = Object.fromEntries(parts.flatMap(({ tokens }) => Object.entries(tokens)));
   const tokens = TokenSet.safeParse(given);

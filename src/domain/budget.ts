@@ -1,15 +1,32 @@
-/** What an agent or a run may use. A missing limit means none was set; 0 means nothing may be used. */
+/** Budgets of agents and runs. A missing limit is no limit; 0 allows nothing. */
 import { z } from 'zod';
+import { typedNumber } from './text/text.ts';
 
 export const Budget = z.strictObject({
   /** Over all calls, counted by `limitTokens`. */
   maxTokens: z.int().min(0).max(1e12).optional(),
   /** US dollars. */
   maxCost: z.number().min(0).max(1e6).optional(),
-  /** Milliseconds of running; waiting for a person is left out. */
+  /** Milliseconds of running, without waiting for a person. */
   maxDuration: z.int().min(0).max(1e10).optional(),
 });
 export type Budget = z.infer<typeof Budget>;
+
+/** A lower-case m is a minute and a capital M a million, so that `10m` has the same meaning everywhere. */
+const LIMIT_UNITS: Readonly<Record<keyof Budget, ReadonlyMap<string, number>>> = {
+  maxTokens: new Map(Object.entries({ '': 1, k: 1000, K: 1000, M: 1_000_000 })),
+  maxCost: new Map([['', 1]]),
+  maxDuration: new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 })),
+};
+
+/** Parses a limit as typed: `64k` or `1.5M` tokens, `$0.50`, `10m`. In tokens, US dollars or milliseconds; null for any other text. */
+export function typedLimit(limit: keyof Budget, typed: string): number | null {
+  const [, sign, digits = '', unit = ''] = /^(\$?)([\d.,]{1,16})\s*([a-z]*)$/i.exec(typed.trim()) ?? [];
+  const number = sign === '' || limit === 'maxCost' ? typedNumber(digits) : null;
+  const factor = LIMIT_UNITS[limit].get(unit);
+  if (number === null || factor === undefined) return null;
+  return limit === 'maxCost' ? number : Math.round(number * factor);
+}
 
 /** Tokens by class, as providers bill them. */
 export interface Usage {
@@ -23,9 +40,8 @@ export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 
 export const tokensOf = (usage: Usage): number => usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 
 /**
- * Tokens as limits on tokens count them: new input, output and cache writes in full, cache reads at a tenth, rounded up. A
- * long conversation is read from the cache at each turn for about a tenth of the price, so that counted in full it would
- * end ordinary work. Only limits are weighted: cards, events and totals show tokens as they are (`tokensOf`).
+ * Tokens as limits count them: input, output and cache writes in full, cache reads at a tenth, rounded up. A long conversation is read from
+ * the cache at every turn for about a tenth of the price; counted in full, it would end ordinary work. Displays and totals use `tokensOf`.
  */
 export const limitTokens = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
   input + output + cacheWrite + Math.ceil(cacheRead / 10);
@@ -48,7 +64,7 @@ export function tightest(a: Budget, b: Budget): Budget {
   });
 }
 
-/** Drops limits that are undefined and the sign of nothing, so that equal budgets are equal objects, written down and read again. */
+/** Drops undefined limits and normalises -0, so that equal budgets are equal objects after a round trip through JSON. */
 export function withoutAbsent(limits: { readonly [K in keyof Budget]?: number | undefined }): Budget {
   return Object.fromEntries(
     Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value + 0]])),

@@ -1,15 +1,15 @@
-/** The fingerprint of a plan: what a person approved and what runs are compared by it. */
+/** Digests of plans and other values: an approval and a run are compared by the plan's digest. */
 import { createHash } from 'node:crypto';
 import type { AgentId, SessionId } from './ids.ts';
 import type { SoundPlan } from './plan/plan.ts';
 
-/** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
+/** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans have equal digests. */
 export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');
 
 /** SHA-256 in hex over the canonical JSON of any plain value. */
 export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
 
-/** The short id of an agent, the same in every process: six letters and digits drawn from its session and its place in it. */
+/** The short id of an agent, equal in every process: six letters and digits derived from its session and id. */
 export const shortId = (session: SessionId, agent: AgentId): string =>
   BigInt(`0x${createHash('sha256').update(`${session}/${agent}`).digest('hex')}`)
     .toString(36)

@@ -1,16 +1,16 @@
 /**
- * Names that must not be mixed up. Each schema is the only way from text to its id; `ROOT` and children of the form
- * `ROOT::S1::S2` are agents (a counter per parent).
+ * Branded ids, so that they cannot be mixed up. Each schema is the only way from text to its id. Agents are `ROOT` and children such as
+ * `ROOT::S1::S2`, numbered per parent.
  */
 import { z } from 'zod';
-import { AGENT_ID, SESSION_ID } from './text/id-shapes.ts';
+import { AGENT_ID, SESSION_ID } from './text/text.ts';
 
 export const AgentId = z.string().regex(AGENT_ID, 'an agent id has the form ROOT::S1::S2').brand<'AgentId'>();
 export type AgentId = z.infer<typeof AgentId>;
 
 export const ROOT = AgentId.parse('ROOT');
 
-/** Ids of plan tasks are plain: letters, digits, `-`, `_`, `.`, at most 64. */
+/** Ids of plan tasks: letters, digits, `-`, `_`, `.`, at most 64. */
 export const TaskId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a task id is up to 64 letters, digits, ".", "_" or "-"')
@@ -24,7 +24,7 @@ export const RoleName = z
   .brand<'RoleName'>();
 export type RoleName = z.infer<typeof RoleName>;
 
-/** A canonical model id, `provider/id-on-the-wire`. */
+/** A canonical model id: `provider/name`, with the name that the provider's API uses. */
 export const ModelId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a canonical model id has the form provider/id')
@@ -40,14 +40,14 @@ export const SessionId = z
   .brand<'SessionId'>();
 export type SessionId = z.infer<typeof SessionId>;
 
-/** One model call or one tool call; unique within a session. */
+/** One model call or tool call; unique within a session. */
 export const CallId = z.string().min(1).max(200).brand<'CallId'>();
 export type CallId = z.infer<typeof CallId>;
 
 /** Milliseconds: since the epoch for a time, plain for a duration. */
 export type Millis = number;
 
-/** US dollars. Sums are kept in micro-dollars (`toMicro`), since fractions of a cent add up wrong. */
+/** US dollars. Sums are computed in micro-dollars (`toMicro`) to avoid rounding errors. */
 export type Usd = number;
 export const toMicro = (usd: Usd): number => Math.round(usd * 1_000_000);
 export const fromMicro = (micro: number): Usd => micro / 1_000_000;
@@ -58,7 +58,7 @@ export function parentOf(agent: AgentId): AgentId | null {
   return cut === -1 ? null : AgentId.parse(agent.slice(0, cut));
 }
 
-/** Is `id` a child of `top`, or of an agent below that? Not of `top` itself. */
+/** Whether `id` is a descendant of `top`; false for `top` itself. */
 export const isBelow = (id: AgentId, top: AgentId): boolean => id.startsWith(`${top}::`);
 
 /** ROOT has depth 0. */

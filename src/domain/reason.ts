@@ -15,3 +15,13 @@ export function reasonText(reason: Reason): string {
   const where = reason.file === null ? '' : `, ${reason.file}${reason.line === null ? '' : `:${reason.line}`}`;
   return `${reason.rule} (${reason.layer}${where})`;
 }
+
+/** `.mimir/config.yml:4`; the layer where the rule stands in no file. */
+export const placeText = ({ file, layer, line }: Reason): string =>
+  `${file ?? layer}${line === null ? '' : `:${line}`}`;
+
+/** One mode for the whole hierarchy, kept at ROOT, read at each decision. */
+export const MODES = ['human', 'confirm', 'yolo'] as const;
+export type Mode = (typeof MODES)[number];
+/** True when `a` asks less often than `b`. */
+export const isLooser = (a: Mode, b: Mode): boolean => MODES.indexOf(a) > MODES.indexOf(b);

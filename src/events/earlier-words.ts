@@ -1,16 +1,16 @@
 /**
- * Reasons that earlier versions recorded only as sentences, as the fields that events have for them now. The log is read through this,
- * so that nothing else has to know those sentences. Events that have the fields are returned as they are.
+ * Converts reasons that earlier versions recorded only as sentences into the present fields. The log is read through this module, so that
+ * no other code knows those sentences.
  */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
 import type { EndedBy, EventBody, WaitingFor } from './event.ts';
 
-/** The event with the reasons that its sentences tell; the same object when it needs none, or when they tell nothing. */
+/** The event with the fields that its sentences imply; the same object when nothing has to be added. */
 export function withReasons<T extends EventBody>(event: T): T;
 export function withReasons(event: EventBody): EventBody {
   switch (event.type) {
     case 'agent.status': {
-      if (event.status === 'interrupted') return withEnd(event, INTERRUPTED[event.reason]);
+      if (event.status === 'interrupted') return withEnd(event, INTERRUPTED[event.reason] ?? limitIn(event.reason));
       const waitingFor = event.waitingFor ?? waitIn(event.status, event.reason);
       return waitingFor === null || waitingFor === event.waitingFor ? event : { ...event, waitingFor };
     }
@@ -18,9 +18,29 @@ export function withReasons(event: EventBody): EventBody {
       return withEnd(event, endIn(event.outcome, event.error ?? ''));
     case 'session.finished':
       return withEnd(event, event.status === 'stopped' && event.summary === 'handed over' ? HAND_OVER : undefined);
+    case 'message.sent':
+      return withKill(event);
+    case 'approval.requested':
+      return withFacts(event);
     default:
       return event;
   }
+}
+
+function withKill(sent: EventBody & { readonly type: 'message.sent' }): EventBody {
+  const { notice, content } = sent;
+  return notice?.is === 'error' && KILLED_CHILD.test(content) ? { ...sent, notice: { ...notice, killed: true } } : sent;
+}
+
+const KILLED_CHILD = /^Child [^:\n]{1,80} (?:was killed by|failed: it was killed by) /;
+
+/** Facts of a question, from the words of its reason and options. */
+function withFacts(asked: EventBody & { readonly type: 'approval.requested' }): EventBody {
+  const { request } = asked;
+  const [, destroys] = /^always asked: (.*?)(?: \(default\))?$/s.exec(request.because) ?? [];
+  if (destroys !== undefined) return { ...asked, request: { destroys, ...request } };
+  const adds = request.action === 'budget' ? request.options.findIndex((option) => /^add\b/i.test(option)) : -1;
+  return adds < 0 ? asked : { ...asked, request: { adds, ...request } };
 }
 
 function withEnd<T extends { readonly endedBy?: EndedBy }>(event: T, endedBy: EndedBy | undefined): T {
@@ -44,13 +64,16 @@ const ENDED: Readonly<Record<string, EndedBy>> = {
 };
 
 function endIn(outcome: AgentOutcome, error: string): EndedBy | undefined {
-  const known = ENDED[`${outcome}: ${error}`];
+  const known = ENDED[`${outcome}: ${error}`] ?? limitIn(error);
   if (known !== undefined || outcome !== 'killed') return known;
   const [, name] = /^killed by (.*)$/s.exec(error) ?? [];
   return name === undefined ? undefined : { is: 'agent', name };
 }
 
-/** Without a sentence it may be a person, a child or a slot: nobody can tell. */
+const limitIn = (reason: string): EndedBy | undefined =>
+  reason.startsWith('Budget exceeded') ? { is: 'limit' } : undefined;
+
+/** Without a sentence, the wait may be for a person, a child or a slot; that is unknown. */
 function waitIn(status: AgentStatus, reason: string): WaitingFor | null {
   if (status === 'pending' && reason.startsWith('blocked by #')) return { is: 'task' };
   if (status !== 'waiting' || reason === '') return null;
@@ -61,7 +84,7 @@ function waitIn(status: AgentStatus, reason: string): WaitingFor | null {
   return providerWait(reason);
 }
 
-/** `anthropic is rate limited; next try in 12 s (2 of 5)`: why, when, and which try. All other waits were for providers. */
+/** Parses `anthropic is rate limited; next try in 12 s (2 of 5)`. All other waits were for providers. */
 function providerWait(reason: string): WaitingFor {
   const [, why = reason, when = ''] = /^(.*?)(;[^;]*\bnext try\b.*)?$/is.exec(reason) ?? [];
   const [, seconds] = /\bin (\d+(?:\.\d+)?) ?s\b/.exec(when) ?? [];

@@ -1,43 +1,29 @@
-/** What one event does to the agent that it belongs to. Pure. */
-import { addUsage, NO_USAGE } from '../domain/budget.ts';
-import { withEffort } from '../domain/models/effort.ts';
-import { fromMicro, toMicro } from '../domain/ids.ts';
-import type { Millis } from '../domain/ids.ts';
-import type { ByType, EventOf } from './by-type.ts';
-import { forType } from './by-type.ts';
-import type { MimirEvent } from './event.ts';
+/** The effect of an event on its agent. Pure. */
+import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
+import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
+import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
 import { compactedText, retryText } from './log-line.ts';
-import { NO_GROWTH, withNews, withReply } from './child-results.ts';
-import type { AgentState, Block, LostTries, ModelShare } from './state.ts';
+import type { AgentState, Block, Growth, LostTries, ModelShare, Pause, Returned } from './state.ts';
+import { factsOf } from '../domain/agents/tool-facts.ts';
 
-/** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
+/** Characters of a tool's output kept in the state: head and tail. The log has all of it. */
 const OUTPUT_KEPT = 6000;
 
 export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentState {
+  const { agent: id, iterations, call = null, spawned = null, forced = null, ...facts } = bodyOf(event);
   return {
-    id: event.agent,
-    parent: event.parent,
+    ...facts,
+    id,
     children: [],
-    role: event.role,
-    name: event.name,
-    task: event.task,
-    taskId: event.taskId,
-    tools: event.tools,
-    budget: event.budget,
-    dependsOn: event.dependsOn,
-    model: event.model,
-    maxIterations: event.iterations,
-    ...withEffort(event.effort),
+    maxIterations: iterations,
     pin: null,
-    call: event.call ?? null,
-    spawned: event.spawned ?? null,
-    ...(event.protocol === undefined ? {} : { protocol: event.protocol }),
-    ...(event.writes === undefined ? {} : { writes: event.writes }),
-    owner: event.parent,
+    call,
+    spawned,
+    owner: facts.parent,
     signalled: null,
     toolsUsed: {},
     lastTool: null,
-    forced: event.forced ?? null,
+    forced,
     status: 'pending',
     reason: '',
     waitingFor: null,
@@ -67,31 +53,24 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
   };
 }
 
-const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
-  'agent.changed': (agent, event) => ({
-    ...withoutItsOwn(agent),
-    ...withEffort(event.effort),
-    role: event.role,
-    name: event.name,
-    task: event.task,
-    tools: event.tools,
-    budget: event.budget,
-    dependsOn: event.dependsOn,
-    model: event.model,
-    maxIterations: event.iterations,
-    ...(event.writes === undefined ? {} : { writes: event.writes }),
-    status: 'pending',
-    // Whom it waited for may be another by now; who still stands in its way is said again.
-    reason: '',
-    waitingFor: null,
-    endedBy: null,
-    outcome: null,
-    error: null,
-    endedAt: null,
-  }),
+export const AGENT_FOLDS = {
+  'agent.changed': (agent, event) => {
+    const { agent: _agent, iterations, ...facts } = bodyOf(event);
+    // Its dependencies may have changed; blocking ones are reported again.
+    const begins = { status: 'pending', reason: '', waitingFor: null, endedBy: null } as const;
+    return {
+      ...withoutItsOwn(agent),
+      ...facts,
+      ...begins,
+      maxIterations: iterations,
+      outcome: null,
+      error: null,
+      endedAt: null,
+    };
+  },
   'agent.status': (agent, event, at) => {
-    // Initializing is not running: an agent that waits for a free slot uses none of its time.
-    // ROOT's clock is the run's: it goes on while a provider is waited for, and while children work beside it.
+    // Initializing is not running: an agent that waits for a slot uses none of its time. ROOT's clock is the run's and continues while it
+    // waits for a provider or its children work.
     const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor !== undefined);
     const clocked = clock(agent, onTheClock, at);
     return {
@@ -101,7 +80,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       waitingFor: event.waitingFor ?? null,
       endedBy: event.endedBy ?? null,
       pause: event.status === 'waiting' ? agent.pause : null,
-      // A retried or resumed agent is no longer at its end.
+      // A retried or resumed agent has not ended any more.
       outcome: null,
       endedAt: null,
       signalled: event.status === 'initializing' || event.status === 'pending' ? null : agent.signalled,
@@ -111,7 +90,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.signalled': (agent, { status, message }) => ({ ...agent, signalled: { status, message } }),
   'act.unanswered': (agent, { effect, label, why }) => ({
     ...agent,
-    unanswered: [...(agent.unanswered ?? []), { effect, label, ...(why === undefined ? {} : { why }) }],
+    unanswered: [...(agent.unanswered ?? []), { effect, label, ...(why && { why }) }],
   }),
   'act.done': (agent, { effect }) => ({
     ...agent,
@@ -156,9 +135,9 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'model.failed': (agent, event) => ({
     ...agent,
     open: agent.open.filter(({ call }) => call !== event.call),
-    // Tries of one turn are one iteration.
+    // All tries of one turn count as one iteration.
     iterations: agent.iterations - (agent.open.some(({ call }) => call === event.call) ? 1 : 0),
-    // A call that broke off is charged for what it had used.
+    // A call that broke off is charged for what it used.
     usage: addUsage(agent.usage, event.usage ?? NO_USAGE),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost ?? 0)),
     byModel: withShare(agent.byModel, event.model, event.usage ?? NO_USAGE, event.cost ?? 0),
@@ -168,15 +147,9 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'model.retry': (agent, event, at) => ({
     ...agent,
-    pause: {
-      model: event.model,
-      cause: event.cause,
-      until: at + event.wait,
-      attempt: event.attempt ?? null,
-      attempts: event.attempts ?? null,
-    },
+    pause: pauseOf(event, at),
     retries: agent.retries + 1,
-    blocks: add(agent, noteBlock(retryText(event), 'warn')),
+    blocks: add(agent, { ...noteBlock(retryText(event), 'warn'), retry: true }),
   }),
   'model.fallback': (agent, event) => ({
     ...agent,
@@ -189,26 +162,14 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     ...agent,
     growth: NO_GROWTH,
     compactions: agent.compactions + 1,
-    blocks: add(agent, {
-      ...noteBlock(compactedText(tokens), 'info'),
-      more: summary,
-    }),
+    blocks: add(agent, { ...noteBlock(compactedText(tokens), 'info'), more: summary }),
   }),
   'tool.started': (agent, event, at) => ({
     ...agent,
     toolCalls: agent.toolCalls + 1,
     toolsUsed: { ...agent.toolsUsed, [event.tool]: (agent.toolsUsed[event.tool] ?? 0) + 1 },
     lastTool: { name: event.tool, label: event.label, at },
-    blocks: add(agent, {
-      is: 'tool',
-      call: event.call,
-      tool: event.tool,
-      label: event.label,
-      started: at,
-      ok: null,
-      output: '',
-      ms: 0,
-    }),
+    blocks: add(agent, toolBlock(event, at)),
   }),
   'tool.finished': (agent, event) => ({
     ...agent,
@@ -230,7 +191,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'budget.exhausted': (agent, event) => ({
     ...agent,
     blocks: add(agent, noteBlock(`${event.scope} budget exhausted (${event.what})`, 'error')),
-    // Limits of a day are not the agent's.
+    // Daily limits are not the agent's.
     ...(event.scope === 'agent' || event.scope === 'run'
       ? { exhausted: { what: event.what, spent: event.spent, limit: event.limit } }
       : {}),
@@ -250,14 +211,14 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     pause: null,
     endedAt: at,
   }),
-};
+} satisfies ByType<[agent: AgentState], [at: Millis], AgentState>;
 
 function withoutItsOwn(agent: AgentState): AgentState {
   const { effort, ...others } = agent;
   return effort === undefined ? agent : others;
 }
 
-/** Told once for each model. */
+/** The warning is given once per model. */
 function withoutItsEffort(
   agent: AgentState,
   { model, withoutEffort }: EventOf<'model.finished'>,
@@ -268,13 +229,13 @@ function withoutItsEffort(
   return { withoutEffort: [...known, model], blocks: add(agent, noteBlock(text, 'warn')) };
 }
 
-/** Why it does not go on is told in its transcript. */
+/** The transcript shows why the agent stopped. */
 function withReason(agent: AgentState, { status, reason }: EventOf<'agent.status'>): readonly Block[] {
   const isTold = (status === 'interrupted' || status === 'failed') && reason !== '';
   return isTold ? add(agent, noteBlock(reason, 'warn')) : agent.blocks;
 }
 
-/** A retry begins a new conversation, in the environment of its own start. */
+/** A retry begins a new conversation with a new environment block. */
 function begunAnew(agent: AgentState): AgentState {
   const { environment: _environment, unanswered: _unanswered, ...others } = agent;
   return others;
@@ -282,11 +243,11 @@ function begunAnew(agent: AgentState): AgentState {
 
 /** The agent after `event`; the same object when nothing changed. */
 export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): AgentState {
-  const change = forType(AGENT_FOLDS, event.type);
+  const change = forType<[AgentState], [Millis], AgentState>(AGENT_FOLDS, event.type);
   return change ? { ...change(agent, event, at), lastAt: at } : agent;
 }
 
-/** Starts or stops the agent's own clock: waiting for a person and being interrupted are left out. */
+/** Starts or stops the agent's clock, which excludes waiting for a person and interruptions. */
 export function clock(agent: AgentState, running: boolean, at: Millis): AgentState {
   const ran = agent.runningSince === null ? 0 : Math.max(0, at - agent.runningSince);
   return {
@@ -301,7 +262,15 @@ const add = (agent: AgentState, block: Block): readonly Block[] => [...agent.blo
 const noteBlock = (text: string, level: NoteBlock['level']): NoteBlock => ({ is: 'note', text, level });
 type NoteBlock = Extract<Block, { readonly is: 'note' }>;
 
-/** A try that was ended on purpose is not lost, but what it used up is. */
+function toolBlock({ call, tool, label }: EventOf<'tool.started'>, started: Millis): Block {
+  return { is: 'tool', call, tool, label, started, ok: null, output: '', ms: 0 };
+}
+
+function pauseOf({ model, cause, wait, attempt, attempts }: EventOf<'model.retry'>, at: Millis): Pause {
+  return { model, cause, until: at + wait, attempt: attempt ?? null, attempts: attempts ?? null };
+}
+
+/** A try ended on purpose does not count as lost, but its usage does. */
 function withLost(lost: LostTries, event: EventOf<'model.failed'>): LostTries {
   return {
     calls: lost.calls + (event.cause === 'aborted' ? 0 : 1),
@@ -310,7 +279,7 @@ function withLost(lost: LostTries, event: EventOf<'model.failed'>): LostTries {
   };
 }
 
-/** Head and tail of a long output, the whole of any other. */
+/** Head and tail of a long output; any other output whole. */
 export function keptOutput(output: string): string {
   if (output.length <= OUTPUT_KEPT) return output;
   const half = OUTPUT_KEPT / 2;
@@ -334,3 +303,62 @@ function withShare(
   };
   return shares.map((share) => (share === known ? next : share));
 }
+
+// How many tokens the results of children added to a context: estimated, then counted by a request that had no other addition.
+
+/** Whether calls of this tool have a child. */
+const spawns = (tool: string): boolean => factsOf(tool).capability === 'spawn';
+const BYTES_PER_TOKEN = 4;
+/** A count this far from the estimate includes something else, such as omitted reasoning. */
+const LEAST = 0.5;
+const MOST = 4;
+const SLACK = 200;
+
+/**
+ * Removes outputs from an event for a state in which they are not shown. Results of Task calls stay, because they are counted, and so does
+ * the first line of a failed call, which the log shows.
+ */
+export function withoutOutput<E extends EventBody>(event: E): E {
+  if (event.type !== 'tool.finished' || spawns(event.tool)) return event;
+  return { ...event, output: event.ok ? '' : event.output.slice(0, event.output.indexOf('\n') + 1 || undefined) };
+}
+
+/** Whether `withoutOutput` may have shortened this event; its whole output is then only in the log. */
+export const isShortened = ({ ok, output }: EventOf<'tool.finished'>): boolean =>
+  output === '' || (!ok && output.indexOf('\n') === output.length - 1);
+
+type Part = Pick<AgentState, 'returns' | 'growth'>;
+
+/** Counts an addition to the context: a message, or the result of a tool. */
+function withNews({ returns = [], growth = NO_GROWTH }: Part, result?: EventOf<'tool.finished'>): Part {
+  const next: Growth = { ...growth, since: growth.since + 1 };
+  if (result === undefined || !spawns(result.tool))
+    return { ...(returns.length === 0 ? {} : { returns }), growth: next };
+  const tokens = Math.ceil(Buffer.byteLength(result.output) / BYTES_PER_TOKEN);
+  return {
+    returns: [...returns, { call: result.call, tokens, by: 'estimate' }],
+    growth: { ...next, returned: next.returned + 1 },
+  };
+}
+
+/** After a reply, the provider's count covers everything added before its request. */
+function withReply({ returns, growth = NO_GROWTH }: Part, { usage, model }: EventOf<'model.finished'>): Part {
+  const all = tokensOf(usage);
+  // The offline analyst uses the same estimate.
+  const counts = all > 0 && !model.startsWith('offline/');
+  const next: Growth = { counted: counts ? all : null, since: 0, returned: 0 };
+  const last = returns?.at(-1);
+  if (returns === undefined || last === undefined) return { growth: next };
+  const grew = counts ? countedGrowth(growth, last, all - usage.output) : null;
+  if (grew === null) return { returns, growth: next };
+  return { returns: [...returns.slice(0, -1), { ...last, tokens: grew, by: 'provider' }], growth: next };
+}
+
+/** The growth caused by the last result, if the request had no other addition. */
+function countedGrowth({ counted, since, returned }: Growth, { tokens }: Returned, request: number): number | null {
+  if (counted === null || since !== 1 || returned !== 1) return null;
+  const grew = request - counted;
+  return grew < LEAST * tokens || grew > MOST * tokens + SLACK ? null : grew;
+}
+
+const NO_GROWTH: Growth = { counted: null, since: 0, returned: 0 };

@@ -1,47 +1,30 @@
 /**
- * (state, event) -> state, pure. Given the same log, the same state: live, after a crash, in another process.
- * What one event does to one agent is in fold-agent.ts; this file has the run as a whole.
+ * Folds events into the run's state: (state, event) -> state, pure. The same log gives the same state, live, after a crash and in another
+ * process. Effects on a single agent are in fold-agent.ts.
  */
+import { factsOf } from '../domain/agents/tool-facts.ts';
 import { tokensOf } from '../domain/budget.ts';
-import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
-import type { AgentId, Millis, Usd } from '../domain/ids.ts';
+import { type AgentId, fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
-import type { ByType, EventOf } from './by-type.ts';
-import { forType } from './by-type.ts';
-import type { EventType, MimirEvent } from './event.ts';
-import { clock, foldAgent, newAgent } from './fold-agent.ts';
-import { logLine } from './log-line.ts';
+import { bodyOf, type ByType, type EventOf, type EventType, forType, type MimirEvent } from './event.ts';
+import { AGENT_FOLDS, clock, foldAgent, newAgent } from './fold-agent.ts';
+import { LINES, logLine } from './log-line.ts';
 import { estimateKey } from './queries.ts';
 import { Roster, withAgent } from './roster.ts';
-import type { AgentState, RunState, SpendPoint } from './state.ts';
-import { EMPTY } from './state.ts';
+import { type AgentState, EMPTY, type RunState, type SpendPoint } from './state.ts';
 
 const LOG_LINES = 1000;
 
 /**
- * Every event type that changes more than an agent. Types missing here change agents and the log lines only. `lastAt` is
- * still the time of the event before.
+ * Event types that change more than one agent. Types missing here change only agents and log lines. `lastAt` is still the time of the previous event.
  */
-const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
-  'session.started': (state, event, at) => ({
-    ...state,
-    phase: event.idle === true ? 'running' : 'planning',
-    task: event.task,
-    cwd: event.cwd,
-    mode: event.mode,
-    policyHash: event.policyHash,
-    version: event.version,
-    provider: event.provider,
-    sandbox: event.sandbox,
-    notes: event.notes,
-    idle: event.idle ?? false,
-    choices: event.choices ?? null,
-    budget: event.budget,
-    maxParallel: event.maxParallel,
-    startedAt: at,
-  }),
+const RUN_FOLDS = {
+  'session.started': (state, event, at) => {
+    const { idle = false, choices = null, draft: _draft, policyHashes: _hashes, ...facts } = bodyOf(event);
+    return { ...state, ...facts, idle, choices, phase: idle ? 'running' : 'planning', startedAt: at };
+  },
   'session.resumed': (state, event, at) => ({
-    // Whatever ran when the last process ended has run until its last word, not through the time in between.
+    // Whatever ran when the last process ended has run until its last event, not until now.
     ...begunAgain(withLostCalls(withStoppedClocks(state, state.lastAt))),
     stops: [...state.stops, { from: state.lastAt, to: at }],
     budget: event.budget ?? state.budget,
@@ -117,135 +100,56 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'grant.withdrawn': (state, { grant }) => ({ ...state, grants: state.grants.filter(({ id }) => id !== grant) }),
   'budget.changed': (state, event) => ({
     ...(event.agent === ROOT ? { ...state, budget: event.budget } : state),
-    // A raised limit is warned of anew.
+    // A changed limit may be warned about again.
     warned: state.warned.filter((known) => !known.startsWith(`${event.agent === ROOT ? 'run' : event.agent}:`)),
   }),
   'forced.began': (state, { tree }, at) =>
     state.firstTree === null ? { ...state, firstTree: tree, firstTreeAt: at } : state,
   'tool.started': withWritten,
-  'forced.verdict': (state, { agent, role, tree, pass, summary, findings }) => ({
-    ...state,
-    verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
-  }),
-  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why, upTo, saidUpTo, due }) => ({
-    ...state,
-    gates: [
-      ...state.gates.filter((gate) => gate.agent !== agent || gate.role !== role || gate.trigger !== trigger),
-      {
-        agent,
-        role,
-        trigger,
-        tree,
-        open,
-        onFailure,
-        why,
-        ...(upTo === undefined ? {} : { upTo }),
-        ...(saidUpTo === undefined ? {} : { saidUpTo }),
-        ...(due === undefined ? {} : { due }),
-      },
-    ],
-  }),
+  'forced.verdict': (state, event) => ({ ...state, verdicts: [...state.verdicts, bodyOf(event)] }),
+  'forced.gate': (state, event) => {
+    const { agent, role, trigger } = event;
+    const others = state.gates.filter((gate) => gate.agent !== agent || gate.role !== role || gate.trigger !== trigger);
+    return { ...state, gates: [...others, bodyOf(event)] };
+  },
   'budget.warned': (state, event) => ({
     ...state,
     warned: [...state.warned, warnedKey(event)],
   }),
-  'message.sent': (state, event) => ({
-    ...state,
-    messages: [
-      ...state.messages,
-      {
-        seq: event.seq,
-        from: event.from,
-        to: event.to,
-        delivery: event.delivery,
-        content: event.content,
-        delivered: false,
-        notice: event.notice ?? null,
-        ...(event.letter === undefined ? {} : { letter: event.letter }),
-      },
-    ],
-  }),
+  'message.sent': (state, { seq, from, to, delivery, content, notice, letter }) => {
+    const sent = { seq, from, to, delivery, content, delivered: false, notice: notice ?? null };
+    return { ...state, messages: [...state.messages, { ...sent, ...(letter !== undefined && { letter }) }] };
+  },
   'session.finished': (state, event, at) => ({
     ...withLostCalls(withStoppedClocks(state, at)),
     phase: 'finished',
-    // A stop leaves messages without an answer: a resume answers them.
+    // A stop leaves messages unanswered; a resume answers them.
     answering: event.status === 'stopped' && state.answering,
-    finished: {
-      status: event.status,
-      summary: event.summary,
-      totals: event.totals,
-      ...(event.endedBy === undefined ? {} : { endedBy: event.endedBy }),
-    },
+    finished: bodyOf(event),
     approvals: [],
   }),
-};
+} satisfies ByType<[state: RunState], [at: Millis], RunState>;
 
-const KNOWN: ReadonlySet<string> = new Set<EventType>([
-  'session.started',
-  'session.resumed',
-  'session.mode',
-  'clock.moved',
-  'agent.pinned',
-  'budget.changed',
-  'forced.began',
-  'forced.verdict',
-  'forced.gate',
-  'plan.proposed',
-  'plan.edited',
-  'plan.approved',
-  'plan.amended',
-  'plan.rejected',
-  'agent.created',
-  'agent.changed',
-  'agent.model',
-  'agent.status',
-  'agent.told',
-  'agent.environment',
-  'agent.todos',
-  'agent.message',
-  'model.started',
-  'model.finished',
-  'model.failed',
-  'model.retry',
-  'model.fallback',
-  'context.compacted',
-  'tool.noted',
-  'tool.started',
-  'tool.finished',
-  'approval.requested',
-  'approval.answered',
-  'policy.decided',
-  'grant.withdrawn',
-  'act.unanswered',
-  'act.done',
-  'budget.warned',
-  'budget.exhausted',
-  'message.sent',
-  'agent.signalled',
-  'agent.adopted',
-  'agent.finished',
-  'session.finished',
-]);
+/** The types that this version knows. A type without a row in one of the tables does not compile. */
+const KNOWN: Readonly<Record<EventType, unknown>> = { ...LINES, ...AGENT_FOLDS, ...RUN_FOLDS };
 
-/** How it is remembered that somebody was warned: once for each limit, until it is changed. */
+/** The key of a warning: once for each limit until the limit changes. */
 const warnedKey = ({ agent, of, scope, what, estimate }: EventOf<'budget.warned'>): string =>
   estimate === true ? estimateKey(agent) : `${of ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
-const FILE_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
-
-/** From the beginning of a call on: whether it still wrote is not known where Mimir was stopped meanwhile. */
+/** Counted from the start of a call, because it is unknown whether a call cut off by a stop still wrote. */
 function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>): RunState {
   const path: unknown =
-    FILE_TOOLS.has(tool) && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+    factsOf(tool).writes === true && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
   if (typeof path !== 'string' || state.written?.includes(path) === true) return state;
   return { ...state, written: [...(state.written ?? []), path] };
 }
 
-/** The state after `event`. Events of an unknown type are counted and otherwise ignored. */
+/** The state after `event`. Events of an unknown type are only counted. */
 export function fold(state: RunState, event: MimirEvent): RunState {
   const at = Date.parse(event.time);
-  if (!KNOWN.has(event.type)) return { ...stamped(state, event, at), unknown: state.unknown + 1 };
-  const change = forType(RUN_FOLDS, event.type);
+  if (!Object.hasOwn(KNOWN, event.type)) return { ...stamped(state, event, at), unknown: state.unknown + 1 };
+  const change = forType<[RunState], [Millis], RunState>(RUN_FOLDS, event.type);
   return stamped(withLog(withChange(change ? change(state, event, at) : state, event, at), event, at), event, at);
 }
 
@@ -256,50 +160,46 @@ const stamped = (state: RunState, event: MimirEvent, at: Millis): RunState => ({
   lastAt: at,
 });
 
-/** The state after all of `events`, from nothing. */
+/** The state after all of `events`. */
 export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): RunState => {
   let state = from;
   for (const event of events) state = fold(state, event);
   return state;
 };
 
-function withStoppedClocks(state: RunState, at: Millis): RunState {
-  if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
-  return { ...state, agents: Roster.of([...state.agents.values()].map((agent) => clock(agent, false, at))) };
-}
+const withEach = (state: RunState, change: (agent: AgentState) => AgentState): RunState => ({
+  ...state,
+  agents: Roster.of([...state.agents.values()].map(change)),
+});
 
-/** What agents count from moves with the clock: the jump is no time that they ran, and none that they were silent. */
+const some = ({ agents }: RunState, is: (agent: AgentState) => boolean): boolean => [...agents.values()].some(is);
+
+const withStoppedClocks = (state: RunState, at: Millis): RunState =>
+  some(state, ({ runningSince }) => runningSince !== null)
+    ? withEach(state, (agent) => clock(agent, false, at))
+    : state;
+
+/** Shifts stored times with the clock, so that a jump counts neither as running time nor as silence. */
 function withMovedClocks(state: RunState, { by }: EventOf<'clock.moved'>): RunState {
-  const agents = [...state.agents.values()].map(
-    (agent): AgentState => ({
-      ...agent,
-      lastAt: agent.lastAt + by,
-      runningSince: agent.runningSince === null ? null : agent.runningSince + by,
-    }),
-  );
-  return { ...state, agents: Roster.of(agents) };
+  return withEach(state, (agent) => {
+    const runningSince = agent.runningSince === null ? null : agent.runningSince + by;
+    return { ...agent, lastAt: agent.lastAt + by, runningSince };
+  });
 }
 
-/** The state when its process has ended: calls that are still open never get an end, and what they cost is not known. */
+/** The state after its process ended: open calls will never get an end, and their cost is uncertain. */
 export function withLostCalls(state: RunState): RunState {
-  const agents = [...state.agents.values()];
-  if (!agents.some(({ open }) => open.some(({ uncertain }) => uncertain !== true))) return state;
-  const lost = agents.map(
-    (agent): AgentState =>
-      agent.open.length === 0 ? agent : { ...agent, open: agent.open.map((call) => ({ ...call, uncertain: true })) },
+  if (!some(state, ({ open }) => open.some(({ uncertain }) => uncertain !== true))) return state;
+  return withEach(state, (agent) =>
+    agent.open.length === 0 ? agent : { ...agent, open: agent.open.map((call) => ({ ...call, uncertain: true })) },
   );
-  return { ...state, agents: Roster.of(lost) };
 }
 
-/** Who worked in a process that has ended without a word works no more: it takes a slot when it goes on. */
+/** Agents of an ended process are not working any more; they take a slot when they continue. */
 function begunAgain(state: RunState): RunState {
-  const agents = [...state.agents.values()];
-  if (!agents.some(wasAtWork)) return state;
-  const next = agents.map(
-    (one): AgentState =>
-      wasAtWork(one) ? { ...one, status: 'initializing', reason: '', waitingFor: null, endedBy: null } : one,
-  );
-  return { ...state, agents: Roster.of(next) };
+  if (!some(state, wasAtWork)) return state;
+  const begins = { status: 'initializing', reason: '', waitingFor: null, endedBy: null } as const;
+  return withEach(state, (one) => (wasAtWork(one) ? { ...one, ...begins } : one));
 }
 
 const wasAtWork = ({ status }: AgentState): boolean => status === 'running' || status === 'waiting';
@@ -312,25 +212,31 @@ function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
   return changed === agent ? state : { ...state, agents: withAgent(state.agents, changed) };
 }
 
-/** What ROOT is called in a run whose only task `main` does: it plans, and two agents of one name would be shown. */
+/** ROOT's name in a run whose only task is done by `main`, because two agents of one name would be shown. */
 const PLANNER = { name: 'planner' } as const;
 
 const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
 
+/** Whether the denying answer has already reported the result of this call. */
+const isTold = ({ log }: RunState, event: MimirEvent): boolean =>
+  event.type === 'tool.finished' && log.findLast(({ agent }) => agent === event.agent)?.denial === true;
+
 function withLog(state: RunState, event: MimirEvent, at: Millis): RunState {
   const line = logLine(event, at, (id) => state.agents.get(id)?.name ?? id);
-  return line === null ? state : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
+  return line === null || isTold(state, event)
+    ? state
+    : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
 }
 
-/** Most points that are kept: more than any screen has columns for. */
+/** The most points kept; more than any screen has columns. */
 export const MOST_POINTS = 400;
 
-/** The series after one more call; the last point is always the true sum. What cost nothing at all adds none. */
+/** The series after one more call; the last point is always the exact sum. A call without cost and tokens adds no point. */
 export function withSpend(points: readonly SpendPoint[], at: Millis, cost: Usd, tokens: number): readonly SpendPoint[] {
   if (cost === 0 && tokens === 0) return points;
   const last = points.at(-1);
   const point = { at, cost: fromMicro(toMicro(last?.cost ?? 0) + toMicro(cost)), tokens: (last?.tokens ?? 0) + tokens };
   const next = [...points, point];
-  // Every other one goes, not the last: the curve keeps its shape.
+  // Every other point is removed, but not the last, so that the curve keeps its shape.
   return next.length <= MOST_POINTS ? next : next.filter((_, index) => (next.length - 1 - index) % 2 === 0);
 }

@@ -1,9 +1,9 @@
-/** Questions to a run's state that more than one room asks. Pure; `now` is passed in. */
-import { limitTokens, tokensOf } from '../domain/budget.ts';
-import type { AgentId, CallId, Millis, Usd } from '../domain/ids.ts';
-import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
-import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
+/** Questions to a run's state that several modules ask. Pure; `now` is passed in. */
+import { firstLine } from '../domain/text/text.ts';
 import { MAIN } from '../domain/agents/role.ts';
+import { limitTokens, tokensOf } from '../domain/budget.ts';
+import { type AgentId, type CallId, fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
+import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
@@ -14,28 +14,25 @@ export const elapsedOf = (agent: AgentState, now: Millis): Millis =>
 
 export const tokensOfAgent = (agent: AgentState): number => tokensOf(agent.usage);
 
-/** How the fold remembers that an agent was warned of at twice its estimate. */
+/** The fold's key of a warning at twice the estimate. */
 export const estimateKey = (agent: AgentId): string => `${agent}:estimate`;
 
 export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
 
-/** Why an agent ended whose task an amendment took out of the plan. */
+/** The end of an agent whose task was removed from the plan. */
 export const TAKEN_OUT = { error: 'taken out of the plan', endedBy: { is: 'plan' } } as const;
 
-/** Is its task in the plan no more? It never ran, and is no part of the work. */
+/** Whether its task was removed from the plan. It never ran and is no part of the work. */
 export const isTakenOut = ({ outcome, endedBy }: AgentState): boolean =>
   outcome === 'skipped' && endedBy?.is === 'plan';
 
-/**
- * Whom a person talks to who talks to `main`: the agent that does the plan's only task as `main`, else ROOT. ROOT plans and reports;
- * in a plan of one task by `main` it knows nothing that this agent does not know better.
- */
+/** The agent that a person means by `main`: the agent that does the plan's only task as `main`, otherwise ROOT, which knows less about that task. */
 export function mainAgent({ agents }: Pick<RunState, 'agents'>): AgentId {
   for (const one of agents.values()) if (one.role === MAIN && one.taskId !== null && !isTakenOut(one)) return one.id;
   return ROOT;
 }
 
-/** The agents that a planned one comes after since both may change the same files, with the reason. */
+/** The agents that a planned one follows because both may change the same files, with the reason. */
 export function comesAfter(
   { plan, agents }: Pick<RunState, 'plan' | 'agents'>,
   { taskId }: AgentState,
@@ -47,34 +44,27 @@ export function comesAfter(
   );
 }
 
-/** What is used and what is promised to calls in flight: limits are judged on the sum. */
+/** Amounts used and reserved by calls in flight; limits apply to the sum. */
 export interface Committed {
   readonly tokens: number;
-  /** The same as limits on tokens count them (`limitTokens`). */
+  /** The tokens as limits count them (`limitTokens`). */
   readonly limitTokens: number;
   readonly cost: Usd;
-  /** Part of it: reserved by calls that have not been settled. */
+  /** The part that is reserved by unsettled calls. */
   readonly reservedTokens: number;
   readonly reservedCost: Usd;
 }
 
-/** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included. */
+/** The sums of `agent` and its descendants; for ROOT, of the whole run with planner and merge. */
 export function committed(state: RunState, agent: AgentId): Committed {
-  // By their children, not by looking through everybody, and of everybody by pieces: this is asked at every call.
+  // Uses the children lists, and cached sums for the whole run, because this is called for every model call.
   const pieces = agent === ROOT ? piecesOf(state.agents) : [within(state, agent)];
-  let [tokens, weighed, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0, 0];
-  for (const piece of pieces) {
-    const sums = sumsOf(piece);
-    tokens += sums.tokens;
-    weighed += sums.weighed;
-    micro += sums.micro;
-    reservedTokens += sums.reservedTokens;
-    reservedMicro += sums.reservedMicro;
-  }
+  const sum = (key: keyof Sums): number => pieces.reduce((all, piece) => all + sumsOf(piece)[key], 0);
+  const [reservedTokens, reservedMicro] = [sum('reservedTokens'), sum('reservedMicro')];
   return {
-    tokens: tokens + reservedTokens,
-    limitTokens: weighed + reservedTokens,
-    cost: fromMicro(micro + reservedMicro),
+    tokens: sum('tokens') + reservedTokens,
+    limitTokens: sum('weighed') + reservedTokens,
+    cost: fromMicro(sum('micro') + reservedMicro),
     reservedTokens,
     reservedCost: fromMicro(reservedMicro),
   };
@@ -88,7 +78,7 @@ interface Sums {
   readonly reservedMicro: number;
 }
 
-/** By the very list, which never changes. */
+/** Keyed by the list itself, which is immutable. */
 const known = new WeakMap<readonly AgentState[], Sums>();
 
 function sumsOf(agents: readonly AgentState[]): Sums {
@@ -108,19 +98,19 @@ function sumsOf(agents: readonly AgentState[]): Sums {
   return sums;
 }
 
-/** `top` and all below it. */
+/** `top` and its descendants. */
 function within(state: RunState, top: AgentId): readonly AgentState[] {
   const one = state.agents.get(top);
   return one === undefined ? [] : [one, ...one.children.flatMap((child) => within(state, child))];
 }
 
-/** Settled sums of the run, reservations left out. */
+/** Settled sums of the run, without reservations. */
 export function spentOf(state: RunState): { readonly tokens: number; readonly cost: Usd } {
   const all = committed(state, ROOT);
   return { tokens: all.tokens - all.reservedTokens, cost: fromMicro(toMicro(all.cost) - toMicro(all.reservedCost)) };
 }
 
-/** Agents whose last call of a model was lost to its provider: a resumed run lets them in again. */
+/** Agents whose last model call was lost by its provider; a resumed run starts them again. */
 export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentId> {
   const lost = new Set<AgentId>();
   for (const event of events) {
@@ -130,22 +120,58 @@ export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentI
   return lost;
 }
 
-/** What a question is about, without the role before it: whoever shows it names the agent that asks. */
+/** The subject of a question, without the role before it, because every display names the asking agent. */
 export const askedFor = ({ action, title }: Pick<ApprovalRequest, 'action' | 'title'>): string =>
   action === 'question' || action === 'turn' ? title : title.replace(/^[a-z][\w-]*: /, '');
 
-/** What an agent does right now, in a few words: the tool that runs, else the last thing it said. */
+/** What an agent is doing, in a few words: the running tool, otherwise its last message. */
 export function activityOf(agent: AgentState): string {
-  const block = agent.blocks.findLast(({ is }) => is !== 'told');
+  const block = agent.blocks.findLast(({ is }) => is === 'said' || is === 'tool');
   if (block === undefined) return agent.reason;
   if (block.is === 'tool') return block.label;
-  // A plan as its planner wrote it is for the program.
+  // A planner's JSON is not shown.
   if (/^\s*(?:```json\s*)?\{/.test(block.text)) return '';
-  return block.text.split('\n').find((line) => line.trim() !== '') ?? '';
+  return firstLine(block.text);
 }
 
-/** The agent that a call of this one made; undefined for all other calls. */
+/** The agent that this call spawned; undefined for all other calls. */
 export const childOf = (call: CallId, { children }: AgentState, state: RunState): AgentState | undefined => {
   const id = children.find((child) => state.agents.get(child)?.call === call);
   return id === undefined ? undefined : state.agents.get(id);
 };
+
+/** Unfinished children that `agent` owns. */
+export const openChildrenOf = ({ agents }: RunState, agent: AgentId): readonly AgentState[] =>
+  [...agents.values()].filter((one) => one.spawned !== null && one.owner === agent && !isFinal(one));
+
+/** Unfinished children outside of the plan, however they were created. */
+export const openBelow = ({ agents }: RunState, parent: AgentId): readonly AgentState[] =>
+  [...agents.values()].filter(
+    (one) => one.parent === parent && (one.spawned !== null || one.call !== null) && !isFinal(one),
+  );
+
+/** Whether it waits for unfinished children. */
+export const isOwed = (state: RunState, agent: AgentId): boolean =>
+  openChildrenOf(state, agent).some(({ spawned }) => typeof spawned?.wait === 'number');
+
+/** Whether it is ROOT of a run without a plan, waiting for a message. */
+export const isIdle = ({ waitingFor }: { readonly waitingFor?: AgentState['waitingFor'] }): boolean =>
+  waitingFor?.is === 'message';
+
+/** The agent and its ancestors, nearest first; ends even if a damaged log has a cycle. */
+export function* upwards(agents: RunState['agents'], agent: AgentId | null): Generator<AgentState> {
+  const seen = new Set<AgentId>();
+  for (let at = agent; at !== null && !seen.has(at); ) {
+    seen.add(at);
+    const one = agents.get(at);
+    if (one === undefined) return;
+    yield one;
+    at = one.parent;
+  }
+}
+
+/** The folder in which the agent's commands start: its own, or its nearest spawned ancestor's. Relative; empty: the root. */
+export function workingDirOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId): string {
+  for (const { spawned } of upwards(agents, agent)) if (spawned !== null) return spawned.workingDir;
+  return '';
+}

@@ -1,11 +1,11 @@
 /**
- * The agents of a run by their ids, in the order in which they were created: a map that is never changed in place, and of which a changed
- * copy shares nearly everything with the former one. Every event changes one agent, and a run may have hundreds.
+ * The agents of a run by id, in order of creation: an immutable map whose changed copies share nearly all data, because every event changes
+ * one agent and a run may have hundreds.
  */
 import type { AgentId } from '../domain/ids.ts';
 import type { AgentState } from './state.ts';
 
-/** Agents in one piece: a copy with one other agent copies one piece and the list of pieces. */
+/** Agents per piece; a copy with one changed agent copies one piece and the list of pieces. */
 const PIECE = 32;
 
 type Entry = [AgentId, AgentState];
@@ -13,7 +13,7 @@ type Entry = [AgentId, AgentState];
 export class Roster implements ReadonlyMap<AgentId, AgentState> {
   readonly size: number;
   readonly #pieces: readonly (readonly AgentState[])[];
-  /** Where each stands. Shared by all that came of one another, and only ever added to: what lies behind `size` is not of this one. */
+  /** Index of each agent. Shared between copies and only added to; entries at `size` or above belong to other copies. */
   readonly #places: Map<AgentId, number>;
 
   private constructor(pieces: readonly (readonly AgentState[])[], places: Map<AgentId, number>, size: number) {
@@ -28,11 +28,11 @@ export class Roster implements ReadonlyMap<AgentId, AgentState> {
     return roster;
   }
 
-  /** The same with `agent` in the place of the one with its id, or behind all others. */
+  /** A copy with `agent` in place of the one with its id, or appended. */
   with(agent: AgentState): Roster {
     const known = this.#placeOf(agent.id);
     const place = known ?? this.size;
-    // Somebody else has gone on from here: the two share their places no more.
+    // Another copy has been extended, so the index cannot be shared any more.
     const places = known === undefined && this.#places.size > this.size ? new Map(this.#ownPlaces()) : this.#places;
     if (known === undefined) places.set(agent.id, place);
     const at = Math.floor(place / PIECE);
@@ -43,7 +43,7 @@ export class Roster implements ReadonlyMap<AgentId, AgentState> {
     return new Roster(pieces, places, Math.max(this.size, place + 1));
   }
 
-  /** All agents in order, in pieces. A piece that holds the same is the same: what is known of it stays known. */
+  /** All agents in order, in pieces. A piece with the same agents is the same object, so results can be cached by it. */
   pieces(): readonly (readonly AgentState[])[] {
     return this.#pieces;
   }
@@ -93,10 +93,10 @@ export class Roster implements ReadonlyMap<AgentId, AgentState> {
   }
 }
 
-/** As `Roster.pieces`, of any map. */
+/** Like `Roster.pieces`, for any map. */
 export const piecesOf = (agents: ReadonlyMap<AgentId, AgentState>): readonly (readonly AgentState[])[] =>
   agents instanceof Roster ? agents.pieces() : [[...agents.values()]];
 
-/** `agents` with `agent` in its place; of any other map a roster is made first. */
+/** `agents` with `agent` replaced or added; other maps are converted to a roster first. */
 export const withAgent = (agents: ReadonlyMap<AgentId, AgentState>, agent: AgentState): Roster =>
   (agents instanceof Roster ? agents : Roster.of(agents.values())).with(agent);

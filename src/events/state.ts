@@ -1,14 +1,11 @@
 /** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
-import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agents/agent.ts';
-import type { Trigger } from '../domain/agents/mandatory-review.ts';
+import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
-import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
-import type { Mode } from '../domain/mode.ts';
-import type { Effort } from '../domain/models/effort.ts';
-import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
+import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
+import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
+import type { Mode } from '../domain/reason.ts';
 import type { Todo } from '../domain/turn.ts';
-import type { ForcedGate, GivenVerdict, Grant } from './decisions.ts';
-import type { ApprovalRequest, EndedBy, Spawned, WaitingFor } from './event.ts';
+import type * as events from './event.ts';
 
 /** One result of a Task call, in the context of its caller. */
 export interface Returned {
@@ -50,6 +47,8 @@ export type Block =
       readonly level: 'info' | 'warn' | 'error';
       /** What lies behind it, for those who want to read it: the summary that an agent goes on with. */
       readonly more?: string;
+      /** It announces the next attempt of a model call. */
+      readonly retry?: true;
     };
 
 /** A model call in flight: its reservation counts as spent until it is settled. */
@@ -60,13 +59,6 @@ export interface OpenCall {
   readonly cost: Usd;
   /** Its process ended before the call did: the provider may have billed it or not. It stays reserved. */
   readonly uncertain?: true;
-}
-
-export interface Exhausted {
-  readonly what: 'tokens' | 'cost' | 'time';
-  /** Tokens, US dollars or milliseconds. */
-  readonly spent: number;
-  readonly limit: number;
 }
 
 /** A wait before the next try of a model call. */
@@ -86,13 +78,6 @@ export interface LostTries {
   readonly cost: Usd;
 }
 
-export interface Fallback {
-  readonly from: ModelId;
-  readonly to: ModelId;
-  readonly cause: string;
-  readonly rule: string;
-}
-
 /** What one agent used of one model. */
 export interface ModelShare {
   readonly model: ModelId;
@@ -101,29 +86,12 @@ export interface ModelShare {
   readonly cost: Usd;
 }
 
-/** An act that was denied because nobody could be asked, and is not done yet. */
-export interface UnansweredAct {
-  readonly effect: string;
-  readonly label: string;
-  readonly why?: 'no sandbox';
-}
-
-export interface AgentState {
+export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly id: AgentId;
   readonly parent: AgentId | null;
   readonly children: readonly AgentId[];
-  readonly role: RoleName;
-  /** What it is called on the screen: the role, numbered when there are several. */
-  readonly name: string;
-  readonly task: string;
   readonly taskId: TaskId | null;
-  readonly tools: readonly string[];
-  readonly budget: Budget;
-  readonly dependsOn: readonly AgentId[];
-  readonly model: ModelChoice;
   readonly maxIterations: number;
-  /** How much its models are told to think; absent: nothing is said. */
-  readonly effort?: Effort;
   /** Models that were called without it, since they take no such setting. */
   readonly withoutEffort?: readonly ModelId[];
   /** The stricter mode it is held to, with all below it; null for the run's. */
@@ -131,33 +99,31 @@ export interface AgentState {
   /** The parent's call that it was made for; null of planned and forced agents. */
   readonly call: CallId | null;
   /** Of one that was spawned beside the plan; null of others. */
-  readonly spawned: Spawned | null;
+  readonly spawned: events.Spawned | null;
   /** Of a child of an agent that works by words, and so does it; its role may say so as well. */
   readonly protocol?: 'text';
-  /** Globs of the files that it may change; missing where nothing is said of it. */
-  readonly writes?: readonly string[];
   /** Who hears of it: its parent, or who adopted it; null: nobody. */
   readonly owner: AgentId | null;
   /** What it said of its own end, since it last began; null while it said nothing. */
-  readonly signalled: { readonly status: 'completed' | 'error'; readonly message: string } | null;
+  readonly signalled: events.Signal | null;
   /** The environment block of its system prompt; absent before its first start. */
   readonly environment?: string;
   /** What it could not do since nobody could be asked; absent: nothing. */
-  readonly unanswered?: readonly UnansweredAct[];
+  readonly unanswered?: readonly events.UnansweredAct[];
   /** Calls by tool, those that were refused as well. */
   readonly toolsUsed: Readonly<Record<string, number>>;
   readonly lastTool: { readonly name: string; readonly label: string; readonly at: Millis } | null;
   /** Of a forced agent: what started it and what it judges; null of others. */
-  readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
+  readonly forced: events.Judging | null;
   readonly status: AgentStatus;
   readonly reason: string;
   /** What it waits for while it is `waiting`, or `pending` behind a task that failed; null otherwise, and where an earlier version did not record it. */
-  readonly waitingFor: WaitingFor | null;
+  readonly waitingFor: events.WaitingFor | null;
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
   /** What ended or interrupted it; null while it works, and where its work ended by itself. */
-  readonly endedBy: EndedBy | null;
+  readonly endedBy: events.EndedBy | null;
   /** How its work had ended, of one that was killed after that: its summary is still that of its work. */
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
   readonly todos: readonly Todo[];
@@ -174,12 +140,12 @@ export interface AgentState {
   /** Null while no provider is waited for. */
   readonly pause: Pause | null;
   /** Which of its limits (of ROOT: of the run's) left no room for a step, until that limit is changed; absent where none did. */
-  readonly exhausted?: Exhausted;
+  readonly exhausted?: events.Exhausted;
   readonly lost: LostTries;
   /** Tries after a wait. */
   readonly retries: number;
   /** In the order they happened. */
-  readonly fallbacks: readonly Fallback[];
+  readonly fallbacks: readonly events.Fallback[];
   /** What came back of its Task calls, in order; absent while nothing has. */
   readonly returns?: readonly Returned[];
   /** How its context grows: for the count of what came back. */
@@ -200,28 +166,23 @@ export interface AgentState {
 export interface Approval {
   readonly id: string;
   readonly agent: AgentId;
-  readonly request: ApprovalRequest;
+  readonly request: events.ApprovalRequest;
   readonly askedAt: Millis;
 }
 
 /** A grant that holds, with the agent whose question it answered. */
-export interface StandingGrant extends Grant {
+export interface StandingGrant extends events.Grant {
   /** That of the answered question. */
   readonly id: string;
   readonly agent: AgentId;
   readonly at: Millis;
 }
 
-export interface SentMessage {
-  readonly seq: number;
-  readonly from: string;
-  readonly to: AgentId;
-  readonly delivery: 'sequential' | 'important' | 'urgent';
-  readonly content: string;
+type Sent = events.EventOf<'message.sent'>;
+
+export interface SentMessage extends Pick<Sent, 'seq' | 'from' | 'to' | 'delivery' | 'content' | 'letter'> {
   readonly delivered: boolean;
-  readonly notice: { readonly of: AgentId; readonly is: 'completed' | 'error' | 'idle' } | null;
-  /** Of one that was kept in the box: its id there. */
-  readonly letter?: string;
+  readonly notice: NonNullable<Sent['notice']> | null;
 }
 
 /** The sums of all agents right after a call was settled. */
@@ -237,6 +198,12 @@ export interface LogLine {
   readonly agent: AgentId | null;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
+  /** It announces the next attempt of a model call. */
+  readonly retry?: true;
+  /** The model call that failed or, with `retry`, is attempted again. */
+  readonly call?: CallId;
+  /** Present for an answer that denied a call: the result of that call tells nothing new. */
+  readonly denial?: true;
 }
 
 export interface RunState {
@@ -267,7 +234,7 @@ export interface RunState {
   readonly planFault: string;
   readonly choices: PlanChoices | null;
   /** Where nobody can be asked: tasks whose acts will be denied; null: none. */
-  readonly unattended: { readonly edits: readonly TaskId[]; readonly commands: readonly TaskId[] } | null;
+  readonly unattended: Readonly<Record<Permitted, readonly TaskId[]>> | null;
   readonly approvedDigest: string | null;
   /** In order of creation. */
   readonly agents: ReadonlyMap<AgentId, AgentState>;
@@ -286,21 +253,11 @@ export interface RunState {
   readonly firstTreeAt?: number;
   /** Files that file tools were asked to write since then, as they were named; missing: none. */
   readonly written?: readonly string[];
-  readonly verdicts: readonly GivenVerdict[];
-  readonly gates: readonly ForcedGate[];
+  readonly verdicts: readonly events.RecordedVerdict[];
+  readonly gates: readonly events.ReviewGate[];
   /** The run had ended and was resumed to answer messages; nothing of its plan runs again. */
   readonly answering: boolean;
-  readonly finished: {
-    readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
-    readonly summary: string;
-    readonly endedBy?: EndedBy;
-    readonly totals: {
-      readonly cost: Usd;
-      readonly tokens: number;
-      readonly agents: number;
-      readonly duration: Millis;
-    };
-  } | null;
+  readonly finished: events.SessionEnd | null;
   /** Events of a type that this version doesn't know: how many. */
   readonly unknown: number;
 }

@@ -1,43 +1,42 @@
-/** The conversation of one agent as the log knows it: what a resumed agent goes on with. */
+/** The conversation of an agent as recorded in the log, with which a resumed agent continues. */
 import type { AgentId, CallId } from '../domain/ids.ts';
 import type { StopReason, ToolResult, Turn } from '../domain/turn.ts';
-import type { EventOf } from './by-type.ts';
-import type { MimirEvent } from './event.ts';
+import type { EventOf, MimirEvent } from './event.ts';
 
-/** What a tool call that was begun and not ended means for the model: it may or may not have happened. */
+/** The result of a tool call that began and did not end: it may or may not have taken effect. */
 export const UNKNOWN_EFFECT =
   'Mimir was stopped while this ran. It is not known whether it took effect: look before you do it again.';
 
-/** Where an agent stands by the log: what a resumed one goes on with. */
-export interface Standing {
+/** An agent's position in its conversation. */
+export interface AgentPosition {
   /**
-   * In order. The last tool calls may be without answers: those were never begun, or may be repeated. A last turn of the model
-   * without calls is its answer; one that was cut off or refused is left out, to be asked for again.
+   * In order. The last tool calls may have no results: they never began, or may be repeated. A final model turn without calls is the
+   * answer; a cut-off or refused reply is left out and requested again.
    */
   readonly turns: readonly Turn[];
-  /** For its work, since it was last begun: summaries are none. */
+  /** Replies for its work since it last began, without summaries. */
   readonly replies: number;
 }
 
-/** The conversation of one agent, as it is told of it event by event: whoever has it need not read the log again. */
+/** The conversation of one agent, built event by event, so that the log is not read again. */
 export class Conversation {
   private readonly agent: AgentId;
   private readonly turns: Turn[] = [];
   private lastStop: StopReason = 'end';
   private replies = 0;
   private earlier = 0;
-  /** Calls for its work that have begun. */
+  /** Calls for its work. */
   private readonly work = new Set<CallId>();
-  /** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
+  /** Calls for summaries are not part of the conversation; `context.compacted` has their result. */
   private readonly summaries = new Set<CallId>();
 
   constructor(agent: AgentId) {
     this.agent = agent;
   }
 
-  /** Of everybody's events in the order of the log: others' change nothing. */
+  /** Takes events of all agents in the order of the log; those of others are ignored. */
   take(event: MimirEvent): void {
-    // It was left out when the run went on there, and asked for again.
+    // The unfinished reply was left out by the resumed run and requested again.
     if (event.type === 'session.resumed' && this.isUnfinished()) this.turns.pop();
     if (!('agent' in event) || event.agent !== this.agent) return;
     this.count(event);
@@ -46,12 +45,12 @@ export class Conversation {
     addTurn(this.turns, event);
   }
 
-  /** As of now. */
-  standing(): Standing {
+  /** The present position. */
+  position(): AgentPosition {
     return { turns: this.isUnfinished() ? this.turns.slice(0, -1) : [...this.turns], replies: this.replies };
   }
 
-  /** Replies for its work up to its last end; 0 where it had none. */
+  /** Replies for its work before its last end; 0 without one. */
   repliesBefore(): number {
     return this.earlier;
   }
@@ -69,13 +68,16 @@ export class Conversation {
   }
 }
 
-/** Of each of `agents`, from the log read once. */
-export function standingsOf(events: Iterable<MimirEvent>, agents: Iterable<AgentId>): ReadonlyMap<AgentId, Standing> {
+/** The positions of `agents`, from one pass over the log. */
+export function positionsOf(
+  events: Iterable<MimirEvent>,
+  agents: Iterable<AgentId>,
+): ReadonlyMap<AgentId, AgentPosition> {
   const all = conversationsIn(events, agents);
-  return new Map([...all].map(([agent, conversation]) => [agent, conversation.standing()]));
+  return new Map([...all].map(([agent, conversation]) => [agent, conversation.position()]));
 }
 
-/** The same, to be told of what comes. */
+/** The conversations of `agents`, which can take further events. */
 export function conversationsIn(
   events: Iterable<MimirEvent>,
   agents: Iterable<AgentId>,
@@ -88,9 +90,9 @@ export function conversationsIn(
   return all;
 }
 
-/** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */
+/** Calls with effects that began and did not end: it is unknown whether they took effect. */
 export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
-  // Ids of calls may be the model's own: another agent may have the same.
+  // Call ids may come from the model, so two agents may use the same.
   const begun = new Map<string, EventOf<'tool.started'>>();
   for (const event of events) {
     if (event.type === 'tool.started') begun.set(`${event.agent} ${event.call}`, event);
@@ -105,7 +107,7 @@ export interface KnownFile {
   readonly digest: string;
 }
 
-/** What agents knew of files when the log stops, oldest first: the last content that each call read or wrote. */
+/** What agents knew of files at the end of the log, oldest first: the last content that each call read or wrote. */
 export function knownFiles(events: Iterable<MimirEvent>): readonly KnownFile[] {
   const known: KnownFile[] = [];
   for (const event of events)
@@ -114,7 +116,7 @@ export function knownFiles(events: Iterable<MimirEvent>): readonly KnownFile[] {
 }
 
 function addTurn(turns: Turn[], event: MimirEvent): void {
-  // Back to pending is a retry: it starts with a new conversation.
+  // A retry (pending) starts a new conversation.
   if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;
   if (event.type === 'context.compacted') shorten(turns, event);
   if (event.type === 'agent.told') turns.push({ by: 'user', text: event.text });
@@ -131,7 +133,7 @@ function addResult(turns: Turn[], event: MimirEvent): void {
   if (event.type === 'tool.finished') answer(turns, { call: event.call, ok: event.ok, text: event.output });
 }
 
-/** Goes on as its first turn, the summary, and the last turns that were kept. */
+/** The conversation continues with its first turn, the summary, and the last turns kept. */
 function shorten(turns: Turn[], { summary, kept }: EventOf<'context.compacted'>): void {
   const from = Math.max(1, turns.length - kept);
   turns.splice(1, Math.max(0, from - 1), { by: 'user', text: summary });
@@ -142,7 +144,7 @@ function say(turns: Turn[], text: string): void {
   if (last?.by === 'model') turns[turns.length - 1] = { ...last, text };
 }
 
-/** Puts a sentence behind the newest result of its call. */
+/** Appends a note to the newest result of its call. */
 function noteResult(turns: Turn[], { call, text }: EventOf<'tool.noted'>): void {
   const at = turns.findLastIndex((turn) => turn.by === 'tools' && turn.results.some((result) => result.call === call));
   const turn = turns[at];
@@ -151,7 +153,7 @@ function noteResult(turns: Turn[], { call, text }: EventOf<'tool.noted'>): void 
   turns[at] = { by: 'tools', results };
 }
 
-/** Puts a result into the answer turn that belongs to the last model turn, in the order of its calls. */
+/** Inserts a result into the turn after the model turn that asked, in the order of its calls. */
 function answer(turns: Turn[], result: ToolResult): void {
   const at = turns.findLastIndex((turn) => turn.by === 'model' && turn.calls.some(({ id }) => id === result.call));
   const asked = turns[at];

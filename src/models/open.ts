@@ -1,21 +1,27 @@
 /**
- * Opens the models of a run: one port over several providers. Providers come from how they were set up (providers.ts).
- * Which model an agent gets is policy's to say.
+ * Opens the models of a run as one port over several providers, and creates providers from their setups. Policy decides which model an
+ * agent gets.
  */
 import { ModelId, providerOf } from '../domain/ids.ts';
-import { FREE } from '../domain/models/price.ts';
-import { isLoopback, isOwnServer, type OwnModel, type ProviderSetup, RETRY_FOR } from '../domain/models/provider.ts';
+import {
+  FREE,
+  isLoopback,
+  isOwnServer,
+  type OwnModel,
+  type ProviderKind,
+  type ProviderSetup,
+  RETRY_FOR,
+} from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail } from '../domain/result.ts';
 import type { ModelPort, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { type Aliases, KNOWN, type Known, knownModels, optionOf } from './catalogue/catalogue.ts';
-import type { PublishedModels } from './catalogue/published-prices.ts';
-import type { Caller, Provider } from './provider.ts';
+import { type Aliases, KNOWN, type Known, knownModels, optionOf, type PublishedModels } from './catalogue/catalogue.ts';
+import type { Caller, Provider, ProviderClient } from './provider.ts';
 
 /**
- * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists
- * it at all; a call of a model that is unknown or not usable is the fault `refused` with the reason.
+ * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists it. A call of an
+ * unknown or unusable model gives the fault `refused` with the reason.
  */
 export function routeModels(providers: readonly Provider[]): ModelPort {
   const listed = providers.flatMap((provider) => provider.models().map((option) => ({ provider, option })));
@@ -44,31 +50,30 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
 }
 
 export interface ModelOptions {
-  /** Alias -> canonical id, as policy has them, with those of the person's own models. */
+  /** Alias -> canonical id, from policy and the person's own models. */
   readonly aliases: Aliases;
   /** The built-in analyst, which is always usable. */
   readonly analyst?: Provider;
   readonly world: World;
-  /** Every provider that is known here, usable or not; they come in this order. */
+  /** All configured providers, usable or not, in order of preference. */
   readonly providers: readonly ProviderSetup[];
-  /** What is published of the person's own models (published-prices.ts); nothing when it is left out. */
+  /** Published facts about the person's own models; by default none. */
   readonly published?: PublishedModels;
-  /** Plays some or all models, for tests and bug reports; it wins over the others. */
+  /** A script that plays models, for tests and bug reports; it takes precedence. */
   readonly script?: Provider;
 }
 
 export interface OpenModels extends ModelPort {
-  /** Begins to load the client that calls this model, if any; returns at once. */
+  /** Starts loading the client library of this model, if any; returns at once. */
   warm(model: ModelId): void;
 }
 
-/** The models of a run: a script if there is one, the offline analyst, those of the providers, and the rest of the catalogue. */
+/** The models of a run: a script if there is one, the offline analyst, the providers, and the rest of the catalogue. */
 export function openModels(options: ModelOptions): OpenModels {
   const { aliases, analyst, world, providers, published = new Map(), script } = options;
   const served = providers.map((setup) => servedBy(setup, { aliases, world, published }));
   const port = routeModels([
-    ...(script === undefined ? [] : [script]),
-    ...(analyst === undefined ? [] : [analyst]),
+    ...[script, analyst].filter((one) => one !== undefined),
     ...served,
     knownModels(
       aliases,
@@ -78,26 +83,41 @@ export function openModels(options: ModelOptions): OpenModels {
   return { ...port, warm: (model) => served.find(({ name }) => name === providerOf(model))?.warm() };
 }
 
-// A provider from how it was set up: which models it serves, what they cost here, and its client, which is loaded at the
-// first call (or a moment before, by `warm`), since client libraries are slow to load. What goes over the wire is the client's.
+// Creates a provider from its setup: its models, their prices here, and its client. Client libraries are slow to load, so the client is
+// loaded at the first call, or before it by `warm`.
 
 interface Serving {
-  /** Those of a person's own models as well. */
+  /** Includes those of the person's own models. */
   readonly aliases: Aliases;
   readonly world: World;
   readonly published: PublishedModels;
 }
 
 interface ServedProvider extends Provider {
-  /** Begins to load the client, so that the first call needn't wait for it. */
+  /** Starts loading the client, so that the first call does not wait for it. */
   warm(): void;
 }
 
-/** Tokens, where nobody said how many: what small servers on one's own machine are commonly started with. */
+const OPENAI: ProviderClient = {
+  open: async (setup, world) => (await import('./openai/adapter.ts')).openaiCaller(setup, world),
+  // The client library is in a file of its own, loaded at the first call.
+  warm: () => import('./openai/client.ts'),
+};
+
+/** The client for each kind of provider. */
+const CLIENTS: Readonly<Record<ProviderKind, ProviderClient>> = {
+  anthropic: {
+    open: async (setup, world) => (await import('./anthropic/adapter.ts')).anthropicCaller(setup, world),
+  },
+  openai: OPENAI,
+  'openai-compatible': OPENAI,
+};
+
+/** Assumed for an unknown window, in tokens: a common default of small local servers. */
 const UNKNOWN_WINDOW = 32_768;
 const UNKNOWN_SPEED = 50;
 
-/** The provider of one setup. Nothing is loaded and nobody is called before the first `call`, `count` or `warm`. */
+/** The provider of one setup. Nothing is loaded or called before the first `call`, `count` or `warm`. */
 function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving): ServedProvider {
   const own = setup.models.map((model) => ({ model, id: ModelId.parse(`${setup.name}/${model.name}`) }));
   const known = KNOWN.filter(({ id }) => providerOf(id) === setup.name);
@@ -112,42 +132,33 @@ function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving):
     answersAs: setup.answersAs?.[model.slice(setup.name.length + 1)] ?? [],
     own: isOwnServer(setup),
   });
+  const client = CLIENTS[setup.kind];
   let loading: Promise<Caller> | null = null;
-  const caller = (): Promise<Caller> => (loading ??= load(setup, world));
+  const caller = (): Promise<Caller> => (loading ??= client.open(setup, world));
   return {
     name: setup.name,
     models: () => options,
     call: async (request, signal, onDelta) => (await caller()).call(request, signal, onDelta),
     count: async (request, signal) => (await (await caller()).count?.(request, signal)) ?? null,
     termsOf: terms,
-    // A client that can't be loaded is told by the call that needs it.
-    warm: () => void Promise.all([caller(), loadClient(setup)]).catch(() => undefined),
+    // The call that needs the client reports a failure to load it.
+    warm: () => void Promise.all([caller(), client.warm?.()]).catch(() => undefined),
   };
 }
 
-async function load(setup: ProviderSetup, world: World): Promise<Caller> {
-  if (setup.kind === 'anthropic') return (await import('./anthropic/adapter.ts')).anthropicCaller(setup, world);
-  return (await import('./openai/adapter.ts')).openaiCaller(setup, world);
-}
-
-/** OpenAI's library is loaded apart from what speaks to it. */
-async function loadClient({ kind }: ProviderSetup): Promise<void> {
-  if (kind !== 'anthropic') await import('./openai/client.ts');
-}
-
-/** A model of the catalogue, with what the person said of it. */
+/** A model of the catalogue, with the person's settings for it. */
 function knownOption(model: Known, own: OwnModel | undefined, setup: ProviderSetup, aliases: Aliases): ModelOption {
   const price = own?.price ?? (isLoopback(setup.baseUrl) ? FREE : model.price);
   return spoken(optionOf({ ...model, price, window: own?.window ?? model.window }, aliases, setup.unusable), setup);
 }
 
-/** Where agents work with its models by words, none of them lacks tool calls. */
+/** If agents use its models by the text protocol, missing support for tool calls does not matter. */
 function spoken({ tools, ...option }: ModelOption, { protocol }: ProviderSetup): ModelOption {
   if (protocol === undefined) return tools === undefined ? option : { ...option, tools };
   return { ...option, protocol };
 }
 
-/** A model that only the person knows. A quarter of the window is left for its answer, as far as answers go. */
+/** A model that is known only from the person's settings. Up to a quarter of the window is reserved for the answer. */
 function ownOption(
   id: ModelId,
   own: OwnModel,
@@ -167,6 +178,6 @@ function ownOption(
     aliases,
     setup.unusable,
   );
-  // A name that is not its own alone is told with its provider: `local/gpt-5`.
+  // A label that is not unique includes the provider: `local/gpt-5`.
   return spoken(option.aliases.length === 0 ? { ...option, label: id } : option, setup);
 }

@@ -1,14 +1,16 @@
 /**
- * What one provider of models is, the words that all of them share (sizes, tool call ids, stopping), and nothing about
- * any one of them. The router in open.ts makes a port of several.
+ * The interface of a provider of models, and what all providers share (sizes, tool call ids, stopping). The router in open.ts combines
+ * several into a port.
  */
 import { CallId, type CallId as Call } from '../domain/ids.ts';
+import type { ProviderSetup } from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail, type Result } from '../domain/result.ts';
 import type { Turn } from '../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
+import type { World } from '../ports/world.ts';
 
-/** A source of models: its options in the order they should be shown, and a call as `ModelPort` promises it. */
+/** A source of models: its options in display order, and a call as `ModelPort` specifies. */
 export interface Provider {
   /** For messages and `mimir models`: `offline`, `scripted`, `anthropic`. */
   readonly name: string;
@@ -18,7 +20,15 @@ export interface Provider {
   readonly termsOf?: ModelPort['termsOf'];
 }
 
-/** What reaches one provider over its own wire: loaded when it is first needed, since client libraries are slow to load. */
+/** The client for one API of servers. The domain lists the kinds of providers and their defaults. */
+export interface ProviderClient {
+  /** Loads the module that calls it; called at first use, because client libraries are slow to load. */
+  open(setup: ProviderSetup, world: World): Promise<Caller>;
+  /** Loads the rest, which `open` leaves to the first call. */
+  warm?(): Promise<unknown>;
+}
+
+/** Calls one provider; kept for the whole run. */
 export type Caller = Pick<Provider, 'call' | 'count'>;
 
 export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
@@ -26,10 +36,10 @@ export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
 /** UTF-8 bytes. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8');
 
-/** Tokens that `bytes` of text make, by the usual rule of four bytes a token, rounded up. */
+/** Tokens of `bytes` of text, by the usual rule of four bytes per token, rounded up. */
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
 
-/** Bytes of what a turn says: its text, and the tools and inputs it names. */
+/** Bytes of a turn: its text, and the tools and inputs it names. */
 export function bytesOfTurn(turn: Turn): number {
   if (turn.by === 'user') return bytesOf(turn.text);
   if (turn.by === 'tools') return turn.results.reduce((sum, result) => sum + bytesOf(result.text), 0);
@@ -39,10 +49,17 @@ export function bytesOfTurn(turn: Turn): number {
   );
 }
 
-/** The id of the `index`th tool call (from 0) of a reply: the same when the call is repeated. */
+/** FNV-1a over UTF-16 units: 32 bits, from 0 on. */
+export function fnv(text: string, seed: number): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/** The id of the `index`th tool call (from 0) of a reply; the same if the call is repeated. */
 export const toolCallId = (request: ModelRequest, index: number): Call => CallId.parse(`${request.call}.${index + 1}`);
 
-/** `work` as soon as it is there, or the fault `aborted` as soon as `signal` says so. What loses is left to itself. */
+/** The result of `work`, or the fault `aborted` as soon as `signal` is aborted; a later result is ignored. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<Result<T, ModelFault>> {
   if (signal.aborted) return fail(ABORTED);
   const stop = Promise.withResolvers<Result<T, ModelFault>>();

@@ -1,12 +1,12 @@
 /**
- * Scripts as plain JSON, for bug reports and the command line: replies by agent id, by purpose (`plan`, `merge`), by role,
- * or `*` for whoever is left, in this order. What a reply means is scripted.ts's to say.
+ * A provider that plays a script, and scripts as plain JSON, for bug reports and the command line. Replies are listed by agent id, by
+ * purpose (`plan`, `merge`), by role, or under `*` for all others, in this order.
  */
 import { z } from 'zod';
 import { NO_USAGE, type Usage } from '../domain/budget.ts';
 import { type Millis, ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
-import { fail, ok, type Result } from '../domain/result.ts';
+import { defined, fail, ok, type Result } from '../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
@@ -17,7 +17,7 @@ const Counted = z.strictObject({ input: Tokens, output: Tokens, cacheRead: Token
 /** A model in canonical form. */
 const Id = z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S+$/);
 
-/** Every cause that there is: one that is missing here does not compile. */
+/** All kinds of faults; a missing one does not compile. */
 const CAUSES = {
   'rate limited': 'rate limited',
   overloaded: 'overloaded',
@@ -34,30 +34,37 @@ const CAUSES = {
 } as const satisfies { readonly [Cause in ModelFault['is']]: Cause };
 
 const Reply = z.strictObject({
-  text: z.string().optional(),
-  calls: z.array(z.strictObject({ tool: z.string(), input: z.json() })).optional(),
-  usage: Counted.partial().optional(),
-  stopReason: z.enum(['end', 'tool use', 'output limit', 'refused']).optional(),
+  text: z.string().exactOptional(),
+  calls: z.array(z.strictObject({ tool: z.string(), input: z.json() })).exactOptional(),
+  usage: z
+    .strictObject({
+      input: Tokens.exactOptional(),
+      output: Tokens.exactOptional(),
+      cacheRead: Tokens.exactOptional(),
+      cacheWrite: Tokens.exactOptional(),
+    })
+    .exactOptional(),
+  stopReason: z.enum(['end', 'tool use', 'output limit', 'refused']).exactOptional(),
   fault: z
     .strictObject({
       is: z.enum(CAUSES),
       message: z.string(),
-      retryAfterMs: z.number().min(0).optional(),
-      spent: Counted.optional(),
+      retryAfterMs: z.number().min(0).exactOptional(),
+      spent: Counted.exactOptional(),
     })
-    .optional(),
-  /** Who says that it answers. */
-  model: Id.optional(),
-  delay: z.number().min(0).optional(),
+    .exactOptional(),
+  /** The model that claims to answer. */
+  model: Id.transform((id) => ModelId.parse(id)).exactOptional(),
+  delay: z.number().min(0).exactOptional(),
 });
 
 const Script = z.strictObject({
-  /** Canonical ids that the script plays; `scripted/model` when left out. */
+  /** Canonical ids of the played models; by default `scripted/model`. */
   models: z.array(Id).optional(),
   replies: z.record(z.string(), z.array(Reply)),
 });
 
-/** The provider that a script in JSON form describes, or in one line what is wrong with it and where. */
+/** The provider that a script in JSON describes, or one line about what is wrong with it and where. */
 export function readScript(json: unknown, world?: Pick<World, 'sleep'>): Result<Provider, string> {
   const parsed = Script.safeParse(json);
   if (!parsed.success) {
@@ -68,8 +75,7 @@ export function readScript(json: unknown, world?: Pick<World, 'sleep'>): Result<
   return ok(
     scriptedProvider({
       replies: (request, n) => replyFor(replies, request, n),
-      ...(models === undefined ? {} : { models: models.map((id) => scriptedModel(id)) }),
-      ...(world === undefined ? {} : { world }),
+      ...defined({ models: models?.map((id) => scriptedModel(id)), world }),
     }),
   );
 }
@@ -80,73 +86,48 @@ function replyFor(replies: Replies, request: ModelRequest, n: number): ScriptedR
   const { purpose } = request;
   const names = [request.agent, purpose.is === 'work' ? purpose.role : purpose.is, '*'];
   const name = names.find((each) => Object.hasOwn(replies, each));
-  const found = name === undefined ? undefined : replies[name]?.[n];
-  return found === undefined ? undefined : withoutUndefined(found);
+  return name === undefined ? undefined : replies[name]?.[n];
 }
-
-/** Zod's optional keys are `T | undefined`; ours are absent or there. */
-function withoutUndefined(reply: z.infer<typeof Reply>): ScriptedReply {
-  const { text, calls, usage, stopReason, fault, model, delay } = reply;
-  return {
-    ...(text === undefined ? {} : { text }),
-    ...(calls === undefined ? {} : { calls }),
-    ...(usage === undefined ? {} : { usage: tokensGiven(usage) }),
-    ...(stopReason === undefined ? {} : { stopReason }),
-    ...(fault === undefined ? {} : { fault: faultGiven(fault) }),
-    ...(model === undefined ? {} : { model: ModelId.parse(model) }),
-    ...(delay === undefined ? {} : { delay }),
-  };
-}
-
-const tokensGiven = (usage: NonNullable<z.infer<typeof Reply>['usage']>): NonNullable<ScriptedReply['usage']> =>
-  Object.fromEntries(Object.entries(usage).filter(([, tokens]) => tokens !== undefined));
-
-const faultGiven = ({ retryAfterMs, spent, ...fault }: NonNullable<z.infer<typeof Reply>['fault']>): ModelFault => ({
-  ...fault,
-  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  ...(spent === undefined ? {} : { spent }),
-});
 
 // A provider that says what a script says: for tests and bug reports. Strict: a call that the script doesn't know is a
 // clear fault, never an invented reply. Files in JSON form are read by script-file.ts.
 
-/** One reply, or one fault. What is left out is derived: usage from sizes, the stop reason from the calls. */
+/** One reply or one fault. Usage is derived from sizes and the stop reason from the calls, unless given. */
 export interface ScriptedReply {
   readonly text?: string;
   readonly calls?: readonly { readonly tool: string; readonly input: Json }[];
   readonly usage?: Partial<Usage>;
   readonly stopReason?: StopReason;
   readonly fault?: ModelFault;
-  /** Who says that it answers; the model that was asked when left out. */
+  /** The model that claims to answer; by default the requested one. */
   readonly model?: ModelId;
-  /** As a model that takes no setting of its effort answers where one was asked for. */
+  /** The model does not support the requested effort. */
   readonly withoutEffort?: true;
-  /** Milliseconds before the reply begins, by the world's clock (none without a world). */
+  /** Milliseconds before the reply begins, by the world's clock (0 without a world). */
   readonly delay?: Millis;
 }
 
 export interface ScriptedOptions {
   /**
-   * The reply to a call, or a promise of it (a test holds a call by not resolving). `n` counts the calls of this agent
-   * with the same purpose before this one: 0 for the first, and a resumed agent goes on where its turns end.
-   * `undefined` means that the script has ended: a fault.
+   * The reply to a call, or a promise of it (a test holds a call by not resolving). `n` is the number of earlier calls of this agent with
+   * the same purpose; for a resumed agent it continues from its turns. `undefined` means that the script has ended: a fault.
    */
   readonly replies: (
     request: ModelRequest,
     n: number,
   ) => ScriptedReply | undefined | Promise<ScriptedReply | undefined>;
-  /** `scripted/model` alone when left out. Any ids: a script may play a known model. */
+  /** By default `scripted/model` alone. A script may also play a known model. */
   readonly models?: readonly ModelOption[];
   readonly world?: Pick<World, 'sleep'>;
-  /** What the provider counts where it is asked to; it counts nothing when left out. */
+  /** The provider's own count of tokens; by default it has none. */
   readonly count?: (request: ModelRequest) => number | null;
-  /** What a call that is aborted has used up by then; nothing when left out. */
+  /** What an aborted call has used; by default nothing. */
   readonly aborted?: Usage;
-  /** What the gate is told of the provider; the usual terms when left out. */
+  /** The provider's terms; by default the usual ones. */
   readonly terms?: ProviderTerms;
 }
 
-/** A usable model of price 0 for scripts; the id in canonical form, `scripted/model` by default. */
+/** A usable free model for scripts; `id` is canonical. */
 export function scriptedModel(id = 'scripted/model', change: Partial<ModelOption> = {}): ModelOption {
   const model = ModelId.parse(id);
   return {
@@ -162,10 +143,7 @@ export function scriptedModel(id = 'scripted/model', change: Partial<ModelOption
   };
 }
 
-/**
- * Plays `replies`. Text streams word by word, the arguments of a call in one piece; aborting resolves at once with `aborted`, also
- * while a reply is awaited.
- */
+/** Plays `replies`. Text streams word by word, the arguments of a call in one piece; an abort resolves at once with `aborted`. */
 export function scriptedProvider(options: ScriptedOptions): Provider {
   const models = options.models ?? [scriptedModel()];
   const made = new Map<string, number>();
@@ -174,8 +152,10 @@ export function scriptedProvider(options: ScriptedOptions): Provider {
   return {
     name: 'scripted',
     models: () => models,
-    ...(terms === undefined ? {} : { termsOf: () => terms }),
-    ...(count === undefined ? {} : { count: (request: ModelRequest) => Promise.resolve(count(request)) }),
+    ...defined({
+      termsOf: terms && (() => terms),
+      count: count && ((request: ModelRequest) => Promise.resolve(count(request))),
+    }),
     async call(request, signal, onDelta) {
       const key = `${request.agent} ${request.purpose.is}`;
       const n = made.get(key) ?? request.turns.filter((turn) => turn.by === 'model').length;
@@ -201,9 +181,6 @@ async function awaited(
 const callsIn = (request: ModelRequest, { calls = [] }: ScriptedReply): readonly ToolCall[] =>
   calls.map((call, index): ToolCall => ({ id: toolCallId(request, index), ...call }));
 
-const withoutEffort = (reply: ScriptedReply): Pick<ModelReply, 'withoutEffort'> =>
-  reply.withoutEffort === undefined ? {} : { withoutEffort: true };
-
 function spoken(
   request: ModelRequest,
   n: number,
@@ -220,13 +197,13 @@ function spoken(
     text,
     calls,
     stopReason: reply.stopReason ?? (calls.length > 0 ? 'tool use' : 'end'),
-    ...withoutEffort(reply),
+    ...defined({ withoutEffort: reply.withoutEffort }),
     usage: { ...usageBySize(request, text, calls), ...reply.usage },
     model: reply.model ?? request.model,
   });
 }
 
-/** What the call would have cost a model that reads everything it is sent: four bytes a token. */
+/** The usage of a model that is billed for all input: four bytes per token. */
 function usageBySize(request: ModelRequest, text: string, calls: readonly ToolCall[]): Usage {
   const read = request.turns.reduce((sum, turn) => sum + bytesOfTurn(turn), bytesOf(request.system));
   return { ...NO_USAGE, input: tokensIn(read), output: tokensIn(bytesOfTurn({ by: 'model', text, calls })) };

@@ -1,23 +1,18 @@
 /**
- * What may happen to an action: one pure, total function. Anything odd is a denial, an exception too.
- * Paths, budgets and forced agents are judged elsewhere; a mode never loosens them.
+ * Decides what may happen to an action; one pure, total function. Anything unexpected, even an exception, is a denial. Paths, budgets and
+ * mandatory reviews are decided elsewhere, and no mode loosens them.
  */
 import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';
-import { MODES, isLooser, type Mode } from '../domain/mode.ts';
-import type { AllPermissions, Permitted } from '../domain/plan/permissions.ts';
+import { isLooser, type Mode, MODES, type Reason } from '../domain/reason.ts';
+import type { AllPermissions, ModelOption, Permitted } from '../domain/plan/plan.ts';
 import type { ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan/plan.ts';
-import type { Reason } from '../domain/reason.ts';
-import { priceProblem } from './budgets.ts';
-import { childRules } from './children.ts';
+import { alwaysAsked, builtIn, childRules, type Decision, Permit, priceProblem, type Rules } from './rules.ts';
 import { moreThanReading, type ReadingPlace } from './commands/reading/reading.ts';
 import { type CommandVerdict, judgeCommand } from './commands/judge.ts';
 import { modelProblem } from './models.ts';
-import { Permit } from './permit.ts';
-import { builtIn, type Decision, type Rules } from './rules.ts';
 
 export type Action =
-  /** A tool call. `command` is the whole text for a shell; null capability: a tool of the agent's own. */
+  /** A tool call. `command` is the whole text for a shell; a null capability is a tool of the agent's own. */
   | {
       readonly is: 'tool';
       readonly tool: string;
@@ -25,8 +20,8 @@ export type Action =
       readonly command?: string;
     }
   /**
-   * A child beyond the plan. `depth` is the child's own (ROOT has 0), `agents` how many the run has already, `siblings` how many
-   * children of its parent are not at their end; absent: not counted. `by`: absent, an agent asks for it.
+   * A child outside of the plan. `depth` is the child's (ROOT has 0), `agents` the number in the run, `siblings` its parent's unfinished
+   * children; absent: not counted. `by`: absent when an agent asks.
    */
   | {
       readonly is: 'spawn';
@@ -34,41 +29,41 @@ export type Action =
       readonly agents: number;
       readonly siblings?: number;
       readonly by?: 'person';
-      /** The child can only read: it has no capability to change anything. */
+      /** The child has no capability to change anything. */
       readonly reads?: boolean;
     }
   /** One more turn of the agent. */
   | { readonly is: 'turn' }
-  /** One call of a model: its canonical id, and its price where that is known. */
+  /** One model call: its canonical id, and its price where known. */
   | { readonly is: 'model'; readonly model: ModelId; readonly price: ModelOption['price'] };
 
-/** What was found out about the project for a command that only reads. */
+/** Facts about the project for a command that only reads. */
 export interface ReadingFacts {
   readonly place: ReadingPlace;
-  /** Why it asks all the same, in words; null: nothing speaks against it. */
+  /** Why it asks nevertheless; null without such a reason. */
   readonly obstacle: string | null;
 }
 
 export interface Circumstances {
   readonly mode: Mode;
-  /** A person can be asked: there is a terminal. */
+  /** Whether a person can be asked. */
   readonly interactive: boolean;
-  /** The box that this command would run in. */
+  /** The sandbox in which this command would run. */
   readonly sandbox: 'none' | 'read-only' | 'read-write';
   readonly capabilities: readonly Capability[];
   /** The person allowed equal actions for the session. Never counts for a shell without a sandbox. */
   readonly granted: boolean;
   /** What the approved plan lets the agent do without asking; absent: nothing. */
   readonly permissions?: AllPermissions;
-  /** Where a command that only reads would run without a question. Absent: nowhere, it asks as others do. */
+  /** Facts for a command that only reads and may therefore run without a question. Absent: it asks like others. */
   readonly reading?: ReadingFacts | undefined;
-  /** The person has just allowed this very action: what would ask is allowed now, what is denied stays denied. */
+  /** The person has just allowed this very action: it is allowed where it would ask, and still denied where denied. */
   readonly answered?: boolean;
-  /** Who will do what (its digest): an allowed action gets a permit for exactly this. Absent: nothing will be done by it. */
+  /** The agent and the action's digest: if allowed, a permit is issued for exactly this. Absent: nothing will be done. */
   readonly binds?: { readonly agent: string; readonly action: string };
 }
 
-/** Judges `action`. Never throws; what would ask is a denial where nobody can be asked. */
+/** Decides about `action`. Never throws; where nobody can be asked, asking becomes a denial. */
 export function decide(action: Action, rules: Rules, context: Circumstances): Decision {
   try {
     return permitted(settled(judged(action, rules, context), context), rules, context);
@@ -82,10 +77,15 @@ const ask = (because: Reason): Decision => ({ verdict: 'ask', because });
 const askExactly = (because: Reason): Decision => ({ verdict: 'ask', because, exactly: true });
 const exactly = (decision: Decision): Decision =>
   decision.verdict === 'ask' ? { ...decision, exactly: true } : decision;
-const askSingly = (because: Reason): Decision => ({ verdict: 'ask', because, singly: true });
+const askSingly = (because: Reason, facts: { readonly destroys?: string } = {}): Decision => ({
+  verdict: 'ask',
+  because,
+  singly: true,
+  ...facts,
+});
 const deny = (because: Reason): Decision => ({ verdict: 'deny', because });
 
-/** After an answer the question is answered; without a person it can't be put. */
+/** Applies an answer, or denies the question where nobody can be asked. */
 function settled(decision: Decision, context: Circumstances): Decision {
   if (decision.verdict !== 'ask') return decision;
   if (context.answered === true) return allow(decision.because);
@@ -96,7 +96,7 @@ function settled(decision: Decision, context: Circumstances): Decision {
 
 function permitted(decision: Decision, { policyHash }: Rules, { binds }: Circumstances): Decision {
   if (decision.verdict !== 'allow' || binds === undefined) return decision;
-  return { ...decision, permit: Permit.mint({ ...binds, policyHash, box: decision.box }) };
+  return { ...decision, permit: Permit.mint({ ...binds, policyHash, sandbox: decision.sandbox }) };
 }
 
 function judged(action: Action, rules: Rules, context: Circumstances): Decision {
@@ -119,13 +119,13 @@ function judged(action: Action, rules: Rules, context: Circumstances): Decision 
 
 type Row = (words: string) => Reason;
 
-/** The mode in force: what was chosen, or the strictest allowed one when that is stricter. Null when unknown. */
+/** The mode in force: the chosen one, or the strictest allowed one if that is stricter. Null when unknown. */
 function strictest(chosen: Mode, max: Mode): Mode | null {
   if (!MODES.includes(chosen) || !MODES.includes(max)) return null;
   return isLooser(chosen, max) ? max : chosen;
 }
 
-/** A mode that was lowered is the rule's doing, any other the person's. */
+/** A lowered mode is due to the rule, any other to the person. */
 const reasonOfMode =
   (mode: Mode, rules: Rules, context: Circumstances): Row =>
   (words) =>
@@ -155,7 +155,7 @@ function judgedTool(action: ToolAction, rules: Rules, context: Circumstances, ro
 
 const QUIET: readonly Capability[] = ['read', 'git-read'];
 
-/** The rows of the table that need no further look. A grant of the session stands for the answer. */
+/** Decisions that need no further check. A grant of the session replaces the answer. */
 function byTable(capability: Capability, context: Circumstances, row: Row): Decision {
   if (context.mode === 'yolo') return allow(row(`${capability} runs`));
   if (context.mode === 'confirm' && QUIET.includes(capability)) return allow(row(`${capability} runs`));
@@ -163,18 +163,20 @@ function byTable(capability: Capability, context: Circumstances, row: Row): Deci
   return ask(row(`${capability} asks`));
 }
 
-/** A shell of a role that can't write is a read-only box or nothing: then read-only is a fact, not a request. */
+/** Without `write`, a shell runs in a read-only sandbox or not at all, so the command needs no analysis. */
 function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
   if (!context.capabilities.includes('write') && context.sandbox !== 'read-only') {
     return deny(builtIn('a shell without "write" needs a read-only sandbox, and there is none'));
   }
   const command = judgeCommand(action.command ?? null, rules.commands ?? null);
   if (command.verdict === 'deny') return deny(command.because);
-  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, action, { rules, context, row });
+  return context.sandbox === 'none'
+    ? unsandboxedCommand(rules, context, row)
+    : boxed(command, action, { rules, context, row });
 }
 
-/** No rule and no grant allows a command outside a box: it asks every time, or it is denied. */
-function unboxed(rules: Rules, context: Circumstances, row: Row): Decision {
+/** No rule and no grant allows a command outside of a sandbox: it always asks, or is denied. */
+function unsandboxedCommand(rules: Rules, context: Circumstances, row: Row): Decision {
   if (rules.sandboxRequired?.value === true) return deny(rules.sandboxRequired.from);
   if (context.mode === 'yolo') return deny(row('no shell without a sandbox'));
   return askSingly(row('shell asks, UNSANDBOXED'));
@@ -187,9 +189,10 @@ interface Judging {
 }
 
 function boxed(command: CommandVerdict, action: ToolAction, { rules, context, row }: Judging): Decision {
-  // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
+  // yolo skips "ask", never "deny": a deny rule that could not be evaluated counts as a match.
   if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
-  if (command.destroys !== undefined) return askSingly(command.destroys);
+  const { destroys } = command;
+  if (destroys !== undefined) return askSingly(alwaysAsked(destroys), { destroys });
   if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
   const reads = readsOnly(command, action, context);
   return (
@@ -200,10 +203,10 @@ function boxed(command: CommandVerdict, action: ToolAction, { rules, context, ro
   );
 }
 
-/** A command that only reads (D39): no question, in a box in which nothing can be written. */
-const byReading = (row: Row): Decision => ({ verdict: 'allow', because: row('reads only'), box: 'read-only' });
+/** A command that only reads runs without a question, in a sandbox that cannot write. */
+const byReading = (row: Row): Decision => ({ verdict: 'allow', because: row('reads only'), sandbox: 'read-only' });
 
-/** What was found out about the project where no rule speaks of the command and it only reads; else null. */
+/** The facts about the project where no rule matches and the command only reads; otherwise null. */
 function readsOnly(
   { verdict }: CommandVerdict,
   { command }: ToolAction,
@@ -213,20 +216,20 @@ function readsOnly(
   return moreThanReading(command, reading.place) === null ? reading : null;
 }
 
-/** What a command rule says; null where none speaks. */
+/** The decision of a command rule; null where none matches. */
 function byRule(command: CommandVerdict, context: Circumstances, row: Row): Decision | null {
   const { granted, mode } = context;
-  // A deny rule might hit another command of the same program.
+  // A deny rule might match another command of the same program.
   if (command.verdict === 'unclear') return exactly(byTable('shell', context, row));
   if (command.verdict === 'ask') return granted ? allow(command.because) : askExactly(command.because);
   return command.verdict === 'allow' && mode === 'confirm' ? allow(command.because) : null;
 }
 
-/** Only a command that is understood whole, and that no rule speaks of. */
+/** Only a command that is understood completely and that no rule matches. */
 const byPlannedCommand = (command: CommandVerdict, rules: Rules, context: Circumstances): Decision | null =>
   command.verdict === 'none' && command.doubt === undefined ? byPlan('commands', rules, context) : null;
 
-/** What the approved plan allows in mode confirm; null where it says nothing, or a rule holds it at `ask`. */
+/** What the approved plan allows in mode confirm; null where it allows nothing, or a rule keeps it at `ask`. */
 function byPlan(what: Permitted, { permissionsHeld }: Rules, { mode, permissions }: Circumstances): Decision | null {
   if (mode !== 'confirm' || permissions?.[what] !== 'allow' || permissionsHeld?.[what] !== undefined) return null;
   return allow(builtIn(`the approved plan allows ${what}`));
@@ -245,7 +248,7 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
       return action.reads === true && context.mode === 'confirm'
         ? allow(row('a child that only reads runs'))
         : byTable('spawn', context, row);
-    // No grant of the session covers the next one: that is what the rule is for.
+    // No grant of the session covers the next one, which is the purpose of the rule.
     case 'supervised':
       return askSingly({ ...from, rule: `${from.rule}: each spawn asks` });
     case 'manual':
@@ -255,7 +258,7 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
   }
 }
 
-/** The limits, which hold for a person as well. Written so that a depth or a count that is no number is refused. */
+/** The limits, which apply to a person too. Written so that NaN as a depth or count is refused. */
 export function spawnProblem(
   { depth, agents, siblings = 0 }: Pick<SpawnAction, 'depth' | 'agents' | 'siblings'>,
   rules: Rules,

@@ -1,35 +1,35 @@
 /**
- * Two sets of rules -> the one that is as strict as both: what a run goes on under when an administrator
- * changes the policy meanwhile. Whatever tightens holds, whatever loosens waits for the next start. Pure.
+ * Intersects two sets of rules into one that is as strict as both, for a run whose policy an administrator changes: tighter rules apply
+ * now, looser ones at the next start. Pure.
  */
+import { defined } from '../domain/result.ts';
+import { ON_FAILURE, TRIGGERS } from '../domain/agents/agent.ts';
 import { type Budget, tightest } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
-import { cappedEffort } from '../domain/models/effort.ts';
-import { ON_FAILURE, TRIGGERS } from '../domain/agents/mandatory-review.ts';
-import { isLooser } from '../domain/mode.ts';
-import { PERMITTED } from '../domain/plan/permissions.ts';
-import { agentBudget } from './budgets.ts';
-import { childRules } from './children.ts';
-import { deciding } from './fingerprint.ts';
-import type {
-  BudgetRule,
-  BoxRules,
-  ChildRules,
-  CommandRule,
-  CommandRules,
-  ForcedRule,
-  ModelEntry,
-  Rule,
-  Rules,
+import { isLooser } from '../domain/reason.ts';
+import { cappedEffort } from '../domain/models/provider.ts';
+import { PERMITTED } from '../domain/plan/plan.ts';
+import {
+  agentBudget,
+  type SandboxRules,
+  type BudgetRule,
+  type ChildRules,
+  childRules,
+  type CommandRule,
+  type CommandRules,
+  type ReviewRule,
+  type ModelEntry,
+  type Rule,
+  type Rules,
 } from './rules.ts';
 
 /**
- * As strict as `standing` and as `next`; where both are as strict, the word of `standing`. What only expresses a preference
- * (`autoDetect`, `promptForModels`, `onFailure`) and the model that a forced agent is pinned to stay as they stand. Equal to
- * `standing` itself when `next` tightens nothing, and to `next` itself when `next` says all that holds.
+ * As strict as `standing` and `next`; of equally strict rules, `standing`'s is kept. Preferences (`autoDetect`, `promptForModels`,
+ * `onFailure`) and a reviewer's pinned model stay as in `standing`. Returns `standing` itself when `next` tightens nothing, and `next`
+ * itself when it equals the result.
  */
 export function meet(standing: Rules, next: Rules): Rules {
-  // What grants may be gone from both together: it isn't kept from one. All else that is not named below is.
+  // Optional grants need both sets, so they are not copied from one. All other unlisted fields are.
   const { policyHash: _, policyHashes: __, commands: ___, box: ____, ...kept } = standing;
   const met: Omit<Rules, 'policyHash' | 'policyHashes'> = {
     ...kept,
@@ -43,7 +43,6 @@ export function meet(standing: Rules, next: Rules): Rules {
     allowedSubAgents: distinct([...standing.allowedSubAgents, ...next.allowedSubAgents], listOf),
     disabledRoles: distinct([...standing.disabledRoles, ...next.disabledRoles], ({ role }) => role),
     runBudget: tightestRule(standing.runBudget, next.runBudget),
-    ...runCeiling(standing, next),
     agentBudget: tightestRule(standing.agentBudget, next.agentBudget),
     roleBudgets: roleBudgets(standing, next),
     costLimitSet: standing.costLimitSet || next.costLimitSet,
@@ -52,8 +51,6 @@ export function meet(standing: Rules, next: Rules): Rules {
     mode: isLooser(standing.mode, next.mode) ? next.mode : standing.mode,
     maxMode: stricter(standing.maxMode, next.maxMode, isLooser),
     ...optional(standing, next),
-    ...maxEffort(standing, next),
-    ...children(standing, next),
   };
   const policyHashes = [...new Set([...hashesOf(standing), ...hashesOf(next)])];
   const rules = { policyHash: jsonDigest(met), policyHashes, ...met };
@@ -63,86 +60,62 @@ export function meet(standing: Rules, next: Rules): Rules {
 
 const hashesOf = ({ policyHash, policyHashes }: Rules): readonly string[] => policyHashes ?? [policyHash];
 
-/** What of a set of rules decides nothing and holds all the same, without where it is written. */
+/** The settings of a set of rules that decide nothing, without their locations. */
 const preferences = (rules: Rules): object => ({
   values: [rules.autoDetect, rules.promptForModels, rules.onFailure].map(({ value }) => value),
   permissions: PERMITTED.map((what) => rules.permissions?.[what]?.value ?? null),
   children: JSON.stringify(childRules(rules), (key, value: unknown) => (key === 'from' ? undefined : value)),
 });
 
-type Optional =
-  | 'commands'
-  | 'sandboxRequired'
-  | 'allowedEndpoints'
-  | 'forcedAgents'
-  | 'dayBudget'
-  | 'modelBudgets'
-  | 'atLimit'
-  | 'answerWithin'
-  | 'permissionsHeld'
-  | 'box';
+/**
+ * Optional rules: the other set's applies where one is missing, except for grants. Where no limit was typed, the intersection is itself the ceiling.
+ */
+const optional = (a: Rules, b: Rules): Partial<Rules> =>
+  defined({
+    runCeiling:
+      (a.runCeiling ?? b.runCeiling)
+        ? tightestRule(a.runCeiling ?? a.runBudget, b.runCeiling ?? b.runBudget)
+        : undefined,
+    commands: commandsOf(a.commands, b.commands),
+    sandboxRequired: either(a.sandboxRequired, b.sandboxRequired, (x, y) => stricter(x, y, (p, q) => !p && q)),
+    allowedEndpoints: either(a.allowedEndpoints, b.allowedEndpoints, (x, y) => distinct([...x, ...y], listOf)),
+    forcedAgents: either(a.forcedAgents, b.forcedAgents, forcedAgents),
+    dayBudget: either(a.dayBudget, b.dayBudget, tightestRule),
+    modelBudgets: either(a.modelBudgets, b.modelBudgets, modelBudgets),
+    atLimit: either(a.atLimit, b.atLimit, (x, y) => stricter(x, y, (p, q) => p === 'finish' && q === 'stop')),
+    answerWithin: either(a.answerWithin, b.answerWithin, least),
+    box: boxOf(a.box, b.box),
+    maxEffort: either(a.maxEffort, b.maxEffort, (x, y) => stricter(x, y, (p, q) => cappedEffort(p, q) !== p)),
+    permissionsHeld: either(a.permissionsHeld, b.permissionsHeld, (x, y) => ({ ...y, ...x })),
+    children: childrenOf(a, b),
+  });
 
-function maxEffort(a: Rules, b: Rules): Pick<Rules, 'maxEffort'> {
-  const met = either(a.maxEffort, b.maxEffort, (x, y) => stricter(x, y, (p, q) => cappedEffort(p, q) !== p));
-  return met === undefined ? {} : { maxEffort: met };
-}
-
-/** Rules that may be missing: then the other set's holds, but for what it only grants. */
-function optional(a: Rules, b: Rules): Pick<Rules, Optional> {
-  return { ...restrictions(a, b), ...heldPermissions(a, b) };
-}
-
-function heldPermissions({ permissionsHeld: a }: Rules, { permissionsHeld: b }: Rules): Pick<Rules, 'permissionsHeld'> {
-  const held = either(a, b, (x, y) => ({ ...y, ...x }));
-  return held === undefined ? {} : { permissionsHeld: held };
-}
-
-function restrictions(a: Rules, b: Rules): Pick<Rules, Exclude<Optional, 'permissionsHeld'>> {
-  const commands = commandsOf(a.commands, b.commands);
-  const required = either(a.sandboxRequired, b.sandboxRequired, (x, y) => stricter(x, y, (p, q) => !p && q));
-  const endpoints = either(a.allowedEndpoints, b.allowedEndpoints, (x, y) => distinct([...x, ...y], listOf));
-  const forced = either(a.forcedAgents, b.forcedAgents, forcedAgents);
-  const day = either(a.dayBudget, b.dayBudget, tightestRule);
-  const models = either(a.modelBudgets, b.modelBudgets, modelBudgets);
-  const atLimit = either(a.atLimit, b.atLimit, (x, y) => stricter(x, y, (p, q) => p === 'finish' && q === 'stop'));
-  const within = either(a.answerWithin, b.answerWithin, least);
-  const box = boxOf(a.box, b.box);
-  return {
-    ...(commands === undefined ? {} : { commands }),
-    ...(required === undefined ? {} : { sandboxRequired: required }),
-    ...(endpoints === undefined ? {} : { allowedEndpoints: endpoints }),
-    ...(forced === undefined ? {} : { forcedAgents: forced }),
-    ...(day === undefined ? {} : { dayBudget: day }),
-    ...(models === undefined ? {} : { modelBudgets: models }),
-    ...(atLimit === undefined ? {} : { atLimit }),
-    ...(within === undefined ? {} : { answerWithin: within }),
-    ...(box === undefined ? {} : { box }),
-  };
-}
-
-/** Loose to strict. What only says how children are kept (names, notices, orphans) stays as it stands. */
+/** Loose to strict. Settings of children that only describe them (names, notices, orphans) stay. */
 const CHILD_MODES: readonly ChildRules['mode']['value'][] = ['auto', 'supervised', 'manual'];
 const loosensMode = (a: ChildRules['mode']['value'], b: ChildRules['mode']['value']): boolean =>
   CHILD_MODES.indexOf(a) < CHILD_MODES.indexOf(b);
 
-/** A default of either set counts as said; only what is tighter than that is added. */
-function children(a: Rules, b: Rules): Pick<Rules, 'children'> {
+/** Defaults of either set count as written; only tighter values are added. */
+function childrenOf(a: Rules, b: Rules): Rules['children'] {
   const [standing, next] = [childRules(a), childRules(b)];
   const mode = stricter(standing.mode, next.mode, loosensMode);
   const messages = stricter(standing.messages, next.messages, (x, y) => x === 'run' && y === 'family');
   const maxPerParent = least(standing.maxPerParent, next.maxPerParent);
+  const unless = <T>(now: T, before: T): T | undefined => (now === before ? undefined : now);
   const met: Partial<ChildRules> = {
     ...a.children,
-    ...(mode === standing.mode ? {} : { mode }),
-    ...(messages === standing.messages ? {} : { messages }),
-    ...(maxPerParent === standing.maxPerParent ? {} : { maxPerParent }),
+    ...defined({
+      mode: unless(mode, standing.mode),
+      messages: unless(messages, standing.messages),
+      maxPerParent: unless(maxPerParent, standing.maxPerParent),
+    }),
   };
-  return Object.keys(met).length === 0 ? {} : { children: met };
+  return Object.keys(met).length === 0 ? undefined : met;
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** `loosens(a, b)`: is `a` the looser of the two? */
+/** `loosens(a, b)`: whether `a` is the looser of the two. */
 const stricter = <T>(a: Rule<T>, b: Rule<T>, loosens: (a: T, b: T) => boolean): Rule<T> =>
   loosens(a.value, b.value) ? b : a;
 
@@ -164,19 +137,13 @@ const patternsOf = (list: readonly ModelEntry[]): string =>
   JSON.stringify([...new Set(list.map(({ pattern }) => pattern))].sort());
 const listOf = ({ value }: Rule<readonly string[]>): string => JSON.stringify([...new Set(value)].sort());
 
-/** The place is that of the set that tightens. */
+/** The location is that of the tightening set. */
 function tightestRule(a: BudgetRule, b: BudgetRule): BudgetRule {
   const value = tightest(a.value, b.value);
   return same(value, tightest(a.value, {})) ? bindingOf(a, b) : { value, from: b.from };
 }
 
-/** Where neither was typed, what was met is the ceiling itself. */
-const runCeiling = (a: Rules, b: Rules): Pick<Rules, 'runCeiling'> =>
-  a.runCeiling === undefined && b.runCeiling === undefined
-    ? {}
-    : { runCeiling: tightestRule(a.runCeiling ?? a.runBudget, b.runCeiling ?? b.runBudget) };
-
-/** `a`, but where it only has the program's own limit and somebody has written the same one by now, that is the rule. */
+/** `a`; but where `a` is only the built-in limit and a file now sets the same one, that rule. */
 function bindingOf(a: BudgetRule, b: BudgetRule): BudgetRule {
   const limits = ['maxTokens', 'maxCost', 'maxDuration'] as const;
   const written = limits.filter(
@@ -191,7 +158,7 @@ function bindingOf(a: BudgetRule, b: BudgetRule): BudgetRule {
 
 const isDefault = ({ each }: BudgetRule, limit: keyof Budget): boolean => each?.[limit]?.layer === 'default';
 
-/** A role's entry takes the place of the general one in its own set: what is compared is what each set gives the role. */
+/** A role's entry replaces the general one within its own set, so the effective limits for each role are compared. */
 function roleBudgets(a: Rules, b: Rules): Rules['roleBudgets'] {
   const roles = [...new Set([...a.roleBudgets, ...b.roleBudgets].map(({ role }) => role))];
   const given = (role: string, rules: Rules): Rule<Budget> => ({
@@ -211,7 +178,7 @@ function commandsOf(a: CommandRules | undefined, b: CommandRules | undefined): C
 }
 const wordsOf = ({ words }: CommandRule): string => JSON.stringify(words);
 
-const forcedAgents = (a: readonly ForcedRule[], b: readonly ForcedRule[]): readonly ForcedRule[] =>
+const forcedAgents = (a: readonly ReviewRule[], b: readonly ReviewRule[]): readonly ReviewRule[] =>
   [...new Set([...a, ...b].map(({ name }) => name))].sort().flatMap((name) => {
     const words = [...a, ...b].filter((rule) => rule.name === name);
     return words.slice(0, 1).map((first) => ({
@@ -225,30 +192,23 @@ const forcedAgents = (a: readonly ForcedRule[], b: readonly ForcedRule[]): reado
 type ModelBudgets = NonNullable<Rules['modelBudgets']>;
 
 const modelBudgets = (a: ModelBudgets, b: ModelBudgets): ModelBudgets =>
-  [...new Set([...a, ...b].map(({ model }) => model.pattern))]
-    .sort()
-    .flatMap((pattern) =>
-      [...a, ...b]
-        .filter(({ model }) => model.pattern === pattern)
-        .reduce<ModelBudgets>(
-          ([before], next) => [
-            before === undefined ? next : { ...before, budget: tightestRule(before.budget, next.budget) },
-          ],
-          [],
-        ),
+  [...Map.groupBy([...a, ...b], ({ model }) => model.pattern)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, same]) =>
+      same.reduce((before, next) => ({ ...before, budget: tightestRule(before.budget, next.budget) })),
     );
 
-/** What one of them grants and the other does not is not granted. */
+/** Grants that both sets contain. */
 const inBoth = (a: readonly Rule<string>[] = [], b: readonly Rule<string>[] = []): readonly Rule<string>[] =>
   a.filter(({ value }) => b.some((other) => other.value === value));
 
-const NO_BOX: BoxRules = { denyRead: [], denyWrite: [], allowWrite: [], passthrough: [] };
+const NO_BOX: SandboxRules = { denyRead: [], denyWrite: [], allowWrite: [], passthrough: [] };
 
-function boxOf(a: BoxRules = NO_BOX, b: BoxRules = NO_BOX): BoxRules | undefined {
+function boxOf(a: SandboxRules = NO_BOX, b: SandboxRules = NO_BOX): SandboxRules | undefined {
   const of = (key: 'denyRead' | 'denyWrite'): readonly Rule<string>[] =>
     distinct([...a[key], ...b[key]], ({ value }) => value);
   const open = inBoth(a.allowRead, b.allowRead);
-  const box: BoxRules = {
+  const box: SandboxRules = {
     denyRead: of('denyRead'),
     denyWrite: of('denyWrite'),
     allowWrite: distinct([...a.allowWrite, ...b.allowWrite], listOf),
@@ -256,4 +216,72 @@ function boxOf(a: BoxRules = NO_BOX, b: BoxRules = NO_BOX): BoxRules | undefined
     passthrough: inBoth(a.passthrough, b.passthrough),
   };
   return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? box : undefined;
+}
+
+// The deciding part of a set of rules, without locations and in a fixed order, so that equally deciding sets are equal. For comparison only.
+
+/** Plain JSON. Allow lists are kept separate, because a value must be in every one of them. */
+export const deciding = (rules: Rules): object => ({
+  values: [
+    rules.enabled,
+    rules.promptForApproval,
+    rules.maxNestingDepth,
+    rules.maxParallelAgents,
+    rules.modelFallback,
+    rules.maxTasksPerPlan,
+    rules.maxAgentsPerRun,
+    rules.maxMode,
+    rules.sandboxRequired ?? { value: false },
+    rules.atLimit ?? { value: 'finish' },
+    rules.answerWithin ?? null,
+    rules.maxEffort ?? null,
+  ].map((rule: Rule<unknown> | Pick<Rule<unknown>, 'value'> | null) => rule?.value ?? null),
+  mode: rules.mode,
+  costLimitSet: rules.costLimitSet,
+  allowedModels: sorted(rules.allowedModels.map((list) => sorted(list.map(({ pattern }) => pattern)))),
+  deniedModels: sorted(rules.deniedModels.map(({ pattern }) => pattern)),
+  allowedSubAgents: lists(rules.allowedSubAgents),
+  allowedEndpoints: lists(rules.allowedEndpoints ?? []),
+  disabledRoles: sorted(rules.disabledRoles.map(({ role }) => role)),
+  budgets: [rules.runBudget, rules.agentBudget, rules.dayBudget, rules.runCeiling].map((rule) =>
+    limits(rule?.value ?? {}),
+  ),
+  roles: sorted(rules.roleBudgets.map(({ role }) => [role, limits(agentBudget(role, rules))])),
+  models: sorted((rules.modelBudgets ?? []).map(({ model, budget }) => [model.pattern, limits(budget.value)])),
+  commands: (['allow', 'ask', 'deny'] as const).map((verdict) =>
+    sorted((rules.commands?.[verdict] ?? []).map(({ words }) => words)),
+  ),
+  forced: sorted(
+    (rules.forcedAgents ?? []).map(({ name, model, triggers, onFailure: how }) => [name, model, sorted(triggers), how]),
+  ),
+  held: PERMITTED.filter((what) => rules.permissionsHeld?.[what] !== undefined),
+  box: sandboxOf(rules),
+  // The rules on children that allow or forbid; the rest only describes them.
+  children: [childRules(rules).mode, childRules(rules).messages, childRules(rules).maxPerParent].map(
+    ({ value }) => value,
+  ),
+});
+
+/** The settings with which tools and providers are opened, so that a run cannot adopt others later; equal texts mean equal rules. */
+export const fixedAtStart = (rules: Rules): string =>
+  JSON.stringify([lists(rules.allowedEndpoints ?? []), sandboxOf(rules)]);
+
+const sandboxOf = ({ box }: Rules): readonly unknown[] => [
+  ...(['denyRead', 'denyWrite', 'passthrough'] as const).map((key) =>
+    sorted((box?.[key] ?? []).map(({ value }) => value)),
+  ),
+  lists(box?.allowWrite ?? []),
+  ...(box?.allowRead === undefined ? [] : [sorted(box.allowRead.map(({ value }) => value))]),
+];
+
+const lists = (rules: readonly Rule<readonly string[]>[]): readonly unknown[] =>
+  sorted(rules.map(({ value }) => sorted(value)));
+
+const limits = ({ maxTokens, maxCost, maxDuration }: Budget): readonly (number | null)[] =>
+  [maxTokens, maxCost, maxDuration].map((limit) => limit ?? null);
+
+/** Without repetitions. */
+function sorted(values: readonly unknown[]): readonly unknown[] {
+  const texts = new Map(values.map((value) => [JSON.stringify(value), value]));
+  return [...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 }

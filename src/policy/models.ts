@@ -1,23 +1,123 @@
 /**
- * Which model an agent gets. Names become canonical ids by exact look-up only; rules are
- * judged on the canonical id. Nothing is ever made up: without an allowed and usable model the answer is a refusal.
+ * Which model an agent gets. Names become canonical ids only by exact look-up, and rules apply to canonical ids. Without an allowed and
+ * usable model the answer is a refusal.
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
+import type { Role } from '../domain/agents/role.ts';
 import { ModelId, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
-import type { Role } from '../domain/agents/role.ts';
-import { type Result, fail, ok } from '../domain/result.ts';
-import { ALIASES } from './aliases.ts';
-import { foldName, identityOf, isRelease } from './model-identity.ts';
-import { type ModelEntry, type Rules, builtIn } from './rules.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
+import { builtIn, type ModelEntry, type Rules } from './rules.ts';
+
+// Short names of models and their canonical ids. Data only: decisions use the canonical id, and prices and windows are in the catalogue in models/.
+// The ids are those of the vendors' client libraries (`Model` of @anthropic-ai/sdk, `ChatModel` of openai); of several, the dated one.
+
+const TABLE = {
+  'haiku-4.5': 'anthropic/claude-haiku-4-5-20251001',
+  'sonnet-4.5': 'anthropic/claude-sonnet-4-5-20250929',
+  'opus-4.5': 'anthropic/claude-opus-4-5-20251101',
+  'opus-4.1': 'anthropic/claude-opus-4-1-20250805',
+  o3: 'openai/o3-2025-04-16',
+  'o3-mini': 'openai/o3-mini-2025-01-31',
+  'o4-mini': 'openai/o4-mini-2025-04-16',
+  'gpt-5': 'openai/gpt-5-2025-08-07',
+  'gpt-5-mini': 'openai/gpt-5-mini-2025-08-07',
+  'gpt-4.1': 'openai/gpt-4.1-2025-04-14',
+  'qwen-3': 'openrouter/qwen/qwen3-coder',
+  offline: 'offline/analyst',
+  'fable-5.2': 'anthropic/claude-fable-5-2',
+  'fable-5.1': 'anthropic/claude-fable-5-1',
+  'opus-5.5': 'anthropic/claude-opus-5-5',
+  'opus-5': 'anthropic/claude-opus-5',
+  'opus-4.8': 'anthropic/claude-opus-4-8',
+  'sonnet-5.5': 'anthropic/claude-sonnet-5-5',
+  'sonnet-5': 'anthropic/claude-sonnet-5',
+  'sonnet-4.6': 'anthropic/claude-sonnet-4-6',
+  'haiku-5.5': 'anthropic/claude-haiku-5-5',
+  'gpt-6-astra': 'openai/gpt-6-astra',
+  'gpt-6.1-sol': 'openai/gpt-6.1-sol',
+  'gpt-6.1-terra': 'openai/gpt-6.1-terra',
+  'gpt-6-sol': 'openai/gpt-6-sol',
+  'gpt-6-luna': 'openai/gpt-6-luna',
+  'gpt-5.6-sol': 'openai/gpt-5.6-sol',
+  'gpt-5.6-terra': 'openai/gpt-5.6-terra',
+  'gpt-5.6-luna': 'openai/gpt-5.6-luna',
+  'gpt-5.5': 'openai/gpt-5.5-2026-04-23',
+  'gpt-5.4': 'openai/gpt-5.4',
+  'gpt-5.4-mini': 'openai/gpt-5.4-mini-2026-03-17',
+  'gpt-5.4-nano': 'openai/gpt-5.4-nano-2026-03-17',
+};
+
+/** Alias -> canonical id. A map, so that names of Object.prototype are not found. */
+export const ALIASES: ReadonlyMap<string, ModelId> = new Map(
+  Object.entries(TABLE).map(([alias, id]) => [alias, ModelId.parse(id)]),
+);
+
+const LINES: ReadonlyMap<string, string> = new Map([
+  ['opus', 'opus-4.5'],
+  ['sonnet', 'sonnet-4.5'],
+  ['haiku', 'haiku-4.5'],
+]);
+
+/**
+ * Expands a short name that a spawn may use, for a model line of the built-in roles. Other names are returned unchanged. Rules and roles
+ * use full names, because a line would mean another model with each release.
+ */
+export const spokenModel = (name: string): string => LINES.get(name.trim().toLowerCase()) ?? name;
+
+// The identity of a model: an alias, another spelling, a dated release, the family and a person's own entry under any provider are one
+// model. Based on names only: what a private server really runs behind an unknown name cannot be known.
+
+/** Names are compared trimmed, with compatibility forms folded, in lower case. */
+export const foldName = (name: string): string => name.trim().normalize('NFKC').toLowerCase();
+
+/** Dates and `latest`, as vendors and clouds append them to a name. */
+const RELEASE = /[-@](?:\d{6,8}|\d{4}-\d{2}-\d{2}|latest)$/;
+
+/** Whether `id` adds only a release to the name of its family. */
+const isRelease = (family: string, id: string): boolean =>
+  id.startsWith(family) && new RegExp(`^${RELEASE.source}`).test(id.slice(family.length));
+
+/** What clouds and routers add to a vendor's name: their own version, a tag for a kind of service. */
+const AROUND: readonly RegExp[] = [
+  /^(?:(?:us|eu|apac|jp|au|ca|us-gov|global)\.)?(?:anthropic|openai|qwen)\./,
+  /-v\d+:\d+$/,
+  /:(?:latest|free|thinking|beta|nitro|floor|online|extended|exacto)$/,
+  /\[\d+[km]\]$/,
+  RELEASE,
+];
+
+/** The bare name of a model: without providers, release and additions. */
+function bareName(name: string): string {
+  const folded = foldName(name).replace(/[\p{Cc}\p{Cf}]/gu, '');
+  let bare = folded.slice(folded.lastIndexOf('/') + 1);
+  for (let before = ''; before !== bare; ) {
+    before = bare;
+    for (const around of AROUND) bare = bare.replace(around, '');
+  }
+  return bare.replace(/[._]/g, '-');
+}
+
+/** The catalogue's short names mapped to the vendors' names. */
+const NAMED: ReadonlyMap<string, string> = new Map([...ALIASES].map(([alias, id]) => [bareName(alias), bareName(id)]));
+
+/** Prefix of the offline analyst, which no other model equals. */
+const BUILT_IN = 'offline/';
+
+/** The identity of a canonical id, or of a family `provider/name@*`: equal texts are one model. */
+function identityOf(id: string): string {
+  if (id.startsWith(BUILT_IN)) return id;
+  const bare = bareName(id.endsWith('@*') ? id.slice(0, -2) : id);
+  return NAMED.get(bare) ?? bare;
+}
 
 /** Calls nothing and costs nothing, so only `deniedModels` can forbid it. */
 export const OFFLINE = ModelId.parse('offline/analyst');
 
 type Named = Pick<ModelOption, 'id' | 'aliases'>;
 
-/** The canonical id of a name as people write it, or null for a name that nobody registered. */
+/** The canonical id of a name as people write it, or null for an unregistered name. */
 export function resolveModel(name: string, models: readonly Named[]): ModelId | null {
   const folded = foldName(name);
   for (const { id, aliases } of models) {
@@ -27,8 +127,8 @@ export function resolveModel(name: string, models: readonly Named[]): ModelId | 
 }
 
 /**
- * Does an entry of a list that allows mean this id? Its own id in each registered spelling, and a family `provider/name@*` its
- * dated releases. The same model at another provider is not meant: who allows a model allows it where they named it.
+ * Whether an entry of an allow list matches this id: the id in each registered spelling, or the dated releases of a family
+ * `provider/name@*`. The same model at another provider does not match.
  */
 export function entryAllows({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean {
   const spellings = [id, resolveModel(id, []) ?? id];
@@ -37,11 +137,11 @@ export function entryAllows({ pattern }: Pick<ModelEntry, 'pattern'>, id: string
   return spellings.some((one) => one === family || isRelease(family, one));
 }
 
-/** Does a rule that forbids or limits the model of an entry hold for this id? It does whatever catalogue names the model (D44). */
+/** Whether a forbidding or limiting rule for an entry applies to this id; it applies under every provider. */
 export const entryHolds = ({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean =>
   identityOf(pattern) === identityOf(id);
 
-/** The other registered spellings of a canonical id: without its provider, without its date. Ambiguous ones are left out. */
+/** The other registered spellings of a canonical id, without provider or date. Ambiguous ones are left out. */
 const SPELLINGS: ReadonlyMap<string, ModelId> = spellings([...new Set(ALIASES.values())]);
 
 function spellings(ids: readonly ModelId[]): ReadonlyMap<string, ModelId> {
@@ -56,7 +156,7 @@ function spellings(ids: readonly ModelId[]): ReadonlyMap<string, ModelId> {
   return new Map([...table].filter((entry): entry is [string, ModelId] => entry[1] !== null));
 }
 
-/** The rule that forbids a canonical id, or null when none does. */
+/** The rule that forbids a canonical id, or null. */
 export function modelProblem(id: ModelId, rules: Rules): Reason | null {
   const denied = rules.deniedModels.find((entry) => entryHolds(entry, id));
   if (denied !== undefined) return denied.from;
@@ -65,43 +165,42 @@ export function modelProblem(id: ModelId, rules: Rules): Reason | null {
   return without === undefined ? null : (without[0]?.from ?? builtIn('enforcement.allowedModels: []'));
 }
 
-/** The rule that forbids to call models on this host, or null. To be asked with the host that is really called. */
+/** The rule that forbids model calls to this host, or null. Pass the host that is really called. */
 export const endpointProblem = (host: string, rules: Rules): Reason | null =>
   (rules.allowedEndpoints ?? []).find(({ value }) => !value.some((each) => each.toLowerCase() === host.toLowerCase()))
     ?.from ?? null;
 
-export interface ModelWish {
-  /** The name that a plan, a flag or a person asked for; null: the role's own first one. */
+export interface ModelRequest {
+  /** The name that a plan, a flag or a person asked for; null: the role's first model. */
   readonly asked: string | null;
   readonly role: string;
-  /** The role's models in order of preference, names as written. */
+  /** The role's models in order of preference, as written. */
   readonly fallbacks: readonly string[];
   readonly rules: Rules;
   readonly models: readonly ModelOption[];
-  /** No provider is configured at all: the offline one stands in. */
+  /** No provider is configured, so the offline analyst answers. */
   readonly offlineOnly: boolean;
-  /** Does the role work by words, or could it (it has a shell)? Absent: not looked at. */
+  /** Whether the role uses the text protocol, or could (it has a shell). Absent: not considered. */
   readonly words?: 'only' | 'can' | 'never';
 }
 
 export interface ChosenModel {
   readonly choice: ModelChoice;
-  /** Why it is another one than the one asked for; null when it isn't. */
+  /** Why it differs from the requested model; null when it does not. */
   readonly reason: Reason | null;
 }
 
 export interface NoModel {
   readonly text: string;
-  /** The written rules that stand in the way, to be told behind the text. */
+  /** The written rules that prevent it, for the end of the text. */
   readonly reasons: readonly Reason[];
 }
 
 /**
- * The one asked for if it is allowed and usable; else the first such of the role's own; else the first such of
- * `allowedModels`, or where nobody wrote such a list, one of the catalogue that is of the same grade; else the offline one
- * where no provider is configured; else a refusal that names the rules.
+ * The requested model if it is allowed and usable; otherwise the first such of the role; then of `allowedModels` or, without such a list, one of the
+ * same grade from the catalogue; then the offline analyst if no provider is configured; otherwise a refusal that names the rules.
  */
-export function chooseModel(wish: ModelWish): Result<ChosenModel, NoModel> {
+export function chooseModel(wish: ModelRequest): Result<ChosenModel, NoModel> {
   const asked = wish.asked ?? wish.fallbacks[0] ?? null;
   if (asked === null) return instead(wish, 'offline', builtIn(`role ${wish.role} names no model`));
   const id = resolveModel(asked, wish.models);
@@ -111,16 +210,16 @@ export function chooseModel(wish: ModelWish): Result<ChosenModel, NoModel> {
   return instead(wish, asked, obstacle ?? builtIn('not usable'));
 }
 
-/** Models to go on with when the used one can't be reached: allowed, usable, in order; none where substitution is off. */
-export function fallbackModels(wish: Omit<ModelWish, 'asked'> & { readonly used: ModelId }): readonly ModelId[] {
+/** Models that may replace an unreachable one: allowed, usable, in order; none where fallback is denied. */
+export function fallbackModels(wish: Omit<ModelRequest, 'asked'> & { readonly used: ModelId }): readonly ModelId[] {
   if (wish.rules.modelFallback.value === 'deny') return [];
   const usable = candidates(wish).filter((id) => id !== wish.used && id !== OFFLINE && obstacleTo(id, wish) === null);
   return [...new Set(usable)];
 }
 
-type Field = Pick<ModelWish, 'fallbacks' | 'rules' | 'models' | 'offlineOnly' | 'words'>;
+type Field = Pick<ModelRequest, 'fallbacks' | 'rules' | 'models' | 'offlineOnly' | 'words'>;
 
-/** Why `id` can't be used here: a rule, or that it can't be called; null when it can. */
+/** Why `id` cannot be used here: a rule, or that it cannot be called; null when it can. */
 export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: Field): Reason | null {
   const rule = modelProblem(id, rules);
   if (rule !== null) return rule;
@@ -132,21 +231,21 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: F
   return speaksOtherwise(option, words);
 }
 
-/** By words an agent works in a shell only, so that its role needs one. */
-function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelWish['words']): Reason | null {
+/** The text protocol needs a role with a shell. */
+function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelRequest['words']): Reason | null {
   if (protocol === 'text')
     return words === 'never' ? builtIn(`${label} works by commands (protocol: text), and the role has no shell`) : null;
   return tools === false && words !== 'only' ? builtIn(`${label} takes no tool calls`) : null;
 }
 
-/** How agents of a role can speak with a model. */
+/** Which protocols agents of a role can use. */
 export const wordsOf = ({
   protocol,
   capabilities,
 }: Pick<Role, 'protocol' | 'capabilities'>): 'only' | 'can' | 'never' =>
   protocol === 'text' ? 'only' : capabilities.includes('shell') ? 'can' : 'never';
 
-/** The role's own models, then those that lists of allowed models mean, as far as they are known here. */
+/** The role's own models, then the known models of allow lists. */
 function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
   const own = fallbacks.map((name) => resolveModel(name, models)).filter((id) => id !== null);
   const listed = rules.allowedModels.flatMap((list) =>
@@ -156,10 +255,10 @@ function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
 }
 
 /**
- * Any model that can be used, where no list of anybody's says which may be: of the grade that was asked for before others,
- * with a known price before others (and none without where somebody set a limit on cost), else in the catalogue's order.
+ * Any usable model where no allow list exists: preferably of the requested grade, then with a known price (required where a cost limit is
+ * set), then in the catalogue's order.
  */
-function standIn(wish: ModelWish, asked: string): ModelId | undefined {
+function standIn(wish: ModelRequest, asked: string): ModelId | undefined {
   const { rules, models } = wish;
   if (rules.allowedModels.length > 0) return undefined;
   const id = resolveModel(asked, models);
@@ -172,7 +271,7 @@ function standIn(wish: ModelWish, asked: string): ModelId | undefined {
   return fitting.sort((a, b) => rank(a) - rank(b))[0]?.id;
 }
 
-function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
+function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
   const { rules } = wish;
   if (rules.modelFallback.value === 'deny') {
     const text = `${asked} can't be used by ${wish.role}${aside(obstacle)}, and no other model may take its place`;
@@ -186,17 +285,17 @@ function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<Chose
   return ok({ choice: { asked, used, because: plain(reason) }, reason });
 }
 
-/** A rule with its place; the program's own reasons have none worth telling. */
+/** A rule with its location; built-in reasons have none. */
 const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
 
-/** Rules of the program itself are told in the text, with no place to look up. */
+/** Built-in rules are explained in the text and have no location. */
 const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
 
-/** Names that a refusal lists. */
+/** The most names that a refusal lists. */
 const SOME = 12;
 
-/** Who asked may be an agent in its box, which has no command to look them up. */
+/** The asking agent may be in a sandbox without a command to look the names up. */
 function unknown(asked: string, models: readonly ModelOption[]): NoModel {
   const names = [...new Set(models.filter(({ usable }) => usable.yes).map(({ label }) => label))];
   const more = names.length > SOME ? ', …; `mimir models` lists all' : '';
@@ -206,7 +305,7 @@ function unknown(asked: string, models: readonly ModelOption[]): NoModel {
   };
 }
 
-function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel {
+function nothingLeft(wish: ModelRequest, asked: string, obstacle: Reason): NoModel {
   const { role, rules } = wish;
   const heads = [rules.deniedModels, ...rules.allowedModels].flatMap((list) => list.slice(0, 1));
   const all = [obstacle, ...heads.map(({ from }) => from)].filter(isWritten);
@@ -214,11 +313,92 @@ function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel 
   return { text: `No model is left for ${role}, which asked for ${asked}${aside(obstacle)}${unpriced(wish)}`, reasons };
 }
 
-/** The model that only lacks a price, and where to say it. */
-function unpriced(wish: ModelWish): string {
+/** The model that only lacks a price, and where to set it. */
+function unpriced(wish: ModelRequest): string {
   if (wish.rules.allowedModels.length > 0) return '';
   const { id, label } = wish.models.find((one) => one.id !== OFFLINE && obstacleTo(one.id, wish) === null) ?? {};
   if (id === undefined) return '';
   const provider = providerOf(id);
   return `; ${label} could be used, but a limit on cost is set and its price is not known: say it under providers.${provider}.prices`;
+}
+
+// The models that a role asks for, in order: a usable model of its preferred grade, then the list in its file. Pure.
+
+/** Names as written; the newest usable model of the preferred grade precedes them by its short name. */
+export function modelsOfRole(
+  role: Pick<Role, 'models' | 'prefers' | 'protocol' | 'capabilities'>,
+  here: Pick<ModelRequest, 'rules' | 'models' | 'offlineOnly'>,
+): readonly string[] {
+  const { models: listed, prefers } = role;
+  if (prefers === undefined) return listed;
+  const field = { ...here, fallbacks: listed, words: wordsOf(role) };
+  const [newest] = newestFirst(here.models.filter(({ grade, id }) => grade === prefers && id !== OFFLINE)).filter(
+    ({ id, price }) => obstacleTo(id, field) === null && (price !== null || !here.rules.costLimitSet),
+  );
+  if (newest === undefined) return listed;
+  const names: ReadonlySet<string> = new Set([newest.id, newest.label, ...newest.aliases]);
+  return [newest.label, ...listed.filter((name) => !names.has(name))];
+}
+
+/**
+ * Per vendor the highest version first, by the numbers in the id; vendors in the catalogue's order, because versions of two vendors cannot
+ * be compared. Equal versions keep the catalogue's order.
+ */
+function newestFirst(models: readonly ModelOption[]): readonly ModelOption[] {
+  const makers = [...new Set(models.map(makerOf))];
+  return models.toSorted(
+    (a, b) => makers.indexOf(makerOf(a)) - makers.indexOf(makerOf(b)) || versionOf(b) - versionOf(a),
+  );
+}
+
+const makerOf = ({ id }: ModelOption): string => providerOf(id);
+
+/** `claude-opus-5-5` and `gpt-5.6-sol` have a minor version; a final date is none. */
+function versionOf({ id }: ModelOption): number {
+  const [, major = '0', minor = '0'] = /(\d{1,2})(?:[.-](\d{1,2}))?(?=-|$)/.exec(id.slice(id.lastIndexOf('/'))) ?? [];
+  return Number(major) + Number(minor) / 100;
+}
+
+// Whether the answering model is the requested one, judged by name only.
+
+/**
+ * Equal, or one is the dated release of the other (`…-20251001`, `-latest`). Private servers may add a tag (`qwen3` -> `qwen3:latest`). Two
+ * different dates are two models.
+ */
+export function isSameModel(asked: ModelId, answered: ModelId): boolean {
+  const [ours, theirs] = [foldName(asked), foldName(answered)];
+  if (ours === theirs || isRelease(ours, theirs) || isRelease(theirs, ours)) return true;
+  return theirs.startsWith(`${ours}:`) && /^[\w.-]+$/.test(theirs.slice(ours.length + 1));
+}
+
+/** The person's settings about model names in replies. */
+interface Terms {
+  /** Names under which the requested model may answer. */
+  readonly answersAs: readonly string[];
+  /** Whether it is the person's own server. */
+  readonly own: boolean;
+}
+
+/** Whether the person allows the name, or it comes from a private server that may name its models freely. */
+function isTaken(name: string, isKnown: boolean, terms: Terms | null, { allowedModels, deniedModels }: Rules): boolean {
+  if (terms === null) return false;
+  if (terms.answersAs.some((one) => foldName(one) === foldName(name))) return true;
+  return terms.own && !isKnown && allowedModels.length + deniedModels.length === 0;
+}
+
+/**
+ * Why a reply from `answered` to a call of `asked` must not be used; null when it may. Another name must be allowed by the person, or be an unknown
+ * name of a private server where no rule restricts models. The answering model is also judged as if requested, so that no forbidden model is used.
+ */
+export function answerProblem(
+  asked: ModelId,
+  answered: ModelId,
+  terms: Terms | null,
+  rules: Rules,
+): Reason | 'another model' | null {
+  if (isSameModel(asked, answered)) return null;
+  const name = answered.slice(answered.indexOf('/') + 1);
+  const known = [name, name.slice(name.lastIndexOf('/') + 1)].flatMap((one) => resolveModel(one, []) ?? []);
+  if (!isTaken(name, known.length > 0, terms, rules)) return 'another model';
+  return modelProblem(answered, rules);
 }

@@ -1,4 +1,4 @@
-/** Which roles may be used: known, switched on, and in every layer's list. What a role may do is `decide`'s to judge. */
+/** Which roles may be used: known, switched on, and in every layer's list. `decide` decides what a role may do. */
 import type { Reason } from '../domain/reason.ts';
 import { MAIN, type Role } from '../domain/agents/role.ts';
 import { type Rules, builtIn } from './rules.ts';
@@ -11,18 +11,18 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface RoleProblem {
-  /** In words for a person; the place of the rule is in `reason`. */
+  /** Text for a person; the rule's location is in `reason`. */
   readonly text: string;
   readonly reason: Reason;
 }
 
-/** The role of this name, by either spelling, or null. */
+/** The role of this name, in either spelling, or null. */
 export function roleNamed<R extends Pick<Role, 'name'>>(name: string, roles: readonly R[]): R | null {
   const own = SPELLINGS.get(name) ?? name;
   return roles.find((role) => role.name === own) ?? null;
 }
 
-/** Why a sub-agent of this role can't be made, or null when it can. `main` is the root and never a sub-agent. */
+/** Why a sub-agent of this role cannot be created, or null. `main` is the root and never a sub-agent. */
 export function roleProblem(name: string, rules: Rules, roles: readonly Pick<Role, 'name'>[]): RoleProblem | null {
   const role = roleNamed(name, roles);
   if (role === null) return unknownRole(name, roles);
@@ -36,8 +36,8 @@ export function roleProblem(name: string, rules: Rules, roles: readonly Pick<Rol
 }
 
 /**
- * Why no task of a plan can have this role, or null. `main` is the role of a plan's only task: no list of sub-agents blocks it, since it
- * is none; it can be switched off.
+ * Why no task of a plan can have this role, or null. `main` does a plan's only task: lists of sub-agents do not apply to it, but it can be
+ * switched off.
  */
 export function plannedRoleProblem(
   name: string,
@@ -51,7 +51,7 @@ export function plannedRoleProblem(
   return { text: `The role ${name} can't be planned`, reason: builtIn(`role "${name}" is not for plans`) };
 }
 
-/** The roles that tasks of a plan may have here; `main` for a plan of one task. */
+/** The roles that tasks of a plan may have; `main` for a plan of one task. */
 export const plannableRoles = (rules: Rules, roles: readonly Role[]): readonly Role[] =>
   roles.filter((role) => plannedRoleProblem(role.name, rules, roles) === null);
 

@@ -1,14 +1,12 @@
-/** The merged rules in force: plain JSON, made by `config`, frozen for a run, judged by the rest of this room. */
+/** The merged rules in force: plain JSON made by `config`, constant for a run, evaluated by the other files of this folder. */
+import type { OnFailure, Trigger } from '../domain/agents/agent.ts';
 import type { Budget } from '../domain/budget.ts';
-import type { Effort } from '../domain/models/effort.ts';
-import type { OnFailure, Trigger } from '../domain/agents/mandatory-review.ts';
-import type { Mode } from '../domain/mode.ts';
-import type { Permitted } from '../domain/plan/permissions.ts';
-import type { Permission } from '../domain/plan/plan.ts';
-import type { Reason } from '../domain/reason.ts';
-import type { Permit } from './permit.ts';
+import type { Mode, Reason } from '../domain/reason.ts';
+import type { Effort } from '../domain/models/provider.ts';
+import type { ModelOption, Permission, Permitted } from '../domain/plan/plan.ts';
+import { defined, fail, ok, type Result } from '../domain/result.ts';
 
-/** A value and where it is written. */
+/** A value and its location. */
 export interface Rule<T> {
   readonly value: T;
   readonly from: Reason;
@@ -16,11 +14,11 @@ export interface Rule<T> {
 
 /** Limits that may be written in different places. */
 export interface BudgetRule extends Rule<Budget> {
-  /** Where each is written; `from` where it isn't said. */
+  /** The location of each; `from` where it is missing. */
   readonly each?: Readonly<Partial<Record<keyof Budget, Reason>>>;
 }
 
-/** One entry of a model list as written, resolved: a canonical id, or a family `provider/name@*`. */
+/** One entry of a model list, resolved to a canonical id, or a family `provider/name@*`. */
 export interface ModelEntry {
   readonly written: string;
   readonly pattern: string;
@@ -28,9 +26,9 @@ export interface ModelEntry {
 }
 
 export interface Rules {
-  /** SHA-256 of everything below it: in `session.started` and every `policy.decided`. */
+  /** SHA-256 of everything below; recorded in `session.started` and every `policy.decided`. */
   readonly policyHash: string;
-  /** Only where several states of the files hold together: the hash of each, in the order in which they were read. */
+  /** Set where several states of the files apply together: the hash of each, in the order read. */
   readonly policyHashes?: readonly string[];
   readonly enabled: Rule<boolean>;
   readonly autoDetect: Rule<boolean>;
@@ -39,20 +37,20 @@ export interface Rules {
   readonly maxNestingDepth: Rule<number>;
   readonly maxParallelAgents: Rule<number>;
   readonly onFailure: Rule<'ask' | 'retry' | 'skip' | 'stop'>;
-  /** Empty: no limit. Several layers that name lists intersect: a model must match an entry of each list. */
+  /** Empty: no limit. Lists of several layers intersect: a model must match an entry of each. */
   readonly allowedModels: readonly (readonly ModelEntry[])[];
   readonly deniedModels: readonly ModelEntry[];
   readonly modelFallback: Rule<'list' | 'deny'>;
   /** Each layer's list; a role must be in all of them. */
   readonly allowedSubAgents: readonly Rule<readonly string[]>[];
-  /** Roles switched off, with the rule. */
+  /** Roles that are switched off, with the rule. */
   readonly disabledRoles: readonly { readonly role: string; readonly from: Reason }[];
   readonly runBudget: BudgetRule;
-  /** What a person may raise that to, where it was typed: the files without it. Absent: `runBudget` itself. */
+  /** The limit to which a person may raise a typed one: the files' limit. Absent: `runBudget` itself. */
   readonly runCeiling?: BudgetRule;
   readonly agentBudget: BudgetRule;
   readonly roleBudgets: readonly { readonly role: string; readonly budget: BudgetRule }[];
-  /** Did a person or an organisation set a limit on cost (D10)? The program's own default doesn't count. */
+  /** Whether a person or an organisation set a cost limit; the built-in default does not count. */
   readonly costLimitSet: boolean;
   readonly maxTasksPerPlan: Rule<number>;
   readonly maxAgentsPerRun: Rule<number>;
@@ -60,106 +58,222 @@ export interface Rules {
   readonly maxMode: Rule<Mode>;
   /** Rules on shell commands, of all layers together; absent: none. */
   readonly commands?: CommandRules;
-  /** True: no shell at all without a sandbox. Absent: false. */
+  /** Whether shells are forbidden without a sandbox. Absent: false. */
   readonly sandboxRequired?: Rule<boolean>;
-  /** The most effort that a model may be told; absent: any. */
+  /** The highest effort setting for a model; absent: any. */
   readonly maxEffort?: Rule<Effort>;
-  /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: no limit. */
+  /** Hosts on which models may be called, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
-  /** Agents that run whatever a plan says, by name. Absent: none. */
-  readonly forcedAgents?: readonly ForcedRule[];
-  /** Limits on what all runs of one day use together, and on models by the day. Absent: none. */
+  /** Mandatory reviews, by role name. Absent: none. */
+  readonly forcedAgents?: readonly ReviewRule[];
+  /** Limits on all runs of one day together, and on models per day. Absent: none. */
   readonly dayBudget?: BudgetRule;
   readonly modelBudgets?: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
   /** What happens at a limit when nobody answers. Absent: `finish`. */
   readonly atLimit?: Rule<'finish' | 'stop'>;
-  /** What plans start with, as the person configured it. Absent: everything asks. */
+  /** The configured initial permissions of plans. Absent: everything asks. */
   readonly permissions?: Readonly<Partial<Record<Permitted, Rule<Permission>>>>;
-  /** Permissions that no plan may set to `allow`, and what says so. Absent: none. */
+  /** Permissions that no plan may set to `allow`, with the reason. Absent: none. */
   readonly permissionsHeld?: Readonly<Partial<Record<Permitted, Reason>>>;
-  /** Milliseconds after which a question without an answer is denied. Absent: none. */
+  /** Milliseconds after which an unanswered question is denied. Absent: never. */
   readonly answerWithin?: Rule<number>;
-  /** What is said of children that are spawned; what is left out has its default in children.ts. */
+  /** Settings of spawned children; missing ones have the defaults below. */
   readonly children?: Partial<ChildRules>;
-  /** What the sandbox hides, and what it leaves writable, beside its own rules. Absent: nothing more. */
-  readonly box?: BoxRules;
+  /** Paths that the sandbox hides or leaves writable, besides its own rules. Absent: none. */
+  readonly box?: SandboxRules;
 }
 
-/** One forced agent, merged over all layers that name it. */
-export interface ForcedRule {
+/** One mandatory review, merged over all layers that name it. */
+export interface ReviewRule {
   readonly name: string;
-  /** As written, of the highest layer that names one; null: the role's own. A pinned model has no stand-in. */
+  /** As written, from the highest layer that names one; null: the role's own. A pinned model has no fallback. */
   readonly model: string | null;
   readonly triggers: readonly Trigger[];
   readonly onFailure: OnFailure;
   readonly from: Reason;
 }
 
-/** Children beyond the plan. Durations are milliseconds. */
+/** Rules on children outside of the plan. Durations in milliseconds. */
 export interface ChildRules {
   readonly mode: Rule<'auto' | 'supervised' | 'manual'>;
   readonly orphans: 'adopt' | 'kill' | 'keep';
   readonly messages: Rule<'run' | 'family'>;
-  /** Children of one parent that are not at their end. */
+  /** The most unfinished children of one parent. */
   readonly maxPerParent: Rule<number>;
-  /** Asked for where nothing else says a model; null: the role's. */
+  /** The default model; null: the role's. */
   readonly defaultModel: string | null;
-  /** Without an event for this long a child is idle; 0: never. */
+  /** Milliseconds without an event after which a child is idle; 0: never. */
   readonly idleTimeout: number;
   readonly notify: { readonly complete: boolean; readonly error: boolean; readonly idle: boolean };
-  /** A child is closed with its turn: no message resumes it. */
+  /** A child is closed with its turn, and no message resumes it. */
   readonly killOnComplete: boolean;
-  /** A folder that transcripts are copied into when children end, as written: absolute or `~/…`; null: they stay in the log alone. */
+  /** The folder into which transcripts are copied when children end, absolute or `~/…`; null: none. */
   readonly archivePath: string | null;
   readonly workingDir: 'inherit' | 'specify';
-  /** With `{friendly_name}`, `{role}`, `{short_id}`, `{id}` filled in. */
+  /** Placeholders: `{friendly_name}`, `{role}`, `{short_id}`, `{id}`. */
   readonly naming: { readonly pattern: string; readonly fallback: string };
 }
 
 /** Paths as written: absolute, `~/…`, or relative to the project. */
-export interface BoxRules {
+export interface SandboxRules {
   readonly denyRead: readonly Rule<string>[];
   readonly denyWrite: readonly Rule<string>[];
-  /** One list for each layer that names one: a path is writable when it is in all of them. Empty: the project root. */
+  /** One list per layer that names one: a path is writable when it is in all of them. Empty: the project root. */
   readonly allowWrite: readonly Rule<readonly string[]>[];
-  /** Outside of the project: what commands may read beyond the usual. */
+  /** Paths outside of the project that commands may read, besides the defaults. */
   readonly allowRead?: readonly Rule<string>[];
-  /** Names of variables that commands may see beside the usual few. */
+  /** Environment variables that commands may see, besides the defaults. */
   readonly passthrough: readonly Rule<string>[];
 }
 
-/** One command rule in words: `*` stands for one word, a last `**` for the rest. */
+/** One command rule as words: `*` stands for one word, a final `**` for the rest. */
 export interface CommandRule {
   readonly words: readonly string[];
   readonly from: Reason;
 }
 
-export interface CommandRules {
-  readonly allow: readonly CommandRule[];
-  readonly ask: readonly CommandRule[];
-  readonly deny: readonly CommandRule[];
-}
+export type CommandRules = Readonly<Record<'allow' | 'ask' | 'deny', readonly CommandRule[]>>;
 
-/** What may happen to an action. `ask` becomes deny where nobody can be asked. */
+/** What may happen to an action. `ask` becomes `deny` where nobody can be asked. */
 export type Decision =
-  /** `permit`: what the gate needs to act; there where the decision was for one action of one agent. */
+  /** `permit`: what the gate needs to act; present where the decision was for one action of one agent. */
   | {
       readonly verdict: 'allow';
       readonly because: Reason;
       readonly permit?: Permit;
-      /** It was allowed for this box alone: a command that only reads. Absent: the agent's own. */
-      readonly box?: 'read-only';
+      /** Allowed only in this sandbox, for a command that only reads. Absent: the agent's own sandbox. */
+      readonly sandbox?: 'read-only';
     }
-  /** `singly`: no answer of the session covers it, each one is asked. `exactly`: one may cover this very command, not its programs. */
-  | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true; readonly exactly?: true }
-  /** `unanswered`: a person would have been asked, and nobody could be. */
+  /**
+   * `singly`: each action is asked, no answer for the session covers it. `exactly`: an answer may cover this very command, but not its
+   * programs. `destroys`: what allowing it may destroy.
+   */
+  | {
+      readonly verdict: 'ask';
+      readonly because: Reason;
+      readonly singly?: true;
+      readonly exactly?: true;
+      readonly destroys?: string;
+    }
+  /** `unanswered`: a person would have been asked, but nobody could be. */
   | { readonly verdict: 'deny'; readonly because: Reason; readonly unanswered?: true };
 
-/** A rule of the program itself, not of a file. */
+/** A built-in rule, which is in no file. */
 export const builtIn = (rule: string): Reason => ({ rule, layer: 'default', file: null, line: null });
 
-/** What a record names the rules by. Record this, never the hash alone: what several files say together is in none of them. */
+/** The rule that asks about a command in every mode, with the reason. */
+export const alwaysAsked = (why: string): Reason => builtIn(`always asked: ${why}`);
+
+/** The hashes by which a record names the rules. Record both, because several files together have no single hash. */
 export const namesOf = ({ policyHash, policyHashes }: Rules): Pick<Rules, 'policyHash' | 'policyHashes'> => ({
   policyHash,
-  ...(policyHashes === undefined ? {} : { policyHashes }),
+  ...defined({ policyHashes }),
 });
+
+// The defaults of the rules on children.
+
+export const CHILD_DEFAULTS: ChildRules = {
+  mode: { value: 'auto', from: builtIn('childAgents.mode: auto') },
+  orphans: 'adopt',
+  messages: { value: 'run', from: builtIn('childAgents.messages: run') },
+  maxPerParent: { value: 16, from: builtIn('childAgents.maxPerParent: 16') },
+  defaultModel: null,
+  idleTimeout: 600_000,
+  notify: { complete: true, error: true, idle: false },
+  killOnComplete: false,
+  archivePath: null,
+  workingDir: 'inherit',
+  naming: { pattern: '{friendly_name}', fallback: 'child-{short_id}' },
+};
+
+/** All rules on children in force. */
+export const childRules = ({ children }: Pick<Rules, 'children'>): ChildRules => ({ ...CHILD_DEFAULTS, ...children });
+
+// Budgets of runs and agents, and the effect of an unknown price. The gate counts the usage.
+
+/**
+ * The limits on one agent of this role. A role's limit replaces the general one of the same layer, and the tightest layer applies; `config`
+ * has merged them, and a role's missing limits are the general ones.
+ */
+export function agentBudget(role: string, rules: Rules): Budget {
+  return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };
+}
+
+/** The highest value of a limit, and the rule that sets it. */
+export interface Ceiling {
+  /** Undefined where no rule limits it. */
+  readonly most: number | undefined;
+  readonly rule: Reason;
+}
+
+/** The ceiling of the run. The built-in default is no rule, and a typed limit may be taken back. */
+export const runCeiling = (limit: keyof Budget, { runBudget, runCeiling: typed }: Rules): Ceiling =>
+  ceilingOf(typed ?? runBudget, limit);
+
+/** The ceiling of an agent of this role. */
+export function agentCeiling(role: string, limit: keyof Budget, rules: Rules): Ceiling {
+  const own = ownBudget(role, rules);
+  return ceilingOf(own?.value[limit] === undefined ? rules.agentBudget : own, limit);
+}
+
+function ceilingOf({ value, from, each }: BudgetRule, limit: keyof Budget): Ceiling {
+  const rule = each?.[limit];
+  return { most: rule?.layer === 'default' ? undefined : value[limit], rule: rule ?? from };
+}
+
+const ownBudget = (role: string, rules: Rules): BudgetRule | undefined =>
+  rules.roleBudgets.find((entry) => entry.role === role)?.budget;
+
+/** Why a model without a known price cannot be called, or null: only a written cost limit refuses it. */
+export function priceProblem(price: ModelOption['price'], rules: Rules): Reason | null {
+  if (price !== null || !rules.costLimitSet) return null;
+  const set = [rules.runBudget, rules.agentBudget].find(
+    ({ value, from }) => value.maxCost !== undefined && from.layer !== 'default',
+  );
+  const role = rules.roleBudgets.find(({ budget }) => budget.value.maxCost !== undefined);
+  const from = set?.from ?? role?.budget.from ?? builtIn('a limit on cost');
+  return {
+    ...from,
+    rule: `${from.rule}: the price of this model is not known, so the limit can't be kept; \`prices\` under its provider says it`,
+  };
+}
+
+// Permits, which a gate needs before it acts. Only `decide` issues them, each for one action of one agent under one set of rules, and each
+// can be used once.
+
+/** What a permit is for. `action` is the digest of the action. */
+export interface Binding {
+  readonly agent: string;
+  readonly action: string;
+  readonly policyHash: string;
+  /** The sandbox that it was allowed for; absent: the agent's own. */
+  readonly sandbox?: 'read-only' | undefined;
+}
+
+/** Cannot be forged: its constructor is private, and its content can be neither read nor changed. */
+export class Permit {
+  readonly #binding: Binding;
+  #spent = false;
+
+  private constructor(binding: Binding) {
+    this.#binding = binding;
+  }
+
+  /** For `decide` only; an architecture test checks the callers. */
+  static mint(this: void, binding: Binding): Permit {
+    return new Permit({ ...binding });
+  }
+
+  /** Uses `permit` up for `binding`, or returns why it does not apply. A permit that was tried cannot be used again. */
+  static spend(this: void, permit: Permit, binding: Binding): Result<void, string> {
+    if (!(#binding in permit)) return fail('this is no permit');
+    if (permit.#spent) return fail('its permit was used already');
+    permit.#spent = true;
+    const { agent, action, policyHash, sandbox } = permit.#binding;
+    if (agent !== binding.agent) return fail('its permit is for another agent');
+    if (action !== binding.action) return fail('its permit is for another action');
+    if (sandbox !== binding.sandbox) return fail('its permit is for another sandbox');
+    if (policyHash !== binding.policyHash) return fail('the rules changed since it was allowed');
+    return ok(undefined);
+  }
+}

@@ -1,64 +1,72 @@
-/** The seam to a run in another process: what a second screen, a verb or an agent's command reaches by a socket (room `control`). */
+/** The interface to a run in another process, which a second screen, a command or an agent reaches over a socket. */
 import type { AgentId, SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
-import type { MimirEvent } from '../events/event.ts';
-import type { Family, SessionDetail } from '../events/sessions/record.ts';
-import type { Controls, Command, Receipt, Refusal } from './controls.ts';
-import type { RunState } from '../events/state.ts';
+import type { RunSessions, MimirEvent, RunState, SessionDetail } from '../events/index.ts';
+import type { Command, Controls, Receipt, Refusal } from './controls.ts';
 
-/** What the process that carries a run gives to those who knock; `asker` is an agent, or null for the person. */
-export interface Given {
+/** What the process that owns a run offers to its clients; `asker` is an agent, or null for the person. */
+export interface RunApi {
   readonly controls: Controls;
-  /** As `asker` may see it. */
-  family(asker: AgentId | null): Family;
-  /** Refused with words where `asker` may not look into `agent`: others than itself and those below it. */
+  /** The sessions that `asker` may see. */
+  family(asker: AgentId | null): RunSessions;
+  /** Fails with the reason if `asker` may not inspect `agent`: agents may inspect only themselves and their descendants. */
   detail(asker: AgentId | null, agent: AgentId): Result<SessionDetail, string>;
-  /** Events of one agent, or of the whole run, as far as `asker` may see them: read as they are taken. */
+  /** Events of one agent or of the whole run that `asker` may see, read lazily. */
   events(asker: AgentId | null, agent: AgentId | null, after: number): Result<Iterable<MimirEvent>, string>;
-  /** Letters lie in the box: take them. Absent: nobody looks there. */
+  /** Reports that the message store has new messages. Absent: nobody reads the store. */
   poke?(): void;
 }
 
-/** A run that was reached. Every promise rejects with `ControlFault` when it is gone meanwhile. */
-export interface Reached {
+/** A connected run. Every promise rejects with `ControlFault` when the connection is lost. */
+export interface RemoteRun {
   readonly session: SessionId;
-  /** Who we are there: an agent by its door, null for the person. */
+  /** The identity of this client: an agent, by its socket, or null for the person. */
   readonly as: AgentId | null;
-  /** All of a run's controls, over the socket; `lost` resolves when it is gone. An agent's are refused what it may not ask. */
+  /** The run's controls over the socket; `lost` resolves when the run is gone. Agents are refused what they may not request. */
   readonly controls: Controls;
-  family(): Promise<Family>;
+  family(): Promise<RunSessions>;
   detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
   events(agent: AgentId | null, after: number): Promise<Result<readonly MimirEvent[], string>>;
-  /** Letters lie in the box: look there. */
+  /** Reports that the message store has new messages. */
   poke(): Promise<void>;
   close(): void;
 }
 
-/** The other process is gone, or does not answer as Mimir does; in words for a person. */
+/** The other process is gone or does not answer as Mimir does; the message is for a person. */
 export class ControlFault extends Error {
   override readonly name = 'ControlFault';
 }
 
-/** One run as it is seen from the seat. */
+/** One run as a client sees it. */
 export interface Seen {
-  readonly family: Family;
-  /** The same as it is by now. */
-  again(): Promise<Family>;
-  /** What happened in it, folded; an agent doesn't see that. */
+  readonly family: RunSessions;
+  /** Reads the sessions again. */
+  again(): Promise<RunSessions>;
+  /** The folded events; null for an agent, which may not see them. */
   readonly state: RunState | null;
   detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
   events(agent: AgentId | null, after: number): Promise<Result<Iterable<MimirEvent>, string>>;
 }
 
-export interface Seat {
-  /** Null: the person. */
+/** What a command about sessions can use: an agent reaches its run by its socket, the person by the log and the run's socket. */
+export interface SessionClient {
+  /** Null for the person. */
   readonly as: AgentId | null;
   /** Runs of the project, newest first; an agent sees its own. */
-  runs(): readonly { readonly session: SessionId; readonly state: Family['state'] }[];
+  runs(): readonly { readonly session: SessionId; readonly state: RunSessions['state'] }[];
   look(session: SessionId): Promise<Seen>;
-  /** Where the run of `session` is asked, null where nobody can. */
+  /** The path of the run's socket; null if it cannot be reached. */
   socket(session: SessionId): string | null;
-  /** Asks the living run. Exit 2 with what to do where none is. */
+  /** Sends a command to the running process. Exits with 2 and advice if there is none. */
   submit(session: SessionId, command: Command): Promise<Result<Receipt, Refusal>>;
   close(): void;
+}
+
+// Each agent has a socket of its own, by which its commands reach the run. The socket determines the agent, whatever its client says.
+
+export interface AgentSockets {
+  /** The path of the agent's socket, which is listening when this resolves; the same at each call. Null if there can be none here. */
+  open(agent: AgentId): Promise<string | null>;
+  /** Closes the agent's socket and its connections. */
+  close(agent: AgentId): void;
 }

@@ -1,24 +1,23 @@
-/** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
-import type { MimirEvent } from '../events/event.ts';
-import type { RunState } from '../events/state.ts';
-import type { Some } from './log.ts';
-import type { Budget } from '../domain/budget.ts';
+/** What a person, a command or a parent agent may request of a run, and how they follow it. The screen has nothing else. */
+import type { SpawnRequest } from '../domain/agents/agent.ts';
 import type { AnswerScope } from '../domain/agents/grant.ts';
+import type { Budget } from '../domain/budget.ts';
 import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
-import type { Mode } from '../domain/mode.ts';
-import type { SoundPlan } from '../domain/plan/plan.ts';
 import type { PlanEdit } from '../domain/plan/plan-edit.ts';
+import type { SoundPlan } from '../domain/plan/plan.ts';
+import type { Mode } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
-import type { SpawnWish } from '../domain/agents/spawn.ts';
+import type { MimirEvent, RunState } from '../events/index.ts';
+import type { Some } from './log.ts';
 
 export type Delivery = 'sequential' | 'important' | 'urgent';
 
 export type Command =
   | { readonly do: 'edit plan'; readonly edit: PlanEdit }
-  /** The digest of what was shown: refused when the plan is another one by now. */
+  /** `digest` is that of the shown plan: refused when the plan has changed since. */
   | { readonly do: 'approve plan'; readonly digest: string }
   | { readonly do: 'reject plan' }
-  /** A new plan for the same task, with a hint for the planner. */
+  /** Makes a new plan for the same task, with a hint for the planner. */
   | { readonly do: 'plan again'; readonly hint: string }
   | { readonly do: 'message'; readonly to: AgentId | 'all'; readonly text: string; readonly delivery: Delivery }
   | { readonly do: 'interrupt'; readonly agent: AgentId }
@@ -27,8 +26,8 @@ export type Command =
   | { readonly do: 'retry'; readonly agent: AgentId }
   | { readonly do: 'skip'; readonly agent: AgentId }
   /**
-   * `scope`: `session` answers equal questions to come as well, `program` commands of the same programs, `file` changes of the same
-   * file; only what the question offers. `text` answers `ask_user` and human mode, and says why something is denied.
+   * `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
+   * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial.
    */
   | {
       readonly do: 'answer';
@@ -37,18 +36,18 @@ export type Command =
       readonly scope: AnswerScope;
       readonly text?: string;
     }
-  /** Ends what an answer for the session allows; `grant` is the id that the state's grants have. */
+  /** Withdraws an approval that was given for the session; `grant` is its id in the state's grants. */
   | { readonly do: 'withdraw grant'; readonly grant: string }
   | { readonly do: 'set mode'; readonly mode: Mode }
-  /** Holds an agent and everything below it to a stricter mode than the run's; null takes that back. */
+  /** Pins an agent and its descendants to a stricter mode than the run's; null removes the pin. */
   | { readonly do: 'pin mode'; readonly agent: AgentId; readonly mode: Mode | null }
-  /** More (or less) for an agent, or for the run by ROOT, within what the rules allow. Limits that are left out stay. */
+  /** Changes the budget of an agent, or for ROOT of the run, within what policy allows. Omitted limits stay. */
   | { readonly do: 'set budget'; readonly agent: AgentId; readonly budget: Budget }
-  /** Starts a forced agent whose trigger is `manual`, on all that changed since the run began. */
+  /** Starts a mandatory review whose trigger is `manual`, on all changes since the run began. */
   | { readonly do: 'review'; readonly role: RoleName }
   /**
-   * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest that is in force, `digest`
-   * the one of what was shown. Refused when either is another by now, or when a task that has begun would be changed.
+   * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest of the plan in force, `digest`
+   * that of the shown one. Refused when either has changed, or when a started task would change.
    */
   | {
       readonly do: 'amend plan';
@@ -56,11 +55,11 @@ export type Command =
       readonly base: string;
       readonly digest: string;
     }
-  /** Another model for one agent, from its next turn on, its conversation kept; as the rules allow. */
+  /** Changes the model of one agent from its next turn on, within policy; its conversation stays. */
   | { readonly do: 'set model'; readonly agent: AgentId; readonly model: string }
-  /** A child of `parent` that works on its own; the receipt names it. */
-  | { readonly do: 'spawn'; readonly parent: AgentId; readonly wish: SpawnWish }
-  /** An agent says of itself that it is done, or can't go on: it ends with that after its step. */
+  /** Starts a child of `parent` that works on its own; the receipt names it. */
+  | { readonly do: 'spawn'; readonly parent: AgentId; readonly wish: SpawnRequest }
+  /** An agent reports that it is done or cannot continue; it ends after its step. */
   | {
       readonly do: 'complete';
       readonly agent: AgentId;
@@ -68,21 +67,21 @@ export type Command =
       readonly message: string;
     }
   /**
-   * Nothing new is begun; when what runs has ended, or at once with `now`, the run stops so that another process goes on with
-   * it. The receipt comes when it has stopped. `stay`: takes that back, everything goes on here.
+   * Stops the run so that another process can resume it: starts nothing new and waits for running calls, or ends them with `now`. The
+   * receipt comes when it has stopped. `stay` takes that back, and the run continues here.
    */
   | { readonly do: 'hand over'; readonly how: 'when quiet' | 'now' | 'stay' }
-  /** Ends the run: agents are stopped, the state is kept, `mimir resume` goes on. */
+  /** Ends the run: agents are stopped, the state is kept, and `mimir resume` continues it. */
   | { readonly do: 'stop run'; readonly reason: string };
 
-/** Done, in words for a toast: "interrupted finder". */
+/** Done; `text` is short enough for a toast: "interrupted finder". */
 export interface Receipt {
   readonly text: string;
   /** Of `spawn`: the child. */
   readonly agent?: AgentId;
-  /** Of `spawn`: that the role which was asked for is none, and what the child works as. */
+  /** Of `spawn`: that the requested role does not exist, and which role the child has. */
   readonly note?: string;
-  /** Of `message`: how it reached its reader. `queued`: read when its work is done; `resumed`: it had ended, and goes on. */
+  /** Of `message`: how it was delivered. `queued`: read when the agent's work is done; `resumed`: the agent had ended and continues. */
   readonly sent?: 'queued' | 'sent' | 'interrupted' | 'resumed';
 }
 /** Not done, and why. */
@@ -90,33 +89,33 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** Streams past, is not logged: text, reasoning and arguments of calls of a running turn, output of a running tool. */
+/** Streamed and not logged: text, reasoning and call arguments of a running turn, output of a running tool. */
 export interface Tick {
   readonly agent: AgentId;
   readonly is: 'text' | 'reasoning' | 'call' | 'output';
   readonly delta: string;
-  /** Of a call: the tool, as the model named it. */
+  /** Of a call: the tool as the model named it. */
   readonly tool?: string;
 }
 
-/** What a change of mode would do, a line each, for the question before it. */
+/** What a change of mode would do, shown before it is confirmed. */
 export interface ModePreview {
-  /** Null: it may be chosen; else why not, with the rule. */
+  /** Why the mode may not be chosen, with the rule; null if it may. */
   readonly refused: string | null;
   readonly looser: boolean;
-  /** `writes of 3 agents run without asking`; empty when nothing changes. */
+  /** One line each: `writes of 3 agents run without asking`; empty when nothing changes. */
   readonly changes: readonly string[];
-  /** Open questions that would be answered with yes at once. */
+  /** The number of open questions that would be approved at once. */
   readonly answers: number;
 }
 
-/** A plan as it would be after some edits, judged by the rules of now; nothing has changed yet. */
+/** A plan after some edits, checked against the present rules; nothing has changed yet. */
 export interface PlanPreview {
   readonly plan: SoundPlan;
   readonly digest: string;
   /** Digest of the plan that is in force. */
   readonly base: string;
-  /** What differs from the plan in force, a line each, in plan order. */
+  /** The differences from the plan in force, one line each, in plan order. */
   readonly changes: readonly PlanChange[];
 }
 
@@ -129,26 +128,42 @@ export interface PlanChange {
 
 export interface Controls {
   readonly session: SessionId;
-  /** What `set mode` (no agent) or `pin mode` would do now. */
-  previewMode(mode: Mode, agent?: AgentId): ModePreview;
-  /** The approved plan after `edits`, one after the other; the fault says which can't be made and why. */
-  previewPlan(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
-  /** `by`: the agent that asks, stamped by who knows; a person when left out. What an agent may ask is less (engine/messaging/authorization.ts). */
+  /** What `set mode` (no agent) or `pin mode` would do. Never rejects: an unreachable run is reported as `refused`. */
+  previewMode(mode: Mode, agent?: AgentId): Promise<ModePreview>;
+  /** The approved plan after `edits` in order, or which edit is invalid and why, or that the run is unreachable. Never rejects. */
+  previewPlan(edits: readonly PlanEdit[]): Promise<Result<PlanPreview, string>>;
+  /** `by` is the requesting agent, as verified by the caller; absent for a person. Agents may request less (see `isForAgents`). */
   submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
-  /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
+  /**
+   * The state of a resumed run from its log, before it continued in this process: followers start at its `seq` and read tool outputs
+   * from the log on demand. Absent if another process owns the run.
+   */
+  readonly found?: RunState;
+  /** Every durable event after `afterSeq`, in order, then new ones; ends after `session.finished`. */
   events(afterSeq: number, how?: Pick<Some, 'outputs'>): AsyncIterable<MimirEvent>;
   /** Returns the function that ends the subscription. */
   ticks(listener: (tick: Tick) => void): () => void;
-  /** One stored event; null where it can't be read. Absent where another process carries the run. Where it is there, `events` can leave outputs of stored ones out. */
+  /** One stored event; null if it cannot be read. If present, `events` can omit outputs. Absent if another process owns the run. */
   readonly at?: (seq: number) => MimirEvent | null;
-  /** Of a run that another process carries: resolves with words when that can't be reached any more. Absent: it runs here. */
+  /** Resolves with the reason when the process that owns the run becomes unreachable. Absent if the run is in this process. */
   readonly lost?: Promise<string>;
 }
 
-/** What a verb or a child session may read of a run, here or in another process. */
+/** What a command or a child session may read of a run, here or in another process. */
 export interface RunView {
   readonly session: SessionId;
   state(): RunState;
-  /** What is stored and has a larger `seq` than `after`, or some of it, in order; each walk reads it anew. */
+  /** The stored events after `after`, optionally filtered, in order; each iteration reads them again. */
   each(after?: number, some?: Some): Iterable<MimirEvent>;
 }
+
+// Which commands an agent may send; a person may send all.
+
+/** `message`: to any agent. `spawn`, `complete`: for the agent itself. `kill`: for its own children. */
+const OF_AGENTS = ['message', 'spawn', 'complete', 'kill'] as const satisfies readonly Command['do'][];
+
+/** A command that an agent may send. */
+export type AgentCommand = Extract<Command, { readonly do: (typeof OF_AGENTS)[number] }>;
+
+/** True if agents may send this command at all; the engine checks for which agents. */
+export const isForAgents = (command: Command): command is AgentCommand => OF_AGENTS.some((name) => name === command.do);

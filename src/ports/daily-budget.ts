@@ -1,4 +1,4 @@
-/** What was spent today by all runs of this person on this machine, promised before each call like everything else. */
+/** The spending of today by all runs of this person on this machine; each call reserves before it starts. */
 import type { Budget } from '../domain/budget.ts';
 import type { CallId, ModelId, SessionId, Usd } from '../domain/ids.ts';
 
@@ -10,7 +10,7 @@ export interface DayCall {
   readonly cost: Usd;
 }
 
-/** A limit on a day: of everything, or of the models that `model` (a canonical id or a family) names. */
+/** A daily limit: on everything, or on the models that `model` (a canonical id or a family) names. */
 export interface DayLimit {
   readonly model: string | null;
   readonly budget: Budget;
@@ -24,11 +24,11 @@ export interface DayOver {
 }
 
 export interface DayLedger {
-  /** Promises `call` against all `limits` in one step across processes; what it doesn't fit in, or null when it is promised. */
+  /** Reserves `call` against all `limits` atomically across processes. Returns the exceeded limit, or null when reserved. */
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null;
-  /** What it really used; 0 and 0 for a call that never was. A promise without this stays charged. */
+  /** Records the actual use; 0 for a call that was never made. An unsettled reservation stays charged. */
   settle(call: Pick<DayCall, 'session' | 'call' | 'tokens' | 'cost'>): void;
-  /** Used and promised today (local time), in all or of models that `matches` says. */
+  /** Used and reserved today (local time), in total or for the models that `matches` accepts. */
   today(matches?: (model: ModelId) => boolean): { readonly tokens: number; readonly cost: Usd };
   close(): void;
 }

@@ -1,18 +1,17 @@
 /**
- * The seam to language models, one implementation per provider behind a router. Used by the gate only.
- *
- * Adapters neither retry nor price nor judge: a failure is a value, and what it means is the gate's and policy's to say.
+ * The interface to language models: one implementation per provider behind a router, used by the gate only. Adapters neither retry
+ * nor price nor judge: a failure is a value, which the gate and policy interpret.
  */
 import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agents/agent.ts';
-import type { Effort } from '../domain/models/effort.ts';
+import type { Effort } from '../domain/models/provider.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json, ModelReply, Turn } from '../domain/turn.ts';
 
-/** What a model is told about a tool. `schema` is JSON Schema of its input. */
+/** The description of a tool for a model. `schema` is the JSON Schema of its input. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -20,8 +19,8 @@ export interface ToolSpec {
 }
 
 /**
- * What a call is for, beside its words. Language models need only the words; the offline analyst, which is none, and
- * the ledger read this.
+ * What a call is for. Language models need only the prompt; this is read by the offline analyst, which is not a language model, and
+ * by the ledger.
  */
 export type Purpose =
   | {
@@ -34,39 +33,39 @@ export type Purpose =
     }
   | { readonly is: 'work'; readonly task: string; readonly role: RoleName; readonly findings: readonly Finding[] }
   | { readonly is: 'merge'; readonly task: string; readonly results: readonly Finding[] }
-  /** The conversation of an agent comes near the window: it is asked for a summary to go on with. */
+  /** An agent's conversation is near the context window: asks for a summary to continue with. */
   | { readonly is: 'compact'; readonly task: string }
-  /** One text outside of a run: a custom agent from a sentence. The offline analyst is never asked for one. */
+  /** One text outside a run: a custom agent from a sentence. Never sent to the offline analyst. */
   | { readonly is: 'draft'; readonly task: string };
 
 export interface ModelRequest {
   readonly model: ModelId;
   readonly agent: AgentId;
-  /** The same for a repetition after a crash: providers that support it never bill it twice. */
+  /** The same for a repetition after a crash, so that providers with idempotency never bill it twice. */
   readonly call: CallId;
   readonly purpose: Purpose;
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly turns: readonly Turn[];
   readonly maxOutputTokens: number;
-  /** No tool may be called in the reply; `tools` are told as always, so that histories and prompt caches stay good. */
+  /** The reply may not call tools; `tools` are sent as always, so that the prompt cache stays valid. */
   readonly toolChoice?: 'none';
-  /** How much the model is to think; absent: nothing is said. A model that takes no such setting is called without. */
+  /** How much the model is to reason; absent: not sent. Models without such a setting ignore it. */
   readonly effort?: Effort;
-  /** JSON Schema the whole reply should have, where the provider can enforce it. */
+  /** JSON Schema of the whole reply, if the provider can enforce one. */
   readonly format: Json | null;
 }
 
 /**
- * Why a call failed, in the only terms the engine acts on.
+ * Why a call failed, in the terms on which the engine acts.
  *
- * - `rate limited` (429), `overloaded` (500, 502, 503, 529), `unreachable` (no connection, DNS, TLS), `cut` (the stream ended early or broke),
- *   `silent` (nothing of a reply within the time that the provider has for it): may pass; tried again.
- * - `malformed`: what came can't be read as a reply (HTML, no JSON, an event that isn't one): tried again, once.
- * - `unauthorised` (401, 403), `no credit` (402, a quota that is used up): another provider may do, the same one won't.
- * - `refused` (400, 404, 413 …): the request itself is at fault; nothing is tried again.
- * - `too long`: more than the model's window; fewer turns may do.
- * - `mismatch`: another model answered than the one that was asked.
+ * - `rate limited` (429), `overloaded` (500, 502, 503, 529), `unreachable` (no connection, DNS, TLS), `cut` (the stream broke or ended
+ *   early), `silent` (no part of a reply within the provider's time limit): transient; retried.
+ * - `malformed`: the response is not a reply (HTML, invalid JSON, an unknown event): retried once.
+ * - `unauthorised` (401, 403), `no credit` (402, an exhausted quota): another provider may work, this one will not.
+ * - `refused` (400, 404, 413 …): the request itself is at fault; never retried.
+ * - `too long`: more than the model's context window; fewer turns may work.
+ * - `mismatch`: another model answered than the requested one.
  */
 export interface ModelFault {
   readonly is:
@@ -82,52 +81,52 @@ export interface ModelFault {
     | 'too long'
     | 'mismatch'
     | 'aborted';
-  /** For a person: what happened and what to do about it. Holds no key and no stack trace. */
+  /** For a person: what happened and what to do. Contains no key and no stack trace. */
   readonly message: string;
-  /** What the provider asked to wait, if it did: whatever it said, not yet capped; never negative. */
+  /** The wait that the provider requested, not capped; never negative. */
   readonly retryAfterMs?: number;
-  /** Of `silent`: something of the reply had come. Missing: nothing had. */
+  /** Of `silent`: a part of the reply had arrived. */
   readonly begun?: true;
   /**
-   * What the call used up before it failed: as the provider counted where it did, else an upper bound (one token for each byte received).
-   * Missing when the provider refused it before any work began: then nothing is billed.
+   * What the call used before it failed: the provider's count, else an upper bound (one token per received byte). Absent when the
+   * provider refused it before any work: then nothing is billed.
    */
   readonly spent?: Usage;
 }
 
-/** A piece of what is said or thought, as it streams. */
+/** A piece of text or reasoning as it streams. */
 export interface Words {
   readonly is: 'text' | 'reasoning';
   readonly text: string;
 }
 
-/** A piece of a reply as it streams: words, or arguments of a call that is being written. Nothing of a call is carried out before the end. */
+/** A piece of a reply as it streams: text, reasoning, or arguments of a call. No call is carried out before the reply ends. */
 export type Delta = Words | { readonly is: 'call'; readonly tool: string; readonly text: string };
 
-/** What was set up for the provider of a model, as far as the gate acts on it. */
+/** The settings of a model's provider, as far as the gate acts on them. */
 export interface ProviderTerms {
-  /** Milliseconds for which a failing call is tried again. */
+  /** How long a failing call is retried, in milliseconds. */
   readonly retryFor: Millis;
-  /** Other models' names as they come over the wire, under which this model may answer. */
+  /** Other names under which this model may answer. */
   readonly answersAs: readonly string[];
-  /** A server of the person's own, not the maker's: what it calls its models is its own affair. */
+  /** The person's own server instead of the vendor's: it may name its models as it likes. */
   readonly own: boolean;
 }
 
 export interface ModelPort {
-  /** Every known model, usable or not; fixed for the run. */
+  /** Every known model, available or not; fixed for the run. */
   models(): readonly ModelOption[];
   /**
-   * One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted`
-   * within a second. `onDelta` gets what streams: passing ticks, never part of the result's meaning.
+   * One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted` within a second.
+   * `onDelta` gets streamed pieces for display; the result never depends on them.
    */
   call(
     request: ModelRequest,
     signal: AbortSignal,
     onDelta: (delta: Delta) => void,
   ): Promise<Result<ModelReply, ModelFault>>;
-  /** Terms of the provider that serves `model`; null for one that nobody set up, such as the built-in analyst. */
+  /** Terms of the provider of `model`; null for one without a configured provider, such as the built-in analyst. */
   termsOf?(model: ModelId): ProviderTerms | null;
-  /** Tokens that `request` would put in, by the provider's own count and at no cost; null where it has none or can't be asked. */
+  /** The input tokens of `request` by the provider's own free count; null if there is none. */
   count?(request: ModelRequest, signal: AbortSignal): Promise<number | null>;
 }

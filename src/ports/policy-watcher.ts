@@ -1,13 +1,13 @@
-/** The rules as they are at this moment: those the run began with, or tighter ones that an administrator has written since. */
+/** The rules at this moment: those from the start of the run, or tighter ones that an administrator has written since. */
 import type { Result } from '../domain/result.ts';
-import type { Rules } from '../policy/rules.ts';
+import type { Rules } from '../policy/index.ts';
 
-export interface Law {
+export interface PolicyWatcher {
   /**
-   * Cheap enough for every decision: looks at sizes and times of the managed files only. Never looser than before in one
-   * run. Fails, with a sentence for the person, when a file that held has become invalid or has vanished: the run pauses.
+   * Cheap enough for every decision: checks only sizes and times of the managed files. Never looser than before within a run. Fails,
+   * with a sentence for the person, when a managed file has become invalid or is missing: the run pauses.
    */
   now(): Result<Rules, string>;
-  /** What was written since and waits for the next start, as it would loosen something: a sentence each, once each. */
+  /** Changes that would loosen something and therefore wait for the next start: one sentence each, reported once. */
   notes?(): readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * The seam to tools. Declared once each: words for the model, schema, capability, what a crash means, what it does.
+ * The interface to tools. Each is one value: description for the model, schema, capability, repeatability after a crash, and code.
  * Used by the gate only; a tool decides nothing about permission.
  */
 import type { z } from 'zod';
@@ -7,10 +7,10 @@ import type { AgentId } from '../domain/ids.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { Result } from '../domain/result.ts';
-import type { Verdict } from '../domain/agents/mandatory-review.ts';
+import type { Verdict } from '../domain/agents/agent.ts';
 import type { TreeChanges, TreeId } from './tree.ts';
 
-/** A file and the content that an agent knows of it. */
+/** A file and the content that an agent has seen. */
 export interface SeenFile {
   /** Relative to the project's root. */
   readonly file: string;
@@ -23,22 +23,22 @@ export interface ToolOutput {
   readonly ok: boolean;
   /** Already capped at the source (64 KiB at most). */
   readonly text: string;
-  /** The whole content of a file that the agent knows after this call: it was read, or written. A resumed agent may edit it without reading it again. */
+  /** A file whose whole content the agent knows after this call, so that a resumed agent may edit it without reading it again. */
   readonly saw?: SeenFile;
-  /** The run was stopped while somebody was waited for: the call has no end yet, whoever goes on with the run goes on with it. */
+  /** The run stopped while the call was waiting: it has no result yet, and resuming the run continues it. */
   readonly open?: true;
-  /** The sandbox that it was promised could not be started: nothing of it ran. */
-  readonly unboxed?: true;
+  /** The required sandbox could not be started; nothing of the command ran. */
+  readonly unsandboxedCommand?: true;
 }
 
 /** What tools may ask of the run: answered by the engine, stamped with the calling agent. */
-export interface Desk {
+export interface ToolHost {
   setTodos(todos: readonly Todo[]): ToolOutput;
-  /** To an agent of the same run, by id or name, through the orchestrator. */
+  /** Sends to an agent of the same run, by id or name. */
   sendMessage(to: string, content: string): ToolOutput;
-  /** What a finished task of the run has answered, from character `from` on; `room`: bytes that the result may have. */
+  /** The answer of a finished task from character `from` on; `room` is the most bytes of the result. */
   readFinding(wanted: { readonly task: string; readonly from: number; readonly room: number }): ToolOutput;
-  /** Runs a child and resolves with its final text only. `protocol`: it works by words, as who asks for it does. */
+  /** Runs a child and resolves with its final text. `protocol: text` if the child takes tool calls as text, as its parent does. */
   spawn(child: {
     readonly description: string;
     readonly prompt: string;
@@ -47,16 +47,16 @@ export interface Desk {
   }): Promise<ToolOutput>;
   /** Waits for a person; without one, an error result at once. */
   askUser(question: string, options: readonly string[]): Promise<ToolOutput>;
-  /** Of a forced agent only: an error result for anybody else. */
+  /** For mandatory reviews only; an error result for other agents. */
   giveVerdict(verdict: Verdict): ToolOutput;
 }
 
-/** What a call would make of the repository: forced agents judge exactly this. */
+/** What a call would change in the repository: mandatory reviews judge exactly this. */
 export interface Proposal extends TreeChanges {
   readonly tree: TreeId;
-  /** The tree it is made from. */
+  /** The tree that it is based on. */
   readonly from: TreeId;
-  /** What a person reads before the patch: the whole message, the files, what is left out. Absent: the label of the call. */
+  /** What a person reads before the patch: the message, the files, what is left out. Absent: the label of the call. */
   readonly words?: string;
 }
 
@@ -65,31 +65,31 @@ export interface ToolContext {
   /** Aborted on interrupt, kill, or the agent's deadline: end everything that was started, then resolve. */
   readonly signal: AbortSignal;
   /** `read-only` and `read-write` name the sandbox; `none` is UNSANDBOXED. */
-  readonly box: 'none' | 'read-only' | 'read-write';
-  /** The command was found to only read and nobody was asked: `box` is read-only, and it sees less. */
+  readonly sandbox: 'none' | 'read-only' | 'read-write';
+  /** The command only reads, so it needed no approval: `sandbox` is read-only, and the command sees less. */
   readonly reads?: true;
-  readonly desk: Desk;
-  /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
+  readonly toolHost: ToolHost;
+  /** The most bytes of the result; a tool that can return a complete part within it does so. */
   readonly room?: number;
-  /** Globs of the files that the agent may change (domain/glob); the whole project when left out. */
+  /** Globs of the files that the agent may change; absent: the whole project. */
   readonly writes?: readonly string[];
-  /** The folder that a command starts in, relative to the project's root; the root when left out. */
+  /** The folder in which a command starts, relative to the project's root; absent: the root. */
   readonly workingDir?: string;
-  /** It judges what others did: its commands find nothing that commands of others have left. */
+  /** The agent reviews the work of others: its commands see nothing that other commands have left behind. */
   readonly judges?: true;
-  /** Where a command can ask the run as this agent (`mimir who`): a socket, and nothing else of the host. Absent: it can't. */
-  readonly door?: string;
-  /** The tree that was proposed and that forced agents let pass: nothing else may be committed. Absent where none was asked. */
+  /** The socket by which a command reaches the run as this agent (`mimir who`). Absent: it cannot. */
+  readonly socket?: string;
+  /** The tree that mandatory reviews passed: nothing else may be committed. Absent if there were none. */
   readonly tree?: TreeId;
-  /** Output while it runs, for the live view. */
+  /** Gets output while the tool runs, for the live view. */
   onOutput(chunk: string): void;
 }
 
-/** Where a command would run, and a look through the project. */
+/** Where a command would run, and a check of the project. */
 export interface ReadingLook {
-  /** The project and the folder that the command starts in: absolute. */
+  /** The project and the folder in which the command starts; absolute paths. */
   readonly place: { readonly root: string; readonly folder: string };
-  /** Why a command that only reads has to ask all the same, in words; null: nothing speaks against it. Never rejects. */
+  /** Why a command that only reads needs approval after all; null if it does not. Never rejects. */
   obstacle(): Promise<string | null>;
 }
 
@@ -103,37 +103,37 @@ export interface Tool<Input = unknown> {
   /** Null for tools of the agent's own (todos, messages): every agent has them and no rule is asked. */
   readonly capability: Capability | null;
   readonly repeat: Repeat;
-  /** Short words for a card: `read src/a.ts`, `npm test`. Text from the model: sanitise before a terminal. */
+  /** Short text for a card: `read src/a.ts`, `npm test`. It comes from the model: sanitise it before display. */
   label(input: Input): string;
   /** Of a tool that starts an agent: the name of its role. */
   starts?(input: Input): string;
-  /** What exactly would happen, shown when a person is asked (a diff, the whole command). Absent: the label. */
+  /** The exact effect for a person's approval (a diff, the whole command). Absent: the label. */
   preview?(input: Input, context: ToolContext): Promise<string>;
-  /** Files whose content decides what the call does (`package.json` for `npm test`): a standing yes is bound to their digests. */
+  /** Files whose content decides what the call does (`package.json` for `npm test`): a lasting approval is bound to their digests. */
   inputs?(
     input: Input,
     context?: Pick<ToolContext, 'workingDir'>,
   ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
-  /** Of a shell: what policy has to know before a command that only reads runs without a question. Changes nothing. */
+  /** Of a shell: what policy must know before a command that only reads runs without approval. Changes nothing. */
   reading?(input: Input, context: Pick<ToolContext, 'workingDir'>): ReadingLook;
-  /** Of tools that make commits: what would be committed. Nothing is changed by it. */
+  /** Of tools that commit: what would be committed. Changes nothing. */
   propose?(input: Input, context: ToolContext): Promise<Result<Proposal, string>>;
-  /** Resolves with an error result for anything that goes wrong outside; rejects only for a bug. */
+  /** Resolves with an error result for every outside failure; rejects only for a bug. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** What a probe with the production flags found at start. `none` says why, and what to do about it. */
+/** The result of the probe at start. `none` has the reason and the remedy. */
 export type SandboxState = { readonly is: 'none'; readonly because: string } | { readonly is: 'bubblewrap' };
 
 export interface ToolPort {
   /** All tools, built for one project root. */
   readonly tools: readonly Tool[];
-  /** What commands run in here; policy turns it into allow, ask or deny. */
+  /** The sandbox of commands; policy decides from it whether to allow, ask or deny. */
   readonly sandbox: SandboxState;
-  /** A folder of the project as somebody wrote it: relative to the root, empty for the root itself; or why it is none of its folders. */
+  /** A folder of the project, as written by a person, relative to the root (empty for the root), or why it is not one. */
   folder?(written: string): Promise<Result<string, string>>;
-  /** Called once at the start of a run: which files its agents knew when it stopped, oldest first; none for a new run. */
+  /** Called once at the start of a run with the files that its agents knew when it stopped, oldest first; empty for a new run. */
   knew?(files: readonly (SeenFile & { readonly agent: AgentId })[]): void;
-  /** This agent, or every agent (null), has ended: what only its commands needed is removed. */
+  /** Removes what only the commands of an ended agent needed; null for all agents. */
   ended?(agent: AgentId | null): Promise<void>;
 }

@@ -1,10 +1,10 @@
-/** Time, chance and waiting: the only way the inside learns of them, so that a test can hold them still. */
+/** Time, randomness and waiting, so that tests can control them. */
 import type { Millis } from '../domain/ids.ts';
 
 export interface World {
   /** Wall clock, for what people read. */
   now(): Millis;
-  /** Never goes backwards, and stands still while the process is stopped; for durations. */
+  /** Monotonic, and stopped while the process is suspended; for durations. */
   elapsed(): Millis;
   /** A fresh random lower-case name of `length` letters and digits. */
   name(length: number): string;

@@ -1,6 +1,6 @@
 /**
- * Starts Mimir again as a process of its own: in its own session, without a terminal, so that it outlives whoever began it.
- * What it says goes to a file that only this user reads. When it is ready its socket answers; that is for others to see.
+ * Starts Mimir as a separate process in its own session and without a terminal, so that it outlives this one. Its output goes to a private file. Its
+ * socket shows when it is ready.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
@@ -10,33 +10,33 @@ import type { SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
 import { privateIn } from './socket-paths.ts';
 
-/** Bytes of its last words. */
+/** Bytes of its last output to keep. */
 const LAST_WORDS = 4000;
-/** As a shell says of a program that a signal ended, whichever. */
+/** The exit code for an end by a signal, as in shells. */
 const BY_SIGNAL = 128;
 
-export interface ProcessWish {
+export interface ProcessRequest {
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** All of its environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Mimir's folder of state, where its output is kept. */
+  /** Mimir's state folder, for the output. */
   readonly stateDir: string;
   readonly session: SessionId;
 }
 
 export interface StartedProcess {
-  /** What it writes to its outputs; made anew at each start. */
+  /** The file with its output, truncated at each start. */
   readonly file: string;
-  /** How it ended, with its last words; null while it runs. */
+  /** How it ended, with its last output; null while it runs. */
   ended(): { readonly code: number; readonly words: string } | null;
-  /** Tells it to stop, with all that it started; for one that nobody waits for any more. */
+  /** Stops it with everything it started, when nobody waits for it any more. */
   stop(): void;
 }
 
-/** Returns at once, and never holds this process up. Throws `ControlFault` when its output can't be kept. */
-export function startProcess({ command, cwd, env, stateDir, session }: ProcessWish): StartedProcess {
+/** Returns at once, and does not keep this process alive. Throws `ControlFault` if its output cannot be stored. */
+export function startProcess({ command, cwd, env, stateDir, session }: ProcessRequest): StartedProcess {
   const file = join(stateDir, 'run', `${session}.out`);
   const output = outputAt(file, join(stateDir, 'run'));
   const [program = '', ...args] = command;
@@ -57,10 +57,10 @@ export function startProcess({ command, cwd, env, stateDir, session }: ProcessWi
     stop() {
       if (ended !== null || child.pid === undefined) return;
       try {
-        // It leads a group of its own.
+        // It leads its own process group.
         process.kill(-child.pid, 'SIGTERM');
       } catch {
-        // It was quicker.
+        // It has already ended.
       }
     },
   };

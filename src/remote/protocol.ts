@@ -2,44 +2,43 @@
  * The API of a run: JSON, one value a line, on sockets of the file system. No port is ever opened.
  *
  * Both sides begin with a hello: the server `{"mimir":"control","protocol":1,"session":ID,"as":AGENT or null}`, the client
- * `{"mimir":"control","protocol":1}` within ten seconds. `as` is who the client is, by the socket it knocked at: the person's,
- * or the door of one agent. Nothing in a request can change that: `from`, `by` and `as` are dropped, and at an agent's door
- * the parent of a spawn and the agent of a `complete` are that agent.
+ * `{"mimir":"control","protocol":1}` within ten seconds. `as` is the client's identity, determined by the socket: the person's, or that of one
+ * agent. A request cannot change it: `from`, `by` and `as` are dropped, and at an agent's socket the parent of a spawn and the agent of a
+ * `complete` are that agent.
  *
  * A request is `{"id":N,"ask":…}`, N chosen by the client; answers come in any order, as `{"id":N,"value":…}` or
- * `{"id":N,"refused":"why"}`. What can be asked, by the person alone where it is marked *:
+ * `{"id":N,"refused":"why"}`. These are the requests; * marks those of the person alone:
  *
  *     submit {"command":…}             every Command of ports/controls.ts; an agent: spawn, message, kill, complete
  *     family                           the run and its sessions, as the asker may see them
- *     detail {"agent":ID}              more of one session
+ *     detail {"agent":ID}              details of one session
  *     events {"agent":ID|null,"after":SEQ}   a line {"id":N,"event":…} for each stored event, then {"id":N,"value":null}
- *     follow {"after":SEQ} *           the same, then those to come, until the run has ended; once for each connection
- *     ticks  {"on":true} *             {"tick":…} lines: text as it streams; merged and cut for who reads slowly
+ *     follow {"after":SEQ} *           the same, then new events, until the run has ended; once per connection
+ *     ticks  {"on":true} *             {"tick":…} lines: streamed text; merged and cut for slow readers
  *     mode   {"mode":…,"agent":ID?} *  what a change of mode, or a pin, would do
- *     plan   {"edits":[…]} *           what the approved plan would be after edits
- *     poke *                           letters lie in the box
+ *     plan   {"edits":[…]} *           the approved plan after edits
+ *     poke *                           there are new messages in the store
  *
- * A request of a wrong shape is refused in words. What is no JSON, has no id or is longer than 1 MiB ends the connection with
- * `{"bye":"why"}`; the run doesn't notice. Who ends its side of the connection gets what it has asked for, and the connection
- * is closed. Events are never lost: who reads slowly gets them later. At an agent's door whoever asks without end is answered at
- * the pace of pace.ts, and lists of events come one after the other.
+ * An invalid request is refused with the reason. A line that is not JSON, has no id or is longer than 1 MiB ends the connection with
+ * `{"bye":"why"}`, without an effect on the run. A client that ends its side of the connection still gets the requested answers. Events are
+ * never lost: slow readers get them later. Endless requests at an agent's socket are slowed down (client-connection.ts), and lists of events are sent
+ * one after the other.
  */
 import { z } from 'zod';
 import { GRANT_SCOPES } from '../domain/agents/grant.ts';
-import { ON_FAILURE, TRIGGERS } from '../domain/agents/mandatory-review.ts';
-import { SpawnWish } from '../domain/agents/spawn.ts';
+import { ON_FAILURE, SpawnRequest, TRIGGERS } from '../domain/agents/agent.ts';
 import { Budget } from '../domain/budget.ts';
 import { AgentId, AgentId as agentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
-import { MODES } from '../domain/mode.ts';
-import { EFFORTS } from '../domain/models/effort.ts';
+import { MODES } from '../domain/reason.ts';
+import { EFFORTS } from '../domain/models/provider.ts';
 import { Permission, Permissions } from '../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
-import type { Command } from '../ports/controls.ts';
-import { isRecord } from './lines.ts';
+import { isForAgents } from '../ports/controls.ts';
+import { isRecord } from './wire.ts';
 
-// Shapes of everything that may be asked of a run, as a stranger may send it: strict, with bounds. Nothing is decided here.
+// Schemas of all requests: strict and bounded. They check form only.
 
-/** Of texts that people and plans write; a line has its own bound. */
+/** Texts of people and plans; a line has its own limit. */
 const text = z.string().max(1_000_000);
 const name = z.string().max(300);
 const ids = z.array(TaskId).max(1000).readonly();
@@ -85,7 +84,7 @@ const forced = z.strictObject({
   because: text,
 });
 
-/** A plan that somebody says is sound: the engine checks it again before it counts. */
+/** A plan from a client; the engine validates it again. */
 const PlanShape = z.strictObject({
   reason: text,
   tasks: z.array(task).max(1000).readonly(),
@@ -154,7 +153,7 @@ const EditsShape = z.array(EditShape).max(1000).readonly();
 
 const digest = z.string().max(200);
 
-/** One shape for each `Command` of ports/controls.ts: a command without one doesn't compile where it is asked (reach.ts). */
+/** One schema for each `Command` of ports/controls.ts; a missing one does not compile in client.ts. */
 export const CommandShape = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('edit plan'), edit: EditShape }),
   z.strictObject({ do: z.literal('approve plan'), digest }),
@@ -185,7 +184,7 @@ export const CommandShape = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('review'), role: RoleName }),
   z.strictObject({ do: z.literal('amend plan'), edits: EditsShape, base: digest, digest }),
   z.strictObject({ do: z.literal('set model'), agent: AgentId, model: name }),
-  z.strictObject({ do: z.literal('spawn'), parent: AgentId, wish: SpawnWish }),
+  z.strictObject({ do: z.literal('spawn'), parent: AgentId, wish: SpawnRequest }),
   z.strictObject({
     do: z.literal('complete'),
     agent: AgentId,
@@ -210,19 +209,18 @@ const Request = z.discriminatedUnion('ask', [
   z.strictObject({ id, ask: z.literal('plan'), edits: EditsShape }),
   z.strictObject({ id, ask: z.literal('poke') }),
 ]);
-/** A request as it was checked. */
+/** A validated request. */
 export type Request = z.output<typeof Request>;
-/** A request without its number, as a client words it. */
+/** A request without its id, as a client makes it. */
 export type Ask = Request extends infer Each ? (Each extends Request ? Omit<Each, 'id'> : never) : never;
 
-/** What an agent may ask, and submit; everything else is a person's. */
+/** The requests of agents; of commands those that ports/controls.ts allows. All others are the person's. */
 const OF_AGENTS = new Set<Request['ask']>(['submit', 'family', 'detail', 'events']);
-const COMMANDS_OF_AGENTS = new Set<Command['do']>(['spawn', 'message', 'kill', 'complete']);
 
-/** Says of itself who asks: never believed. */
+/** Fields that claim an identity; they are ignored. */
 const CLAIMS = new Set(['from', 'by', 'as']);
 
-/** The request that a line is, by whom it is; the fault is in words for who asked. `id` must be looked for before. */
+/** The validated request of `asker`, or a fault to send back. The caller checks `id` first. */
 export function readRequest(line: Readonly<Record<string, unknown>>, asker: AgentId | null): Result<Request, string> {
   const said = withoutClaims(line);
   const command = said['command'];
@@ -231,7 +229,7 @@ export function readRequest(line: Readonly<Record<string, unknown>>, asker: Agen
   const request = read.data;
   if (asker === null) return ok(request);
   if (!OF_AGENTS.has(request.ask)) return fail(`an agent may not ask for "${request.ask}": that is the person's`);
-  if (request.ask === 'submit' && !COMMANDS_OF_AGENTS.has(request.command.do)) {
+  if (request.ask === 'submit' && !isForAgents(request.command)) {
     return fail(`an agent may not ${request.command.do}: that is the person's`);
   }
   return ok(request);
@@ -247,7 +245,7 @@ function stamped(said: Readonly<Record<string, unknown>>, asker: AgentId | null)
 const withoutClaims = (said: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(said).filter(([key]) => !CLAIMS.has(key)));
 
-/** `command.wish.prompt: Too small …`; the first two things that are wrong. */
+/** The first two problems: `command.wish.prompt: Too small …`. */
 function wordsOf(error: z.ZodError): string {
   const issues = error.issues.slice(0, 2).map(({ path, message }) => {
     const where = path.map(String).join('.');

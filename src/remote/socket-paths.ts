@@ -1,7 +1,8 @@
 /**
- * Where the sockets of a run lie: short names in a folder of this user alone, found again by every process of the same user
- * whatever its environment. Decides names, owners and rights; what is said on a socket is not its business.
+ * The paths of a run's sockets: short names in a private folder, which every process of the same user finds whatever its environment. Also checks
+ * owners and permissions.
  */
+import { tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -20,23 +21,23 @@ import { dirname, join } from 'node:path';
 import type { AgentId, SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
 
-/** What the path of a socket may be long, in bytes: one less than the kernel's field. */
+/** The longest path of a socket in bytes: one less than the kernel's field. */
 const LONGEST = process.platform === 'linux' ? 107 : 103;
-/** Of a name in a socket's folder, with a hash of its agent. */
+/** The longest name of a socket, with a hash of its agent. */
 const LONGEST_NAME = 24;
 
-/** Where a run's sockets may be. Plain strings: what lies there is looked at when it is used. */
+/** Candidate places of a run's sockets. They are checked when they are used. */
 export interface Where {
   readonly session: SessionId;
-  /** Of the person's socket. Those of agents begin with it. */
+  /** The name of the person's socket; agents' names begin with it. */
   readonly name: string;
-  /** Folders that are tried, best first. */
+  /** Candidate folders, best first. */
   readonly folders: readonly string[];
-  /** In the state folder: a link that names the socket for who has another runtime folder. */
+  /** A link in the state folder to the socket, for processes with another runtime folder. */
   readonly note: string;
 }
 
-/** The place of `session` in `project`; nothing is made. `runtimeDir` is `$XDG_RUNTIME_DIR/mimir`, or anything below the state. */
+/** The places for `session` of `project`, without creating anything. `runtimeDir` is `$XDG_RUNTIME_DIR/mimir`, or a folder below the state. */
 export function whereOf(of: {
   readonly stateDir: string;
   readonly runtimeDir: string;
@@ -54,10 +55,11 @@ export function whereOf(of: {
   };
 }
 
-/** The name of an agent's door in the folder of the person's socket. */
-export const doorName = (where: Where, agent: AgentId): string => `${where.name}-${hash('sha256', agent).slice(0, 7)}`;
+/** The name of an agent's socket in the folder of the person's. */
+export const socketName = (where: Where, agent: AgentId): string =>
+  `${where.name}-${hash('sha256', agent).slice(0, 7)}`;
 
-/** Where somebody may listen, likeliest first: sockets of ours in folders of ours. Nothing else is ever knocked at. */
+/** The existing sockets of this user at the candidate places, likeliest first. No other path is ever connected to. */
 export function knownPaths(where: Where): readonly string[] {
   const own = where.folders.map((folder) => join(folder, where.name));
   const noted = linkOf(where.note);
@@ -66,8 +68,8 @@ export function knownPaths(where: Where): readonly string[] {
 }
 
 /**
- * A path to listen at, in the first folder that is private; what is left of a process that is gone is taken away. Null when
- * somebody listens there; throws `ControlFault` when no folder will do.
+ * A path to listen at in the first private folder, after removing the remains of an ended process. Null if a process listens there; throws
+ * `ControlFault` if no folder is usable.
  */
 export async function placeFor(where: Where, name: string): Promise<string | null> {
   const path = join(folderFor(where), name);
@@ -84,7 +86,7 @@ export async function placeFor(where: Where, name: string): Promise<string | nul
   throw new ControlFault(`${path} can't be a socket: a folder is in its place\n  move it away`);
 }
 
-/** Notes in the state folder where the person's socket is. What can't be noted is found by the folders alone. */
+/** Links the person's socket in the state folder. If that fails, it is found through the folders alone. */
 export function noteDown(where: Where, path: string): void {
   if (dirname(path) === dirname(where.note)) return;
   if (privateIn(dirname(where.note)) !== null) return;
@@ -92,20 +94,20 @@ export function noteDown(where: Where, path: string): void {
     rmSync(where.note, { force: true });
     symlinkSync(path, where.note);
   } catch {
-    // A full disk, or two at once: the folders are looked into all the same.
+    // For example a full disk or a concurrent change; the folders are searched anyway.
   }
 }
 
-/** The socket's own file goes when it is closed; this is the note's. */
+/** Removes the link; the socket's own file is removed when it is closed. */
 export function forget(where: Where): void {
   try {
     rmSync(where.note, { force: true });
   } catch {
-    // It leads to a socket that is gone, where nobody knocks.
+    // The link points to a missing socket, which is ignored.
   }
 }
 
-/** Only its owner may knock, whatever the umask was. */
+/** Limits access to the owner, whatever the umask. */
 export const keepToOwner = (path: string): void => chmodSync(path, 0o600);
 
 function folderFor(where: Where): string {
@@ -119,7 +121,7 @@ function folderFor(where: Where): string {
   throw new ControlFault(`no folder for the run's socket: ${why}\n  set XDG_RUNTIME_DIR to a folder of your own`);
 }
 
-/** Makes `folder` below the state folder, and says why it is not private, or null when it is. */
+/** Creates `folder` below the state folder; returns why it is not private, or null. */
 export function privateIn(folder: string): string | null {
   try {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
@@ -129,7 +131,7 @@ export function privateIn(folder: string): string | null {
   return whyNot(folder);
 }
 
-/** The same where what is above is the system's: a runtime folder of a session that has ended is not made again. */
+/** As `privateIn`, but does not create the parent: the runtime folder of an ended login session must not be recreated. */
 function whyNot(folder: string): string | null {
   try {
     const parent = statSync(dirname(folder), { throwIfNoEntry: false });
@@ -149,13 +151,13 @@ function whyNot(folder: string): string | null {
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Nobody but its owner, or the system, can put another folder in the place of ours. */
+/** True if only the owner or the system can replace our folder in it. */
 const isSafeParent = ({ uid, mode }: Stats): boolean =>
   (uid === 0 || uid === process.getuid?.()) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);
 
 const isOurs = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
-/** A socket of ours in a folder that only we change. */
+/** True for a socket of this user in a folder that no other user can change. */
 export function isOurSocket(path: string): boolean {
   try {
     const [folder, found] = [lstatSync(dirname(path)), lstatSync(path)];
@@ -166,7 +168,7 @@ export function isOurSocket(path: string): boolean {
   }
 }
 
-/** Does anybody take a knock at the socket? */
+/** True if something accepts connections at the socket. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -174,25 +176,13 @@ export function isAnswered(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Refused: nobody holds it. Anything else may be somebody who is busy, and is left alone.
+    // Refused means that nothing listens. Any other error may mean a busy process, which is left alone.
     socket.once('error', (error) => {
       resolve(!('code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOENT')));
     });
   });
 }
 
-function linkOf(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
-}
+const linkOf = (path: string): string | null => tried(() => readlinkSync(path), null);
 
-function realOf(project: string): string {
-  try {
-    return realpathSync(project);
-  } catch {
-    return project;
-  }
-}
+const realOf = (project: string): string => tried(() => realpathSync(project), project);

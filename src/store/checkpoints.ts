@@ -1,6 +1,6 @@
 /**
- * Checkpoints of the log: after every so many records of a session, before each effect and at its end, its number and hash go
- * to a second file. A tail that is taken out of the database is missed there. Whoever can write both can still change both.
+ * Checkpoints of the log: number and hash of the last record, written to a second file at intervals, before each effect and at the end of a
+ * session. They reveal a removed tail of the database. Anyone who can write both files can still change both.
  */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,37 +11,37 @@ export interface Head {
   readonly session: string;
   readonly seq: number;
   readonly hash: string;
-  /** When a person accepted that records behind this one are missing, or that others stand before it. ISO, UTC. */
+  /** When a person accepted that later records are missing or earlier ones differ. ISO, UTC. */
   readonly accepted?: string;
 }
 
 export interface Reached {
-  /** The number of the last record before those that were just written. */
+  /** The number of the last record before the new ones. */
   readonly from: number;
   readonly to: Head;
-  /** An effect begins with them, or the session ends: what must not be forgotten. */
+  /** They begin an effect or end the session, so they need a checkpoint. */
   readonly matters: boolean;
-  /** They are on the disk. A checkpoint of a record that a power cut took back would be taken for damage. */
+  /** They are on disk. A checkpoint of a record that a power cut removes would look like damage. */
   readonly onDisk: boolean;
 }
 
-export interface Heads {
-  /** Records are in the log: writes a checkpoint where one is due. */
+export interface Checkpoints {
+  /** Call this after records were written; adds a checkpoint if one is needed. */
   reached(reached: Reached): void;
-  /** Throws `LogFault` when an earlier checkpoint could not be written: what is not checked is not promised. */
+  /** Throws `LogFault` if an earlier checkpoint could not be written. */
   check(): void;
 }
 
-/** Records between two checkpoints, where nothing else is said. */
+/** The default number of records between two checkpoints. */
 export const USUAL_CHECKPOINT = 100;
 
 const fileOf = (database: string): string => join(dirname(database), 'heads.jsonl');
 
-/** The checkpoints beside `database`, one after every `every` records of a session. */
-export function headsBeside(database: string, every: number): Heads {
+/** The checkpoints beside `database`, at least one for every `every` records of a session. */
+export function checkpointsBeside(database: string, every: number): Checkpoints {
   const file = fileOf(database);
   let fault: unknown = null;
-  /** Sessions whose next checkpoint waits for the disk. */
+  /** Sessions whose checkpoint waits until their records are on disk. */
   const due = new Set<string>();
   return {
     reached({ from, to, matters, onDisk }) {
@@ -74,31 +74,28 @@ function append(file: string, line: string): void {
     const own = process.getuid?.();
     if (!found.isFile() || (own !== undefined && own !== found.uid)) throw new Error('it is not a file of your own');
     if ((found.mode & 0o077) !== 0) fchmodSync(handle, 0o600);
-    // One write: lines of several processes don't mix.
+    // A single write, so that lines of several processes do not mix.
     writeSync(handle, line);
   } finally {
     closeSync(handle);
   }
 }
 
-export interface KnownHeads {
+export interface KnownCheckpoints {
   readonly heads: readonly Head[];
-  /** Numbers of lines that are none. */
+  /** Numbers of invalid lines. */
   readonly damaged: readonly number[];
 }
 
-/** From now on `head` is the last record of its session, whatever was checkpointed before. Throws `LogFault`. */
+/** Makes `head` the last record of its session, whatever earlier checkpoints say. Throws `LogFault`. */
 export function acceptHead(database: string, head: Head, now: string): void {
-  const heads = headsBeside(database, 1);
+  const heads = checkpointsBeside(database, 1);
   heads.reached({ from: head.seq, to: { ...head, accepted: now }, matters: true, onDisk: true });
   heads.check();
 }
 
-/**
- * The checkpoints beside `database`, of all sessions or of one; none where there is no file. A last line that was cut off while it
- * was written is none.
- */
-export function readHeads(database: string, session?: string): KnownHeads {
+/** The checkpoints beside `database`, of all sessions or of one; empty without a file. An incomplete last line is ignored. */
+export function readCheckpoints(database: string, session?: string): KnownCheckpoints {
   const lines = textOf(fileOf(database)).split('\n').slice(0, -1);
   if (session !== undefined) {
     const own = lines.filter((line) => line.includes(session)).flatMap((line) => headIn(line) ?? []);

@@ -3,19 +3,20 @@
  * A promise and the look at its limits are one transaction across processes; a promise that nobody settles stays charged.
  * The logs are the truth: a ledger that is gone, replaced or behind is made from them anew. Which limits there are is policy's.
  */
-import { closeSync, constants, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { tried } from '../domain/result.ts';
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { CallId, Millis, ModelId, SessionId, Usd } from '../domain/ids.ts';
-import { fromMicro, ModelId as ModelIdOf, toMicro } from '../domain/ids.ts';
-import { entryHolds } from '../policy/models.ts';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { limitTokens } from '../domain/budget.ts';
+import { CallId, fromMicro, type Millis, ModelId, SessionId, toMicro, type Usd } from '../domain/ids.ts';
+import { entryHolds } from '../policy/index.ts';
 import type { DayCall, DayLedger, DayLimit, DayOver } from '../ports/daily-budget.ts';
 import { LogFault } from '../ports/log.ts';
-import { logsSince } from './day-logs.ts';
+import { orClose, readFrom, type Transaction, transactionsIn } from './database.ts';
 
-/** Milliseconds to wait for another process that is writing. */
+/** How long to wait for another writing process, in milliseconds. */
 const PATIENCE: Millis = 5000;
-/** Days that calls are remembered for. */
+/** How long calls are kept. */
 const KEPT_DAYS = 40;
 const DAY: Millis = 86_400_000;
 
@@ -30,10 +31,10 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS logs (name TEXT PRIMARY KEY, day TEXT NOT NULL, upto INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Opens the ledger, or makes it, private to its owner. `now`: the wall clock. Throws `LogFault`. */
+/** Opens or creates the ledger, private to its owner. `now` is the wall clock. Throws `LogFault`. */
 export function openDayLedger(stateDir: string, now: () => Millis): DayLedger {
   const file = join(stateDir, 'days.db');
-  return inWords(file, () => new SqliteLedger(stateDir, file, now));
+  return inOwnWords(file, () => new SqliteLedger(stateDir, file, now));
 }
 
 interface Sum {
@@ -45,19 +46,14 @@ class SqliteLedger implements DayLedger {
   private readonly stateDir: string;
   private readonly file: string;
   private readonly now: () => Millis;
-  private database: DatabaseSync;
-  private statements: ReturnType<typeof statementsOf>;
-  /** The file that is open: another one may come to stand in its place. */
-  private inode: number;
+  private open: Opened;
 
   constructor(stateDir: string, file: string, now: () => Millis) {
     this.stateDir = stateDir;
     this.file = file;
     this.now = now;
-    this.database = opened(stateDir, file, now());
-    this.statements = statementsOf(this.database);
-    this.inode = inodeOf(file);
-    this.inOneStep(() => this.catchUp());
+    this.open = opened(stateDir, file, now());
+    this.open.inOneStep(() => this.catchUp());
   }
 
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null {
@@ -69,20 +65,18 @@ class SqliteLedger implements DayLedger {
         const over = matches(call.model) ? overOf(limit, this.sum(day, matches), asked) : null;
         if (over !== null) return over;
       }
-      this.statements.insert.run(call.session, call.call, day, call.model, asked.tokens, asked.micro);
-      this.statements.add.run(day, call.model, asked.tokens, asked.micro);
+      this.open.statements.insert.run(call.session, call.call, day, call.model, asked.tokens, asked.micro);
+      this.open.statements.add.run(day, call.model, asked.tokens, asked.micro);
       return null;
     });
   }
 
   settle({ session, call, tokens, cost }: Parameters<DayLedger['settle']>[0]): void {
-    this.whole(() => {
-      this.put(session, call, { tokens, cost });
-    });
+    this.whole(() => this.put(session, call, { tokens, cost }));
   }
 
   today(matches?: (model: ModelId) => boolean): { readonly tokens: number; readonly cost: number } {
-    return inWords(this.file, () => {
+    return inOwnWords(this.file, () => {
       this.stillThere();
       const { tokens, micro } = this.sum(this.day(), matches ?? (() => true));
       return { tokens, cost: fromMicro(micro) };
@@ -90,29 +84,29 @@ class SqliteLedger implements DayLedger {
   }
 
   close(): void {
-    this.database.close();
+    this.open.database.close();
   }
 
-  /** The local day, or the last one that anything was charged to: a clock that goes back makes nothing free again. */
+  /** The local day, or a later one that was already charged: setting the clock back frees nothing. */
   private day(): string {
-    const last = this.statements.last.get()?.['day'];
+    const last = this.open.statements.last.get()?.['day'];
     const today = dayOf(this.now());
     return typeof last === 'string' && last > today ? last : today;
   }
 
   private sum(day: string, matches: (model: ModelId) => boolean): Sum {
     let [tokens, micro] = [0, 0];
-    for (const row of this.statements.totals.all(day)) {
-      if (!matches(ModelIdOf.parse(row['model']))) continue;
+    for (const row of this.open.statements.totals.all(day)) {
+      if (!matches(ModelId.parse(row['model']))) continue;
       tokens += Number(row['tokens']);
       micro += Number(row['micro']);
     }
     return { tokens, micro };
   }
 
-  /** The calls of today that only the logs know: of a ledger that was lost, of a run without limits, of a process that was killed. */
+  /** Adds today's calls that only the logs have: after a lost ledger, a run without limits, or a killed process. */
   private catchUp(): void {
-    const { insert, add, knownLog, keepLog } = this.statements;
+    const { insert, add, knownLog, keepLog } = this.open.statements;
     const day = dayOf(this.now());
     const from = new Date(this.now()).setHours(0, 0, 0, 0);
     const known = (name: string): number | undefined => {
@@ -130,44 +124,37 @@ class SqliteLedger implements DayLedger {
   }
 
   private put(session: SessionId, call: CallId, { tokens, cost }: { tokens: number; cost: Usd }): void {
-    const row = this.statements.find.get(session, call);
+    const row = this.open.statements.find.get(session, call);
     if (row === undefined) return;
     const spent = { tokens: whole(tokens), micro: whole(toMicro(cost)) };
     const more = { tokens: spent.tokens - Number(row['tokens']), micro: spent.micro - Number(row['micro']) };
-    this.statements.update.run(spent.tokens, spent.micro, session, call);
-    this.statements.add.run(String(row['day']), String(row['model']), more.tokens, more.micro);
+    this.open.statements.update.run(spent.tokens, spent.micro, session, call);
+    this.open.statements.add.run(String(row['day']), String(row['model']), more.tokens, more.micro);
   }
 
   /** Opens the file that stands in the place of the one that was open, if it was deleted or replaced. */
   private stillThere(): void {
-    if (inodeOf(this.file) === this.inode) return;
-    this.database.close();
-    this.database = opened(this.stateDir, this.file, this.now());
-    this.statements = statementsOf(this.database);
-    this.inode = inodeOf(this.file);
-    this.inOneStep(() => this.catchUp());
+    if (inodeOf(this.file) === this.open.inode) return;
+    this.open.database.close();
+    this.open = opened(this.stateDir, this.file, this.now());
+    this.open.inOneStep(() => this.catchUp());
   }
 
   private whole<T>(act: () => T): T {
-    return inWords(this.file, () => {
+    return inOwnWords(this.file, () => {
       this.stillThere();
-      return this.inOneStep(act);
+      return this.open.inOneStep(act);
     });
   }
+}
 
-  /** Whole or not at all, holding the only right to write from its start. */
-  private inOneStep<T>(act: () => T): T {
-    this.database.exec('BEGIN IMMEDIATE');
-    try {
-      const value = act();
-      this.database.exec('COMMIT');
-      return value;
-    } catch (error) {
-      // A full disk has already undone it.
-      if (this.database.isTransaction) this.database.exec('ROLLBACK');
-      throw error;
-    }
-  }
+/** The file that is open: another one may come to stand in its place. */
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly statements: ReturnType<typeof statementsOf>;
+  /** Runs atomically with the exclusive right to write from its start. */
+  readonly inOneStep: Transaction;
+  readonly inode: number;
 }
 
 const inodeOf = (file: string): number => lstatSync(file, { throwIfNoEntry: false })?.ino ?? 0;
@@ -204,37 +191,34 @@ function overOf(limit: DayLimit, used: Sum, asked: Sum): DayOver | null {
   return null;
 }
 
-/** What can't be counted exactly is a bug of who counted: it never gets as far as the table. */
+/** Rejects an amount that is not an exact count, which is a bug of the caller. */
 function whole(amount: number): number {
   if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`not an amount to be charged: ${amount}`);
   return amount;
 }
 
-/** `2026-01-31`, by the clock on the wall where this runs. */
+/** The local date, such as `2026-01-31`. */
 function dayOf(now: Millis): string {
   const at = new Date(now);
   const two = (n: number): string => String(n).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-function opened(stateDir: string, file: string, now: Millis): DatabaseSync {
+function opened(stateDir: string, file: string, now: Millis): Opened {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
   closeSync(openSync(file, O_CREAT | O_NOFOLLOW | O_RDWR, 0o600));
   checkPrivate(file);
   const database = new DatabaseSync(file, { timeout: PATIENCE });
-  try {
+  return orClose(database, () => {
     database.exec('PRAGMA journal_mode = WAL');
-    // A crash of the machine may take back the last promises, never a crash of a process.
+    // A crash of the machine may lose the last reservations, a crash of the process never does.
     database.exec('PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF');
     database.exec(TABLES);
-    const oldest = dayOf(now - KEPT_DAYS * DAY);
-    database.prepare('DELETE FROM calls WHERE day < ?').run(oldest);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+    database.prepare('DELETE FROM calls WHERE day < ?').run(dayOf(now - KEPT_DAYS * DAY));
+    const { onDisk: inOneStep } = transactionsIn(database);
+    return { database, statements: statementsOf(database), inOneStep, inode: inodeOf(file) };
+  });
 }
 
 function checkPrivate(file: string): void {
@@ -247,7 +231,7 @@ function checkPrivate(file: string): void {
 }
 
 /** What `act` returns; an error of SQLite's or the system's as a `LogFault` that says what to do. */
-function inWords<T>(file: string, act: () => T): T {
+function inOwnWords<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -258,3 +242,99 @@ function inWords<T>(file: string, act: () => T): T {
     });
   }
 }
+
+// What the logs of all projects say of a day: calls of models that began, and what they used. The ledger of the day is made
+// from them where it is gone or behind; they are only read.
+
+/** An entry of a log about a call: that it started, or what it used. */
+interface Logged {
+  readonly session: SessionId;
+  readonly call: CallId;
+  /** Set for the start of a call: tokens and cost are then its reservation. */
+  readonly model: ModelId | null;
+  readonly tokens: number;
+  readonly cost: Usd;
+}
+
+type Columns = Readonly<Record<string, SQLOutputValue>>;
+
+const FIELDS = {
+  call: 'call',
+  model: 'model',
+  tokens: 'reserved.tokens',
+  promised: 'reserved.cost',
+  input: 'usage.input',
+  output: 'usage.output',
+  read: 'usage.cacheRead',
+  written: 'usage.cacheWrite',
+  cost: 'cost',
+};
+
+const ROWS = `
+  SELECT session, time, type, ${Object.entries(FIELDS)
+    .map(([name, path]) => `CASE WHEN wanted THEN data ->> '$.${path}' END AS ${name}`)
+    .join(', ')}
+  FROM (SELECT *, rowid AS id, type IN ('model.started', 'model.finished', 'model.failed') AS wanted FROM events)
+  WHERE id > ? AND id <= ? ORDER BY id DESC`;
+
+interface LogOfDay {
+  /** The project's folder in the state directory. */
+  readonly name: string;
+  /** The last row that `calls` covers. */
+  readonly upTo: number;
+  /** In log order. */
+  readonly calls: readonly Logged[];
+}
+
+/**
+ * The calls since `from`, of each log that has changed since. `known` returns the row up to which the caller has read a log. An unreadable log is
+ * skipped; the commands that use it report it.
+ */
+function logsSince(stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] {
+  return namesIn(join(stateDir, 'projects')).flatMap((name): readonly LogOfDay[] => {
+    const file = join(stateDir, 'projects', name, 'log.db');
+    if (!hasChanged(file, from)) return [];
+    try {
+      const log = logSince(file, new Date(from).toISOString(), known(name));
+      return log === null ? [] : [{ name, ...log }];
+    } catch (error) {
+      if (error instanceof LogFault) return [];
+      throw error;
+    }
+  });
+}
+
+const logSince = (file: string, from: string, known: number | undefined): Omit<LogOfDay, 'name'> | null =>
+  readFrom(file, (database) => {
+    const upTo = Number(database.prepare('SELECT max(rowid) AS last FROM events').get()?.['last'] ?? 0);
+    // A log with fewer rows than were read has been replaced.
+    const after = known !== undefined && known <= upTo ? known : 0;
+    // Only the content of relevant rows is parsed: most of a log is tool output.
+    const rows = database.prepare(ROWS);
+    const calls: Logged[] = [];
+    for (const row of rows.iterate(after, upTo)) {
+      if (String(row['time']) < from) break;
+      if (row['call'] !== null) calls.push(...loggedIn(row));
+    }
+    return { upTo, calls: calls.toReversed() };
+  });
+
+function loggedIn(row: Columns): readonly Logged[] {
+  const session = SessionId.safeParse(row['session']).data;
+  const call = CallId.safeParse(row['call']).data;
+  if (session === undefined || call === undefined) return [];
+  const number = (name: string): number => Number(row[name] ?? 0);
+  if (row['type'] === 'model.started') {
+    const model = ModelId.safeParse(row['model']).data;
+    return model === undefined ? [] : [{ session, call, model, tokens: number('tokens'), cost: number('promised') }];
+  }
+  const [input, output, cacheRead, cacheWrite] = [number('input'), number('output'), number('read'), number('written')];
+  const tokens = limitTokens({ input, output, cacheRead, cacheWrite });
+  return [{ session, call, model: null, tokens, cost: number('cost') }];
+}
+
+const namesIn = (folder: string): readonly string[] => tried(() => readdirSync(folder).toSorted(), []);
+
+/** True if the file or its WAL was written since. */
+const hasChanged = (file: string, from: Millis): boolean =>
+  ['', '-wal'].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= from);

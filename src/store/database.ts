@@ -1,14 +1,27 @@
 /**
- * Opens the SQLite database of a log and says in plain words what SQLite says in codes. What the tables mean is
- * log.ts's and claims.ts's.
+ * The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
+ * meaning of the tables.
  */
-import { statSync } from 'node:fs';
+import { tried } from '../domain/result.ts';
+import { hash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LogFault } from '../ports/log.ts';
 
-/** Form of the tables; a database with a larger one was made by a newer Mimir. */
+/** The version of the tables; a higher one was made by a newer Mimir. */
 const FORM = 1;
-/** Milliseconds to wait for another process that is writing. */
+/** How long to wait for another writing process, in milliseconds. */
 const PATIENCE = 5000;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
@@ -27,31 +40,29 @@ const TABLES = `
   PRAGMA user_version = ${FORM};
 `;
 
-/** Opens `file`, which exists, for writing. Throws `LogFault`. */
+/** Opens the existing `file` for writing. Throws `LogFault`. */
 export function openToWrite(file: string): DatabaseSync {
   return inWords(file, () => {
     const database = new DatabaseSync(file, { timeout: PATIENCE });
     return orClose(database, () => {
-      // Two processes that open a new database at once both want to turn it to WAL, and SQLite makes neither wait.
+      // When two processes open a new database, both switch it to WAL, for which SQLite does not wait.
       untilFree(() => database.exec('PRAGMA journal_mode = WAL'));
       database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
       if (formOf(database, file) < FORM) {
-        transactionsIn(database).onDisk(() => {
-          database.exec(TABLES);
-        });
+        transactionsIn(database).onDisk(() => database.exec(TABLES));
       }
       return database;
     });
   });
 }
 
-/** Opens `file`, which exists, for reading, even where nothing may be written; null when it is empty. Throws `LogFault`. */
+/** Opens the existing `file` for reading, even without write permission; null if it is empty. Throws `LogFault`. */
 export function openToRead(file: string): DatabaseSync | null {
   return inWords(file, () => {
     try {
       return openAt(file, file);
     } catch (error) {
-      // SQLite wants to make its index of what is not yet merged. Where it may not, and nothing is, the file is enough.
+      // SQLite creates an index of the WAL. If it may not, and the WAL is empty, the file alone is enough.
       const code = codeOf(error) ?? 0;
       if (![8, 14].includes(code & 0xff) || sizeOf(`${file}-wal`) > 0) throw error;
       return openAt(`file:${file.split('/').map(encodeURIComponent).join('/')}?immutable=1`, file);
@@ -66,13 +77,34 @@ function openAt(place: string, file: string): DatabaseSync | null {
   return null;
 }
 
-type Transaction = <T>(act: () => T) => T;
+/** The result of `act` on the database `file`; null if it does not exist or is empty. Throws `LogFault`. */
+export function readFrom<T>(file: string, act: (database: DatabaseSync) => T): T | null {
+  const database = exists(file) ? openToRead(file) : null;
+  if (database === null) return null;
+  try {
+    return inWords(file, () => act(database));
+  } finally {
+    database.close();
+  }
+}
 
-/** Each runs `act` whole or not at all, holding the only right to write from its start. */
+/** Runs `act` on the existing database `file` atomically; its changes are on disk when this returns. Throws `LogFault`. */
+export function writeTo<T>(file: string, act: (database: DatabaseSync) => T): T {
+  const database = openToWrite(file);
+  try {
+    return inWords(file, () => transactionsIn(database).onDisk(() => act(database)));
+  } finally {
+    database.close();
+  }
+}
+
+export type Transaction = <T>(act: () => T) => T;
+
+/** Both run `act` atomically with the exclusive right to write from its start. */
 export interface Transactions {
-  /** On the disk when it returns, and everything before it as well: SQLite syncs the whole of what is not yet merged. */
+  /** On disk when it returns, with everything before it, since SQLite syncs the whole WAL. */
   readonly onDisk: Transaction;
-  /** With the operating system when it returns: no death of this process takes it back, a power cut may. */
+  /** In the operating system when it returns: survives the death of this process, but perhaps not a power cut. */
   readonly inSystem: Transaction;
 }
 
@@ -86,7 +118,7 @@ export function transactionsIn(database: DatabaseSync): Transactions {
       commit.run();
       return value;
     } catch (error) {
-      // A full disk has already undone it.
+      // SQLite has already rolled back if the disk is full.
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
@@ -94,8 +126,8 @@ export function transactionsIn(database: DatabaseSync): Transactions {
   return {
     onDisk,
     inSystem: (act) => {
-      // Takes a microsecond. Never prepared: SQLite obeys this one while it is read, and not again when it is run. What is
-      // not synced here is synced before it is merged, so a cut log still ends at a commit.
+      // Takes a microsecond. Not a prepared statement, because SQLite applies this pragma when it is parsed, not when it runs. Unsynced
+      // changes are synced before a checkpoint, so a cut log still ends at a commit.
       database.exec('PRAGMA synchronous = NORMAL');
       try {
         return onDisk(act);
@@ -106,7 +138,7 @@ export function transactionsIn(database: DatabaseSync): Transactions {
   };
 }
 
-/** What `act` returns; an error of SQLite's as a `LogFault` that says what is wrong and what to do. */
+/** The result of `act`; an SQLite error becomes a `LogFault` with the problem and advice. */
 export function inWords<T>(file: string, act: () => T): T {
   try {
     return act();
@@ -119,7 +151,7 @@ export function inWords<T>(file: string, act: () => T): T {
   }
 }
 
-/** By SQLite's result codes. */
+/** Messages by SQLite's result codes. */
 const WORDS: Readonly<Record<number, (file: string) => string>> = {
   5: (file) =>
     `the log ${file} is being written by another process for more than ${PATIENCE / 1000} s: try again when that has ended`,
@@ -137,7 +169,7 @@ function formOf(database: DatabaseSync, file: string): number {
   return form;
 }
 
-/** What `act` returns; closes `database` when it throws. */
+/** The result of `act`; closes `database` if it throws. */
 export function orClose<T>(database: DatabaseSync, act: () => T): T {
   try {
     return act();
@@ -161,10 +193,118 @@ function untilFree(act: () => void): void {
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Is it SQLite's refusal of a row because another one has its key? */
+/** True for SQLite's error about a duplicate key. */
 export const isTaken = (error: unknown): boolean => codeOf(error) === SQLITE_CONSTRAINT_UNIQUE;
 
 const codeOf = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// The log's folder and files, private to the user: folders 0700, files 0600.
+
+export interface Place {
+  /** Mimir's folder in the user's state directory: `$XDG_STATE_HOME/mimir`. */
+  readonly stateDir: string;
+  /** Root of the project; different paths of the same folder are the same project. */
+  readonly project: string;
+}
+
+/** The folder of a project's log: a readable name with a hash that makes it unique. */
+export function folderOf({ stateDir, project }: Place): string {
+  const real = realOf(project);
+  const name = basename(real)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 40);
+  return join(stateDir, 'projects', `${name}-${hash('sha256', real).slice(0, 12)}`);
+}
+
+/** The database's path. */
+export const databaseOf = (place: Place): string => join(folderOf(place), 'log.db');
+
+/** Creates missing folders and an empty file, and checks existing ones. Throws `LogFault`. */
+export function prepare(place: Place): string {
+  const folder = folderOf(place);
+  const file = join(folder, 'log.db');
+  try {
+    for (const own of [place.stateDir, join(place.stateDir, 'projects'), folder]) {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      // Checked before anything is created in it, since it may belong to another user or be a link.
+      keepPrivate(own, 0o700);
+    }
+    create(file);
+    keepPrivate(file, 0o600);
+  } catch (error) {
+    if (error instanceof LogFault) throw error;
+    throw new LogFault(
+      `the log can't be written: ${wordsOf(error)}\n  ${folder} must be a folder that you may write to (XDG_STATE_HOME moves it)`,
+      { cause: error },
+    );
+  }
+  return file;
+}
+
+/** True if the database exists. Throws `LogFault` if it belongs to another user or is not a file. */
+export function exists(file: string): boolean {
+  const found = statOf(file);
+  if (found === undefined) return false;
+  if (!found.isFile()) throw new LogFault(`${file} is not a plain file: move it away, Mimir makes a new one`);
+  checkOwner(file, found.uid);
+  return true;
+}
+
+/** Remembers the present file; the returned function throws `LogFault` if it was deleted or replaced since. */
+export function stillThere(file: string): () => void {
+  const [opened, folder] = [statOf(file), dirname(file)];
+  return () => {
+    const now = lstatSync(file, { throwIfNoEntry: false });
+    if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return;
+    const what = now === undefined ? 'was deleted' : 'was replaced by another';
+    throw new LogFault(
+      `the log ${file} ${what} while it was written: nothing more is done\n  put the folder ${folder} back as it was, then go on with "mimir resume"; without it this session can't be resumed`,
+    );
+  };
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new LogFault(`the log can't be read: ${wordsOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
+      cause: error,
+    });
+  }
+}
+
+function create(file: string): void {
+  if (exists(file)) return;
+  try {
+    closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_RDWR, 0o600));
+  } catch (error) {
+    // Another process has created it, which is equally good.
+    if (!isCode(error, 'EEXIST') || !exists(file)) throw error;
+  }
+}
+
+function keepPrivate(path: string, mode: number): void {
+  const found = lstatSync(path);
+  if (found.isSymbolicLink()) {
+    throw new LogFault(`${path} is a symbolic link: put a folder of your own there, or set XDG_STATE_HOME to another`);
+  }
+  checkOwner(path, found.uid);
+  if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
+}
+
+function checkOwner(path: string, owner: number): void {
+  const own = process.getuid?.();
+  if (own === undefined || own === owner) return;
+  throw new LogFault(
+    `${path} belongs to another user (${owner}, you are ${own}): Mimir keeps its log to itself\n  set XDG_STATE_HOME to a folder of your own`,
+  );
+}
+
+const realOf = (project: string): string => tried(() => realpathSync(project), project);
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

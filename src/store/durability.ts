@@ -1,12 +1,13 @@
 /**
- * Which events a power cut must not take back: what a person decided or was told, and both ends of what can't be
- * repeated. The rest is done again when it is lost, so nobody waits for the disk because of it. Decides only; the disk
- * is database.ts's and trail.ts's.
+ * Decides which events must survive a power cut (decisions, messages, both ends of calls that cannot be repeated), and syncs the others in the
+ * background: lost ones are simply repeated.
  */
+import { close, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import type { SessionId } from '../domain/ids.ts';
-import type { EventBody, EventType } from '../events/event.ts';
+import type { EventBody, EventType } from '../events/index.ts';
+import { LogFault } from '../ports/log.ts';
 
-/** True for what has to be on the disk before anybody goes on; `by call` depends on the tool, `by outcome` on how the agent ended. */
+/** True if the event must be on disk before the run continues; `by call` depends on the tool, `by outcome` on how the agent ended. */
 const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'session.started': true,
   'session.resumed': true,
@@ -23,7 +24,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'plan.edited': true,
   'plan.approved': true,
   'plan.rejected': true,
-  // One that somebody was told of by its id.
+  // A spawned agent's id was already reported.
   'agent.created': 'by call',
   'agent.signalled': true,
   'agent.adopted': false,
@@ -56,13 +57,13 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
 };
 
 /**
- * Tells whether `bodies`, which are about to be appended, must be on the disk when they are. Remembers the calls that
- * may be repeated until they end: an end whose start it has not seen lasts, and so does a type that it doesn't know.
+ * Decides whether `bodies`, about to be appended, must be durable. Remembers repeatable calls until they end: an end without a known start is
+ * durable, and so is an unknown type.
  */
-export function lastingIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
+export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
   const repeatable = new Set<string>();
   const lasts = (session: SessionId, body: EventBody): boolean => {
-    // An answer that was given is known without this word about it; a kill was somebody's decision.
+    // A completed agent's answer is in other events; a kill was a decision.
     if (body.type === 'agent.finished') return body.outcome !== 'completed';
     if (body.type === 'agent.created') return body.spawned !== undefined;
     if (body.type !== 'tool.started' && body.type !== 'tool.finished') return LASTS[body.type] !== false;
@@ -71,6 +72,108 @@ export function lastingIn(): (session: SessionId, bodies: readonly EventBody[]) 
     if (body.repeat === 'safe') repeatable.add(call);
     return body.repeat !== 'safe';
   };
-  // Every body is looked at, even behind one that lasts: calls begin and end in any of them.
+  // Every body must be visited, because each may start or end a call.
   return (session, bodies) => bodies.map((body) => lasts(session, body)).includes(true);
 }
+
+// Brings to the disk what was committed without waiting for it: the file is synced off the main thread, one sync at a
+// Syncs commits to disk in the background: off the main thread, one sync at a time, shortly after the first commit that it covers.
+
+export interface WalSync {
+  /** Reports a commit that is not on disk; it will be soon. */
+  behind(): void;
+  /** Reports that all commits are on disk. */
+  reached(): void;
+  /** Throws `LogFault` if a sync failed: nothing can be guaranteed from then on. */
+  check(): void;
+  /** Waits for outstanding syncs. Throws `LogFault` like `check`. */
+  close(): void;
+}
+
+/** The disk operations. `sync` calls `done` asynchronously. */
+export interface Disk {
+  open(file: string): number;
+  sync(fd: number, done: (error: Error | null) => void): void;
+  syncNow(fd: number): void;
+  close(fd: number): void;
+}
+
+/** Delay before a sync in milliseconds: one sync covers the several commits of a step. */
+const GATHER = 20;
+
+const DISK: Disk = {
+  open: (file) => openSync(file, 'r+'),
+  sync: (fd, done) => {
+    setTimeout(() => {
+      fdatasync(fd, done);
+    }, GATHER).unref();
+  },
+  syncNow: fdatasyncSync,
+  close: (fd) => {
+    close(fd);
+  },
+};
+
+/** The background sync of `file`, which need not exist before the first commit. */
+export function walSyncOf(file: string, disk: Disk = DISK): WalSync {
+  let fd: number | null = null;
+  let fault: Error | null = null;
+  /** There were commits since the current or last sync began. */
+  let owed = false;
+  let isFlying = false;
+  let isClosed = false;
+
+  const attempt = (act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      fault ??= error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  const begin = (): void => {
+    attempt(() => {
+      // A descriptor gets errors that occur after it was opened; SQLite's locks are on other files than this one.
+      fd ??= disk.open(file);
+      disk.sync(fd, landed);
+      owed = false;
+      isFlying = true;
+    });
+  };
+  const landed = (error: Error | null): void => {
+    isFlying = false;
+    fault ??= error;
+    if (isClosed) shut();
+    else if (owed && fault === null) begin();
+  };
+  const shut = (): void => {
+    if (fd !== null) disk.close(fd);
+    fd = null;
+  };
+  const check = (): void => {
+    if (fault !== null) throw faultOf(file, fault);
+  };
+  return {
+    behind: () => {
+      owed = true;
+      if (!isFlying && fault === null) begin();
+    },
+    reached: () => {
+      owed = false;
+    },
+    check,
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      const open = fd;
+      if (open !== null && (owed || isFlying)) attempt(() => disk.syncNow(open));
+      if (!isFlying) shut();
+      check();
+    },
+  };
+}
+
+const faultOf = (file: string, cause: Error): LogFault =>
+  new LogFault(
+    `the log ${file} can't be written: ${cause.message}\n  check the disk, then go on with "mimir resume"; the last steps before this may be missing`,
+    { cause },
+  );

@@ -1,22 +1,20 @@
 /**
- * What runs of a project really used against what was estimated, kept beside its log in the same database. Nothing depends on it:
- * where it can't be read nothing was learned, where it can't be written nothing is, and nobody waits for it.
+ * The actual use of a project's agents compared with the estimates, in the database of its log. It is optional: errors are ignored, and nothing
+ * waits for it.
  */
 import { DatabaseSync } from 'node:sqlite';
-import type { AgentId, Millis } from '../domain/ids.ts';
-import { ModelId, RoleName } from '../domain/ids.ts';
+import { type AgentId, type Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { Sample } from '../domain/plan/calibration.ts';
-import type { Place } from './log-path.ts';
-import { databaseOf, exists } from './log-path.ts';
+import { databaseOf, exists, type Place } from './database.ts';
 
-/** Who it was: an agent teaches once, however often its run is resumed. */
+/** A sample of one agent; counted once, however often its run is resumed. */
 export interface Lesson extends Sample {
   readonly agent: AgentId;
 }
 
-/** The newest that are kept: estimates follow how work is done now. */
+/** The number of samples to keep: estimates follow recent work. */
 const MOST = 2000;
-/** So long another process may hold the database before this is given up. */
+/** How long to wait for another process, in milliseconds. */
 const PATIENCE: Millis = 250;
 
 const TABLE = `
@@ -26,7 +24,7 @@ const TABLE = `
   ) STRICT;
 `;
 
-/** All that was learned here, oldest first; nothing where there is no database, no table, or anything wrong with them. */
+/** All samples of this project, oldest first; empty without a database or on any error. */
 export function lessonsOf(place: Place): readonly Sample[] {
   return (
     within(place, { readOnly: true }, (database) => {
@@ -36,9 +34,9 @@ export function lessonsOf(place: Place): readonly Sample[] {
   );
 }
 
-/** Keeps them, replacing what the same agents taught before; false where it could not be written. */
+/** Stores samples, replacing earlier ones of the same agents; false if they could not be written. */
 export function keepLessons(place: Place, lessons: readonly Lesson[]): boolean {
-  // What is no figure would keep the others out as well.
+  // An invalid sample would prevent the others from being written.
   const sound = lessons.filter(({ tokens, seconds, cost }) => isShare(tokens) && isShare(seconds) && (cost ?? 1) > 0);
   if (sound.length === 0) return true;
   const kept = within(place, { readOnly: false }, (database) => {
@@ -54,7 +52,7 @@ export function keepLessons(place: Place, lessons: readonly Lesson[]): boolean {
   return kept ?? false;
 }
 
-/** What `act` makes of the database; undefined where there is none, or SQLite refuses. A transaction that is open is undone. */
+/** The result of `act` on the database; undefined if there is none or SQLite fails. An open transaction is rolled back. */
 function within<T>(
   place: Place,
   how: { readonly readOnly: boolean },
@@ -70,12 +68,12 @@ function within<T>(
       database.close();
     }
   } catch {
-    // Whatever is wrong with the database, the log says it: estimates only do without.
+    // The log reports problems with the database; estimates do without the history.
     return undefined;
   }
 }
 
-/** Rows that another version wrote otherwise are left out. */
+/** Ignores rows of an incompatible version. */
 function sampleOf(row: Readonly<Record<string, unknown>>): readonly Sample[] {
   const [role, model] = [RoleName.safeParse(row['role']), ModelId.safeParse(row['model'])];
   const [run, tokens, seconds, cost] = [row['run'], row['tokens'], row['seconds'], row['cost']];

@@ -1,43 +1,43 @@
 /**
- * The durable log of a project: one SQLite database in the state directory (ports/log.ts has the contract). Decides what
- * a record is and in which order; where it lies is place.ts's, what a row holds record.ts's.
+ * The durable log of a project: one SQLite database in the state directory (contract: ports/log.ts). Orders and appends records; database.ts handles
+ * the file, record.ts the content of rows.
  */
+import { firstLine } from '../domain/text/text.ts';
+import { readFileSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { SessionId } from '../domain/ids.ts';
-import { SessionId as sessionId } from '../domain/ids.ts';
-import type { EventBody, MimirEvent } from '../events/event.ts';
+import { SessionId } from '../domain/ids.ts';
+import { tried } from '../domain/result.ts';
+import type { EventBody, MimirEvent } from '../events/index.ts';
 import type { Log, SessionSummary, Some } from '../ports/log.ts';
-import { claimsIn, heldIn } from './session-lock.ts';
-import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
-import { lastingIn } from './durability.ts';
-import { type Heads, headsBeside, USUAL_CHECKPOINT } from './checkpoints.ts';
-import type { Place } from './log-path.ts';
-import { databaseOf, exists, prepare, stillThere } from './log-path.ts';
-import type { Before, Row } from './record.ts';
-import { decode, eventsOf, HASH_AT, rowIn, rowOf, START, TEXT } from './record.ts';
-import type { Disk, Trail } from './wal-sync.ts';
-import { trailOf } from './wal-sync.ts';
+import { type Checkpoints, checkpointsBeside, USUAL_CHECKPOINT } from './checkpoints.ts';
+import * as databases from './database.ts';
+import { type Disk, durableIn, type WalSync, walSyncOf } from './durability.ts';
+import { type Before, COLUMNS, decode, eventsOf, HASH_AT, type Row, rowIn, rowOf, START, textsIn } from './record.ts';
 
-/** What a reading verb may do with a log. */
+/** The reading operations of a log. */
 export type LogReader = Pick<Log, 'read' | 'each' | 'at' | 'sessions' | 'close'>;
 
 /**
- * Opens a project's log for writing, making it where there is none; `checkpointEvery` records of a session are between two
- * checkpoints. Throws `LogFault` with words for a person.
+ * Opens a project's log for writing, and creates it if missing; there is a checkpoint at least every `checkpointEvery` records of a session. Throws
+ * `LogFault` with a message for a person.
  */
-export function openLog(place: Place, disk?: Disk, checkpointEvery: number = USUAL_CHECKPOINT): Log {
-  const file = prepare(place);
-  const database = openToWrite(file);
-  const heads = headsBeside(file, checkpointEvery);
-  return inWords(file, () => orClose(database, () => logOf(database, file, trailOf(`${file}-wal`, disk), heads)));
+export function openLog(place: databases.Place, disk?: Disk, checkpointEvery: number = USUAL_CHECKPOINT): Log {
+  const file = databases.prepare(place);
+  const database = databases.openToWrite(file);
+  const heads = checkpointsBeside(file, checkpointEvery);
+  return databases.inWords(file, () =>
+    databases.orClose(database, () => logOf(database, file, walSyncOf(`${file}-wal`, disk), heads)),
+  );
 }
 
-/** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
-export function openLogReadOnly(place: Place): LogReader {
-  const file = databaseOf(place);
-  if (!exists(file)) return NOTHING;
-  const database = openToRead(file);
-  return database === null ? NOTHING : inWords(file, () => orClose(database, () => readerOf(database, file)));
+/** Opens the log for reading: creates and changes nothing; a missing log has no sessions. Throws `LogFault`. */
+export function openLogReadOnly(place: databases.Place): LogReader {
+  const file = databases.databaseOf(place);
+  if (!databases.exists(file)) return NOTHING;
+  const database = databases.openToRead(file);
+  return database === null
+    ? NOTHING
+    : databases.inWords(file, () => databases.orClose(database, () => readerOf(database, file)));
 }
 
 const NOTHING: LogReader = {
@@ -48,19 +48,15 @@ const NOTHING: LogReader = {
   close: () => undefined,
 };
 
-function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads): Log {
+function logOf(database: DatabaseSync, file: string, trail: WalSync, heads: Checkpoints): Log {
   const claims = claimsIn(database);
   const reader = readerOf(database, file);
-  const write = writerOf(database, trail, heads, stillThere(file));
+  const write = writerOf(database, trail, heads, databases.stillThere(file));
   return {
     ...reader,
-    append: (session, time, bodies) => inWords(file, () => write(session, time, bodies)),
-    claim: (session) => inWords(file, () => claims.claim(session)),
-    release: (session) => {
-      inWords(file, () => {
-        claims.release(session);
-      });
-    },
+    append: (session, time, bodies) => databases.inWords(file, () => write(session, time, bodies)),
+    claim: (session) => databases.inWords(file, () => claims.claim(session)),
+    release: (session) => databases.inWords(file, () => claims.release(session)),
     close: () => {
       try {
         trail.close();
@@ -71,44 +67,36 @@ function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads)
   };
 }
 
-function writerOf(database: DatabaseSync, trail: Trail, heads: Heads, checkPlace: () => void): Log['append'] {
-  const { onDisk, inSystem } = transactionsIn(database);
-  const lasts = lastingIn();
+function writerOf(database: DatabaseSync, trail: WalSync, heads: Checkpoints, checkPlace: () => void): Log['append'] {
+  const lasts = durableIn();
   const put = putterOf(database, heads);
   return (session, time, bodies) => {
     if (bodies.length === 0) return [];
     checkPlace();
     trail.check();
     heads.check();
-    if (lasts(session, bodies)) {
-      const events = put(session, time, bodies, { whole: onDisk, onDisk: true });
-      trail.reached();
-      return events;
-    }
-    const events = put(session, time, bodies, { whole: inSystem, onDisk: false });
-    trail.behind();
+    const onDisk = lasts(session, bodies);
+    const events = put(session, time, bodies, onDisk);
+    if (onDisk) trail.reached();
+    else trail.behind();
     return events;
   };
 }
 
-type Put = (
-  session: SessionId,
-  time: string,
-  bodies: readonly EventBody[],
-  how: { readonly whole: <T>(act: () => T) => T; readonly onDisk: boolean },
-) => readonly MimirEvent[];
+type Put = (...given: [...Parameters<Log['append']>, onDisk: boolean]) => readonly MimirEvent[];
 
-/** Puts events behind the last of their session. Remembers which that is: another writer would have taken the next number. */
-function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
+/** Appends events to their session. Caches the last record, since another writer would have taken the next number. */
+function putterOf(database: DatabaseSync, checkpoints: Checkpoints): Put {
   const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
   const insert = database.prepare(
     'INSERT INTO events (session, seq, time, type, agent, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertText = database.prepare('INSERT OR IGNORE INTO texts (hash, json) VALUES (?, ?)');
+  const transactions = databases.transactionsIn(database);
   const heads = new Map<SessionId, Before>();
-  const putAll: Put = (session, time, bodies, { whole, onDisk }) => {
+  const putAll: Put = (session, time, bodies, onDisk) => {
     let head = heads.get(session);
-    const events = whole(() =>
+    const events = transactions[onDisk ? 'onDisk' : 'inSystem'](() =>
       bodies.map((body) => {
         head ??= headOf(last.get(session));
         const event: MimirEvent = { v: 1, seq: head.seq + 1, time, session, ...body };
@@ -126,48 +114,46 @@ function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
     }
     return events;
   };
-  return (session, time, bodies, how) => {
+  return (session, ...more) => {
     try {
-      return putAll(session, time, bodies, how);
+      return putAll(session, ...more);
     } catch (error) {
-      // Nothing of it was kept. The number was another's: whoever held the claim in between has written behind our last.
-      if (!heads.delete(session) || !isTaken(error)) throw error;
-      return putAll(session, time, bodies, how);
+      // Nothing was written: another holder of the lock has appended records meanwhile, so the cached number was wrong.
+      if (!heads.delete(session) || !databases.isTaken(error)) throw error;
+      return putAll(session, ...more);
     }
   };
 }
 
-/** Ends of sessions, and calls that are not repeated: a copy of the log from before such a call would make it happen again. */
+/** Ends of sessions, and calls that cannot be repeated: resuming an older copy of the log would repeat such a call. */
 const mattersIn = (body: EventBody): boolean =>
   body.type === 'session.finished' || (body.type === 'tool.started' && body.repeat !== 'safe');
-
-const COLUMNS = 'session, seq, time, type, agent, data, prev, hash';
 
 function readerOf(database: DatabaseSync, file: string): LogReader {
   const after = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`);
   const one = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq = ?`);
   const someAfter = someIn(database);
   const at = database.prepare(HASH_AT);
-  const text = database.prepare(TEXT);
-  const textOf = (hash: string): string | undefined => stringOf(text.get(hash)?.['json']);
+  const textOf = textsIn(database);
   const summarise = summariesOf(database, textOf);
-  // Nothing is left to read of a log that was closed.
+  const text = (hash: string): string | undefined => databases.inWords(file, () => textOf(hash));
+  // A closed log has nothing more to read.
   const page = (session: SessionId, { seq }: Before): readonly Row[] =>
-    database.isOpen ? inWords(file, () => after.all(session, seq, PAGE).map(rowIn)) : [];
+    database.isOpen ? databases.inWords(file, () => after.all(session, seq, PAGE).map(rowIn)) : [];
   function* walk(session: SessionId, seq: number, how: Pick<Some, 'outputs'>): Generator<MimirEvent> {
-    let before = seq > 0 && database.isOpen ? inWords(file, () => headOf(at.get(session, seq))) : START;
-    // Nothing at `seq` itself: nothing behind it either.
+    let before = seq > 0 && database.isOpen ? databases.inWords(file, () => headOf(at.get(session, seq))) : START;
+    // Without a record at `seq` there is nothing after it.
     if (before.seq !== Math.max(0, seq)) return;
     for (let rows = page(session, before); rows.length > 0; rows = page(session, before)) {
-      yield* eventsOf(session, rows, before, (hash) => inWords(file, () => textOf(hash)), how);
+      yield* eventsOf(session, rows, before, text, how);
       before = rows.at(-1) ?? before;
     }
   }
   function* walkSome(session: SessionId, seq: number, some: Some): Generator<MimirEvent> {
     const page = (after: number): readonly Row[] =>
-      database.isOpen ? inWords(file, () => someAfter(session, after, some)) : [];
+      database.isOpen ? databases.inWords(file, () => someAfter(session, after, some)) : [];
     for (let rows = page(seq); rows.length > 0; rows = page(rows.at(-1)?.seq ?? seq))
-      yield* eventsOf(session, rows, null, (hash) => inWords(file, () => textOf(hash)), some);
+      yield* eventsOf(session, rows, null, text, some);
   }
   const each: LogReader['each'] = (session, seq = 0, some = {}) => ({
     [Symbol.iterator]: () =>
@@ -177,23 +163,22 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
     read: (session, seq) => [...each(session, seq)],
     each,
     at: (session, seq) => {
-      const row = database.isOpen ? inWords(file, () => one.get(session, seq)) : undefined;
+      const row = database.isOpen ? databases.inWords(file, () => one.get(session, seq)) : undefined;
       if (row === undefined) return null;
-      for (const event of eventsOf(session, [rowIn(row)], null, (hash) => inWords(file, () => textOf(hash))))
-        return event;
+      for (const event of eventsOf(session, [rowIn(row)], null, text)) return event;
       return null;
     },
-    sessions: () => inWords(file, summarise),
+    sessions: () => databases.inWords(file, summarise),
     close: () => {
       if (database.isOpen) database.close();
     },
   };
 }
 
-/** Rows that are read at once: no statement stays open while somebody walks the log. */
+/** Rows that are read at once, so that no statement stays open during an iteration. */
 const PAGE = 200;
 
-/** The next rows behind `after` that are among `some`. */
+/** The next rows after `after` that match the filter. */
 function someIn(database: DatabaseSync): (session: SessionId, after: number, some: Some) => readonly Row[] {
   const next = database.prepare(
     `SELECT ${COLUMNS} FROM events WHERE session = :session AND seq > :after
@@ -206,7 +191,7 @@ function someIn(database: DatabaseSync): (session: SessionId, after: number, som
     next.all({ session, after, types: listOf(types), agents: listOf(agents), most: PAGE }).map(rowIn);
 }
 
-/** Newest first, by the order in which they were begun. */
+/** Newest first, by start. */
 function summariesOf(
   database: DatabaseSync,
   textOf: (hash: string) => string | undefined,
@@ -222,13 +207,13 @@ function summariesOf(
   const isHeld = heldIn(database);
   const askedIn = firstAsked(database, textOf);
   const stateOf = (session: SessionId, last: Columns | undefined): SessionSummary['state'] => {
-    // A run that was stopped has written its end, and can still be gone on with.
+    // A stopped run has an end record but can be resumed.
     if (last?.['type'] === 'session.finished' && last['status'] !== 'stopped') return 'finished';
     return isHeld(session) ? 'running' : 'stopped';
   };
   return () =>
     starts.all().flatMap((start) => {
-      const session = sessionId.safeParse(start['session']).data;
+      const session = SessionId.safeParse(start['session']).data;
       const head = session === undefined ? undefined : last.get(session);
       if (session === undefined || head === undefined) return [];
       const ending = end.get(session);
@@ -246,7 +231,7 @@ function summariesOf(
     });
 }
 
-/** How it ended last and what it had used by then; null where it didn't, or where that can't be read. */
+/** How the session last ended and what it had used by then; null if it did not end or the record is unreadable. */
 function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> | null {
   const status = ENDS.find((one) => one === ending?.['status']);
   const [cost, agents] = [ending?.['cost'], ending?.['agents']];
@@ -254,7 +239,7 @@ function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> | n
   return { ended: { status, cost, agents } };
 }
 
-/** The sum of its calls: of a run whose process was killed nobody wrote one. */
+/** The sum of its calls, for a run without an end record, whose process was killed. */
 function spentIn(row: Columns | undefined): Pick<SessionSummary, 'cost'> {
   const cost = Number(row?.['cost'] ?? 0);
   return cost > 0 ? { cost: Math.round(cost * 1e6) / 1e6 } : {};
@@ -262,7 +247,7 @@ function spentIn(row: Columns | undefined): Pick<SessionSummary, 'cost'> {
 
 const ENDS = ['completed', 'failed', 'rejected', 'stopped'] as const;
 
-/** What a session is for, by its first record. A damaged one doesn't hide the others: `read` says more about it. */
+/** The task of a session, from its first record. A damaged record must not hide other sessions; `read` reports it. */
 function begunAs(
   data: string,
   session: SessionId,
@@ -278,12 +263,12 @@ function begunAs(
   }
 }
 
-/** Of each session what a child, or main, was told first: its task tells one such run as little from another as its plan does. */
+/** The first request to a child or main in a session whose task does not distinguish it from others. */
 function firstAsked(
   database: DatabaseSync,
   textOf: (hash: string) => string | undefined,
 ): (session: SessionId) => Pick<SessionSummary, 'asked'> {
-  // Its first records only: however long the log, a list costs the same.
+  // Only the first records are searched, so that the cost does not depend on the length of the log.
   const first = database.prepare(
     "SELECT seq, data FROM events WHERE session = ? AND seq <= ? AND type IN ('agent.created', 'message.sent') ORDER BY seq",
   );
@@ -294,7 +279,7 @@ function firstAsked(
         if (asked !== '') return { asked };
       }
     } catch {
-      // A damaged record: `read` says more about it.
+      // `read` reports a damaged record.
     }
     return {};
   };
@@ -310,8 +295,7 @@ function askedBy(body: EventBody): string {
       : body.type === 'message.sent' && body.from === 'person'
         ? body.content
         : '';
-  const line = words.split('\n').find((one) => one.trim() !== '') ?? '';
-  return line.trim().slice(0, SHORT);
+  return firstLine(words).trim().slice(0, SHORT);
 }
 
 type Columns = Readonly<Record<string, SQLOutputValue>>;
@@ -319,5 +303,82 @@ type Columns = Readonly<Record<string, SQLOutputValue>>;
 const headOf = (row: Columns | undefined): Before =>
   row ? { seq: Number(row['seq']), hash: String(row['hash']) } : START;
 
-const stringOf = (value: SQLOutputValue | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
+// The writer's lock of a session: pid, start time and boot id. It is stale when that process has ended, its pid was reused, or the machine was
+// restarted. It is taken in a transaction, so only one process can win.
+
+interface Holder {
+  readonly pid: number;
+  readonly started: string;
+  readonly boot: string;
+}
+
+/** Locks of this process in `database`. Taking one twice has no further effect. */
+function claimsIn(database: DatabaseSync): Pick<Log, 'claim' | 'release'> {
+  const own: Holder = { pid: process.pid, started: statOf(process.pid).started, boot: bootId() };
+  const put = database.prepare('INSERT OR REPLACE INTO claims (session, pid, started, boot) VALUES (?, ?, ?, ?)');
+  const drop = database.prepare('DELETE FROM claims WHERE session = ? AND pid = ? AND started = ?');
+  const holder = holderOf(database);
+  const { onDisk } = databases.transactionsIn(database);
+  return {
+    claim: (session) =>
+      onDisk(() => {
+        const other = holder(session);
+        if (other !== null && other.pid !== own.pid && isAlive(other)) {
+          return { ok: false, holder: `process ${other.pid} is writing session ${session}` };
+        }
+        put.run(session, own.pid, own.started, own.boot);
+        return { ok: true };
+      }),
+    release: (session) => void drop.run(session, own.pid, own.started),
+  };
+}
+
+/** True if a living process holds the session. */
+function heldIn(database: DatabaseSync): (session: string) => boolean {
+  const holder = holderOf(database);
+  return (session) => {
+    const found = holder(session);
+    return found !== null && isAlive(found);
+  };
+}
+
+function holderOf(database: DatabaseSync): (session: string) => Holder | null {
+  const find = database.prepare('SELECT pid, started, boot FROM claims WHERE session = ?');
+  return (session) => {
+    const row = find.get(session);
+    return row ? { pid: Number(row['pid']), started: String(row['started']), boot: String(row['boot']) } : null;
+  };
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.boot !== bootId()) return false;
+  if (!isRunning(holder.pid)) return false;
+  const stat = statOf(holder.pid);
+  // A zombie writes nothing any more.
+  return stat.started === holder.started && !ENDED.has(stat.state);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // The process exists but belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Zombie and dead, in the kernel's letters. */
+const ENDED: ReadonlySet<string> = new Set(['Z', 'X']);
+
+/** The state of a process and its start in kernel ticks; empty without /proc. */
+function statOf(pid: number): { readonly state: string; readonly started: string } {
+  const stat = textOf(`/proc/${pid}/stat`);
+  // The name in parentheses may contain anything; field 22 is the 20th after it.
+  const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state, started: fields[18] ?? '' };
+}
+
+const bootId = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();
+
+const textOf = (file: string): string => tried(() => readFileSync(file, 'utf8'), '');

@@ -1,14 +1,11 @@
 /**
- * Letters that wait for a run, a table beside the log in the same database. Each act opens it for itself: letters are few, and who
- * only leaves one has nothing else to do there. Decides nothing about readers; they know a letter that comes twice by its id.
+ * Messages that wait for a run, in a table of the log's database. Each operation opens the database by itself, because messages are rare. Delivery is
+ * left to the readers, which detect duplicates by id.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentId } from '../domain/ids.ts';
-import type { SessionId } from '../domain/ids.ts';
-import type { Letter, Mailbox } from '../ports/message-store.ts';
-import { inWords, openToRead, openToWrite, transactionsIn } from './database.ts';
-import type { Place } from './log-path.ts';
-import { databaseOf, exists, prepare } from './log-path.ts';
+import { AgentId, type SessionId } from '../domain/ids.ts';
+import { databaseOf, type Place, prepare, readFrom, writeTo } from './database.ts';
+import type { StoredMessage, MessageStore } from '../ports/log.ts';
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS letters (
@@ -17,8 +14,8 @@ const TABLE = `
   ) STRICT;
 `;
 
-/** The mailbox of a project, made with the first letter. Reading makes nothing. Everything throws `LogFault` where SQLite refuses. */
-export function openMailbox(place: Place): Mailbox {
+/** The message store of a project, created with the first message; reading creates nothing. All operations throw `LogFault` on SQLite errors. */
+export function openMessageStore(place: Place): MessageStore {
   return {
     put: (session, { id, to, text, delivery, at }) => {
       writing(place, (database) => {
@@ -38,47 +35,28 @@ export function openMailbox(place: Place): Mailbox {
   };
 }
 
-/** All of it on the disk when it returns, or nothing of it done. */
 function writing(place: Place, act: (database: DatabaseSync) => void): void {
-  const file = prepare(place);
-  const database = openToWrite(file);
-  try {
-    inWords(file, () => {
-      transactionsIn(database).onDisk(() => {
-        // What was taken is not to be found in free pages of the file: a letter may say what the log takes out.
-        database.exec('PRAGMA secure_delete = ON');
-        database.exec(TABLE);
-        act(database);
-      });
-    });
-  } finally {
-    database.close();
-  }
+  writeTo(prepare(place), (database) => {
+    // Removed messages must not remain in free pages: they may contain text that the log redacts.
+    database.exec('PRAGMA secure_delete = ON');
+    database.exec(TABLE);
+    act(database);
+  });
 }
 
-function reading(place: Place, session: SessionId): readonly Letter[] {
-  const file = databaseOf(place);
-  if (!exists(file)) return [];
-  const database = openToRead(file);
-  if (database === null) return [];
-  try {
-    return inWords(file, () => {
-      const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'letters'").get();
-      if (there === undefined) return [];
-      return database
-        .prepare('SELECT id, recipient, text, delivery, at FROM letters WHERE session = ? ORDER BY place')
-        .all(session)
-        .flatMap(letterOf);
-    });
-  } finally {
-    database.close();
-  }
-}
+const reading = (place: Place, session: SessionId): readonly StoredMessage[] =>
+  readFrom(databaseOf(place), (database) => {
+    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'letters'").get() === undefined) return [];
+    return database
+      .prepare('SELECT id, recipient, text, delivery, at FROM letters WHERE session = ? ORDER BY place')
+      .all(session)
+      .flatMap(letterOf);
+  }) ?? [];
 
 const DELIVERIES = ['sequential', 'important', 'urgent'] as const;
 
-/** Rows that another version wrote otherwise are left where they are. */
-function letterOf(row: Readonly<Record<string, unknown>>): readonly Letter[] {
+/** Skips rows of an incompatible version. */
+function letterOf(row: Readonly<Record<string, unknown>>): readonly StoredMessage[] {
   const to = AgentId.safeParse(row['recipient']);
   const delivery = DELIVERIES.find((one) => one === row['delivery']);
   const text: unknown = JSON.parse(String(row['text']));

@@ -1,18 +1,16 @@
 /**
- * An event as a row, and back: canonical bytes, the hash chain over them, and long texts kept beside the row by the
- * hash of their content. Pure; what reads and writes rows is log.ts.
+ * Converts events to rows and back: canonical bytes, the hash chain, and long texts stored separately by their hash. log.ts reads and writes the
+ * rows.
  */
 import { hash } from 'node:crypto';
-import type { SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
-import type { EventBody, MimirEvent } from '../events/event.ts';
-import { withReasons } from '../events/earlier-words.ts';
-import { withoutOutput } from '../events/child-results.ts';
+import { type EventBody, type MimirEvent, withoutOutput, withReasons } from '../events/index.ts';
 import { LogFault } from '../ports/log.ts';
 
-/** Characters up to which a text stays in its event. */
+/** The longest text that stays in its event, in characters. */
 const LONG = 16_384;
-/** Starts a reference to a long text. A text that starts with NUL itself gets one more, so nothing is ambiguous. */
+/** Prefix of a reference to a long text. A text that begins with NUL gets an extra one, so references are unambiguous. */
 const NUL = '\u0000';
 const REFERENCE = `${NUL}text:`;
 
@@ -24,18 +22,18 @@ export interface Row {
   readonly agent: string | null;
   /** The body as JSON, long texts replaced by references. */
   readonly data: string;
-  /** Hash of the row before it in the session, empty for the first. */
+  /** Hash of the previous row of the session; empty for the first. */
   readonly prev: string;
   readonly hash: string;
 }
 
 export interface LongText {
   readonly hash: string;
-  /** The text as a JSON string: half a surrogate pair survives in it, in a database's UTF-8 it would not. */
+  /** The text as a JSON string, which preserves lone surrogates; a database's UTF-8 does not. */
   readonly json: string;
 }
 
-/** The row of `event` behind the row with the hash `prev`, and the texts that lie beside it. */
+/** The row of `event` after the row with the hash `prev`, and its separate texts. */
 export function rowOf(event: MimirEvent, prev: string): { readonly row: Row; readonly texts: readonly LongText[] } {
   const { data, texts } = encode(event);
   const agent = 'agent' in event ? event.agent : null;
@@ -43,13 +41,13 @@ export function rowOf(event: MimirEvent, prev: string): { readonly row: Row; rea
   return { row: { ...plain, hash: hashOf(plain) }, texts };
 }
 
-/** What the chain is made of: every column, so that none can be changed unseen. */
+/** The hash covers every column, so that any change is detected. */
 const hashOf = (row: Omit<Row, 'hash'>): string =>
   hash('sha256', JSON.stringify([row.prev, row.session, row.seq, row.time, row.type, row.agent, row.data]));
 
 /**
- * The events of `rows`, which are one session's in order, the first behind `before`; null: they are some of it, and none can be
- * missed. Throws `LogFault` naming the record when one is missing or was changed.
+ * The events of `rows`, consecutive rows of one session after `before`; with null they are a selection, and missing ones go unnoticed. Throws
+ * `LogFault` naming the first record that is missing or was changed.
  */
 export function* eventsOf(
   session: SessionId,
@@ -59,8 +57,8 @@ export function* eventsOf(
   { outputs = true }: { readonly outputs?: boolean } = {},
 ): Generator<MimirEvent> {
   const bodyIn = outputs ? decode : decodeLight;
-  // In the order in which it was told when it was new: both print the same bytes.
-  for (const row of before === null ? unchanged(session, rows) : inChain(session, rows, before))
+  // Fields are in the original order, so that both versions print the same bytes.
+  for (const row of sound(session, rows, before))
     yield { v: 1, seq: row.seq, time: row.time, session, ...withReasons(bodyIn(row, session, textOf)) };
 }
 
@@ -72,40 +70,39 @@ export interface Before {
 
 export const START: Before = { seq: 0, hash: '' };
 
-/** The same check without making events: long texts are looked at where a row has some. Throws `LogFault`. */
-export function verifyRows(
+/** Passes rows on while their separate texts exist and are unchanged; throws `LogFault` before the first other one. */
+export function* withTexts(
   session: SessionId,
   rows: Iterable<Row>,
-  before: Before,
-  textOf: (hash: string) => string | undefined,
-): void {
-  for (const row of inChain(session, rows, before))
-    if (row.data.includes(ESCAPED_NUL) || !row.data.startsWith('{')) decode(row, session, textOf);
-}
-
-/** Throws before the first row that does not follow. */
-function* inChain(session: SessionId, rows: Iterable<Row>, before: Before): Generator<Row> {
-  let { seq, hash: prev } = before;
+  bytesOf: (hash: string) => Uint8Array | undefined,
+): Generator<Row> {
   for (const row of rows) {
-    seq += 1;
-    if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw new DamagedRecord(session, seq);
-    prev = row.hash;
+    for (const [, name = ''] of row.data.includes(ESCAPED_NUL) ? row.data.matchAll(REFERENCES) : []) {
+      const bytes = bytesOf(name);
+      if (bytes === undefined || hash('sha256', bytes) !== name) throw new DamagedRecord(session, row.seq);
+    }
     yield row;
   }
 }
 
-/** Throws before the first row that is not as it was written. */
-function* unchanged(session: SessionId, rows: Iterable<Row>): Generator<Row> {
+/** Matches references in a row's JSON, where an unescaped quotation mark begins or ends a string. */
+const REFERENCES = /(?<=[:,[])"\\u0000text:([0-9a-f]{64})"/g;
+
+/** Passes rows on; throws before the first one that was changed or does not follow its predecessor. */
+function* sound(session: SessionId, rows: Iterable<Row>, before: Before | null): Generator<Row> {
+  let last = before;
   for (const row of rows) {
-    if (hashOf(row) !== row.hash) throw new DamagedRecord(session, row.seq);
+    const follows = last === null || (row.seq === last.seq + 1 && row.prev === last.hash);
+    if (!follows || hashOf(row) !== row.hash) throw new DamagedRecord(session, last === null ? row.seq : last.seq + 1);
+    if (last !== null) last = row;
     yield row;
   }
 }
 
-/** How JSON has a NUL, which every reference begins with. */
+/** The JSON escape of NUL, with which every reference begins. */
 const ESCAPED_NUL = String.raw`\u0000`;
 
-/** The body that a row holds. Throws `LogFault` when it is not one. */
+/** The body in a row. Throws `LogFault` if it is invalid. */
 export function decode(
   row: Pick<Row, 'data' | 'seq'>,
   session: SessionId,
@@ -119,13 +116,13 @@ export function decode(
       throw new DamagedRecord(session, row.seq);
     return JSON.parse(json);
   };
-  // Most events hold neither: the second walk is left out.
+  // Most events have no NUL, so the reviver is skipped.
   const body: unknown = row.data.includes(ESCAPED_NUL) ? JSON.parse(row.data, back) : JSON.parse(row.data);
   if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   return body;
 }
 
-/** The same without what a tool gave; a long text of it is not looked for. */
+/** As `decode`, without a tool's output; a long output is not read. */
 function decodeLight(row: Row, session: SessionId, textOf: (hash: string) => string | undefined): EventBody {
   if (row.type !== 'tool.finished') return decode(row, session, textOf);
   const body: unknown = JSON.parse(row.data);
@@ -151,34 +148,52 @@ function encode(event: MimirEvent): { data: string; texts: LongText[] } {
   return { data, texts };
 }
 
-/** Queries of records and of the texts kept beside them. */
+// Queries of records and of the texts kept beside them.
 export const HASH_AT = 'SELECT seq, hash FROM events WHERE session = ? AND seq = ?';
-export const TEXT = 'SELECT json FROM texts WHERE hash = ?';
+export const COLUMNS = 'session, seq, time, type, agent, data, prev, hash';
 
-/** What can be wrong with a record of the log, in words. */
+/** Long texts by their hash, as JSON strings. */
+export function textsIn(database: DatabaseSync): (hash: string) => string | undefined {
+  const find = database.prepare('SELECT json FROM texts WHERE hash = ?');
+  return (name) => {
+    const json = find.get(name)?.['json'];
+    return typeof json === 'string' ? json : undefined;
+  };
+}
+
+/** The same as bytes, whose hash is faster to check. */
+export function bytesIn(database: DatabaseSync): (hash: string) => Uint8Array | undefined {
+  const find = database.prepare('SELECT CAST(json AS BLOB) AS json FROM texts WHERE hash = ?');
+  return (name) => {
+    const json = find.get(name)?.['json'];
+    return json instanceof Uint8Array ? json : undefined;
+  };
+}
+
+/** Descriptions of a damaged record. */
 export const DAMAGE = {
   changed: 'is missing or was changed',
   other: 'is not the one that was checkpointed',
   gone: 'was checkpointed and is not in the log',
 } as const;
 
-/** A record of a session is missing or was changed: the first whose hash does not follow. */
+/** The first missing or changed record of a session. */
 export class DamagedRecord extends LogFault {
   readonly seq: number;
 
   constructor(session: SessionId, seq: number) {
     super(
-      `the log is damaged: record ${seq} of session ${session} ${DAMAGE.changed}\n  what comes after it can't be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
+      `the log is damaged: record ${seq} of session ${session} ${DAMAGE.changed}\n  what comes after it cannot be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
     );
     this.seq = seq;
   }
 }
 
-/** The chain has shown that Mimir itself wrote it, so the type says what it is, be it one of a newer version. */
+/** The hash chain proves that Mimir wrote the record, so its type can be trusted, even if it is of a newer version. */
 const isBody = (value: unknown): value is EventBody =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-/** A row as the database gives it. */
+/** A row from the database. */
 export const rowIn = (row: Readonly<Record<string, SQLOutputValue>>): Row => ({
   session: String(row['session']),
   seq: Number(row['seq']),

@@ -1,22 +1,20 @@
 /**
- * The path jail: opens files and folders below the root and nothing else. Names are judged by `path-rules.ts`; here the
- * thing that was really opened is judged, through its descriptor, so that a link swapped in meanwhile changes nothing.
+ * Opens files and folders inside the root and nothing else. `root.ts` judges names; this module judges what was really opened,
+ * through its descriptor, so that a link swapped in meanwhile has no effect.
  */
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
-import { denied, hiddenBelow, refused } from './paths/path-policy.ts';
-import { insideName } from './paths/path-rules.ts';
-import { isInside, replaced, type Root } from './paths/root.ts';
+import { codeOf, denied, hiddenBelow, insideName, isInside, refused, replaced, type Root } from './paths/root.ts';
 
-/** Linux gives the real path of a descriptor, and lets new names be made below it. */
+/** On Linux a descriptor reveals its real path, and new names can be created below it. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 
-/** A regular file inside the root, open for reading. Whoever asked closes it. */
+/** A regular file inside the root, open for reading. The caller closes it. */
 export interface OpenFile {
   readonly handle: FileHandle;
-  /** Relative to the root, forward slashes, as asked. */
+  /** Relative to the root, with forward slashes, as requested. */
   readonly name: string;
   readonly size: number;
   /** Permission bits. */
@@ -24,16 +22,16 @@ export interface OpenFile {
   readonly links: number;
 }
 
-/** A folder inside the root. `place` leads to the very folder that was checked, also after a swap. */
+/** A folder inside the root. `place` leads to the folder that was checked, even if its path was swapped. The caller closes it. */
 export interface OpenFolder {
   readonly handle: FileHandle;
   readonly name: string;
   readonly place: string;
-  /** What in it may not be read, relative to it. */
+  /** Paths in it that may not be read, relative to it. */
   readonly hidden: readonly string[];
 }
 
-/** Opens a file for reading. Refuses whatever is not a regular file inside the root (cases C01 to C07). */
+/** Opens a regular file inside the root for reading; refuses anything else. */
 export async function openFile(root: Root, given: string): Promise<Result<OpenFile, string>> {
   const name = insideName(root.path, given);
   if (!name.ok) return name;
@@ -59,13 +57,13 @@ export async function openFolder(root: Root, given: string): Promise<Result<Open
   return ok({ handle: opened.value, name: name.value, place, hidden });
 }
 
-/** The path by which names below an open folder are reached. */
+/** The path for accessing names below an open folder. */
 export async function placeOf(folder: FileHandle, root: Root, name: string): Promise<string> {
   if (HAS_DESCRIPTOR_PATHS) return `/proc/${process.pid}/fd/${folder.fd}`;
   return realpath(path.join(root.path, name));
 }
 
-/** Opens without following a last link or waiting for a pipe, and gives the error as words. */
+/** Opens without following a final link and without waiting for a pipe; returns the error as a fault. */
 export async function openPlain(
   place: string,
   flags: number,
@@ -79,20 +77,15 @@ export async function openPlain(
   }
 }
 
-/** Where an open descriptor really is. */
+/** The real path of an open descriptor. */
 export async function realPlace(handle: FileHandle, place: string): Promise<string> {
-  // The kernel's own word: no disk is asked, so nothing is waited for.
+  // The kernel answers without disk access, so a synchronous call is fine.
   return HAS_DESCRIPTOR_PATHS ? readlinkSync(`/proc/self/fd/${handle.fd}`) : realpath(place);
 }
 
-/** The code of a file-system error (`ENOENT`), or an empty string. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
 /**
- * The real name, relative to the root, that `name` leads to: links inside are followed, links outside refused. The end
- * of it need not exist. Judged by its own name as well, so that no link lends a protected file another name.
+ * The real path, relative to the root, that `name` leads to; its end need not exist. Links inside are followed, links to the
+ * outside refused. Both names must be allowed, so that a link cannot give a protected file another name.
  */
 export function realName(root: Root, name: string, access: 'read' | 'write'): Result<string, string> {
   const byName = denied(root, name, access);
@@ -105,7 +98,7 @@ export function realName(root: Root, name: string, access: 'read' | 'write'): Re
   return byTarget === null ? ok(relative) : fail(byTarget);
 }
 
-/** Is there anything of this name inside the root (also a broken link)? */
+/** True if anything with this name is inside the root, even a broken link. */
 export async function exists(root: Root, name: string): Promise<boolean> {
   return lstat(path.join(root.path, name)).then(
     () => true,
@@ -119,7 +112,7 @@ async function openInside(root: Root, name: string, flags: number): Promise<Resu
   const place = path.join(root.path, real.value);
   const opened = await openPlain(place, flags, name);
   if (!opened.ok) return opened;
-  // Between looking and opening a folder may have become a link: what counts is where the descriptor is.
+  // A folder may have become a link between the check and the open, so the descriptor's real path is checked.
   const where = await realPlace(opened.value, place).catch(() => '');
   const inside = isInside(root.path, where);
   const refusal = inside ? denied(root, path.relative(root.path, where), 'read') : `${name}: outside the project`;
@@ -163,7 +156,7 @@ function openFault(shown: string, error: unknown): string {
   }
 }
 
-/** A folder of the project as somebody wrote it: relative to the root, `/` between its parts, empty for the root itself; or why it is no folder of the project now. */
+/** A folder that a person or an agent wrote, as a path relative to the root (empty for the root), or why it is not a folder of the project. */
 export async function projectFolder(root: Root, written: string): Promise<Result<string, string>> {
   const opened = await openFolder(root, written);
   if (!opened.ok) return opened;
@@ -172,7 +165,7 @@ export async function projectFolder(root: Root, written: string): Promise<Result
   return name.ok ? ok(name.value) : name;
 }
 
-/** The real path of the folder that an agent's commands start in; or words why it can't be used. `given` is relative to the root, the root itself when left out. */
+/** The real path of the folder in which an agent's commands start, or why it cannot be used. `given` is relative to the root; by default the root. */
 export async function workingFolder(root: Root, given: string | undefined): Promise<Result<string, string>> {
   if (given === undefined) {
     const gone = replaced(root);

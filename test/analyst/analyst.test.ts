@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
-import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { OFFLINE, offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
+import { ALIASES } from '../../src/policy/models.ts';
 import { analyst, carry, requestOf } from './carry.ts';
 import type { Carried } from './carry.ts';
 import { claimCount, folderOf, GO, JAVA, PYTHON, RUST, SHOP, untrue } from './folders.ts';
@@ -94,7 +94,7 @@ describe('every role', () => {
 describe('a message in the middle', () => {
   const MESSAGE: Turn = { by: 'user', text: 'Message from the person who runs you:\nplease also look at parsePrice' };
 
-  it('is acknowledged truthfully, searched for and answered', async () => {
+  it('is acknowledged truthfully and done as a task of its own', async () => {
     const whole = await atWork('finder');
     const told = await carry({
       root: shop.root,
@@ -104,7 +104,7 @@ describe('a message in the middle', () => {
     });
     const next = told.turns[4];
     expect(next?.by === 'model' && next.text).toContain(
-      "I am not a language model and can't follow instructions; I can look for the words it names: `parsePrice`.",
+      'A message came in: "please also look at parsePrice". I am not a language model: I take it as one more task.',
     );
     expect(told.answer).toContain('## About the message');
     expect(told.answer).toContain('`src/price.ts:2` `export function parsePrice(text: string): number {`');
@@ -115,15 +115,14 @@ describe('a message in the middle', () => {
     const whole = await atWork('finder');
     const told = await carry({ root: shop.root, role: 'finder', task: TASK, turns: [...whole.turns, MESSAGE] });
     expect(told.answer).toContain('`src/price.ts:2`');
-    expect(told.answer).not.toContain('## Files, most relevant first');
+    expect(told.answer.match(/^## Definitions$/gm)).toHaveLength(1);
   });
 
-  it('that names nothing is said to name nothing', async () => {
+  it('that is no task it knows is answered so', async () => {
     const whole = await atWork('rush');
     const idle: Turn = { by: 'user', text: 'Message from the person who runs you:\nhow is it going?' };
     const told = await carry({ root: shop.root, role: 'rush', task: TASK, turns: [...whole.turns.slice(0, 3), idle] });
-    const next = told.turns[4];
-    expect(next?.by === 'model' && next.text).toContain('it names nothing that I could look for');
+    expect(told.answer).toContain('"how is it going?" is none of the kinds of task that the built-in analyst knows');
   });
 });
 

@@ -5,11 +5,11 @@
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Finding } from '../../src/domain/agents/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
-import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';
+import { OFFLINE, offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
-import { openTools } from '../../src/tools/tools.ts';
+import { ALIASES } from '../../src/policy/models.ts';
+import { openTools } from '../../src/tools/index.ts';
 
 export const analyst = offlineAnalyst(ALIASES, { is: 'none' });
 const live = new AbortController().signal;
@@ -70,11 +70,12 @@ export async function carry(errand: Errand): Promise<Carried> {
   const todos: (readonly Todo[])[] = [];
   let tokens = 0;
   let widest = 0;
-  for (let n = turns.filter(({ by }) => by === 'model').length; n < 20; n += 1) {
+  for (let n = turns.filter(({ by }) => by === 'model').length; n < 30; n += 1) {
     const reply = await analyst.call(requestOf(errand, turns), live, () => undefined);
     if (!reply.ok) throw new Error(reply.fault.message);
     tokens += reply.value.usage.input + reply.value.usage.output;
     turns.push({ by: 'model', text: reply.value.text, calls: reply.value.calls });
+    if (reply.value.calls.length > 16) throw new Error('an agent may make sixteen calls in one turn');
     if (reply.value.calls.length === 0) return { answer: reply.value.text, turns, todos, tokens, widest };
     const results: ToolResult[] = [];
     for (const call of reply.value.calls) results.push(await use(port, call, (list) => todos.push(list)));
@@ -84,7 +85,7 @@ export async function carry(errand: Errand): Promise<Carried> {
     );
     turns.push({ by: 'tools', results });
   }
-  throw new Error(`${errand.role} did not end within 20 turns`);
+  throw new Error(`${errand.role} did not end within 30 turns`);
 }
 
 async function use(port: ToolPort, call: ToolCall, onTodos: (todos: readonly Todo[]) => void): Promise<ToolResult> {
@@ -95,8 +96,8 @@ async function use(port: ToolPort, call: ToolCall, onTodos: (todos: readonly Tod
   const context: ToolContext = {
     agent: AgentId.parse('ROOT::S1'),
     signal: live,
-    box: 'none',
-    desk: {
+    sandbox: 'none',
+    toolHost: {
       setTodos: (todos) => {
         onTodos(todos);
         return { ok: true, text: 'noted' };

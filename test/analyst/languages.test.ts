@@ -92,7 +92,7 @@ describe('imports', () => {
     };
     expect(await linesOn(long, 'Which modules lack tests?')).toContain(first);
     expect(first).toBe(
-      'Each of 2 modules is imported by one of 1 test file, has one named after it, or has one whose code holds a name it defines (list of all files: 4 files) (search for imports in *.{py,pyi}: 1 line; search for imports over several lines: 1 line).',
+      'A test imports each of 2 modules, is named after it, or holds a name that it exports (list of all files: 4 files) (search for imports in Python: 1 line; search for imports of several lines: 1 line).',
     );
   });
 
@@ -102,8 +102,21 @@ describe('imports', () => {
       'src/tea/mod.rs': 'pub(crate) mod leaf;\n',
       'src/tea/leaf.rs': 'use crate::tea;\n',
     };
-    expect(below(await linesOn(files, 'Give me an overview'), 'Circles of imports')).toEqual([
-      '- none among 3 imports that lead to a file here (search for imports in *.rs: 3 lines)',
+    expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
+      '- none among 3 imports that lead to a file here (search for imports in Rust: 3 lines)',
+    ]);
+  });
+});
+
+describe('imports of Rust', () => {
+  it('of an inner test module from the module around it lead to no other file', async () => {
+    const files = {
+      'src/lib.rs': 'mod tea;\n',
+      'src/tea/mod.rs': 'mod leaf;\npub use self::leaf::Leaf;\n',
+      'src/tea/leaf.rs': 'pub struct Leaf;\n\n#[cfg(test)]\nmod tests {\n    use super::Leaf;\n}\n',
+    };
+    expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
+      '- none among 2 imports that lead to a file here (search for imports in Rust: 4 lines)',
     ]);
   });
 });
@@ -128,15 +141,71 @@ describe('untested modules', () => {
     const [first] = await linesOn(PHP, 'Which modules of tests/ lack tests?');
     expect(first).toBe('There is no module to test in `tests/` (list of files: 1 file).');
   });
+});
 
-  it('are run by commands, not by a requirement of the same name', async () => {
-    const files = {
-      'setup.cfg': '[options]\ntest =\n    pytest>=6\n    pytest-cov\n',
-      'tea.py': 'def brew():\n    pass\n',
-    };
-    expect(below(await linesOn(files, 'Which modules lack tests?'), 'How they are run')).toEqual([
-      '- no line names a command for tests (search for test commands in manifests and CI: 0 lines)',
+describe('modules and their tests', () => {
+  const TESTED: Files = {
+    'src/shop.ts': "import { f1 } from './leaf.ts';\nexport const openShop = (): number => f1();\n",
+    'src/leaf.ts': 'export function f1(): number {\n  return 2;\n}\n',
+    'src/cup.ts': 'export function f2(): number {\n  return 2;\n}\n',
+    'src/brew.ts': "console.log('tea');\n",
+    'test/all.test.ts': "import { openShop } from '../src/shop.ts';\n\nopenShop();\n",
+  };
+
+  it('are told apart: imported by a test, only by way of another module, or neither', async () => {
+    const lines = await linesOn(TESTED, 'Which modules lack tests?');
+    expect(lines[0]).toBe(
+      'No test was found for 2 of 4 modules: no test file imports them, even through other modules, is named after them, or has in its code one of their names that were searched for; tests import 1 module only through other modules (list of all files: 5 files) (search for imports in TypeScript or JavaScript: 2 lines).',
+    );
+    expect(below(lines, 'Modules that tests import only through other modules')).toEqual([
+      "- src/leaf.ts: it exports `f1`, which was not searched for in tests; imported by 1 file, for example `src/shop.ts:1` `import { f1 } from './leaf.ts';`",
     ]);
+  });
+
+  it('are listed with the names that were not searched for, and without names where none was recognised', async () => {
+    expect(below(await linesOn(TESTED, 'Which modules lack tests?'), 'Modules for which no test was found')).toEqual([
+      '- src/brew.ts: no exported name was recognised in it',
+      '- src/cup.ts: it exports `f2`, which was not searched for in tests',
+    ]);
+  });
+});
+
+describe('dead exports', () => {
+  it('are no labels of C', async () => {
+    const files = { 'src/tea.c': 'case YY_STATE_EOF(INITIAL):\nint brew(int leaves) {\n  return leaves;\n}\n' };
+    expect(below(await linesOn(files, 'Find dead code'), 'On no other line of code')).toEqual([
+      '- brew: `src/tea.c:2` `int brew(int leaves) {`',
+    ]);
+  });
+
+  it('are not names that begin with a dollar sign and are used', async () => {
+    const files = {
+      'src/leaf.ts': 'export const $leaf = 2;\n',
+      'src/tea.ts': "import { $leaf } from './leaf.ts';\nconsole.log($leaf);\n",
+    };
+    expect((await linesOn(files, 'Find dead code'))[0]).toMatch(
+      /^Of 1 exported name, 0 occur in no other file of the program/,
+    );
+  });
+});
+
+describe('where plain words lead', () => {
+  it('is a name that holds all of them, whatever their endings', async () => {
+    const files = { 'lib/tea.rb': 'class EncodingHandler\nend\n\ndef detect_encoding(text)\nend\n' };
+    expect((await linesOn(files, 'How does encoding detection work?'))[0]).toBe(
+      'The best match for `encoding` and `detection` is `lib/tea.rb:4` `def detect_encoding(text)`, one of 2 definitions with one of these words in the name.',
+    );
+  });
+
+  it('is a name that holds the rare word before many that hold the common one', async () => {
+    const names = ['Read', 'Write', 'Check', 'Print'].map((verb) => `def ${verb}Settings():\n    pass\n`);
+    const files = {
+      'gyp/settings.py': names.join('\n'),
+      'lib/download.js': 'function download (gyp) {\n  const hasProxyEnv = process.env.http_proxy\n}\n',
+    };
+    expect((await linesOn(files, 'Where is proxy settings'))[0]).toBe(
+      'The best match for `proxy` and `settings` is `lib/download.js:2` `const hasProxyEnv = process.env.http_proxy`, one of 5 definitions with one of these words in the name.',
+    );
   });
 });
 
@@ -154,7 +223,49 @@ it('a use of a PHP package is told from its namespace', async () => {
   };
   expect(below(await linesOn(files, 'Which dependencies are not used?'), 'composer.json, require')).toEqual([
     '- shop/green-leaf: declared at `composer.json:3` `"shop/green-leaf": "^1.0",`; imported in 1 file, for example `src/Tea.php:4` `use Shop\\Component\\GreenLeaf\\Leaf;`',
-    '- shop/cup: declared at `composer.json:4` `"shop/cup": "^1.0"`; no import by its name was found (search for imports of `shop/cup`: 0 lines), and it is named nowhere else (search for `shop/cup` outside of composer.json: 1 line)',
+    '- shop/cup: declared at `composer.json:4` `"shop/cup": "^1.0"`; no import by its name was found (search for imports of `shop/cup`: 0 lines), but `src/Tea.php:2` `namespace Shop\\Cup;` names it',
+  ]);
+});
+
+it('a gem is not imported where only the beginning of its name is', async () => {
+  const files = {
+    'tea.gemspec': 'spec.add_development_dependency("tea-cup", "~> 1.0")\nspec.add_dependency("leaf")\n',
+    Rakefile: 'require "tea_cup_dock"\n',
+    'lib/tea.rb': 'require "leaf/green"\n',
+  };
+  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'tea.gemspec')).toEqual([
+    '- tea-cup: declared at `tea.gemspec:1` `spec.add_development_dependency("tea-cup", "~> 1.0")`; no import by its name was found (search for imports of `tea-cup`: 0 lines), and no other line names it (search for `tea-cup`: 1 line)',
+    '- leaf: declared at `tea.gemspec:2` `spec.add_dependency("leaf")`; imported in 1 file, for example `lib/tea.rb:1` `require "leaf/green"`',
+  ]);
+});
+
+it('dependencies are all searched for, however many calls that takes', async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `tea-${at}`);
+  const files = {
+    'package.json': `{\n  "dependencies": {\n${names.map((name) => `    "${name}": "1.0.0"`).join(',\n')}\n  }\n}\n`,
+    'src/all.js': names.map((name) => `require('${name}');\n`).join(''),
+  };
+  expect((await linesOn(files, 'Which dependencies are not used?'))[0]).toBe(
+    '40 dependencies are declared in package.json, the first at `package.json:3` `"tea-0": "1.0.0",`.',
+  );
+});
+
+it('a test module within a module of Rust is not reviewed', async () => {
+  const files = {
+    'src/lib.rs':
+      'pub fn brew() {}\n\n#[cfg(test)]\nmod brewing {\n    fn brews() {\n        None.unwrap()\n    }\n}\n',
+  };
+  const [first] = await linesOn(files, 'Review this repository for swallowed errors');
+  expect(first).toContain('No line of 1 source file of this repository');
+});
+
+it('a dependency of Cargo may have a section of its own', async () => {
+  const files = {
+    'Cargo.toml': '[dependencies.regex]\nversion = "1.7.0"\n',
+    'src/main.rs': 'use regex::Regex;\n\nfn main() {}\n',
+  };
+  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'Cargo.toml')).toEqual([
+    '- regex: declared at `Cargo.toml:1` `[dependencies.regex]`; imported in 1 file, for example `src/main.rs:1` `use regex::Regex;`',
   ]);
 });
 

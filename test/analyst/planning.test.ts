@@ -1,12 +1,12 @@
 /** Plans of the analyst: which kinds it recognises, who does them, in what order, within which limits. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { offlineAnalyst, OFFLINE } from '../../src/analyst/index.ts';
+import { offlineAnalyst, OFFLINE } from '../../src/analyst/offline-analyst.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { DraftPlan } from '../../src/domain/plan/plan.ts';
 import type { RepositoryFacts } from '../../src/domain/repository.ts';
 import type { Purpose } from '../../src/ports/model.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { ALIASES } from '../../src/policy/models.ts';
 import { workRequest } from '../models/request.ts';
 
 const ROLES = ['finder', 'oracle', 'librarian', 'refactoring', 'rush', 'reviewer', 'tester'];
@@ -58,13 +58,15 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
     ['Review this repository', 'reviewer'],
     ['Audit the login for security holes', 'reviewer'],
     ['Which modules lack tests?', 'tester'],
-    ['Find modules that no test imports', 'tester'],
+    ['Find untested modules', 'tester'],
     ['List all TODO comments', 'finder'],
     ['Find dead code', 'refactoring'],
     ['Which dependencies are outdated?', 'librarian'],
-    ['Show how the dependencies in package.json are used, and which are not', 'librarian'],
+    ['Find unused dependencies in package.json', 'librarian'],
+    ['Suggest the first tests for this code', 'tester'],
     ['What is the git status?', 'rush'],
     ['Summarise what changed lately', 'rush oracle<1'],
+    ['Summarise recent changes and their impact', 'rush oracle<1'],
     ['Review src/ and say which modules lack tests', 'reviewer tester'],
     ['Find where addItem is defined and give an overview', 'finder oracle<1'],
     ['Explain how addItem works, with an overview of the dependencies', 'finder librarian oracle<1<2'],
@@ -87,6 +89,13 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
     ]);
     for (const { description, recommendedRole } of tasks)
       expect(shapeOf(await planOf(description))).toBe(recommendedRole);
+  });
+
+  it('leaves plain words plain, so that the agent looks for their forms and not for them as they are written', async () => {
+    const [task] = (await planOf('Where is proxy settings')).tasks;
+    expect(task?.description).toBe(
+      'Find where proxy and settings are defined and used in this repository (212 files).',
+    );
   });
 
   it('takes a word for a folder only where the request says so', async () => {

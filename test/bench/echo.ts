@@ -74,7 +74,7 @@ interface Session {
 async function typedInMimir(program: Watched, session: Session): Promise<Typed> {
   try {
     await session.double.forget();
-    await program.shows(/What should be done/);
+    await program.shows(/What do you want to do/);
     program.write('Bench');
     await program.shows(/Bench/);
     program.write('\r');
@@ -83,7 +83,7 @@ async function typedInMimir(program: Watched, session: Session): Promise<Typed> 
     program.write('\r');
     await everybodyStreams(session);
     program.write('i');
-    await program.shows(/keep for later/);
+    await program.shows(/save draft/);
     return await typed(program, session.keys);
   } finally {
     await program.end();

@@ -5,7 +5,7 @@
 import { AgentId } from '../../src/domain/ids.ts';
 import { runApp } from '../../src/ui/tui/shell/app.ts';
 import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
-import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
+import { Painter } from '../../src/ui/tui/terminal/painter.ts';
 import { fakeRun, settled } from '../support/fake-run.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
@@ -97,7 +97,7 @@ async function openScreen(log: Recording): Promise<Opened> {
   const run = fakeRun();
   void runApp({
     terminal: { ...fakeTerminal(SIZE.width, SIZE.height), paint: (next) => painter.paint(next) },
-    lobby: run.lobby,
+    projectService: run.projectService,
     world: fakeWorld({ start: START + 192_000 }),
     glyphs: UNICODE,
     firstTask: 'Fix the token refresh race',

@@ -5,7 +5,7 @@
 import type { AgentId, SessionId } from '../../src/domain/ids.ts';
 import { CallId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
-import type { EventOf } from '../../src/events/by-type.ts';
+import type { EventOf } from '../../src/events/event.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import type { Trajectory } from '../support/replay.ts';

@@ -5,10 +5,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { reach } from '../../src/remote/client/connect.ts';
+import { reach } from '../../src/remote/client.ts';
 import { whereOf } from '../../src/remote/socket-paths.ts';
 import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
-import type { Reached } from '../../src/ports/control.ts';
+import type { RemoteRun } from '../../src/ports/control.ts';
 import type { Command } from './process.ts';
 import { runToEnd } from './process.ts';
 import { openMeter } from './double/open.ts';
@@ -71,7 +71,7 @@ function startHost({ command, args, cwd, env }: Command) {
 }
 
 /** Asked for until its socket answers, for 30 s. */
-async function reached({ project, env }: Place): Promise<Reached> {
+async function reached({ project, env }: Place): Promise<RemoteRun> {
   const stateDir = join(env['XDG_STATE_HOME'] ?? '', 'mimir');
   const where = whereOf({ stateDir, runtimeDir: join(stateDir, 'run'), project, session: SESSION });
   for (const until = performance.now() + 30_000; performance.now() < until; ) {
@@ -87,7 +87,7 @@ interface Ends {
   of(agent: AgentId): Promise<number>;
 }
 
-function follow({ controls }: Reached): Ends {
+function follow({ controls }: RemoteRun): Ends {
   const known = new Map<AgentId, PromiseWithResolvers<number>>();
   const endOf = (agent: AgentId): PromiseWithResolvers<number> => {
     const end = known.get(agent) ?? Promise.withResolvers<number>();
@@ -103,7 +103,7 @@ function follow({ controls }: Reached): Ends {
 
 const wish = { prompt: 'say done', role: 'finder', model: null, name: null, wait: null, workingDir: null };
 
-async function spawned({ controls }: Reached): Promise<AgentId> {
+async function spawned({ controls }: RemoteRun): Promise<AgentId> {
   const receipt = await controls.submit({ do: 'spawn', parent: ROOT, wish });
   if (!receipt.ok || receipt.value.agent === undefined) throw new Error(receipt.ok ? 'no child' : receipt.fault.text);
   return receipt.value.agent;
@@ -116,7 +116,7 @@ interface Single {
   readonly receipts: number[];
 }
 
-async function oneByOne(run: Reached, ends: Ends, times: number): Promise<Single> {
+async function oneByOne(run: RemoteRun, ends: Ends, times: number): Promise<Single> {
   const single: Single = { above: [], receipts: [] };
   for (let round = -2; round < times; round += 1) {
     const asked = performance.now();
@@ -132,7 +132,7 @@ async function oneByOne(run: Reached, ends: Ends, times: number): Promise<Single
 }
 
 /** How many were not created, or did not end well. */
-async function allAtOnce(run: Reached, ends: Ends, count: number): Promise<number> {
+async function allAtOnce(run: RemoteRun, ends: Ends, count: number): Promise<number> {
   const asked = await Promise.allSettled(Array.from({ length: count }, () => spawned(run)));
   const made = new Set(asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
   await Promise.all([...made].map((agent) => ends.of(agent)));

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { programOn } from '../../src/tools/process/environment.ts';
-import { runBoxed } from '../../src/tools/sandbox/run.ts';
+import { runSandboxed } from '../../src/tools/sandbox/sandbox.ts';
 import type { Measurement } from './run.ts';
 import type { BoxedPlace } from './security/place.ts';
 import { inPlace } from './security/place.ts';
@@ -145,7 +145,7 @@ async function durations(
       env: environment,
       agent: 'bench',
     } as const;
-    const { stdout, stderr, milliseconds } = await runBoxed(sandbox, spec, { timeLimit: 300_000 });
+    const { stdout, stderr, milliseconds } = await runSandboxed(sandbox, spec, { timeLimit: 300_000 });
     if (!passed.test(stdout)) throw new Error(`${name}: ${stdout.slice(-2000)}${stderr.slice(-2000)}`);
     found.push(milliseconds);
   }

@@ -80,7 +80,7 @@ describe('a developer under a policy', () => {
 
   it.each([
     ['of --direct', ['run', 'Find balanceOf', '--direct'], []],
-    ['that Ctrl-X asks for', [], ['What should be done?', 'Find balanceOf', 'ctrl-x']],
+    ['that Ctrl-X asks for', [], ['What do you want to do?', 'Find balanceOf', 'ctrl-x']],
   ])('is shown the plan %s first in a terminal, and their own Enter approves it (D5)', async (_what, words, before) => {
     const how = managed(home, { files: { 'policy.yml': APPROVE } });
     const planned = async (): Promise<readonly string[]> => {
@@ -100,7 +100,7 @@ describe('a developer under a policy', () => {
     await terminal.waitFor(/Proceed\?|⏎ accept/);
     expect(await planned()).toEqual(['plan.proposed by you']);
     terminal.press('enter');
-    await terminal.waitFor(/result ›|completed: 1 agent/);
+    await terminal.waitFor(/Result ›|completed: 1 agent/);
     expect(await planned()).toEqual(['plan.proposed by you', 'plan.approved by person', 'model.started']);
     terminal.kill();
   });

@@ -45,7 +45,7 @@ describe.each([
     const { out, err, ...end } = await running.ended;
     const session = sessionIn(out);
     expect(end).toEqual({ code, signal: null });
-    expect(err).toBe(`mimir: stopped; \`mimir resume ${session}\` goes on with it\n`);
+    expect(err).toBe(`mimir: stopped; \`mimir resume ${session}\` continues it\n`);
     expect(lastOf(out)).toMatchObject({ type: 'session.finished', status: 'stopped' });
     expect(await stateOf(session)).toBe('stopped');
 
@@ -129,7 +129,7 @@ describe('exit codes', () => {
     const { code, out, err } = await home.run(['run', TASK, '--yes', '--cwd', folder]);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toMatch(
-      /^mimir: the configuration can't be used, so nothing ran:\n {2}\.mimir\/config\.yml:1:\d+: .* — .*\n$/,
+      /^mimir: the configuration has faults; nothing was run:\n {2}\.mimir\/config\.yml:1:\d+: .* — .*\n$/,
     );
   });
 
@@ -155,7 +155,7 @@ describe('exit codes', () => {
       code: 6,
       signal: null,
       out: '',
-      err: 'mimir: no model provider is configured, and --no-offline rules the built-in analyst out\n  set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or name a provider in your config.yml\n',
+      err: 'mimir: no model provider is configured, and --no-offline excludes the offline analyst\n  set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or configure a provider in your config.yml\n',
     });
   });
 
@@ -239,13 +239,13 @@ describe('output that is cut off', () => {
     expect(await home.shell(script('sessions'))).toEqual({ code: 0, signal: null, out: '0\n', err: '' });
     const run = await home.shell(script(`run '${TASK}' --yes --json`));
     expect(run.out).toBe('130\n');
-    expect(run.err).toMatch(/^mimir: stopped; `mimir resume \w+` goes on with it\n$/);
+    expect(run.err).toMatch(/^mimir: stopped; `mimir resume \w+` continues it\n$/);
     expect(await home.run(['resume', '--yes', '--json'])).toMatchObject({ code: 0 });
   });
 
   it('is said when the disk behind it is full', async () => {
     const { out, err } = await home.shell('mimir models > /dev/full; echo $?');
-    expect({ out, err }).toEqual({ out: '2\n', err: "mimir: its output can't be written: the disk is full\n" });
+    expect({ out, err }).toEqual({ out: '2\n', err: 'mimir: cannot write the output: the disk is full\n' });
   });
 
   it('does not end a run whose complaints nobody reads', async () => {

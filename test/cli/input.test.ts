@@ -45,7 +45,7 @@ const configured = (text: string): void => {
 
 describe('a configuration with a fault is refused with its place, and nothing runs:', () => {
   it.each([
-    ['broken YAML', 'mode: [', like(/\.mimir\/config\.yml:\d+:\d+: .* — mend the YAML here\n$/)],
+    ['broken YAML', 'mode: [', like(/\.mimir\/config\.yml:\d+:\d+: .* — fix the YAML here\n$/)],
     ['a key twice', 'mode: { max: confirm }\nmode: { max: confirm }\n', holding('.mimir/config.yml:2:1: ')],
     ['an unknown key', 'budget: {}\n', holding('.mimir/config.yml:1:1: unknown key budget — did you mean "budgets"?')],
     ['a wrong type', 'budgets: { run: { maxCost: lots } }\n', holding('.mimir/config.yml:1:19: ')],
@@ -53,7 +53,7 @@ describe('a configuration with a fault is refused with its place, and nothing ru
   ])('of a project: %s', async (_, text, err) => {
     configured(text);
     const ran = await runHere();
-    expect(ran).toMatchObject({ code: 3, out: '', err: holding("the configuration can't be used, so nothing ran:\n") });
+    expect(ran).toMatchObject({ code: 3, out: '', err: holding('the configuration has faults; nothing was run:\n') });
     expect(ran.err).toEqual(err);
     expect(await home.run(['sessions'], { cwd: folder })).toMatchObject({ out: holding('No session') });
   });
@@ -301,7 +301,7 @@ describe('the environment', () => {
     );
     writeFileSync(join(folder, 'a.js'), 'eval(1);\n');
     const [doctor, run] = await Promise.all([home.run(['doctor'], { cwd: folder }), runHere({}, '--json')]);
-    expect(doctor.out).toMatch(/^· models +the built-in offline analyst: /m);
+    expect(doctor.out).toMatch(/^· models +the built-in analyst \(not a language model\): /m);
     expect(run).toMatchObject({ code: 0, err: '' });
     expect(run.out).not.toContain('sk-from-env');
     expect(run.out).not.toContain('127.0.0.1');

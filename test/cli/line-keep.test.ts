@@ -1,7 +1,7 @@
 /** Kept plans in line mode: what is asked for when one is kept, and when none was named. */
 import { expect, it } from 'vitest';
 import { ok } from '../../src/domain/result.ts';
-import type { TemplateWish } from '../../src/ports/project-service.ts';
+import type { TemplateRequest } from '../../src/ports/project-service.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { planned, Recording, started } from '../support/recorded-run.ts';
 import { typist } from '../support/typist.ts';
@@ -9,11 +9,11 @@ import { typist } from '../support/typist.ts';
 it('takes words to be asked for that a template can take, each once', async () => {
   const { events } = planned(started(new Recording()));
   const person = await typist(events);
-  const wishes: TemplateWish[] = [];
-  Object.assign(person.run.lobby, {
-    saveTemplate: (wish: TemplateWish) => {
+  const wishes: TemplateRequest[] = [];
+  Object.assign(person.run.projectService, {
+    saveTemplate: (wish: TemplateRequest) => {
       wishes.push(wish);
-      return Promise.resolve(ok({ text: 'Kept as .mimir/plans/audit.yml.' }));
+      return Promise.resolve(ok({ text: 'Saved as .mimir/plans/audit.yml.' }));
     },
   });
   const first = foldAll(events).plan?.tasks[0]?.description ?? '';
@@ -22,8 +22,8 @@ it('takes words to be asked for that a template can take, each once', async () =
   expect(wishes).toMatchObject([
     { name: 'audit', description: 'Looks at one module', arguments: [{ name: 'module', text: first }] },
   ]);
-  expect(person.said).toContain('That is no one word of letters: these are left as they are.');
-  expect(person.said).toContain('Others are called module already: these are left.');
+  expect(person.said).toContain('That is not one word of letters: skipped.');
+  expect(person.said).toContain('The variable module already exists: skipped.');
 });
 
 it('asks which one where none was named', async () => {

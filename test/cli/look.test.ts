@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parsePlanText } from '../../src/config/templates/plan-text.ts';
-import type { Home } from '../support/cli.ts';
-import { CHECKOUT, openHome, PUBLISHED, SMALL } from '../support/cli.ts';
+import { parsePlanText } from '../../src/config/templates/templates.ts';
+import { CHECKOUT, type Home, openHome, PUBLISHED, SMALL } from '../support/cli.ts';
 import { holding, like, part } from '../support/like.ts';
 
 let home: Home;
@@ -216,12 +215,12 @@ describe('mimir doctor', () => {
         what: 'models',
         state: 'ok',
         words:
-          'anthropic at https://api.anthropic.com with the key from ANTHROPIC_API_KEY, 13 models; not asked: doctor calls nobody',
+          'anthropic at https://api.anthropic.com with the key from ANTHROPIC_API_KEY, 13 models; not tested: doctor makes no network calls',
       },
       {
         what: 'models',
         state: 'ok',
-        words: 'openai at http://127.0.0.1:9/v1 without a key, 18 models; not asked: doctor calls nobody',
+        words: 'openai at http://127.0.0.1:9/v1 without a key, 18 models; not tested: doctor makes no network calls',
       },
     ]);
     expect(await modelsOf({ OPENAI_API_KEY: 'sk-very-secret', OPENAI_BASE_URL: 'http://10.0.0.7/v1' })).toEqual([
@@ -229,7 +228,7 @@ describe('mimir doctor', () => {
         what: 'models',
         state: 'ok',
         words:
-          'openai at http://10.0.0.7/v1 with the key from OPENAI_API_KEY (unencrypted: whoever is on the way can read it), 18 models; not asked: doctor calls nobody',
+          'openai at http://10.0.0.7/v1 with the key from OPENAI_API_KEY (unencrypted: others on the network can read it), 18 models; not tested: doctor makes no network calls',
       },
     ]);
     const { out, err } = await home.run(['doctor'], { env: { ANTHROPIC_API_KEY: 'sk-very-secret' } });
@@ -242,7 +241,7 @@ describe('mimir doctor', () => {
         what: 'models',
         state: 'note',
         words:
-          'the built-in offline analyst: no language model, nothing leaves this machine, no cost. For one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or name a provider.',
+          'the built-in analyst (not a language model): free, and nothing leaves this machine. For a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or configure a provider.',
       },
     ]);
     mkdirSync(join(folder, 'mimir'));
@@ -264,7 +263,7 @@ describe('mimir init', () => {
     expect(await home.run(['init', '--cwd', folder])).toEqual({
       code: 0,
       signal: null,
-      out: `Wrote ${folder}/.mimir/config.yml. \`mimir config show\` says what holds now.\n`,
+      out: `Wrote ${folder}/.mimir/config.yml. \`mimir config show\` shows the settings in effect.\n`,
       err: '',
     });
     expect(await home.run(['config', 'show', '--cwd', folder])).toMatchObject({ code: 0, err: '' });
@@ -276,7 +275,7 @@ describe('mimir init', () => {
     writeFileSync(file, 'mine: 1\n');
     expect(await home.run(['init', '--cwd', folder])).toMatchObject({
       code: 2,
-      err: `mimir: ${file} exists already and is left as it is\n`,
+      err: `mimir: ${file} already exists and was not changed\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('mine: 1\n');
   });
@@ -285,7 +284,7 @@ describe('mimir init', () => {
     writeFileSync(join(folder, '.mimir'), 'a file');
     expect(await home.run(['init', '--cwd', folder])).toMatchObject({
       code: 2,
-      err: `mimir: ${folder}/.mimir/config.yml can't be written: a file stands where a directory is expected\n`,
+      err: `mimir: ${folder}/.mimir/config.yml cannot be written: a file is in the place of a directory\n`,
     });
     const linked = join(folder, 'linked');
     mkdirSync(linked);
@@ -299,7 +298,7 @@ describe('mimir init', () => {
     const program = [...home.ordinary, ...PUBLISHED];
     expect(await home.run(['init', '--cwd', closed], { program })).toMatchObject({
       code: 2,
-      err: `mimir: ${closed}/.mimir/config.yml can't be written: no permission\n`,
+      err: `mimir: ${closed}/.mimir/config.yml cannot be written: no permission\n`,
     });
   });
 });

@@ -58,7 +58,7 @@ describe('a person and child sessions', () => {
     ]);
   });
 
-  it('S130, S131, S132: sends one that has ended a message, again and again, and it goes on with its context', async () => {
+  it('S130, S131, S132: sends one that has ended a message, again and again, and it continues its context', async () => {
     await until(() => complete('second'));
     for (const round of [1, 2]) {
       const { out } = await home.run(['send', 'finder-look', `And again, ${round}?`]);
@@ -81,7 +81,7 @@ describe('a person and child sessions', () => {
 
   it('S049, S126, S157: ends the run, and leaves messages for when it goes on', async () => {
     expect(await home.run(['kill', run])).toEqual(
-      part({ code: 0, out: `Session ${run} terminated\n  \`mimir resume ${run}\` goes on with it\n`, err: '' }),
+      part({ code: 0, out: `Session ${run} terminated\n  \`mimir resume ${run}\` continues it\n`, err: '' }),
     );
     await until(async () =>
       (await json('status')).flat().every((one) => JSON.stringify(one).includes('"state":"stopped"')),
@@ -89,8 +89,8 @@ describe('a person and child sessions', () => {
     const { code, out } = await home.run(['send', 'second', 'Later']);
     expect([code, out]).toEqual([
       0,
-      like(/^Kept for second \([a-z0-9]{6}\): its run is not running\n {2}`mimir resume/),
+      like(/^Stored for second \([a-z0-9]{6}\): its run is not running\n {2}`mimir resume/),
     ]);
-    expect((await home.run(['status'])).out).toContain(`  1 message kept: \`mimir resume ${run}\` hands over`);
+    expect((await home.run(['status'])).out).toContain(`  1 message stored: \`mimir resume ${run}\` delivers`);
   });
 });

@@ -23,7 +23,7 @@ describe('help', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const listed = [...out.matchAll(/^ {2}(\w+) +[A-Z].*\.$/gm)].map(([, verb]) => verb);
     expect(listed).toEqual(['mimir', ...VERBS, 'reset', 'version']);
-    const titles = ['Session', 'Runs', 'Child sessions', 'Rules, models and this machine', 'Options', 'Examples'];
+    const titles = ['Session', 'Runs', 'Child sessions', 'Policy, models and this machine', 'Options', 'Examples'];
     expect(out.split('\n').filter((line) => /^[A-Z][a-z, ]+$/.test(line))).toEqual(titles);
   });
 
@@ -39,7 +39,7 @@ describe('help', () => {
 
   it('`mimir reset` gives a terminal back: alternate screen, mouse and hidden cursor are off', async () => {
     const { code, out, err } = await home.run(['reset']);
-    expect([code, err]).toEqual([0, holding('screen, cursor, colours, title, mouse, keyboard and pastes back')]);
+    expect([code, err]).toEqual([0, holding('the terminal is restored')]);
     for (const mode of ['?1049l', '?1003l', '?1006l', '?1000l', '?2004l', '?25h'])
       expect(out).toContain(`\u001b[${mode}`);
   });
@@ -72,6 +72,14 @@ describe('help', () => {
     expect(await home.run(['help', 'xylophone'])).toEqual(
       refused('mimir: there is no command "xylophone"\n  `mimir --help` lists them\n'),
     );
+  });
+
+  it('names to an agent the nearest command that agents have', async () => {
+    const agents = { env: { MIMIR_SOCKET: '/nowhere' } };
+    expect(await home.run(['chidren'], agents)).toEqual(
+      refused('mimir: there is no command "chidren"\n  did you mean `mimir children`?\n'),
+    );
+    expect(await home.run(['rum', 'x'], agents)).toMatchObject({ code: 3, err: holding('agents cannot start a run') });
   });
 
   it('prints the version and nothing else', async () => {
@@ -114,7 +122,7 @@ describe('wrong use is exit 2 and says what was meant:', () => {
       '--max-duration soon\n  expected a time such as 90s, 10m or 1h',
     ],
     ['an unknown mode', ['run', 'x', '--mode=yol'], '--mode yol\n  expected human, confirm or yolo'],
-    ['an unknown colour', ['run', 'x', '--color', 'blue'], '--color blue\n  expected never, 16, 256, truecolor'],
+    ['an unknown colour', ['run', 'x', '--color', 'blue'], '--color blue\n  expected never, 16, 256 or truecolor'],
     [
       'half a role model',
       ['run', 'x', '--role-model', 'oracle'],
@@ -123,16 +131,16 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     [
       'a task without quotes',
       ['run', 'find', 'bugs'],
-      'not expected: "bugs"\n  put a task of several words into quotes',
+      'unexpected argument: "bugs"\n  put a task of several words in quotes',
     ],
-    ['no task', ['run', '--yes'], 'a task is missing\n  mimir run "what should be done"'],
-    ['an empty task', ['plan', ' \n'], 'a task is missing\n  mimir plan "what should be done"'],
+    ['no task', ['run', '--yes'], 'missing argument: task\n  mimir run "<task>"'],
+    ['an empty task', ['plan', ' \n'], 'missing argument: task\n  mimir plan "<task>"'],
     [
       'no task and no terminal',
       [],
-      'a task is missing, and there is no terminal to ask for it\n  mimir run "what should be done"',
+      'missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"',
     ],
-    ['config without a word', ['config'], 'mimir config schema, or mimir config show'],
+    ['config without a word', ['config'], 'config needs a subcommand: schema or show'],
     ['a format that there is not', ['report', '--format', 'pdf'], '--format pdf\n  expected md, json or html'],
     ['an empty folder name', ['sessions', '--cwd', ''], '--cwd is empty\n  expected a directory'],
     [
@@ -140,16 +148,16 @@ describe('wrong use is exit 2 and says what was meant:', () => {
       ['run', 'x', '--mode', 'human', '--yes'],
       'mode human needs a terminal: every turn waits for a person\n  use --mode confirm',
     ],
-    ['a session when there is none', ['show'], 'there is no session of this project yet\n  `mimir` starts one'],
+    ['a session when there is none', ['show'], 'this project has no sessions yet\n  `mimir` starts one'],
     [
       'a session that there is not',
       ['report', 'nope'],
-      'there is no session "nope" of this project\n  `mimir sessions` lists them',
+      'this project has no session "nope"\n  `mimir sessions` lists them',
     ],
     [
       'nothing to resume',
       ['resume'],
-      'no session of this project was stopped or failed\n  `mimir sessions` lists what there is',
+      'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists what there is',
     ],
   ];
   it.each(cases)('%s', async (_, args, err) => {

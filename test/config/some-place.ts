@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ConfigFault, faultText } from '../../src/config/files/fault.ts';
-import { type Flags } from '../../src/config/files/flags.ts';
+import { type ConfigFault, faultText } from '../../src/config/files/read-text.ts';
+import { type Flags } from '../../src/config/files/layer.ts';
 import { type Loaded, type Sources, loadConfig } from '../../src/config/settings/load.ts';
 import type { Result } from '../../src/domain/result.ts';
 

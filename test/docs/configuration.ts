@@ -1,9 +1,7 @@
 /** The page of configuration keys: names, types and sentences from the schema, layers from their table, defaults from `.mimir/config.yml`. */
 import path from 'node:path';
 import { z } from 'zod';
-import type { KeyRule, Kind } from '../../src/config/schema/keys.ts';
-import { OTHER_SPELLINGS, ruleOf } from '../../src/config/schema/keys.ts';
-import { configSchemaJson } from '../../src/config/schema/schema.ts';
+import { configSchemaJson, type KeyRule, type Kind, OTHER_SPELLINGS, ruleOf } from '../../src/config/schema/schema.ts';
 import { loadConfig } from '../../src/config/settings/load.ts';
 import { cell, code, made, table } from './markdown.ts';
 

@@ -2,8 +2,8 @@
 import { screenVerb } from '../../src/cli/commands/screen.ts';
 import { groupsOf, verbNamed } from '../../src/cli/dispatch.ts';
 import type { Verb } from '../../src/cli/verb.ts';
-import type { PlacedAction } from '../../src/ui/tui/shell/keys/actions.ts';
-import { allActions } from '../../src/ui/tui/shell/keys/actions.ts';
+import type { PlacedAction } from '../../src/ui/tui/shell/app-keys.ts';
+import { allActions } from '../../src/ui/tui/shell/app-keys.ts';
 import { keyLabel } from '../../src/ui/tui/frame/keymap.ts';
 import { ASCII } from '../../src/ui/tui/text/glyphs.ts';
 import { configurationPage } from './configuration.ts';
@@ -52,9 +52,9 @@ function keysPage(actions: readonly PlacedAction[]): string {
   );
 }
 
-const keyRow = ({ keys, help, action }: PlacedAction): readonly string[] => [
+const keyRow = ({ keys, help, more = '', action }: PlacedAction): readonly string[] => [
   keys.map((key) => code(keyLabel(key, ASCII).replace(/^\^(?=.)/, 'Ctrl-'))).join(' '),
-  cell(help),
+  cell(more === '' ? help : `${help}. ${more}`),
   action,
 ];
 

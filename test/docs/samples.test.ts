@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { Verb } from '../../src/cli/verb.ts';
-import { readArguments } from '../../src/app/process/flags/flags.ts';
+import { readArguments } from '../../src/app/process/flags.ts';
 import { checkFile } from '../../src/config/settings/check-file.ts';
 import { Settings } from '../../src/config/schema/schema.ts';
 import { readTemplate } from '../../src/config/templates/templates.ts';
@@ -16,7 +16,7 @@ import { ROOT, allPages, anchorsIn, fencesIn, linksIn, spansIn } from './read.ts
 
 const generated = await generatedPages();
 const pages = allPages();
-/** Old decisions tell of what was, requirements of what was asked for. */
+/** Old decisions tell of what was, requirements of its task. */
 const current = pages.filter(({ file }) => !/requirements|decisions/.test(file));
 const byHand = current.filter(({ file }) => !generated.has(file));
 

@@ -68,7 +68,9 @@ export function svgOf(
   );
   const classes = new Map<string, string>();
   const strokes = new Map<string, string>();
-  const grounds = rows.flatMap((row, y) => merged(row, sameGround).map((run) => groundOf(run, y, classes))).join('');
+  const grounds = rows
+    .flatMap((row, y) => merged(row, sameGround).map((run) => draftContextOf(run, y, classes)))
+    .join('');
   const texts = rows.flatMap((row, y) => merged(row, sameText).map((run) => textOf(run, y, classes))).join('');
   for (const [y, row] of rows.entries()) for (const one of row) stroke(one, y, strokes);
   const lines = [...strokes].map(([look, path]) => `<path ${look} d="${path}"/>`).join('\n');
@@ -119,7 +121,7 @@ function sameText(run: Run, next: Placed): boolean {
 
 const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
-function groundOf({ x, columns, bg }: Run, y: number, classes: Map<string, string>): string {
+function draftContextOf({ x, columns, bg }: Run, y: number, classes: Map<string, string>): string {
   if (bg === GROUND) return '';
   const [left, width] = [number(x * CELL_WIDTH), number(columns * CELL_WIDTH)];
   return `<rect class="${classOf(bg, classes)}" x="${left}" y="${y * CELL_HEIGHT}" width="${width}" height="${CELL_HEIGHT}"/>\n`;

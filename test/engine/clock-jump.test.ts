@@ -2,10 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/domain/ids.ts';
 import { elapsedOf } from '../../src/events/queries.ts';
-import { AGENT, filed, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
-import type { FakeWorld } from '../support/world.ts';
-import { fakeWorld } from '../support/world.ts';
+import { AGENT, filed, type TestRun, testRun } from '../support/run.ts';
+import { type FakeWorld, fakeWorld } from '../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');
 const HOUR = 3_600_000;

@@ -5,8 +5,17 @@ import { tokensOf } from '../../src/domain/budget.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { ToolResult } from '../../src/domain/turn.ts';
 import type { Tool } from '../../src/ports/tool.ts';
-import { AGENT, calling, filed, planOf, ROLES, testRun } from '../support/run.ts';
-import type { Script, Setting, TestRun } from '../support/run.ts';
+import {
+  AGENT,
+  calling,
+  filed,
+  planOf,
+  ROLES,
+  type Script,
+  type Setting,
+  type TestRun,
+  testRun,
+} from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const [S1, S2] = [AGENT('ROOT::S1'), AGENT('ROOT::S2')];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT, briefOf, calling, planOf, RULES, says, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, briefOf, calling, planOf, RULES, says, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -18,12 +17,12 @@ describe('interrupt and resume', () => {
     const { run, go } = held({ rules: ONE_SLOT });
     await inSecondTurn(run);
     expect(run.state().agents.get(S2)?.status).toBe('initializing');
-    expect(await run.tell({ do: 'interrupt', agent: S1 })).toBe('finder 1 interrupted: it waits until you resume it');
+    expect(await run.tell({ do: 'interrupt', agent: S1 })).toBe('finder 1 interrupted; resume continues it');
     await run.until(({ agents }) => agents.get(S2)?.outcome === 'completed');
     expect(run.state().agents.get(S1)).toMatchObject({ status: 'interrupted', outcome: null, open: [] });
     expect(typesOf(run, S1).slice(-2)).toEqual(['model.failed', 'agent.status']);
     go.resolve();
-    expect(await run.tell({ do: 'resume', agent: S1 })).toBe('finder 1 resumed: it goes on where it was');
+    expect(await run.tell({ do: 'resume', agent: S1 })).toBe('finder 1 resumed');
     expect((await run.result).success).toBe(true);
     expect(toldTo(run, S1)).toEqual([briefOf('do a')]);
     expect(typesOf(run, S1).filter((type) => type === 'tool.started')).toEqual(['tool.started']);
@@ -34,11 +33,11 @@ describe('interrupt and resume', () => {
     await inSecondTurn(run);
     expect(await run.refused({ do: 'resume', agent: S1 })).toBe('refused: finder 1 is not interrupted');
     await run.tell({ do: 'interrupt', agent: S1 });
-    expect(await run.refused({ do: 'interrupt', agent: S1 })).toBe('refused: finder 1 does not run');
+    expect(await run.refused({ do: 'interrupt', agent: S1 })).toBe('refused: finder 1 is not running');
     expect(await run.refused({ do: 'interrupt', agent: AGENT('ROOT::S9') })).toBe(
       'refused: there is no agent ROOT::S9',
     );
-    expect(await run.refused({ do: 'retry', agent: S1 })).toBe('refused: finder 1 has not failed: it is still at work');
+    expect(await run.refused({ do: 'retry', agent: S1 })).toBe('refused: finder 1 has not failed: it is still working');
     expect(await run.refused({ do: 'skip', agent: S1 })).toBe('refused: finder 1 has started already: kill it instead');
     await run.until(({ agents }) => agents.get(S1)?.status === 'interrupted');
     go.resolve();
@@ -139,7 +138,7 @@ describe('a stop', () => {
     await inSecondTurn(run);
     await run.until(({ approvals }) => approvals.length === 1);
     const { seq } = run.state();
-    expect(await run.tell({ do: 'stop run', reason: 'Ctrl-C' })).toBe('stopping; `mimir resume` goes on with it');
+    expect(await run.tell({ do: 'stop run', reason: 'Ctrl-C' })).toBe('stopping; `mimir resume` continues it');
     expect(await run.result).toMatchObject({ success: false, status: 'stopped', error: null });
     const after = run.events().filter((event) => event.seq > seq);
     expect(after.filter(({ type }) => /^(?:model|tool)\.started$|^agent\.(?:finished|told)$/.test(type))).toEqual([]);
@@ -214,7 +213,7 @@ describe('after a failure a person', () => {
   it('may retry by key: the question about it is taken back', async () => {
     const run = testRun({ plan: planOf(['a'], ['b', 'a']), script: failing({ n: 0 }, 2) });
     await run.until(({ approvals }) => approvals.length === 1);
-    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again, from the beginning');
+    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again from the start');
     expect((await run.result).success).toBe(true);
     expect(run.events().flatMap((event) => (event.type === 'approval.answered' ? [event.answer] : []))).toEqual([
       'withdrawn',

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { planDigest } from '../../src/domain/digest.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Rules } from '../../src/policy/rules.ts';
-import type { Setting } from '../support/run.ts';
-import { AGENT, FAST, MODELS, ROLES, RULES, testRun } from '../support/run.ts';
+import { AGENT, FAST, MODELS, ROLES, RULES, type Setting, testRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const roles = ROLES.map((role) => (role.name === 'oracle' ? { ...role, effort: 'high' as const } : role));

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../src/models/script-file.ts';
 import { ended, fault, hops, meets, one, timesOf } from '../support/faulty.ts';
 import { eventsOf } from '../support/run-looks.ts';
-import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW } from '../support/run.ts';
-import type { Script } from '../support/run.ts';
+import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, type Script, SLOW } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 
@@ -28,7 +26,7 @@ describe('another model', () => {
     ['silent', 0, 1],
   ] as const)('is asked after "%s" for %i ms, with an event (D4, J05)', async (is, after, tries) => {
     const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? fault(is) : undefined)) });
-    const times = tries === 1 ? '' : ` (tried ${tries} times)`;
+    const times = tries === 1 ? '' : ` (${tries} attempts)`;
     expect(hops(run)).toEqual([[FAST, SLOW, `${is}: it is ${is}${times}`]]);
     expect(timesOf(run, 'model.fallback')[0]).toBe(after);
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
@@ -37,7 +35,7 @@ describe('another model', () => {
   it('is asked after a second silence where an answer had begun (J05)', async () => {
     const silent = fault('silent', { begun: true });
     const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? silent : undefined)) });
-    expect(hops(run)).toEqual([[FAST, SLOW, 'silent: it is silent (tried 2 times)']]);
+    expect(hops(run)).toEqual([[FAST, SLOW, 'silent: it is silent (2 attempts)']]);
   });
 
   it('is asked at once by whoever comes later, the report too, when the provider has been down for a minute', async () => {
@@ -79,7 +77,7 @@ describe('another model', () => {
     expect(run.state().agents.get(S1)).toMatchObject({
       outcome: 'failed',
       error:
-        'fast: it is overloaded (tried 27 times); no other model may take its place: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
+        'fast: it is overloaded (27 attempts); no other model is allowed: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
     });
     expect(eventsOf(run, 'policy.decided')[0]).toMatchObject({ subject: SLOW, decision: 'deny', ...from });
   });
@@ -90,7 +88,7 @@ describe('another model', () => {
     const run = await ended({ roles: ROLES, rules, script: only(() => fault('overloaded')) });
     expect(hops(run)).toEqual([]);
     expect(run.state().agents.get(S1)?.error).toBe(
-      'fast: it is overloaded (tried 27 times); no other model may take its place: modelFallback: deny (user, /home/u/config.yml:4)',
+      'fast: it is overloaded (27 attempts); no other model is allowed: modelFallback: deny (user, /home/u/config.yml:4)',
     );
   });
 
@@ -115,7 +113,7 @@ describe('a run that nobody answers', () => {
         purpose.is !== 'work' ? undefined : agent === S1 && n === 0 ? calling('read x') : fault('unreachable'),
     });
     expect(await down.result).toMatchObject({ success: false, status: 'stopped', errorIs: 'model' });
-    expect((await down.result).error).toBe('no model could be reached. fast: it is unreachable (tried 26 times)');
+    expect((await down.result).error).toBe('no model could be reached: fast: it is unreachable (26 attempts)');
     expect(down.state().lastAt - down.state().startedAt).toBeLessThanOrEqual(601_000);
     const acts: string[] = [];
     const again = await ended({ log: down.log, acts });
@@ -179,11 +177,11 @@ describe('an answer of another model', () => {
     expect(await run.result).toMatchObject({
       status: 'stopped',
       errorIs: 'denied',
-      error: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; nothing of the answer was used',
+      error: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; the answer was discarded',
     });
     expect(run.state().agents.get(S1)).toMatchObject({
       status: 'interrupted',
-      reason: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; nothing of the answer was used',
+      reason: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; the answer was discarded',
     });
     const again = await ended({ log: run.log, acts });
     expect((await again.result).success).toBe(true);
@@ -211,7 +209,7 @@ describe('an answer of another model', () => {
     expect(await run.result).toMatchObject({
       status: 'stopped',
       error:
-        'model_mismatch: fast: asked scripted/fast, but scripted/opus answered, which is not allowed: deniedModels: [opus] (managed, /etc/mimir.yml:3); nothing of the answer was used',
+        'model_mismatch: fast: asked scripted/fast, but scripted/opus answered, which is not allowed: deniedModels: [opus] (managed, /etc/mimir.yml:3); the answer was discarded',
     });
   });
 

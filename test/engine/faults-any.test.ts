@@ -7,10 +7,8 @@ import { committed } from '../../src/events/queries.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import { throughTime } from '../support/run-looks.ts';
-import type { TestRun } from '../support/run.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
-import type { FakeWorld } from '../support/world.ts';
-import { fakeWorld } from '../support/world.ts';
+import { AGENT, calling, planOf, RULES, type TestRun, testRun } from '../support/run.ts';
+import { type FakeWorld, fakeWorld } from '../support/world.ts';
 
 const AGENTS = [1, 2, 3, 4, 5].map((n) => AGENT(`ROOT::S${n}`));
 const SPENT = { input: 40, output: 4, cacheRead: 0, cacheWrite: 0 };

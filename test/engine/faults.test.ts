@@ -4,8 +4,7 @@ import { spentOf } from '../../src/events/queries.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import { ended, fault, hops, meets, one, waiting } from '../support/faulty.ts';
 import { eventsOf, throughTime, toldTo } from '../support/run-looks.ts';
-import { AGENT, FAST, MODELS, planOf, ROLES, RULES, testRun } from '../support/run.ts';
-import type { Script, TestRun } from '../support/run.ts';
+import { AGENT, FAST, MODELS, planOf, ROLES, RULES, type Script, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const ROOT = AGENT('ROOT');
@@ -40,7 +39,7 @@ describe('a call that failed', () => {
   ] as const)('for "%s" is tried %i times in all', async (is, tries) => {
     const run = await ended({ script: ({ agent }) => (agent === S1 ? fault(is) : undefined) });
     expect(eventsOf(run, 'model.started').length).toBe(tries);
-    expect(run.state().finished?.summary).toContain(`fast: it is ${is} (tried ${tries} times)`);
+    expect(run.state().finished?.summary).toContain(`fast: it is ${is} (${tries} attempts)`);
   });
 
   it('is not counted among the tries that a reply nobody can read has, where the provider refused it', async () => {
@@ -135,7 +134,7 @@ describe('a wait for a provider', () => {
     const { run, world } = waiting({ script: meets(limited) });
     await until(run);
     expect(run.state().agents.get(S1)).toMatchObject({
-      reason: 'scripted is rate limited; next try in 13 s (try 2)',
+      reason: 'scripted is rate limited; retrying in 13s (try 2)',
       runningSince: null,
     });
     await world.advance(13_000);
@@ -157,7 +156,7 @@ describe('a wait for a provider', () => {
     });
     await run.until(({ agents }) => agents.get(ROOT)?.status === 'waiting');
     expect(run.state().phase).toBe('planning');
-    expect(run.state().agents.get(ROOT)?.reason).toBe('scripted is rate limited; next try in 13 s (try 2)');
+    expect(run.state().agents.get(ROOT)?.reason).toBe('scripted is rate limited; retrying in 13s (try 2)');
     await world.advance(13_000);
     expect((await run.result).success).toBe(true);
     expect(run.state().agents.get(ROOT)?.ranMs).toBe(12_255);

@@ -1,6 +1,6 @@
 /** The tool `read_finding`: whole answers of finished tasks of the run, part by part. */
 import { describe, expect, it } from 'vitest';
-import { readFindingTool } from '../../src/tools/host-tools.ts';
+import { readFindingTool } from '../../src/tools/tools.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { AGENT, planOf, says, testRun } from '../support/run.ts';
@@ -58,7 +58,7 @@ describe('read_finding', () => {
     expect(results).toEqual([
       found(answer.slice(24_000), '(cut: characters 24000 to 34000 of 34000)'),
       found(answer.slice(32_000), '(cut: characters 32000 to 34000 of 34000)'),
-      'refused: The finding of finder 1 (ROOT::S1) has 34000 characters: nothing is left from 34000 on.',
+      'refused: The finding of finder 1 (ROOT::S1) has 34000 characters: nothing follows character 34000.',
     ]);
   });
 
@@ -74,7 +74,7 @@ describe('read_finding', () => {
     const others = 'Tasks: ROOT::S1 (finder 1, completed), ROOT::S3 (finder 3, pending)';
     expect(results).toEqual([
       `refused: This run has no task "9" whose finding you can read. ${others}`,
-      'refused: finder 3 (ROOT::S3) has not ended: there is no finding of it yet.',
+      'refused: finder 3 (ROOT::S3) has not ended and has no finding yet.',
       `refused: This run has no task "ROOT" whose finding you can read. ${others}`,
     ]);
   });

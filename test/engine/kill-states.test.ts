@@ -4,8 +4,7 @@ import { committed } from '../../src/events/queries.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
 import { fault, meets, waiting } from '../support/faulty.ts';
 import { held, inSecondTurn } from '../support/run-looks.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, calling, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');

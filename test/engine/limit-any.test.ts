@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import { brokenBy } from '../support/invariants.ts';
-import { AGENT, calling, RULES, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import { AGENT, calling, RULES, type TestRun, testRun } from '../support/run.ts';
 import { throughTime } from '../support/run-looks.ts';
-import type { FakeWorld } from '../support/world.ts';
-import { fakeWorld } from '../support/world.ts';
+import { type FakeWorld, fakeWorld } from '../support/world.ts';
 
 const CATALOGUE = [
   scriptedModel('scripted/dear', { aliases: ['fast'], price: { input: 15, output: 75 } }),
@@ -35,7 +33,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       is: fc.constant('answer'),
-      text: fc.constantFrom('', 'add', 'add', 'add 10k', '0.5', '1m', 'finish', 'cheaper', 'cheaper', 'stop', 'what?'),
+      text: fc.constantFrom('', 'add', 'add', 'add 10k', '0.5', '1M', 'finish', 'cheaper', 'cheaper', 'stop', 'what?'),
       allow: fc.boolean(),
     }),
   },

@@ -5,11 +5,19 @@ import { toMicro } from '../../src/domain/ids.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { ApprovalRequest, MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
-import { builtIn } from '../../src/policy/rules.ts';
-import type { Rule, Rules } from '../../src/policy/rules.ts';
+import { builtIn, type Rule, type Rules } from '../../src/policy/rules.ts';
 import { fault } from '../support/faulty.ts';
-import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
-import type { Script, Setting, TestRun } from '../support/run.ts';
+import {
+  AGENT,
+  calling,
+  filed,
+  planOf,
+  RULES,
+  type Script,
+  type Setting,
+  type TestRun,
+  testRun,
+} from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -60,7 +68,7 @@ describe('at a limit a person', () => {
     const { request } = await asked(run);
     expect(request).toMatchObject({
       action: 'budget',
-      title: "finder's limit of 12000 tokens is met",
+      title: "finder's budget of 12000 tokens is used up",
     });
     expect(request.options.map((option) => option.split(':')[0])).toEqual(['finish', 'add', 'stop']);
     expect(request.exact).toContain('At most 40000 tokens: budgets.agent.maxTokens: 40000 (user, ~/config.yml:3).');
@@ -76,13 +84,13 @@ describe('at a limit a person', () => {
     expect((await run.result).success).toBe(true);
     const [changed] = ofType(run, 'budget.changed');
     expect(changed).toMatchObject({ agent: S1, by: 'person' });
-    expect(request.options[1]).toContain(`${changed?.budget.maxTokens} tokens in all`);
+    expect(request.options[1]).toContain(`${changed?.budget.maxTokens} tokens in total`);
     expect(ofType(run, 'budget.exhausted')).toEqual([]);
   });
 
   it('adds what was typed, never above what the rules allow: then it is asked again, with the rule', async () => {
     const run = limited();
-    await answers(run, '1m');
+    await answers(run, '1M');
     const { request } = await asked(run);
     expect(request.exact.split('\n')[0]).toMatch(/^1000000 tokens more would be above 40000 tokens: budgets\.agent/);
     await answers(run, 'add 20k');
@@ -105,7 +113,7 @@ describe('at a limit a person', () => {
 
   it('may add more where only the program has a limit of its own: nobody set it', async () => {
     const run = limited({ rules: { ...RULES, agentBudget: byDefault({ maxTokens: 12_000 }) } });
-    expect((await asked(run)).request.exact).toContain('No rule says how much.');
+    expect((await asked(run)).request.exact).toContain('No upper limit is set.');
     await answers(run, 'add 100k');
     expect((await run.result).success).toBe(true);
   });
@@ -146,7 +154,7 @@ describe('at a limit a person', () => {
     const run = limited({ catalogue, ...filed(planWith({ maxCost: 0.7 })), script });
     const { request } = await asked(run);
     expect(request.options.find((option) => option.startsWith('cheaper'))).toMatch(
-      /^cheaper: go on with cheap \(\$1 in, \$5 out per million tokens\), at most \$0\.\d{4} for the next call$/,
+      /^cheaper: continue with cheap \(\$1 in, \$5 out per million tokens\), at most \$0\.\d{4} for the next call$/,
     );
     await answers(run, 'cheaper');
     expect((await run.result).success).toBe(true);
@@ -218,7 +226,7 @@ describe('rules that are tightened', () => {
     let now: Rules = rules;
     const run = limited({
       rules,
-      law: { now: () => ({ ok: true, value: now }) },
+      policyWatcher: { now: () => ({ ok: true, value: now }) },
       runBudget: { maxTokens: 500_000 },
       person: false,
       script: (request, n) => {
@@ -260,7 +268,7 @@ describe('a limit that many meet', () => {
     const run = many();
     await waitingAll(run);
     expect(run.state().approvals.length).toBe(1);
-    await answers(run, 'add 1m');
+    await answers(run, 'add 1M');
     expect((await run.result).success).toBe(true);
     expect(ofType(run, 'approval.requested').length).toBe(1);
     expect(run.state().budget.maxTokens).toBeGreaterThan(1_000_000);

@@ -1,8 +1,7 @@
 /** Limits of a day and of a model by the day, kept by a real ledger that two runs share. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { AGENT, calling, FAST, planOf, RULES, SLOW, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, calling, FAST, planOf, RULES, type Setting, SLOW, type TestRun, testRun } from '../support/run.ts';
 import { freshFolder } from '../support/folder.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import type { Rules } from '../../src/policy/rules.ts';

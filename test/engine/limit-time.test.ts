@@ -1,8 +1,7 @@
 /** A limit on time: what runs is ended at once, then it is asked; and people are told at 80 %. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { AGENT, filed, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import { AGENT, filed, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -25,7 +24,7 @@ describe('a limit on time', () => {
     await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
     await world.advance(2000);
     const { approvals } = await run.until((state) => state.approvals.length > 0);
-    expect(approvals[0]?.request.title).toBe("finder's limit of 2 s is met");
+    expect(approvals[0]?.request.title).toBe("finder's budget of 2 s is used up");
     expect(run.state().agents.get(S1)?.open).toEqual([]);
     // Its clock stands still while a person thinks.
     await world.advance(500_000);

@@ -2,23 +2,22 @@
  * Who may do what, whole: each role, each tool, each depth, each mode, with a sandbox and without, with a person and without. The
  * engine and its gate decide, on the real roles and tools; what must come out is derived anew from two tables.
  */
+import { toolsFor } from '../../src/domain/agents/tool-facts.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AgentId } from '../../src/domain/ids.ts';
-import { depthOf, ROOT } from '../../src/domain/ids.ts';
-import type { Mode } from '../../src/domain/mode.ts';
+import { type AgentId, depthOf, ROOT } from '../../src/domain/ids.ts';
+import type { Mode } from '../../src/domain/reason.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { ALIASES } from '../../src/policy/models.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import type { ToolPort } from '../../src/ports/tool.ts';
-import { openTools, toolsFor } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { loaded } from '../config/some-place.ts';
 import { ask, rulesWith } from '../support/children.ts';
 import { freshFolder } from '../support/folder.ts';
 import { idleRun, say, waits, wish } from '../support/idle.ts';
-import { RULES } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import { RULES, type TestRun } from '../support/run.ts';
 
 const DEEPEST = 3;
 
@@ -78,14 +77,14 @@ function expected(role: string, tool: string, depth: number, ground: Ground): st
   // It is handed down, as far as there is room below.
   if (action === 'spawn' && depth < DEEPEST) return spawning(tool, ground);
   if (!can.includes(action)) return tool === 'mimir spawn' ? 'denied' : 'not found';
-  return action === 'shell' && !ground.boxed ? unboxed(can, ground) : inMode(action, ground);
+  return action === 'shell' && !ground.boxed ? unsandboxedCommand(can, ground) : inMode(action, ground);
 }
 
 /** A child by the shell is an explorer here, which only reads. */
 const spawning = (tool: string, ground: Ground): string =>
   tool === 'mimir spawn' && ground.mode === 'confirm' ? 'runs' : inMode('spawn', ground);
 
-const unboxed = (can: readonly string[], ground: Ground): string =>
+const unsandboxedCommand = (can: readonly string[], ground: Ground): string =>
   ground.mode === 'yolo' || !can.includes('write') ? 'denied' : inMode('shell', ground);
 
 function inMode(action: string, { mode, person }: Ground): string {

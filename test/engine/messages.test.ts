@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Delivery, Tick } from '../../src/ports/controls.ts';
-import { AGENT, briefOf, calling, planOf, says, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import { AGENT, briefOf, calling, planOf, says, type TestRun, testRun } from '../support/run.ts';
 import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -58,7 +57,7 @@ describe('a message', () => {
     await run.until(({ agents }) => agents.get(S3)?.outcome === 'completed');
     const words = { do: 'message', text: 'hello', delivery: 'important' } as const;
     expect(await run.tell({ ...words, to: 'all' })).toBe('sent to 2 agents');
-    expect(await run.refused({ ...words, to: S1, text: ' ' })).toBe('refused: an empty message is not sent');
+    expect(await run.refused({ ...words, to: S1, text: ' ' })).toBe('refused: the message is empty');
     go.resolve();
     await run.result;
     expect([S1, S2].map((id) => toldTo(run, id).filter((text) => text.includes('hello')).length)).toEqual([1, 1]);

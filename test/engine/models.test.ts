@@ -2,8 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
-import { AGENT, calling, FAST, filed, MODELS, planOf, RULES, says, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import {
+  AGENT,
+  calling,
+  FAST,
+  filed,
+  MODELS,
+  planOf,
+  RULES,
+  says,
+  type Setting,
+  type TestRun,
+  testRun,
+} from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const of = (run: TestRun, type: MimirEvent['type'], agent = 'ROOT::S1'): MimirEvent[] =>

@@ -69,11 +69,11 @@ describe('a plan that allows edits', () => {
     const rules = { ...RULES, permissionsHeld: { edits: builtIn('enforcement.permissions.edits: ask') } };
     const draft = { ...draftOf(planOf(['o1'])), permissions: { edits: 'allow' as const } };
     const { error } = await testRun({ rules, file: { draft, from: 'plan.yml' } }).result;
-    expect(error).toBe("plan.yml: edits can't be allowed: enforcement.permissions.edits: ask (default)");
+    expect(error).toBe('plan.yml: edits cannot be allowed: enforcement.permissions.edits: ask (default)');
     const run = testRun({ rules, plan: planOf(['o1']), approval: 'person' });
     await run.until(({ phase }) => phase === 'approving');
     expect(await run.refused({ do: 'edit plan', edit: ALLOW })).toBe(
-      "refused: edits can't be allowed: enforcement.permissions.edits: ask (default)",
+      'refused: edits cannot be allowed: enforcement.permissions.edits: ask (default)',
     );
     run.stop('enough');
     await run.result;
@@ -84,7 +84,7 @@ describe('a plan that allows edits', () => {
     const run = testRun({ plan: planOf(['o1'], ['o2', 'o1']), acts, script: writes });
     await run.until((state) => state.approvals.length === 1);
     const one: PlanEdit = { is: 'permissions', task: TaskId.parse('o1'), permissions: { edits: 'allow' } };
-    const preview = run.controls.previewPlan([one]);
+    const preview = await run.controls.previewPlan([one]);
     if (!preview.ok) throw new Error(preview.fault);
     const { base, digest, changes } = preview.value;
     expect(changes.map(({ text }) => text)).toEqual(['#1 oracle: edits are allowed without asking']);

@@ -1,7 +1,6 @@
 /** Planning that failed while a person waits for the plan: it ends nothing, they read why and go on by hand or again. */
 import { describe, expect, it } from 'vitest';
-import { testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import { type TestRun, testRun } from '../support/run.ts';
 
 const task = (id: string): object => ({ id, description: 'do it', recommendedRole: 'finder' });
 const PLAN = JSON.stringify({ reason: '', tasks: [task('a'), task('b')] });
@@ -55,7 +54,7 @@ describe('a person whose plan nobody could make (H01)', () => {
       script: () => ({ fault: { is: 'unauthorised', message: 'wrong key' } }),
     });
     await offered(run, 1);
-    expect([run.state().planFault, tasksOf(run)]).toEqual(['no model could be reached. fast: wrong key', ALONE]);
+    expect([run.state().planFault, tasksOf(run)]).toEqual(['no model could be reached: fast: wrong key', ALONE]);
     await run.tell({ do: 'reject plan' });
     expect((await run.result).status).toBe('rejected');
   });

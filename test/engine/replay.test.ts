@@ -1,7 +1,6 @@
 /** Real work comes to its own end with default settings: sizes of recorded runs (the bench replays all of them). */
 import { expect, it } from 'vitest';
-import { defaults, replay, trajectories } from '../support/replay.ts';
-import type { Trajectory } from '../support/replay.ts';
+import { defaults, replay, trajectories, type Trajectory } from '../support/replay.ts';
 
 const tokensOf = ({ steps }: Trajectory): number => steps.reduce((sum, [, , , prompt, out]) => sum + prompt + out, 0);
 

@@ -4,14 +4,11 @@ import { tokensOf } from '../../src/domain/budget.ts';
 import { ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { committed } from '../../src/events/queries.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../src/models/script-file.ts';
 import { fault } from '../support/faulty.ts';
-import type { MemoryLog } from '../support/log.ts';
-import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
+import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
-import type { Setting, TestRun } from '../support/run.ts';
-import { AGENT, calling, planOf, testRun } from '../support/run.ts';
+import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const [ROOT, S1] = [AGENT('ROOT'), AGENT('ROOT::S1')];

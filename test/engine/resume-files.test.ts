@@ -1,16 +1,16 @@
 /** A resumed agent still knows the files that it had read: real tools on a real folder, a process that ended in between. */
+import { toolsFor } from '../../src/domain/agents/tool-facts.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { ToolPort } from '../../src/ports/tool.ts';
-import { openTools, toolsFor } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { digestOf } from '../../src/tools/files/replace-file.ts';
 import { cutLog } from '../support/log.ts';
 import { freshFolder, makeFolder, writeFiles } from '../support/repos.ts';
-import { planOf, testRun } from '../support/run.ts';
-import type { Setting } from '../support/run.ts';
+import { planOf, type Setting, testRun } from '../support/run.ts';
 
 const SESSION = SessionId.parse('test-session');
 const CODE = 'const a = 1;\n';

@@ -1,10 +1,8 @@
 /** A run that is resumed under other rules: all is admitted anew, and what is forbidden stands still with words. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import type { BudgetRule, Rules } from '../../src/policy/rules.ts';
-import { builtIn } from '../../src/policy/rules.ts';
-import { AGENT, calling, planOf, ROLES, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { type BudgetRule, builtIn, type Rules } from '../../src/policy/rules.ts';
+import { AGENT, calling, planOf, ROLES, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { entry, written } from '../policy/some-rules.ts';
 
 const ROOT = AGENT('ROOT');
@@ -66,7 +64,7 @@ describe('K06: a run that is resumed after the rules were tightened', () => {
     expect(await run.result).toMatchObject({
       status: 'stopped',
       errorIs: 'denied',
-      error: 'its plan names the role oracle, and there is none of that name any more',
+      error: 'its plan uses the role oracle, which no longer exists',
     });
   });
 

@@ -3,11 +3,9 @@ import { SessionId } from '../../src/domain/ids.ts';
 import { UNKNOWN_EFFECT } from '../../src/events/turns.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { committed } from '../../src/events/queries.ts';
-import type { MemoryLog } from '../support/log.ts';
-import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
+import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../support/log.ts';
 import { fakeWorld } from '../support/world.ts';
-import { AGENT, calling, MODELS, planOf, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, calling, MODELS, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 
 const SESSION = SessionId.parse('test-session');
 const S1 = AGENT('ROOT::S1');

@@ -4,8 +4,7 @@ import { committed, spentOf } from '../../src/events/queries.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import { cutLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
-import type { Setting, TestRun } from '../support/run.ts';
-import { AGENT, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const ROOT = AGENT('ROOT');

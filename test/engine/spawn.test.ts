@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { committed } from '../../src/events/queries.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
-import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const CHILD = AGENT('ROOT::S1::S1');

@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { cutLog } from '../support/log.ts';
-import type { OwnWire } from '../support/on-the-wire.ts';
-import { of, ownModel, runOn } from '../support/on-the-wire.ts';
+import { of, ownModel, type OwnWire, runOn } from '../support/on-the-wire.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
-import { AGENT, calling, testRun } from '../support/run.ts';
-import type { Setting } from '../support/run.ts';
+import { AGENT, calling, type Setting, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');

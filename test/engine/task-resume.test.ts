@@ -4,8 +4,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
-import { AGENT, calling, filed, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, calling, filed, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');

@@ -1,8 +1,7 @@
 /** What counts against a limit on tokens, and what an estimate means for an agent that passes it. */
 import { describe, expect, it } from 'vitest';
 import { tokensOfAgent } from '../../src/events/queries.ts';
-import { AGENT, calling, planOf, testRun } from '../support/run.ts';
-import type { Script, TestRun } from '../support/run.ts';
+import { AGENT, calling, planOf, type Script, type TestRun, testRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 /** Reads `turns` times, each time with 15,000 tokens of context, and then answers. */
@@ -44,6 +43,6 @@ describe('an estimate', () => {
     const warned = run.events().filter(({ type }) => type === 'budget.warned');
     expect([endOf(run), warned.length]).toEqual(['completed', 1]);
     expect(warned[0]).toMatchObject({ agent: S1, what: 'tokens', limit: 2000, estimate: true });
-    expect(run.state().log.map(({ text }) => text)).toContain('twice the tokens of its estimate are used; it goes on');
+    expect(run.state().log.map(({ text }) => text)).toContain('it used twice its estimated tokens; it continues');
   });
 });

@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
-import type { Doors } from '../../src/ports/agent-sockets.ts';
-import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
-import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
-import type { Setting } from '../support/run.ts';
+import type { AgentSockets } from '../../src/ports/control.ts';
+import { CHILD_DEFAULTS } from '../../src/policy/rules.ts';
+import { AGENT, calling, filed, planOf, RULES, type Setting, testRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const WORDS = readFileSync('.mimir/prompts/children.md', 'utf8').trim();
 const PROMPTS = { common: 'common', plan: 'plan', merge: 'merge', compact: 'compact', instructions: 'conventions' };
 
 /** Doors that say who was let in and out. */
-function openDoors(): Doors & { readonly seen: string[] } {
+function openAgentSockets(): AgentSockets & { readonly seen: string[] } {
   const seen: string[] = [];
   return {
     seen,
@@ -42,7 +41,7 @@ async function systemOf(setting: Setting, role = 'oracle', maySpawn = true): Pro
 
 describe('what an agent is told of children by its shell', () => {
   it('stands behind its role where it may spawn, has a shell, and a door is there (S093, S133)', async () => {
-    const told = await systemOf({ doors: openDoors() });
+    const told = await systemOf({ agentSockets: openAgentSockets() });
     expect(told).toBe(`common\n\nYou are oracle.\n\n${WORDS}\n\nconventions`);
     for (const verb of ['spawn', 'children', 'what', 'progress', 'send', 'kill', 'complete'])
       expect(told).toContain(`\`mimir ${verb}`);
@@ -52,11 +51,14 @@ describe('what an agent is told of children by its shell', () => {
     const manual = { ...CHILD_DEFAULTS.mode, value: 'manual' } as const;
     const others = [
       systemOf({}),
-      systemOf({ doors: openDoors() }, 'oracle', false),
-      systemOf({ doors: openDoors() }, 'finder'),
-      systemOf({ doors: openDoors(), rules: { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value: 1 } } }),
-      systemOf({ doors: openDoors(), rules: { ...RULES, children: { mode: manual } } }),
-      systemOf({ doors: openDoors(), prompts: PROMPTS }),
+      systemOf({ agentSockets: openAgentSockets() }, 'oracle', false),
+      systemOf({ agentSockets: openAgentSockets() }, 'finder'),
+      systemOf({
+        agentSockets: openAgentSockets(),
+        rules: { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value: 1 } },
+      }),
+      systemOf({ agentSockets: openAgentSockets(), rules: { ...RULES, children: { mode: manual } } }),
+      systemOf({ agentSockets: openAgentSockets(), prompts: PROMPTS }),
     ];
     for (const told of await Promise.all(others)) expect(told).not.toContain('mimir');
   });
@@ -69,9 +71,9 @@ describe('what an agent is told of children by its shell', () => {
 
 describe('the door of an agent', () => {
   it('is opened with its first command, is told to commands alone, and closes when it has ended (H022, S139)', async () => {
-    const doors = openDoors();
+    const agentSockets = openAgentSockets();
     const seen: [string, string | undefined][] = [];
-    const first = testRun({ doors });
+    const first = testRun({ agentSockets });
     first.stop('its tools are borrowed');
     await first.result;
     const port: ToolPort = {
@@ -79,7 +81,7 @@ describe('the door of an agent', () => {
       tools: first.options.tools.tools.map((tool) => ({
         ...tool,
         run: (input: unknown, context: ToolContext) => {
-          seen.push([tool.name, context.door]);
+          seen.push([tool.name, context.socket]);
           return tool.run(input, context);
         },
       })),
@@ -87,7 +89,7 @@ describe('the door of an agent', () => {
     const run = testRun({
       plan: planOf(['o1'], ['b']),
       mode: 'yolo',
-      doors,
+      agentSockets,
       port,
       script: ({ agent, purpose }, n) => {
         if (purpose.is !== 'work') return undefined;
@@ -101,7 +103,7 @@ describe('the door of an agent', () => {
       ['bash', '/run/doors/ROOT::S1'],
       ['bash', '/run/doors/ROOT::S1'],
     ]);
-    expect(doors.seen.filter((one) => one.endsWith('S1'))).toEqual([
+    expect(agentSockets.seen.filter((one) => one.endsWith('S1'))).toEqual([
       'open ROOT::S1',
       'open ROOT::S1',
       'close ROOT::S1',

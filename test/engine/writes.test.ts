@@ -89,7 +89,7 @@ describe('What an agent may change', () => {
           capability: 'spawn',
           repeat: 'safe',
           label: () => 'child',
-          run: (_, { desk }) => desk.spawn({ description: 'child', prompt: 'help', role: 'oracle' }),
+          run: (_, { toolHost }) => toolHost.spawn({ description: 'child', prompt: 'help', role: 'oracle' }),
         },
       ],
     };

@@ -1,7 +1,6 @@
 /** Reasons of logs that have them only as sentences. */
 import { describe, expect, it } from 'vitest';
-import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
-import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
+import { type AgentOutcome, statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import { withReasons } from '../../src/events/earlier-words.ts';
 import type { EndedBy, EventBody } from '../../src/events/event.ts';
@@ -90,5 +89,45 @@ describe('an end that an earlier version recorded', () => {
       interrupted('no'),
     ];
     expect(others.map((event) => withReasons(event))).toEqual(others);
+  });
+});
+
+describe('a question and a notice that an earlier version recorded', () => {
+  const asked = (request: object): unknown =>
+    withReasons({
+      type: 'approval.requested',
+      agent: ROOT,
+      call: null,
+      approval: 'approval-1',
+      request: { action: 'shell', title: '', exact: '', options: [], unsandboxed: false, because: '', ...request },
+    });
+
+  it('tell by their words what they are about', () => {
+    expect(asked({ because: 'always asked: rm of everything in / (default)' })).toMatchObject({
+      request: { destroys: 'rm of everything in /' },
+    });
+    expect(asked({ action: 'budget', options: ['finish: now', 'add: $1.00 more'] })).toMatchObject({
+      request: { adds: 1 },
+    });
+  });
+
+  it.each([
+    ['Child scout was killed by the person: so far', true],
+    ['Child scout failed: it was killed by you', true],
+    ['Child scout failed: its process was killed by the system', undefined],
+  ])('of a child: "%s"', (content, killed) => {
+    const sent: EventBody = {
+      type: 'message.sent',
+      agent: ROOT,
+      from: ROOT,
+      to: ROOT,
+      kind: 'error',
+      delivery: 'important',
+      content,
+      notice: { of: ROOT, is: 'error' },
+    };
+    expect(withReasons(sent)).toMatchObject({
+      notice: killed === undefined ? { is: 'error' } : { is: 'error', killed },
+    });
   });
 });

@@ -287,7 +287,7 @@ describe("an agent's transcript", () => {
     expect(agent.model).toEqual({ asked: 'haiku-4.5', used: other, because: 'overloaded' });
     expect(agent.blocks).toEqual([
       { is: 'note', level: 'warn', text: 'offline/analyst -> anthropic/claude-haiku: overloaded' },
-      { is: 'note', level: 'warn', text: 'rate limited: next try in 2 s' },
+      { is: 'note', level: 'warn', text: 'rate limited: retrying in 2s', retry: true },
       { is: 'note', level: 'warn', text: 'denied: write a.ts: commands.deny' },
       { is: 'note', level: 'error', text: 'agent budget exhausted (tokens)' },
       { is: 'note', level: 'warn', text: 'interrupted by you' },

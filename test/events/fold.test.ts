@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WorkOrder } from '../../src/domain/agents/agent.ts';
-import { ROOT, TaskId } from '../../src/domain/ids.ts';
+import { CallId, ROOT, TaskId } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { fold, foldAll } from '../../src/events/fold.ts';
 import { EMPTY } from '../../src/events/state.ts';
@@ -21,6 +21,7 @@ import {
   status,
   story,
   told,
+  used,
 } from '../support/story.ts';
 
 const started: EventBody = {
@@ -162,6 +163,30 @@ describe('the state of a run', () => {
     ]);
     expect(stateAfter(...asking, answer).approvals.map(({ id }) => id)).toEqual(['a2']);
     expect([stateAfter(...asking, resumed).approvals, stateAfter(...asking, ended).approvals]).toEqual([[], []]);
+  });
+
+  it('logs a question, and the answer that denies it, once each', () => {
+    const denies: EventBody = {
+      type: 'approval.answered',
+      agent: FINDER,
+      approval: 'a1',
+      answer: 'denied',
+      scope: 'once',
+      text: '',
+      by: 'person',
+    };
+    const asksUser: EventBody = {
+      type: 'tool.started',
+      agent: FINDER,
+      call: CallId.parse('t2'),
+      tool: 'ask_user',
+      label: 'ask: which?',
+      input: {},
+      repeat: 'safe',
+    };
+    const failed = used(FINDER, 't1', 'The person denied this.', false);
+    const { log } = stateAfter(created(FINDER), asksUser, wants('a1'), denies, failed);
+    expect(log.map(({ text }) => text).slice(1)).toEqual(['asks: write a.ts', 'you denied']);
   });
 
   it('knows a message as delivered when it was told', () => {

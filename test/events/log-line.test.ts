@@ -23,7 +23,7 @@ function lineOf(body: EventBody): ReturnType<typeof logLine> {
   if (event === undefined) throw new Error('no event');
   return logLine(event, START);
 }
-const line = (level: 'info' | 'warn' | 'error', text: string, agent: string | null = FINDER): unknown => ({
+const line = (level: 'info' | 'warn' | 'error', text: string, agent: string | null = FINDER): object => ({
   at: START,
   agent,
   level,
@@ -45,7 +45,7 @@ const decided = (decision: 'allow' | 'deny' | 'substitute'): EventBody => ({
 describe('the line of an event in the log', () => {
   it.each<readonly [string, EventBody, unknown]>([
     ['a mode', { type: 'session.mode', mode: 'yolo' }, line('warn', 'mode is now yolo for all agents', null)],
-    ['an agent', created(FINDER), line('info', 'created for: find the entry points')],
+    ['an agent', created(FINDER), line('info', 'queued: find the entry points')],
     ['ROOT, which everybody has', created(ROOT), null],
     ['a status without a reason', status(FINDER, 'running'), null],
     ['a status with one', status(FINDER, 'waiting', 'asks'), line('warn', 'waiting: asks')],
@@ -72,13 +72,13 @@ describe('the line of an event in the log', () => {
         attempt: 2,
         attempts: 5,
       },
-      line('warn', 'rate limited: next try in 12 s (2 of 5)'),
+      { ...line('warn', 'waiting for offline: rate limited: retrying in 12s (2 of 5)'), call: 'c1', retry: true },
     ],
     ['a call that begins', asked(FINDER, 'c1'), null],
     [
       'a call that was stopped',
       { type: 'model.failed', agent: FINDER, call: callId('c1'), model: MODEL, cause: 'aborted', message: 'stopped' },
-      line('info', 'model call ended: stopped'),
+      null,
     ],
     ['a tool', began(FINDER, 't1'), line('info', 'read src/a.ts')],
     ['a tool that did well', used(FINDER, 't1', 'fine'), null],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainLine } from '../../src/events/plain-line.ts';
+import { plainLine } from '../../src/events/log-line.ts';
 
 describe('an answer in one plain line', () => {
   it.each([

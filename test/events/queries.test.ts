@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AgentId } from '../../src/domain/ids.ts';
-import { ROOT } from '../../src/domain/ids.ts';
+import { type AgentId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { activityOf, committed, isFinal, lostToProvider, spentOf, tokensOfAgent } from '../../src/events/queries.ts';
 import {
@@ -105,7 +104,7 @@ describe('who was lost to a provider', () => {
 });
 
 describe('what an agent does right now', () => {
-  it('is the tool that runs, else what it said last, else its reason', () => {
+  it('is the tool that runs, else its last message, else its reason', () => {
     const doing = (...bodies: readonly EventBody[]): string =>
       activityOf(agentAfter(FINDER, created(FINDER), ...bodies));
     expect(doing(told(FINDER, 'find'), status(FINDER, 'pending', 'needs #1'))).toBe('needs #1');

@@ -179,7 +179,7 @@ describe('the conversation that the log knows', () => {
         const own = new Conversation(FINDER);
         for (const [at, event] of events.entries()) {
           own.take(event);
-          expect(own.standing().turns).toEqual(turnsOf(events.slice(0, at + 1), FINDER));
+          expect(own.position().turns).toEqual(turnsOf(events.slice(0, at + 1), FINDER));
         }
       }),
     );

@@ -5,8 +5,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadTheme } from '../../src/config/themes.ts';
 import { ASCII, UNICODE } from '../../src/ui/tui/text/glyphs.ts';
-import type { Depth } from '../../src/ui/tui/terminal/capabilities.ts';
-import { Styles } from '../../src/ui/tui/terminal/surface/styles.ts';
+import type { Depth } from '../../src/ui/tui/terminal/styles.ts';
+import { Styles } from '../../src/ui/tui/terminal/styles.ts';
 import type { Style } from '../../src/app/views/text/line.ts';
 import { openSession } from '../support/app-session.ts';
 import { golden, styleName, stylesOf } from '../support/golden.ts';

@@ -1,5 +1,5 @@
 /** The screens of which there are golden frames, each in a state that has something of everything. */
-import type { LobbyInfo } from '../../src/ports/project-service.ts';
+import type { ProjectInfo } from '../../src/ports/project-service.ts';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
@@ -36,13 +36,13 @@ const session = (id: string, task: string, when: string, state: 'running' | 'fin
   state,
 });
 
-const USED: LobbyInfo = {
+const USED: ProjectInfo = {
   ...LOBBY,
   provider: 'anthropic, openai',
   sandbox: 'bubblewrap',
   suggestions: [
     'Explain how shop works and where to start reading',
-    'Find modules that no test imports',
+    'Find untested modules',
     'Review src/ for error handling and security',
   ],
   sessions: [
@@ -54,6 +54,8 @@ const USED: LobbyInfo = {
       'finished',
     ),
   ],
+  repository: { isGit: true, files: 812, git: { branch: 'main', commits: ['Begin'], changed: 3 } },
+  budget: { maxCost: 10 },
   policy: 'managed by /etc/mimir/policy.yml',
   templates: [
     {
@@ -66,7 +68,7 @@ const USED: LobbyInfo = {
   ],
 };
 
-const NEW: NonNullable<LobbyInfo['trust']> = {
+const NEW: NonNullable<ProjectInfo['trust']> = {
   state: 'new',
   digest: 'd'.repeat(64),
   brings: ['role deploy: read, shell (.mimir/agents/deploy.md)', 'prefers theme mimir-light (.mimir/config.yml)'],
@@ -74,7 +76,7 @@ const NEW: NonNullable<LobbyInfo['trust']> = {
 };
 
 /** A custom one, a built-in one, and a file that describes none. */
-const AGENTS: NonNullable<LobbyInfo['agents']> = {
+const AGENTS: NonNullable<ProjectInfo['agents']> = {
   all: [
     {
       name: 'code-review',
@@ -130,16 +132,16 @@ const result = (name: string, ...keys: readonly string[]): Scene => ({
 
 export const SCENES: readonly Scene[] = [
   { name: 'start-first', keys: [] },
-  { name: 'start-used', setting: { lobby: USED }, keys: [] },
-  { name: 'start-lists', setting: { lobby: USED }, keys: ['tab', 'tab'] },
-  { name: 'start-templates', setting: { lobby: USED }, keys: ['ctrl-o'] },
-  { name: 'start-agents', setting: { lobby: { ...USED, agents: AGENTS } }, keys: ['f4'] },
+  { name: 'start-used', setting: { projectService: USED }, keys: [] },
+  { name: 'start-lists', setting: { projectService: USED }, keys: ['tab', 'tab'] },
+  { name: 'start-templates', setting: { projectService: USED }, keys: ['ctrl-o'] },
+  { name: 'start-agents', setting: { projectService: { ...USED, agents: AGENTS } }, keys: ['f4'] },
   {
     name: 'start-agent-form',
-    setting: { lobby: { ...USED, agents: AGENTS } },
+    setting: { projectService: { ...USED, agents: AGENTS } },
     keys: [...TYPED, 'enter'],
   },
-  { name: 'start-untrusted', setting: { lobby: { ...USED, trust: NEW } }, keys: [] },
+  { name: 'start-untrusted', setting: { projectService: { ...USED, trust: NEW } }, keys: [] },
   { name: 'planning', log: waiting, keys: [] },
   { name: 'plan', log: offered, keys: ['down', 'down'] },
   plan('model', 'M'),
@@ -151,8 +153,8 @@ export const SCENES: readonly Scene[] = [
   plan('keep', 'w'),
   plan('zoomed', 'tab', '+'),
   run('cards', ...LATER),
-  run('compact', 'z', 'z'),
-  run('line', 'z', 'z', 'z'),
+  run('other-density', 'z'),
+  run('line', 'z', 'z'),
   run('graph', ...LATER, 'T'),
   run('filter', '/', 'o', 'r'),
   detail('transcript', 0),

@@ -3,27 +3,27 @@ import { describe, expect, it } from 'vitest';
 import { ACCEPT, makeMachine, newest } from '../support/journey.ts';
 import { pressesUntil } from '../support/questions.ts';
 
-const TURN = 'main waits before its next turn';
+const TURN = 'main is ready for its next turn';
 
 describe.concurrent('questions to the person', () => {
   it('are asked for each turn and each act, and answered by numbers, and in words', async () => {
     const machine = makeMachine();
     const person = machine.opens(['Find balanceOf', '--mode', 'human'], { cols: 100, rows: 30 });
-    await person.sees('A to answer', 'main waits before its next turn');
+    await person.sees('A to answer', 'main is ready for its next turn');
     await pressesUntil(person, '1', ACCEPT);
     person.press('enter');
     await person.sees(TURN);
     await pressesUntil(person, '1', /main wants to read[^]*all files/);
     await pressesUntil(person, '1', TURN);
-    await pressesUntil(person, '1', /main wants to read[^]*definitions of/);
-    await pressesUntil(person, '4', /main wants to read[^]*search .balanceOf/);
+    await pressesUntil(person, '1', /main wants to read[^]*search .balanceOf/);
+    await pressesUntil(person, '4', /main wants to read[^]*definitions of/);
     await pressesUntil(person, '3', TURN);
-    await pressesUntil(person, '2', 'what it is told, or !command');
+    await pressesUntil(person, '2', /(?<!send a )message, or !command/);
     person.type('Look at refresh too');
     await person.sees('Look at refresh too');
     person.press('enter');
     await person.sees('answered');
-    await pressesUntil(person, 'ctrl-c', 'Leave Mimir?');
+    await pressesUntil(person, 'ctrl-c', 'Quit?');
     person.press('y');
     expect(await person.leaves()).toBe(1);
     const { out } = await machine.mimir('events', await newest(machine), '--json');
@@ -46,12 +46,12 @@ describe.concurrent('questions to the person', () => {
 
   it('can wait: Esc puts them off, A brings them back', async () => {
     const person = makeMachine().opens(['Find balanceOf', '--mode', 'human'], { cols: 80, rows: 24 });
-    await person.sees('waits before its next turn', 'A to answer');
-    await pressesUntil(person, 'esc', /◌ main waits before its next turn: .*A to answer/);
+    await person.sees('is ready for its next turn', 'A to answer');
+    await pressesUntil(person, 'esc', /◌ main is ready for its next turn: .*A to answer/);
     await pressesUntil(person, '1', ACCEPT);
     await person.sees(ACCEPT);
     person.press('esc');
-    await person.sees('What should be done?');
+    await person.sees('What do you want to do?');
     person.terminal.kill();
   });
 });

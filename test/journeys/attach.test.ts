@@ -50,10 +50,10 @@ describe.concurrent('screens on a run of another process', () => {
     const run = await hosted();
     const [one, other, third] = await Promise.all([watching(run), watching(run), watching(run)]);
     one.press('q');
-    await one.sees('Leave Mimir?', 'The run goes on in its own process', 'mimir attach');
+    await one.sees('Quit?', 'The run continues in its own process', 'mimir attach');
     one.press('y');
     expect(await one.leaves()).toBe(0);
-    expect(one.screen()).toMatch(/Session \w+ goes on/);
+    expect(one.screen()).toMatch(/Session \w+ continues/);
     third.terminal.signal('SIGKILL');
     await third.terminal.exit;
     run.go();
@@ -82,7 +82,7 @@ describe.concurrent('screens on a run of another process', () => {
     const run = await hosted();
     const person = await watching(run);
     person.press('X');
-    await person.sees('Stop all agents?');
+    await person.sees('Stop the run?');
     person.type('kill');
     person.press('enter');
     await person.sees('stopped');
@@ -99,10 +99,10 @@ describe.concurrent('screens on a run of another process', () => {
     const run = await hosted();
     const person = await watching(run);
     for (const pid of run.hosts()) process.kill(pid, 'SIGKILL');
-    await person.sees('The run stands still', 'go on with it here');
+    await person.sees('Run process lost', 'continue here');
     person.press('esc');
-    await person.doesNotSee('Nothing that it recorded');
-    await person.sees('! The process that carried the run has ended', 'R goes on here');
+    await person.doesNotSee('The recorded state');
+    await person.sees('! The process that carried the run has ended', 'R continues here');
     run.go();
     person.press('R');
     await person.sees('┌─ 1 Answer', ANSWER);
@@ -120,11 +120,11 @@ describe.concurrent('screens on a run of another process', () => {
     expect(script).toEqual({
       code: 2,
       out: '',
-      err: `mimir: no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it\n`,
+      err: `mimir: session ${session} is not running\n  \`mimir resume ${session}\` continues it\n`,
     });
     run.go();
     const person = run.machine.opens(['attach']);
-    await person.sees(`No process carries session ${session} now`, 'Go on with it here?');
+    await person.sees(`Session ${session} now`, 'Continue it here?');
     person.type('y');
     person.press('enter');
     await person.sees('┌─ 1 Answer', ANSWER);
@@ -140,7 +140,7 @@ describe.concurrent('screens on a run of another process', () => {
     carrier.press('enter');
     await until(() => run.effects() === 1);
     const other = run.machine.opens([]);
-    await other.sees('What should be done?', 'or take one of these', 'running');
+    await other.sees('What do you want to do?', 'Suggestions', 'running');
     other.press('tab');
     await other.sees(/▌ +1/);
     other.press('tab');
@@ -148,7 +148,7 @@ describe.concurrent('screens on a run of another process', () => {
     other.press('enter');
     await other.sees(/● main/);
     carrier.press('d');
-    await carrier.sees('Hand the run over');
+    await carrier.sees('Detaching');
     run.go();
     expect(await carrier.leaves()).toBe(0);
     await other.sees('┌─ 1 Answer', ANSWER);

@@ -33,9 +33,9 @@ describe.concurrent('line mode', () => {
     const person = await atWork(run, WORK, '--plain');
     person.type('detach');
     person.press('enter');
-    await person.sees('as soon as what runs now has ended', '- main:', 'detach stay keeps the run here');
+    await person.sees('Current calls finish', '- main:', 'detach stay keeps the run here');
     run.go();
-    await person.sees('goes on in a process of its own', /mimir attach \w+/);
+    await person.sees(/session \w+ continues in the background/, /mimir attach \w+/);
     expect(await person.leaves()).toBe(0);
     await run.stands('finished');
     expect(run.effects()).toBe(1);
@@ -47,7 +47,7 @@ describe.concurrent('line mode', () => {
     const person = await atWork(run, 'run', WORK);
     person.type('detach');
     person.press('enter');
-    await person.sees('detach now cuts that off');
+    await person.sees('detach now cuts these calls off');
     person.type('detach now');
     person.press('enter');
     await person.sees(/mimir attach \w+/);
@@ -63,7 +63,7 @@ describe.concurrent('line mode', () => {
     await person.sees(`Attached to session ${session}`);
     person.type('quit');
     person.press('enter');
-    await person.sees(`The run goes on: mimir attach ${session} comes back to it.`);
+    await person.sees(`The run continues: mimir attach ${session} shows it again.`);
     expect(await person.leaves()).toBe(0);
     const again = run.machine.opens(['--plain'], PLAIN);
     await again.sees('Type a task');
@@ -84,11 +84,11 @@ describe.concurrent('line mode', () => {
     const person = run.machine.opens(['attach', '--plain'], PLAIN);
     await person.sees('Attached to session');
     for (const pid of run.hosts()) process.kill(pid, 'SIGKILL');
-    await person.sees('The run stands still', 'here goes on with it');
+    await person.sees('The run has no process: the process that carried the run has ended', 'here continues it');
     run.go();
     person.type('here');
     person.press('enter');
-    await person.sees('Going on with session', ANSWER);
+    await person.sees('Resuming session', ANSWER);
     person.type('quit');
     person.press('enter');
     expect(await person.leaves()).toBe(0);
@@ -103,8 +103,8 @@ describe.concurrent('line mode', () => {
     await run.machine.mimir('send', 'ROOT::S1', 'And the docs?');
     const { out } = await run.machine.mimir('resume', session, '--mode', 'yolo');
     const lines = out.split('\n');
-    expect(lines[0]).toBe(`Going on with session ${session}: ${WORK}`);
-    expect(lines[1]).toMatch(/^0 running, 1 completed, .*nobody asks\.$/);
+    expect(lines[0]).toBe(`Resuming session ${session}: ${WORK}`);
+    expect(lines[1]).toMatch(/^0 running, 1 completed, .*no open questions\.$/);
     expect(lines.filter((line) => line.startsWith('completed: 1 agent'))).toHaveLength(1);
     expect(out).not.toContain('Execution Plan');
   });

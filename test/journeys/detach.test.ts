@@ -12,7 +12,7 @@ describe.concurrent('a run that is let go of with d', () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
-    await person.sees('Hand the run over', /main\s+.*echo ran/, 'y at once');
+    await person.sees('Detaching', /main\s+.*echo ran/, 'y detach now');
     run.go();
     expect(await person.leaves()).toBe(0);
     const session = await newest(run.machine);
@@ -34,7 +34,7 @@ describe.concurrent('a run that is let go of with d', () => {
     run.go();
     await person.sees('The checks went on');
     person.press('d');
-    await person.sees('Hand the run over', 'a reply of coder');
+    await person.sees('Detaching', 'a reply from coder');
     expect(await person.leaves()).toBe(0);
     await run.stands('finished');
     const events = await run.events();
@@ -49,10 +49,10 @@ describe.concurrent('a run that is let go of with d', () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
-    await person.sees('Hand the run over');
+    await person.sees('Detaching');
     person.press('esc');
-    await person.doesNotSee('Hand the run over');
-    await person.sees('it goes on here');
+    await person.doesNotSee('Detaching');
+    await person.sees('the run stays here');
     run.go();
     await person.sees('┌─ 1 Answer', ANSWER);
     person.press('q');
@@ -65,7 +65,7 @@ describe.concurrent('a run that is let go of with d', () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
-    await person.sees('Hand the run over');
+    await person.sees('Detaching');
     person.press('y');
     expect(await person.leaves()).toBe(0);
     await run.stands('finished');
@@ -78,8 +78,8 @@ describe.concurrent('a run that is let go of with d', () => {
     const person = run.machine.opens([WORK, '--mode', 'yolo']);
     await person.sees(ACCEPT);
     person.press(':');
-    person.type('without this screen');
-    await person.sees('plan.detach');
+    person.type('Detach');
+    await person.sees('Rebind as plan.detach');
     person.press('enter');
     expect(await person.leaves()).toBe(0);
     const again = run.machine.opens(['attach']);

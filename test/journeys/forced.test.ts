@@ -47,7 +47,7 @@ describe.concurrent('mimir run with a forced agent', () => {
     const { code, events } = await ranWith({ text: 'PASS, all fine.' });
     expect(code).toBe(1);
     expect(of(events, 'forced.gate')).toMatchObject([
-      { open: false, why: 'it ended without a verdict, also after a reminder: words are none' },
+      { open: false, why: 'it ended without a verdict, even after a reminder' },
     ]);
   });
 

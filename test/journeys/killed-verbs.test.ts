@@ -7,11 +7,12 @@ import { brokenByChildren } from '../support/children-promises.ts';
 import { jsonLines } from '../support/cli.ts';
 import { cutAt, eventsIn, processesOf } from '../support/cut-spawns.ts';
 import { needs } from '../support/needs.ts';
-import type { Family, Members } from '../support/shell-family.ts';
+import type { RunSessions, Members } from '../support/shell-family.ts';
 import { openFamily } from '../support/shell-family.ts';
 import { until } from '../support/until.ts';
 
-const eventsOf = ({ home }: Family): readonly MimirEvent[] => eventsIn({ stateDir: home.state, project: home.project });
+const eventsOf = ({ home }: RunSessions): readonly MimirEvent[] =>
+  eventsIn({ stateDir: home.state, project: home.project });
 
 /** Those that belong to a folder and have these words, killed; how many they were. */
 function kill(folder: string, words: string): number {
@@ -20,7 +21,7 @@ function kill(folder: string, words: string): number {
   return found.length;
 }
 
-async function nothingIsLeft({ home }: Family): Promise<void> {
+async function nothingIsLeft({ home }: RunSessions): Promise<void> {
   await until(() => processesOf(home.root).length === 0);
 }
 

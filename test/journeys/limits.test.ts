@@ -27,7 +27,7 @@ describe.concurrent('a planner that can not plan', () => {
     expect(code).toBe(0);
     expect(of(events, 'model.started').filter(({ purpose }) => purpose === 'plan')).toHaveLength(3);
     const told = of(events, 'agent.told').filter(
-      ({ agent, text }) => agent === 'ROOT' && /can't be used/.test(String(text)),
+      ({ agent, text }) => agent === 'ROOT' && /cannot be used/.test(String(text)),
     );
     expect(told).toHaveLength(2);
     const plan = JSON.stringify(of(events, 'plan.proposed')[0]?.['plan']);
@@ -132,7 +132,7 @@ describe.concurrent('an agent whose time is up', () => {
     await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('oracle wants to run');
-    await pressesUntil(person, '1', /allowed|exhausted|come to a limit/);
+    await pressesUntil(person, '1', /allowed|exhausted|reached a limit/);
     // Its time is up: the command has ended, and what now is asked. The first answer spends nothing.
     await pressesUntil(person, '1', /exceeded|exhausted/);
     person.terminal.kill();

@@ -35,15 +35,15 @@ describe('children in a dumb terminal', () => {
     await says(person, 'children', /2 oracle-mill \(ROOT::S2\), running, .*spawned by you: In/);
     await says(person, 'what 2', /2 oracle-mill \(ROOT::S2\) running/);
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');
-    await says(person, 'kill 2', 'will be stopped permanently', 'Kill oracle-mill?');
+    await says(person, 'kill 2', 'It can be retried, not resumed.', 'Kill oracle-mill?');
     await says(person, 'yes', /\[oracle-mill\] killed by you/);
-    await says(person, 'detach', 'as soon as what runs now has ended', '- main:');
+    await says(person, 'detach', 'Current calls finish', '- main:');
     run.go();
     expect(await person.leaves()).toBe(0);
     const session = await newest(run.machine);
     const said = person.terminal.output().replaceAll('\r', '');
-    expect(said.slice(said.indexOf('detach now cuts that off'))).toBe(
-      `detach now cuts that off, detach stay keeps the run here.\nThe run is handed over.\nsession ${session} goes on in a process of its own\n  mimir attach ${session}\n`,
+    expect(said.slice(said.indexOf('detach now cuts these calls off'))).toBe(
+      `detach now cuts these calls off, detach stay keeps the run here.\nThe run continues in the background.\nsession ${session} continues in the background\n  mimir attach ${session}\n`,
     );
     expect(said).not.toContain('\u001b');
     await run.stands('finished');

@@ -68,13 +68,13 @@ describe.concurrent('a session in a dumb terminal', () => {
       'agents',
       '1 finder: running',
       /2 tester: waiting, asks you/,
-      /3 reviewer: queued, waits for 1 finder and 2 tester/,
+      /3 reviewer: queued, waiting for 1 finder and 2 tester/,
     );
     await answersInLines(person, '1', 'Allowed once: npm test');
-    await says(person, '', /\d running.*nobody asks/);
+    await says(person, '', /\d running.*no open questions/);
     await says(person, 'interrupt 1', /[Ff]inder interrupted/);
     await says(person, 'message 1 Look at parse as well', /[Ss]ent to finder/);
-    await says(person, 'budget 3 90k', 'The plan that runs would change:', /90k|90000/, 'Change it\\?');
+    await says(person, 'budget 3 90k', 'The running plan would change:', /90k|90000/, 'Change the plan\\?');
     await says(person, 'yes', /The plan is changed: .*reviewer/);
     await says(person, 'show 1 messages', 'Look at parse as well');
     await says(person, 'resume 1', /[Ff]inder resumed/, /\[finder\] done/, /\[reviewer\] done/, 'completed: 3 agents');
@@ -93,15 +93,15 @@ describe.concurrent('a session in a dumb terminal', () => {
     await says(person, 'y', /Question 1, #2 tester: allow it/);
     await answersInLines(person, 'n not now', /Denied[^]*\[tester\] done/);
     person.press('ctrl-c');
-    await person.sees('Ctrl-C again leaves');
+    await person.sees('Press Ctrl-C again to quit');
     person.press('ctrl-c');
     await person.sees('Stopping the agents');
     expect(await person.leaves()).toBe(1);
     const again = machine.opens(['resume', '--plain'], { cols: 120, rows: 50 });
-    await again.sees('Going on with session', /\d running/);
+    await again.sees('Resuming session', /\d running/);
     await says(again, 'show 2', '2 tester: completed');
-    await says(again, 'quit', 'Leave\\? yes leaves');
-    await says(again, 'yes', 'goes on with it');
+    await says(again, 'quit', 'Quit\\? yes quits');
+    await says(again, 'yes', 'continues it');
     expect(await again.leaves()).toBe(1);
   });
 
@@ -112,8 +112,8 @@ describe.concurrent('a session in a dumb terminal', () => {
     const from = person.terminal.output().length;
     // The letter stands in the terminal's own line when the question comes.
     person.type('accept\ry');
-    await hears(person, from, 'what was typed before is thrown away', /Question 1, #2 tester/);
-    await says(person, '', '1 question waits for you');
+    await hears(person, from, 'earlier input was discarded', /Question 1, #2 tester/);
+    await says(person, '', '1 open question');
     await answersInLines(person, 'n', 'Denied');
     person.terminal.kill();
   });

@@ -10,7 +10,7 @@ const LOOK = { cols: 120, rows: 50 };
 const PLAIN = ['--plain', SMALL];
 
 describe.concurrent('line mode', () => {
-  it('shows the plan with its options and proceeds with Enter; the report can be asked for, and quit leaves (O099 to O102, O108)', async () => {
+  it('shows the plan with its options and proceeds with Enter; the report can be asked for, and quit quits (O099 to O102, O108)', async () => {
     const person = makeMachine().opens(PLAIN, LOOK);
     await person.sees('Multi-Agent Execution Plan', '1. main', 'Estimate:', 'Total:', 'Options:', 'Proceed? [Y/n/e/m]');
     expect(person.terminal.output()).not.toContain('\u001b[?1049h');
@@ -58,7 +58,7 @@ describe.concurrent('line mode', () => {
     await person.sees('Suggestions:', '1. Explain', 'Type a task');
     await says(person, '1', 'Proceed? [Y/n/e/m]');
     person.press('ctrl-c');
-    await person.sees('Ctrl-C again leaves');
+    await person.sees('Press Ctrl-C again to quit');
     person.press('ctrl-c');
     expect(await person.leaves()).toBe(1);
     expect(person.terminal.output()).not.toContain('\u001b');
@@ -93,7 +93,7 @@ describe.concurrent('without a terminal', () => {
   it('says what is missing when there is no task', async () => {
     const { code, err } = await makeMachine().mimir();
     expect(code).toBe(2);
-    expect(err).toContain('a task is missing');
+    expect(err).toContain('missing argument: task');
   });
 
   it('runs two sessions of one project at once, each with its own log', async () => {

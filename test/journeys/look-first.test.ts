@@ -26,11 +26,11 @@ describe('a session whose process was killed', () => {
     const session = await newest(machine);
     const before = (await machine.mimir('events', session, '--json')).out;
     const person = machine.opens([]);
-    await person.sees('What should be done?', /1-\d or Tab/, 'or go on with a session', 'stopped');
+    await person.sees('What do you want to do?', /press 1-\d/, 'Recent sessions', 'stopped');
     person.press('tab', 'tab');
     await person.sees(/▌ ⏸ .*Look after the ledger/);
     person.press('enter');
-    await person.sees('Stopped', /1 of 1 task is left, (?:about|no price)/);
+    await person.sees('Stopped', /1 of 1 task is left, (?:est\.|no price)/);
     expect((await machine.mimir('events', session, '--json')).out).toBe(before);
     person.press('r');
     await person.sees('A to answer');

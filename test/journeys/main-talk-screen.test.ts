@@ -47,11 +47,11 @@ describe.concurrent('a person who talks to main on the screen', () => {
   it('asks it directly from the start screen: no planner, and the key is the approval', async () => {
     const { machine, double } = await machineWith(done);
     const person = machine.opens([], { cols: 120, rows: 40 });
-    await person.sees('What should be done?', '^X ask main');
+    await person.sees('What do you want to do?', '^X ask main');
     person.type(TASK);
     await person.sees(TASK);
     person.press('ctrl-x');
-    await person.sees('result ›', 'It keeps balances.');
+    await person.sees('Result ›', 'It keeps balances.');
     expect(double.asked.filter(({ first }) => first.startsWith('# Roles'))).toEqual([]);
     person.terminal.kill();
   });
@@ -59,16 +59,16 @@ describe.concurrent('a person who talks to main on the screen', () => {
   it('follows its Task child on the screen to the answer, and has the change committed, all without a planner', async () => {
     const { machine, double } = await machineWith(commit, child, asksChild, writesNotes, done);
     const person = machine.opens([], { cols: 120, rows: 40 });
-    await person.sees('What should be done?', '^X ask main');
+    await person.sees('What do you want to do?', '^X ask main');
     person.type(TASK);
     await person.sees(TASK);
     person.press('ctrl-x');
     await person.sees('main wants to change files', '+The cache keeps balances.', 'cache');
-    await pressesUntil(person, '1', 'result ›');
+    await pressesUntil(person, '1', 'Result ›');
     await person.sees('all 2 agents completed', 'It keeps balances, src/cache.js:3.');
     person.press('c');
     await person.sees('main wants to change the git repository', 'Say what the cache is for');
-    await pressesUntil(person, '1', 'result ›');
+    await pressesUntil(person, '1', 'Result ›');
     expect(lastCommit(machine.project)).toEqual(['Tester: Say what the cache is for', '', 'NOTES.md']);
     expect(git(machine.project, 'status', '--porcelain')).toEqual(['']);
     expect(double.asked.filter(({ first }) => first.startsWith('# Roles'))).toEqual([]);
@@ -82,17 +82,17 @@ describe.concurrent('a person who talks to main on the screen', () => {
     await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('code wants to change files');
-    await pressesUntil(person, '1', 'result ›');
+    await pressesUntil(person, '1', 'Result ›');
     await person.sees('Message main (ROOT)', 'i message');
     person.press('i');
-    await person.sees('it continues with all that is known');
+    await person.sees('it keeps its context');
     person.type('And who calls it?');
     await person.sees('And who calls it?');
     person.press('enter');
-    await person.sees('The report calls it.', 'result ›');
+    await person.sees('The report calls it.', 'Result ›');
     person.press('c');
     await person.sees('wants to change the git repository');
-    await pressesUntil(person, '1', 'result ›');
+    await pressesUntil(person, '1', 'Result ›');
     expect(lastCommit(machine.project)).toEqual(['Tester: Say what the cache is for', '', 'NOTES.md']);
     expect(git(machine.project, 'status', '--porcelain')).toEqual(['']);
     person.terminal.kill();

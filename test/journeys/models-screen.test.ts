@@ -30,9 +30,9 @@ const held = (): Script => {
 };
 
 const opensTheFinder = async (person: Person): Promise<void> => {
-  await person.sees(/┏ \S (╰ )?main /);
+  await person.sees(/(?:┏ |▌)\S (╰ )?main /);
   person.press('j');
-  await person.sees(/┏ ● finder/);
+  await person.sees(/(?:┏ |▌)● finder/);
   person.press('enter');
   await person.sees('┏━ ● finder', 'following', 'It stands');
 };
@@ -46,11 +46,11 @@ describe.concurrent('a session with a model on a screen', () => {
     async (size) => {
       const { machine, double } = await machineWith(held());
       const person = machine.opens([], size);
-      await person.sees('What should be done?', 'anthropic');
+      await person.sees('What do you want to do?', 'anthropic');
       person.type(STORY_TASK);
       await person.sees(STORY_TASK.slice(0, 20));
       person.press('enter');
-      await person.sees(ACCEPT, /Plan 3 agents/, 'haiku-4.5');
+      await person.sees(ACCEPT, /Plan 3 tasks/, 'haiku-4.5');
       person.press('enter');
       await opensTheFinder(person);
       person.press('s');
@@ -80,10 +80,10 @@ describe.concurrent('a session with a model on a screen', () => {
     const person = machine.opens([STORY_TASK], { cols: 120, rows: 40 });
     await person.sees(ACCEPT);
     person.press('enter');
-    await person.sees(/◔ finder/, /next try in \d+s/);
+    await person.sees(/◔ finder/, /retrying in \d+s/);
     await person.doesNotSee('asks you');
     person.press('q');
-    await person.sees('Leave Mimir?');
+    await person.sees('Quit?');
     person.press('y');
     expect(await person.leaves()).toBe(1);
   });

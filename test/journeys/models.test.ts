@@ -185,7 +185,7 @@ describe.concurrent('a provider that has a bad day', () => {
     const waits = reasonsOf(events, 'waiting');
     // The one that was refused, and whoever would have gone there meanwhile.
     expect(waits.length).toBeGreaterThan(0);
-    for (const wait of waits) expect(wait).toMatch(/^openai is rate limited; next try in [12] s/);
+    for (const wait of waits) expect(wait).toMatch(/^openai is rate limited; retrying in [12]s/);
   });
 });
 

@@ -74,7 +74,7 @@ describe.concurrent('notices', () => {
     await person.sees('⏎ accept');
     looksAway(person);
     person.press('enter');
-    await isTold(person, /^Mimir: the run has used or promised \d+% of its budget/);
+    await isTold(person, /^Mimir: the run has used or reserved \d+% of its budget/);
     person.terminal.kill();
   });
 

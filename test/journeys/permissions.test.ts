@@ -27,11 +27,11 @@ describe('permissions', () => {
   it('D39: a key on the plan allows edits, and the agent writes without a question', async () => {
     const { machine } = await ownModel('anthropic', { script: script({ calls: [WRITES] }), files: LEDGER });
     const person = machine.opens([TASK], { cols: 120, rows: 40 });
-    await person.sees(ACCEPT, 'nothing without asking  P');
+    await person.sees(ACCEPT, 'nothing without approval  P');
     person.press('P');
-    await person.sees('What agents may do without asking', 'Allow edits, all tasks');
+    await person.sees('Permissions', 'Allow edits, all tasks');
     person.press('enter');
-    await person.sees('edits allowed', 'edits without asking  P');
+    await person.sees('edits allowed', 'edits without approval  P');
     person.press('enter');
     await person.sees('NOTES.md says it.');
     person.press('q');
@@ -48,7 +48,7 @@ describe('permissions', () => {
     const { machine } = await ownModel('anthropic', { script: script({ calls: [WRITES] }), files: LEDGER });
     const denied = await machine.mimir('run', TASK, '--yes');
     expect(denied.out).toContain(
-      '1 task may change files and 1 may run commands; nobody can be asked: acts that need an answer will be denied. Allow them with --allow edits,commands.',
+      '1 task may change files and 1 may run commands; nobody can answer questions, so these are denied. Allow them with --allow edits,commands.',
     );
     expect(denied.out).toContain('## Not done');
     expect([denied.code, existsSync(join(machine.project, 'NOTES.md'))]).toEqual([1, false]);
@@ -77,10 +77,14 @@ describe('permissions', () => {
     };
     await person.sees('Type a task');
     await says(TASK, 'Proceed?');
-    await says('Y', '3  mkdir …: every command that runs only mkdir …', 'allow it? 1, 2, 3, 4, 5, y or n?');
-    await answersInLines(person, '3', /Always allowed mkdir … for this session: every[^]*3 {2}touch …/);
-    await says('grants', '1. every command that runs only mkdir …');
-    await says('grants withdraw 1', /[Ww]ithdrawn: every command that runs only mkdir/);
+    await says('Y', '3  mkdir …: commands that run only mkdir …', 'allow it? 1, 2, 3, 4, 5, y or n?');
+    await answersInLines(
+      person,
+      '3',
+      /Always allowed mkdir … for this session: commands that run only mkdir[^]*3 {2}touch …/,
+    );
+    await says('grants', '1. commands that run only mkdir …');
+    await says('grants withdraw 1', /[Ww]ithdrawn: commands that run only mkdir/);
     await answersInLines(person, '5 not in a', 'NOTES.md says it.');
     await says('quit');
     await person.leaves();

@@ -6,7 +6,7 @@ describe.concurrent('a plan changed by hand', () => {
   it('sets everything about a task in one form, and says what changed', async () => {
     const person = await planFor(makeMachine(), TASK, { cols: 100, rows: 40 });
     person.press('m');
-    await person.sees('by hand', '^S save');
+    await person.sees('Edit #', '^S save');
     person.type(' And who calls it.');
     await person.sees('And who calls it.');
     person.press('tab', 'tab', 'tab', 'tab');
@@ -25,41 +25,41 @@ describe.concurrent('a plan changed by hand', () => {
 
   it('adds a task and drops one, naming what waits for it', async () => {
     const person = await planFor(makeMachine(), TASK, { cols: 100, rows: 40 });
-    await person.sees(/Plan 3 agents/);
+    await person.sees(/Plan 3 tasks/);
     person.press('a');
-    await person.sees('Add an agent');
+    await person.sees('Add task');
     person.type('Say who uses the report');
     await person.sees('Say who uses the report');
     person.press('ctrl-s');
-    await person.sees(/Plan 4 agents/);
+    await person.sees(/Plan 4 tasks/);
     person.press('g');
     await person.sees(/▌.*1 finder/);
     person.press('d');
-    await person.sees('Drop #1 finder?', 'for it');
+    await person.sees('Delete #1 finder?', 'depend');
     person.press('enter');
-    await person.doesNotSee('Drop #1 finder?');
+    await person.doesNotSee('Delete #1 finder?');
     person.press('d');
-    await person.sees('Drop #1 finder?');
+    await person.sees('Delete #1 finder?');
     person.press('y');
-    await person.sees(/Plan 3 agents/);
+    await person.sees(/Plan 3 tasks/);
     person.terminal.kill();
   });
 
   it('refuses a circle at the field, with the reason, and a change that was not saved is asked about', async () => {
     const person = await planFor(makeMachine(), TASK, { cols: 100, rows: 40 });
     person.press('D');
-    await person.sees('what it needs first', '#3 oracle  it needs #1 itself: that would be a circle');
+    await person.sees('Edit #', '#3 oracle  depends on #1: would create a cycle');
     person.press('down', ' ');
     await person.sees('[ ] #3 oracle');
     person.press('up', ' ');
     await person.sees('[✓] #2');
     person.press('ctrl-s');
-    await person.doesNotSee('what it needs first');
-    await person.sees(/▌.*2 finder/, /Needs +#1 librarian/);
+    await person.doesNotSee('^S save');
+    await person.sees(/▌.*2 finder/, /Depends +#1 librarian/);
     person.press('esc');
-    await person.sees('Cancel this plan?');
+    await person.sees('Discard this plan?');
     person.press('n');
-    await person.doesNotSee('Cancel this plan?');
+    await person.doesNotSee('Discard this plan?');
     expect(person.screen()).toContain('✎');
     person.terminal.kill();
   });

@@ -10,21 +10,21 @@ describe.concurrent('what rules ask of a person', () => {
     const person = makeMachine().opens([TASK], LOOK);
     await person.sees(ACCEPT);
     person.press('backtab');
-    await person.sees('Mode of all agents', 'This applies to the whole hierarchy');
+    await person.sees('Mode of all agents', 'Applies to all agents');
     person.press('up');
-    await person.sees('Will ask you from now on:');
+    await person.sees('Asks again before:');
     person.press('enter');
     await person.sees(/MIMIR.* human /);
     person.press('backtab');
     await person.sees('Mode of all agents');
     person.press('down');
-    await person.sees('Becomes automatic, without a question:');
+    await person.sees('No longer asks before:');
     person.press('enter');
-    await person.sees('Enter loosens nothing: L does.');
+    await person.sees('Press L to switch');
     person.press('L');
     await person.sees(/MIMIR.* confirm /);
     person.press('esc');
-    await person.sees('What should be done?');
+    await person.sees('What do you want to do?');
     person.terminal.kill();
   });
 
@@ -33,7 +33,7 @@ describe.concurrent('what rules ask of a person', () => {
     const person = machine.opens([TASK], LOOK);
     await person.sees('Do you trust this project?', 'AGENTS.md');
     expect(person.screen()).not.toContain('Plan ');
-    await person.sees('go on without');
+    await person.sees("don't trust");
     person.press('y');
     for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
       person.press('enter');
@@ -53,7 +53,7 @@ describe.concurrent('what rules ask of a person', () => {
       const gone = (rows: readonly string[]): boolean => !rows.join('\n').includes('Do you trust');
       await person.terminal.waitFor(gone, { timeout: 5000 }).catch(() => undefined);
     }
-    await person.sees("Trusted, but it can't be used as it is", '! trusted, but not used in');
+    await person.sees('Trusted, but not used in this session', '! trusted, but not used in');
     await person.sees('.mimir/agents/deploy.md:2:1');
     await person.doesNotSee('since this project is not trusted');
     person.terminal.kill();
@@ -62,14 +62,14 @@ describe.concurrent('what rules ask of a person', () => {
   it('trust in lines: y trusts exactly what was shown, and it is not asked again', async () => {
     const machine = makeMachine(BRINGS);
     const person = machine.opens(['--plain', TASK], LOOK);
-    await person.sees('is not trusted yet', 'Trust exactly this?');
+    await person.sees('is not trusted yet', 'Trust this?');
     person.type('y');
     person.press('enter');
-    await person.sees('Trusted as shown.', 'Proceed? [Y/n/e/m]');
+    await person.sees('Trusted.', 'Proceed? [Y/n/e/m]');
     person.terminal.kill();
     const again = machine.opens(['--plain', TASK], LOOK);
     await again.sees('Proceed? [Y/n/e/m]');
-    expect(again.terminal.output()).not.toContain('Trust exactly this?');
+    expect(again.terminal.output()).not.toContain('Trust this?');
     again.terminal.kill();
   });
 });

@@ -4,7 +4,7 @@ import { ACCEPT, makeMachine, planFor, TASK } from '../support/journey.ts';
 import type { Person } from '../support/journey.ts';
 
 /** The card that is chosen stands in a heavy frame. */
-const chosen = (name: string): RegExp => new RegExp(`┏ \\S (╰ )?${name} `);
+const chosen = (name: string): RegExp => new RegExp(`(?:┏ |▌)\\S (╰ )?${name} `);
 
 describe.concurrent('a session on a screen', () => {
   it.each([
@@ -32,13 +32,13 @@ describe.concurrent('a session on a screen', () => {
     const machine = makeMachine();
     const person = await planFor(machine, 'Find the report');
     person.press('esc');
-    await person.sees('What should be done?', 'The plan was not approved; nothing ran.');
+    await person.sees('What do you want to do?', 'Plan discarded (saved as a draft).');
     person.type('Find balanceOf');
     await person.sees('Find balanceOf');
     person.press('enter');
-    await person.sees(ACCEPT, 'plan › Find balanceOf');
+    await person.sees(ACCEPT, 'Plan › Find balanceOf');
     person.press('q');
-    await person.sees('Leave Mimir?');
+    await person.sees('Quit?');
     person.press('y');
     expect(await person.leaves()).toBe(1);
   });
@@ -54,13 +54,16 @@ describe.concurrent('a session on a screen', () => {
   });
 });
 
+/** Wide, the row names the change; narrow, a sign alone stands for it. */
+const EDITED = /1 (?:✎ finder|finder {2}✎ edited)/;
+
 async function changesThePlan(person: Person): Promise<void> {
   person.press('e');
-  await person.sees('what it is to do');
+  await person.sees('Edit #');
   person.type(' Name the tests too.');
   await person.sees('Name the tests too');
-  person.press('enter');
-  await person.sees('✎ edited');
+  person.press('ctrl-s');
+  await person.sees(EDITED);
   person.press('M');
   await person.sees('type to filter');
   person.type('offline');
@@ -69,9 +72,9 @@ async function changesThePlan(person: Person): Promise<void> {
   await person.sees('(was haiku-4.5)');
   person.press('u');
   await person.doesNotSee('(was haiku-4.5)');
-  await person.sees('✎ edited');
+  await person.sees(EDITED);
   person.press('?');
-  await person.sees('─ Help ─', 'Accept the plan and start its agents.');
+  await person.sees('─ Help ─', 'Accept plan');
   person.press('esc');
   await person.doesNotSee('─ Help ─');
 }
@@ -81,9 +84,9 @@ async function holdsTheFinder(person: Person): Promise<void> {
   await person.sees(chosen('main'));
   person.press('j');
   // Its first turn has come as far as its todos: a look is asked for, and will be in the transcript.
-  await person.sees(chosen('finder'), /[▸✓] (See what is there|Search for)/);
+  await person.sees(chosen('finder'), /[▸✓] (See what is there|Search for)|Todos [0-9]\/3/);
   person.press('s');
-  await person.sees(/┏ ⏸ finder/, '! interrupted by you');
+  await person.sees(/(?:┏ |▌)⏸ finder/, '! interrupted by you');
 }
 
 async function looksAround(person: Person): Promise<void> {
@@ -92,7 +95,7 @@ async function looksAround(person: Person): Promise<void> {
   person.press('k');
   await person.sees(chosen('finder'));
   person.press('p');
-  await person.sees('plan ›', '· runs');
+  await person.sees('Plan ›', '· running');
   person.press('esc');
   await person.sees('⏎ open', chosen('finder'));
 }
@@ -129,7 +132,7 @@ async function letsItGoOn(person: Person): Promise<void> {
   person.press('j');
   await person.sees(chosen('finder'));
   person.press('r');
-  await person.sees(/┏ ● finder/);
+  await person.sees(/(?:┏ |▌)● finder/);
   person.press('enter');
   await person.sees('┏━ ● finder', 'following', 'Look at refresh as well');
 }

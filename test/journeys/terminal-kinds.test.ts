@@ -13,7 +13,7 @@ const ASKS = `${ESC}]11;?`;
 
 async function opens(look: StartOptions = {}, machine: Machine = makeMachine()): Promise<Person> {
   const person = machine.opens([], { ...look, env: { COLORTERM: 'truecolor', ...look.env } });
-  await person.sees('What should be done?');
+  await person.sees('What do you want to do?');
   return person;
 }
 
@@ -37,7 +37,7 @@ describe('the background of a terminal', () => {
     const person = machine.opens([], { answers: false, env: { COLORTERM: 'truecolor' } });
     await person.terminal.waitFor(() => person.terminal.output().includes(ASKS), { timeout: 30_000 });
     person.terminal.type(`${ESC}]11;${answer}\u0007`);
-    await person.sees('What should be done?', () => badge(person) === colour);
+    await person.sees('What do you want to do?', () => badge(person) === colour);
     person.type('zebra');
     // The answer is no text.
     await person.sees('❯ zebra');
@@ -90,7 +90,7 @@ describe.concurrent('a terminal that was left by kill -9', () => {
     const mimir = `${process.execPath} ${CLI}`;
     const dies = async (): Promise<void> => {
       shell.type(`${mimir} & fg\r`);
-      await shell.waitFor('What should be done?', { timeout: 30_000 });
+      await shell.waitFor('What do you want to do?', { timeout: 30_000 });
       shell.type('half a thought');
       await shell.waitFor('❯ half a thought');
       execFileSync('pkill', ['-9', '-P', String(shell.pid)]);
@@ -99,7 +99,9 @@ describe.concurrent('a terminal that was left by kill -9', () => {
     await dies();
     const left = shell.output().length;
     shell.type(`stty sane; ${mimir}\r`);
-    await shell.waitFor(() => shell.output().slice(left).includes('plan it'), { timeout: 30_000 });
+    await shell.waitFor(() => shell.output().slice(left).includes('Describe the task in your own words'), {
+      timeout: 30_000,
+    });
     const entered = shell.output().slice(left);
     // All of the former one is taken back before anything is asked for.
     for (const mode of [1000, 1002, 1006, 1004, 2004])
@@ -111,7 +113,7 @@ describe.concurrent('a terminal that was left by kill -9', () => {
     await dies();
     const again = shell.output().length;
     shell.type(`stty sane; ${mimir} reset\r`);
-    await shell.waitFor('the terminal has its screen, cursor', { timeout: 30_000 });
+    await shell.waitFor('the terminal is restored', { timeout: 30_000 });
     expect(shell.isAltScreen()).toBe(false);
     const reset = shell.output().slice(again);
     for (const mode of [1049, 1000, 1002, 1003, 1006, 1004, 2026])
@@ -128,9 +130,9 @@ describe.concurrent('a run on a terminal', () => {
     await person.sees('Message main', /● finder/);
     // Held, it stays as long as we look.
     person.press('j');
-    await person.sees(/┏ . finder/);
+    await person.sees(/(?:┏ |▌). finder/);
     person.press('s');
-    await person.sees(/┏ ⏸ finder/);
+    await person.sees(/(?:┏ |▌)⏸ finder/);
     for (const [cols, rows, what] of SIZES) {
       person.terminal.resize(cols, rows);
       await person.sees(
@@ -139,7 +141,7 @@ describe.concurrent('a run on a terminal', () => {
       );
     }
     person.press('q');
-    await person.sees('Leave Mimir?');
+    await person.sees('Quit?');
     person.press('y');
     await person.leaves();
   });
@@ -159,7 +161,7 @@ describe.concurrent('a run on a terminal', () => {
     // An escape sequence that comes in two pieces is the key it is, and no Esc.
     person.terminal.type(ESC);
     person.terminal.type('[B');
-    await person.sees(/┏ . finder/);
+    await person.sees(/(?:┏ |▌). finder/);
     person.terminal.signal('SIGINT');
     expect(await person.leaves()).toBe(130);
   });
@@ -172,13 +174,13 @@ describe.concurrent('a run on a terminal', () => {
     });
     await shell.waitFor('shell>');
     shell.type(`${process.execPath} ${CLI}\r`);
-    await shell.waitFor('What should be done?', { timeout: 30_000 });
+    await shell.waitFor('What do you want to do?', { timeout: 30_000 });
     shell.press('ctrl-z');
     await shell.waitFor('Stopped');
     expect(shell.isAltScreen()).toBe(false);
     shell.resize(100, 30);
     shell.type('fg\r');
-    await shell.waitFor((rows) => rows.length === 30 && rows.at(-1)?.startsWith(' ⏎ plan it') === true, {
+    await shell.waitFor((rows) => rows.length === 30 && rows.at(-1)?.startsWith(' ⏎ plan  ') === true, {
       timeout: 30_000,
     });
     expect(shell.isAltScreen()).toBe(true);
@@ -192,12 +194,12 @@ describe.concurrent('a run on a terminal', () => {
 const fills = ([first = '']: readonly string[], cols: number): boolean =>
   first.length <= cols && (first.startsWith(' MIMIR') || cols < 40);
 
-const CARD = /^[┏┌]/;
+const CARD = /(?:[┏┌] |▌)\S+ finder/;
 const SIZES: readonly (readonly [cols: number, rows: number, what: readonly RegExp[]])[] = [
   [40, 10, [CARD]],
   [39, 9, [/small/i]],
   [80, 24, [CARD]],
   [100, 30, [/[┏┌].*[┐┓].?[┌┏].*Transcript/, /Tokens by agent/]],
-  [160, 50, [/[┏┌].*[┐┓].*Transcript/, /─ Activity ─/, /─ Log ─/]],
+  [160, 50, [/[┏┌].*[┐┓].*Transcript/, /─ (?:Spend|Tokens) by agent ─/, /─ Log ─/]],
   [70, 60, [CARD, /^[┌┏].*Transcript/, /─ Log ─/]],
 ];

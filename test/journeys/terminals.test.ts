@@ -11,21 +11,21 @@ describe.concurrent('a terminal', () => {
     await person.sees(/small/i);
     person.press('enter');
     person.terminal.resize(300, 100);
-    await person.sees(ACCEPT, 'cap $10.00');
+    await person.sees(ACCEPT, 'budget $10.00');
     expect(person.terminal.screen()).toHaveLength(100);
     for (let step = 0; step < 60; step += 1) person.terminal.resize(20 + ((step * 37) % 200), 5 + ((step * 13) % 60));
     person.terminal.resize(80, 24);
     await person.sees(
       ([header = '', ...rest]) =>
-        header.startsWith(' MIMIR  plan ›') &&
+        header.startsWith(' MIMIR  Plan ›') &&
         rest.slice(0, 21).every((row) => /^[┏┃┗┌│└].*[┓┃┛┐│┘]$/.test(row)) &&
         rest.slice(21).join('\n').startsWith(' Estimate') &&
         rest.at(-1)?.startsWith(' ⏎ accept') === true,
     );
     person.press('esc');
-    await person.sees('What should be done?');
+    await person.sees('What do you want to do?');
     person.press('ctrl-c');
-    await person.sees('Ctrl-C again to leave');
+    await person.sees('Press Ctrl-C again to quit');
     person.press('ctrl-c');
     expect(await person.leaves()).toBe(4);
   });
@@ -33,7 +33,7 @@ describe.concurrent('a terminal', () => {
   it('takes a paste with line breaks and a q as text, and nothing is triggered', async () => {
     const machine = makeMachine();
     const person = machine.opens();
-    await person.sees('What should be done?');
+    await person.sees('What do you want to do?');
     person.terminal.paste('q\nFind the report\nq and y\n');
     await person.sees('❯ q', 'Find the report', 'q and y');
     expect(person.terminal.isAltScreen()).toBe(true);

@@ -41,21 +41,21 @@ afterAll(() => {
 describe('inside tmux', () => {
   it('shows plan and cards, follows its size, and leaves the pane as it was', async () => {
     await tmux('send-keys', '-t', 'journey', `'${process.execPath}' '${CLI}'; echo "ended $?"`, 'Enter');
-    await sees('What should be done?');
+    await sees('What do you want to do?');
     await tmux('send-keys', '-t', 'journey', '-l', TASK);
     await sees(`❯ ${TASK}`);
     await tmux('send-keys', '-t', 'journey', 'Enter');
-    await sees(/⏎ accept/, '┏━ Plan 3 agents');
+    await sees(/⏎ accept/, '┏━ Plan 3 tasks');
     await tmux('resize-window', '-t', 'journey', '-x', '120', '-y', '40');
     await sees('┌─ Schedule');
     await tmux('send-keys', '-t', 'journey', 'Enter');
     await sees('Message main', '● finder');
     await tmux('send-keys', '-t', 'journey', 'Down');
-    await sees(/┏ \S finder/);
+    await sees(/(?:┏ |▌)\S finder/);
     await tmux('send-keys', '-t', 'journey', 's');
-    await sees(/┏ ⏸ finder/);
+    await sees(/(?:┏ |▌)⏸ finder/);
     await tmux('send-keys', '-t', 'journey', 'q');
-    await sees('Leave Mimir?');
+    await sees('Quit?');
     await tmux('send-keys', '-t', 'journey', 'y');
     await sees('ended 1', /mimir resume \w+/);
     const modes = await tmux(
@@ -106,7 +106,7 @@ describe('what reaches beyond tmux', () => {
     const seat = await attached(name);
     const { outer } = seat;
     await press(name, `'${process.execPath}' '${CLI}'`, 'Enter');
-    await seat.pane('What should be done');
+    await seat.pane('What do you want to do');
     // The terminal says to tmux that nobody looks, and tmux to who runs in it.
     await press(name, '-l', '\u001b[O');
     await press(name, '-l', TASK);
@@ -128,9 +128,9 @@ describe('what reaches beyond tmux', () => {
     await seat.pane('COPY 2:1');
     await press(name, 'y');
     await seat.pane('Copied');
-    expect(await tmux('show-buffer')).toContain('Plan 3 agents');
+    expect(await tmux('show-buffer')).toContain('Plan 3 tasks');
     await press(name, 'q');
-    await seat.pane('Leave Mimir');
+    await seat.pane('Quit?');
     await press(name, 'y');
     await seat.pane('mimir resume');
     outer.kill();

@@ -49,7 +49,7 @@ describe('a run with two screens and verbs beside them', () => {
 
     // A mode that is chosen on one screen is that of all agents, and stands on the other.
     one.press('backtab');
-    await one.sees('This applies to the whole hierarchy');
+    await one.sees('Applies to all agents');
     one.press('up', 'enter');
     await one.sees(/MIMIR .*confirm/);
     await other.sees(/MIMIR .*confirm/);
@@ -77,7 +77,7 @@ describe('a run with two screens and verbs beside them', () => {
     one.terminal.kill();
     await one.terminal.exit;
     run.go();
-    await other.sees('┌─ 1 Answer', 'What each');
+    await other.sees('┌─ 1 Answer', "The agents'");
     other.press('q');
     // One was killed (D29).
     expect(await other.leaves()).toBe(1);

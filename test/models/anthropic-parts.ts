@@ -6,10 +6,9 @@ import type { ModelReply } from '../../src/domain/turn.ts';
 import { anthropicCaller } from '../../src/models/anthropic/adapter.ts';
 import type { Delta, ModelFault, ModelRequest } from '../../src/ports/model.ts';
 import type { World } from '../../src/ports/world.ts';
-import { world as realWorld } from '../../src/app/process/world.ts';
+import { world as realWorld } from '../../src/app/process/index.ts';
 import type { Answer, Script, WireFault } from '../support/double/script.ts';
-import type { Double } from '../support/double/double.ts';
-import { KEY, openDouble } from '../support/double/double.ts';
+import { type Double, KEY, openDouble } from '../support/double/double.ts';
 import { workRequest } from './request.ts';
 
 export const LIVE = new AbortController().signal;

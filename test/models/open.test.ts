@@ -1,10 +1,10 @@
 /** The models of a run behind one port: which there are, which can be called, and what is said of the others. */
 import { describe, expect, it } from 'vitest';
-import { offlineAnalyst } from '../../src/analyst/index.ts';
+import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
 import { ModelId } from '../../src/domain/ids.ts';
 import { openModels, routeModels } from '../../src/models/open.ts';
 import { scriptedModel, scriptedProvider } from '../../src/models/script-file.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { ALIASES } from '../../src/policy/models.ts';
 import { fakeWorld } from '../support/world.ts';
 import { workRequest } from './request.ts';
 

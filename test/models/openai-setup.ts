@@ -1,13 +1,10 @@
 /** What tests of OpenAI's wires share: a provider set up for a server on this machine, requests, and a server that says what it is told. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
-import type { Effort } from '../../src/domain/models/effort.ts';
-import { withEffort } from '../../src/domain/models/effort.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Effort, withEffort } from '../../src/domain/models/provider.ts';
 import { AgentId, CallId, ModelId, RoleName } from '../../src/domain/ids.ts';
 import type { ProviderSetup } from '../../src/domain/models/provider.ts';
 import type { Json, Turn } from '../../src/domain/turn.ts';
-import { isFields, parsed } from '../../src/models/http/json.ts';
-import type { Fields } from '../../src/models/http/json.ts';
+import { type Fields, isFields, parsed } from '../../src/models/http/json.ts';
 import { openaiCaller } from '../../src/models/openai/adapter.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import { fakeWorld } from '../support/world.ts';

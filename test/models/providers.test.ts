@@ -1,11 +1,10 @@
 /** A provider from how it was set up: its models, their prices and windows, and when its client is loaded. */
-import { offlineAnalyst } from '../../src/analyst/index.ts';
+import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { ProviderSetup } from '../../src/domain/models/provider.ts';
-import { openModels } from '../../src/models/open.ts';
-import type { OpenModels } from '../../src/models/open.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { type OpenModels, openModels } from '../../src/models/open.ts';
+import { ALIASES } from '../../src/policy/models.ts';
 import { fakeWorld } from '../support/world.ts';
 import { workRequest } from './request.ts';
 

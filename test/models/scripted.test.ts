@@ -1,9 +1,7 @@
 /** Scripts: what is written is said, what isn't is a clear fault, and a stop is a stop at once. */
 import { describe, expect, it } from 'vitest';
-import { readScript } from '../../src/models/script-file.ts';
+import { readScript, scriptedProvider, type ScriptedReply } from '../../src/models/script-file.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
-import { scriptedProvider } from '../../src/models/script-file.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { workRequest } from './request.ts';
 
 const ignore = (): void => undefined;

@@ -179,7 +179,7 @@ describe('the published package, installed', () => {
       await screen.waitFor(/✓ .*explore-looker/, { timeout: 30_000 });
       // What a mode would change is asked of the other process by a thread, which is a file of its own in the package.
       screen.press('backtab');
-      await screen.waitFor('This applies to the whole hierarchy', { timeout: 30_000 });
+      await screen.waitFor('Applies to all agents', { timeout: 30_000 });
       screen.press('up');
       screen.press('enter');
       await screen.waitFor(/MIMIR .*confirm/, { timeout: 30_000 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { Rules } from '../../src/policy/rules.ts';
-import { answerProblem, isSameModel } from '../../src/policy/same-model.ts';
+import { answerProblem, isSameModel } from '../../src/policy/models.ts';
 import { RULES } from '../support/run.ts';
 
 const from = { rule: 'deniedModels: [opus-4.5]', layer: 'managed', file: '/etc/mimir/policy.yml', line: 3 } as const;

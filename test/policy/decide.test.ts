@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MODES, type Mode, isLooser } from '../../src/domain/mode.ts';
+import { MODES, type Mode, isLooser } from '../../src/domain/reason.ts';
 import { CAPABILITIES, type Capability } from '../../src/domain/agents/role.ts';
 import { type Action, type Circumstances, decide } from '../../src/policy/decide.ts';
 import { builtIn } from '../../src/policy/rules.ts';
@@ -114,7 +114,7 @@ describe('a command that only reads (D39)', () => {
     decide(use('shell', command), rules, at({ reading, ...changes }));
 
   it('is allowed in mode confirm for a read-only box, also where nobody can be asked', () => {
-    const allowed = { verdict: 'allow', because: builtIn('mode confirm: reads only'), box: 'read-only' };
+    const allowed = { verdict: 'allow', because: builtIn('mode confirm: reads only'), sandbox: 'read-only' };
     expect(judge('cat a.ts | head')).toEqual(allowed);
     expect(judge('cat a.ts', { interactive: false })).toEqual(allowed);
     expect(judge('cat a.ts', { sandbox: 'read-only', capabilities: ['read', 'shell'] })).toEqual(allowed);

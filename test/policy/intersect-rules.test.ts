@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deciding } from '../../src/policy/fingerprint.ts';
-import { meet } from '../../src/policy/intersect-rules.ts';
+import { deciding, meet } from '../../src/policy/intersect-rules.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { layerSets, loosened, rulesOf } from '../support/layer-sets.ts';
 

@@ -2,19 +2,22 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
+import { knownModels } from '../../src/models/catalogue/catalogue.ts';
+import { ALIASES, spokenModel } from '../../src/policy/models.ts';
 import {
-  type ModelWish,
-  OFFLINE,
   chooseModel,
   endpointProblem,
   entryAllows,
   entryHolds,
   fallbackModels,
   modelProblem,
+  modelsOfRole,
+  OFFLINE,
   resolveModel,
 } from '../../src/policy/models.ts';
+import type { ModelRequest } from '../../src/policy/models.ts';
 import { builtIn } from '../../src/policy/rules.ts';
+import { RULES } from '../support/run.ts';
 import { entry, someRules, written } from './some-rules.ts';
 
 const HAIKU = 'anthropic/claude-haiku-4-5-20251001';
@@ -33,7 +36,7 @@ const model = (id: string, aliases: readonly string[], usable = true): ModelOpti
 });
 const MODELS = [model(HAIKU, ['haiku-4.5']), model(SONNET, ['sonnet-4.5']), model(O3, ['o3'], false)];
 
-const wish = (changes: Partial<ModelWish> = {}): ModelWish => ({
+const wish = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
   asked: 'haiku-4.5',
   role: 'finder',
   fallbacks: ['haiku-4.5', 'qwen-3', 'sonnet-4.5'],
@@ -300,4 +303,56 @@ describe('where models may be called', () => {
     expect(endpointProblem('api.anthropic.com.evil.example', rules)).toEqual(from);
     expect(endpointProblem('evil.example', someRules())).toBeNull();
   });
+});
+
+// Which models a role asks for: the newest usable one of the grade that it prefers, then its list.
+
+const ORACLE = { models: ['o3', 'gpt-5', 'sonnet-4.5'], prefers: 'deep', capabilities: ['read', 'shell'] } as const;
+
+/** The catalogue where the providers `named` can be called. */
+const catalogue = (...named: readonly string[]): readonly ModelOption[] =>
+  knownModels(ALIASES, [])
+    .models()
+    .map((model) =>
+      named.some((name) => model.id.startsWith(`${name}/`)) ? { ...model, usable: { yes: true } } : model,
+    );
+const here = (...named: readonly string[]) => ({ rules: RULES, models: catalogue(...named), offlineOnly: false });
+
+describe('a role that prefers the deep grade', () => {
+  it('asks for the newest usable model of it, then for its list in order (O079)', () => {
+    expect(modelsOfRole(ORACLE, here('anthropic'))).toEqual(['opus-5.5', 'o3', 'gpt-5', 'sonnet-4.5']);
+    expect(modelsOfRole(ORACLE, here('openai'))).toEqual(['gpt-6-astra', 'o3', 'gpt-5', 'sonnet-4.5']);
+    expect(modelsOfRole(ORACLE, here('anthropic', 'openai'))[0]).toBe('opus-5.5');
+  });
+
+  it('asks for the next one where a rule denies the newest, and for its list where none is left (O087)', () => {
+    const from = { rule: 'enforcement.deniedModels', layer: 'user', file: '/p.yml', line: 1 } as const;
+    const denied = (...ids: readonly string[]) => ({
+      ...here('anthropic'),
+      rules: { ...RULES, deniedModels: ids.map((id) => ({ written: id, pattern: id, from })) },
+    });
+    expect(modelsOfRole(ORACLE, denied('anthropic/claude-opus-5-5'))[0]).toBe('fable-5.2');
+    const all = catalogue().flatMap(({ id, grade }) => (grade === 'deep' ? [id] : []));
+    expect(modelsOfRole(ORACLE, denied(...all))).toEqual(ORACLE.models);
+    expect(modelsOfRole(ORACLE, here())).toEqual(ORACLE.models);
+  });
+
+  it('names its own list alone where it prefers nothing', () => {
+    const { prefers, ...finder } = ORACLE;
+    expect([prefers, modelsOfRole(finder, here('anthropic'))]).toEqual(['deep', ORACLE.models]);
+  });
+});
+
+// Names of models as people and models say them for short.
+
+it('a line stands for its model of today, and every other name for itself', () => {
+  const spoken = ['sonnet', ' Opus ', 'HAIKU', 'sonnet-4.5', 'local/coder', ' gpt-x '];
+  expect(spoken.map(spokenModel)).toEqual([
+    'sonnet-4.5',
+    'opus-4.5',
+    'haiku-4.5',
+    'sonnet-4.5',
+    'local/coder',
+    ' gpt-x ',
+  ]);
 });

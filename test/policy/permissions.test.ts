@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MODES } from '../../src/domain/mode.ts';
-import type { AllPermissions } from '../../src/domain/plan/permissions.ts';
+import { MODES } from '../../src/domain/reason.ts';
+import type { AllPermissions } from '../../src/domain/plan/plan.ts';
 import { type Action, type Circumstances, decide } from '../../src/policy/decide.ts';
 import { explainAction } from '../../src/policy/explain/action.ts';
 import { builtIn, type Rules } from '../../src/policy/rules.ts';

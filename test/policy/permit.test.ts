@@ -2,8 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
-import { Permit } from '../../src/policy/permit.ts';
-import { builtIn } from '../../src/policy/rules.ts';
+import { builtIn, Permit } from '../../src/policy/rules.ts';
 import { at as anywhere, someRules } from './some-rules.ts';
 
 const rules = someRules();
@@ -35,11 +34,11 @@ describe('a permit', () => {
       if (decision.verdict !== 'allow' || decision.permit === undefined) throw new Error('no permit');
       return decision.permit;
     };
-    expect(Permit.spend(permit(), FOR)).toEqual({ ok: false, fault: 'its permit is for another box' });
-    expect(Permit.spend(permit(), { ...FOR, box: 'read-only' })).toEqual({ ok: true, value: undefined });
-    expect(Permit.spend(permitOf(), { ...FOR, box: 'read-only' })).toEqual({
+    expect(Permit.spend(permit(), FOR)).toEqual({ ok: false, fault: 'its permit is for another sandbox' });
+    expect(Permit.spend(permit(), { ...FOR, sandbox: 'read-only' })).toEqual({ ok: true, value: undefined });
+    expect(Permit.spend(permitOf(), { ...FOR, sandbox: 'read-only' })).toEqual({
       ok: false,
-      fault: 'its permit is for another box',
+      fault: 'its permit is for another sandbox',
     });
   });
 
@@ -81,11 +80,7 @@ describe('a permit', () => {
         (file) => file !== 'src/policy/permit.ts' && readFileSync(file, 'utf8').includes(what),
       );
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
-    expect(using('Permit.spend').toSorted()).toEqual([
-      'src/engine/gate/model/call.ts',
-      'src/engine/gate/tools/text-use.ts',
-      'src/engine/gate/tools/use.ts',
-    ]);
+    expect(using('Permit.spend').toSorted()).toEqual(['src/engine/gate/model/call.ts', 'src/engine/gate/tools/use.ts']);
     // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
     expect(using('tool.run(')).toEqual(['src/engine/gate/tools/use.ts']);
     // Models are asked, and counted for, in one file; rooms below the gate only hand on.
@@ -96,8 +91,6 @@ describe('a permit', () => {
       ['src/engine/gate/tools/use.ts', 'Permit.spend(', 'tool.run('],
       ['src/engine/gate/model/call.ts', 'Permit.spend(', 'models.call('],
       // A child, or a finding, that a command of the text protocol asked for: let in, which spends a permit, and only then done.
-      ['src/engine/gate/tools/text-use.ts', 'await letIn(', 'desk.spawn('],
-      ['src/engine/gate/tools/text-use.ts', 'await letIn(', 'desk.readFinding('],
     ] as const) {
       const text = readFileSync(file, 'utf8');
       expect(text).toContain('Permit.spend(');
@@ -105,6 +98,6 @@ describe('a permit', () => {
     }
     // Before anything is sent to be counted, too.
     const text = readFileSync('src/engine/gate/model/call.ts', 'utf8');
-    expect(text.indexOf('permitFor(parts')).toBeLessThan(text.indexOf('askingFor('));
+    expect(text.indexOf('permitFor(parts')).toBeLessThan(text.indexOf('boundFor('));
   });
 });

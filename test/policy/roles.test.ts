@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
-import { agentBudget, priceProblem } from '../../src/policy/budgets.ts';
+import { agentBudget, builtIn, priceProblem, type Rules } from '../../src/policy/rules.ts';
 import { plannableRoles, roleNamed, roleProblem } from '../../src/policy/roles.ts';
-import type { Rules } from '../../src/policy/rules.ts';
-import { builtIn } from '../../src/policy/rules.ts';
 import { someRules, written } from './some-rules.ts';
 
 const role = (name: string, planned = true): Role => ({
@@ -85,6 +83,15 @@ describe('budgets', () => {
     expect(priceProblem(null, set)).toEqual({
       ...from,
       rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
+    });
+  });
+
+  it('refuse a model without a known price by the limit of a role, where no other is set', () => {
+    const from = written('budgets.role.oracle.maxCost: 3', 2);
+    const roleBudgets = [{ role: 'oracle', budget: { value: { maxCost: 3 }, from } }];
+    expect(priceProblem(null, someRules({ costLimitSet: true, roleBudgets }))).toEqual({
+      ...from,
+      rule: "budgets.role.oracle.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
     });
   });
 

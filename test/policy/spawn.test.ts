@@ -1,14 +1,12 @@
 /** Who may spawn a child beyond the plan: every combination of role, tools, depth, mode and `childAgents.mode`. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MODES, type Mode } from '../../src/domain/mode.ts';
+import { MODES, type Mode } from '../../src/domain/reason.ts';
 import { CAPABILITIES, type Capability, type Role } from '../../src/domain/agents/role.ts';
-import { CHILD_DEFAULTS, childRules } from '../../src/policy/children.ts';
+import { builtIn, CHILD_DEFAULTS, type ChildRules, childRules, type Rules } from '../../src/policy/rules.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { explainAction } from '../../src/policy/explain/action.ts';
 import { meet } from '../../src/policy/intersect-rules.ts';
-import type { ChildRules, Rules } from '../../src/policy/rules.ts';
-import { builtIn } from '../../src/policy/rules.ts';
 import { loaded } from '../config/some-place.ts';
 import { at, someRules, written } from './some-rules.ts';
 

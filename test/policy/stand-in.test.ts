@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
-import type { ModelWish } from '../../src/policy/models.ts';
+import type { ModelRequest } from '../../src/policy/models.ts';
 import { OFFLINE, chooseModel, entryAllows, fallbackModels, modelProblem } from '../../src/policy/models.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { entry, someRules, written } from './some-rules.ts';
@@ -29,7 +29,7 @@ const LUNA = option('openai/luna', { grade: 'fast' });
 const SOL = option('openai/sol', { grade: 'usual' });
 const MODELS = [SONNET, HAIKU, NEWEST, LUNA, SOL];
 
-const wish = (changes: Partial<ModelWish> = {}): ModelWish => ({
+const wish = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
   asked: null,
   role: 'main',
   fallbacks: ['sonnet-4.5'],
@@ -38,7 +38,7 @@ const wish = (changes: Partial<ModelWish> = {}): ModelWish => ({
   offlineOnly: false,
   ...changes,
 });
-const usedBy = (changes: Partial<ModelWish>): string | null => {
+const usedBy = (changes: Partial<ModelRequest>): string | null => {
   const chosen = chooseModel(wish(changes));
   return chosen.ok ? chosen.value.choice.used : null;
 };

@@ -1,7 +1,7 @@
 /** What may be asked of a run, and by whom. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
-import { lineOf, readLine } from '../../src/remote/lines.ts';
+import { lineOf, readLine } from '../../src/remote/wire.ts';
 import { readRequest } from '../../src/remote/protocol.ts';
 import type { CommandShape } from '../../src/remote/protocol.ts';
 import { ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';

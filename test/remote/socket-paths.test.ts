@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { doorName, knownPaths, placeFor, whereOf } from '../../src/remote/socket-paths.ts';
+import { socketName, knownPaths, placeFor, whereOf } from '../../src/remote/socket-paths.ts';
 import type { Where } from '../../src/remote/socket-paths.ts';
-import { reach } from '../../src/remote/client/connect.ts';
-import { openControl } from '../../src/remote/server/server.ts';
+import { reach } from '../../src/remote/client.ts';
+import { openControl } from '../../src/remote/server.ts';
 import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
-import { world } from '../../src/app/process/world.ts';
+import { world } from '../../src/app/process/index.ts';
 import { FINDER, KNOCKED, knockedRun } from '../support/control-run.ts';
 import { freshFolder } from '../support/folder.ts';
 import { hosted, reached, served, somewhere } from '../support/knocking.ts';
@@ -22,7 +22,7 @@ describe('the place of a run’s sockets', () => {
   it('has short names of its own for each session and each agent', () => {
     const [one, other] = [at('/s', '/r'), at('/s', '/r', SessionId.parse('another'))];
     expect(one.folders).toEqual(['/r', '/s/run', join(tmpdir(), `mimir-${process.getuid?.()}`)]);
-    const names = [one.name, other.name, doorName(one, ROOT), doorName(one, FINDER), doorName(other, FINDER)];
+    const names = [one.name, other.name, socketName(one, ROOT), socketName(one, FINDER), socketName(other, FINDER)];
     expect(new Set(names).size).toBe(5);
     expect(names.map((name) => /^[0-9a-f]{16}(?:-[0-9a-f]{7})?$/.test(name))).toEqual(names.map(() => true));
     expect(at('/s', '/r')).toEqual(one);
@@ -35,7 +35,7 @@ describe('the place of a run’s sockets', () => {
     const control = openControl(where, world);
     onTestFinished(() => control.close());
     await control.serve(knockedRun().given);
-    expect(await control.doors.open(AgentId.parse(`ROOT${'::S99'.repeat(20)}`))).not.toBeNull();
+    expect(await control.agentSockets.open(AgentId.parse(`ROOT${'::S99'.repeat(20)}`))).not.toBeNull();
     await reached(where);
     const [folder = ''] = where.folders;
     expect(lstatSync(folder).mode & 0o777).toBe(0o700);
@@ -95,7 +95,7 @@ describe('the place of a run’s sockets', () => {
     await expect(control.serve(knockedRun().given)).rejects.toThrow(
       `no folder for the run's socket: ${join(state, 'file')}`,
     );
-    expect(await control.doors.open(FINDER)).toBeNull();
+    expect(await control.agentSockets.open(FINDER)).toBeNull();
     await control.close();
   });
 
@@ -122,7 +122,7 @@ describe('the place of a run’s sockets', () => {
     const { where, control } = await served();
     const next = openControl(where, world);
     onTestFinished(() => next.close());
-    const [serving, door] = [next.serve(knockedRun().given), next.doors.open(FINDER)];
+    const [serving, door] = [next.serve(knockedRun().given), next.agentSockets.open(FINDER)];
     await control.close();
     await serving;
     expect(await door).not.toBeNull();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/domain/ids.ts';
 import { ok } from '../../src/domain/result.ts';
 import { FINDER, familyFor, KNOCKED, message } from '../support/control-run.ts';
-import { atDoor, doorOf, HELLO, pathOf, raw, reached, served } from '../support/knocking.ts';
+import { atDoor, agentSocketOf, HELLO, pathOf, raw, reached, served } from '../support/knocking.ts';
 import { holding } from '../support/like.ts';
 import { until } from '../support/until.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -15,7 +15,7 @@ const HERE = { mimir: 'control', protocol: 1, session: KNOCKED, as: null };
 describe('an agent at its door', () => {
   it('D27, I04: is who its door says, whatever it says of itself', async () => {
     const { run, control } = await served();
-    const client = await raw(await doorOf(control));
+    const client = await raw(await agentSocketOf(control));
     const forged = [
       { ...message('one'), from: 'ROOT', by: 'person', as: null },
       { do: 'spawn', parent: ROOT, wish: WISH },

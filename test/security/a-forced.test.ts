@@ -1,4 +1,5 @@
 /** Forced agents: nobody but the rules starts, stops or omits them, and nothing goes past them. */
+import { toolsFor } from '../../src/domain/agents/tool-facts.ts';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -8,16 +9,16 @@ import { planDigest } from '../../src/domain/digest.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { toPersonForm, toPlannerForm, totalsOf } from '../../src/domain/plan/plan-view.ts';
 import type { Capability, Role } from '../../src/domain/agents/role.ts';
-import { choicesOf } from '../../src/engine/planning/model-selection.ts';
+import { choicesOf } from '../../src/engine/planning/context.ts';
 import { forcedNodes } from '../../src/engine/reviews/review-plan.ts';
-import { keptBack } from '../../src/engine/reviews/record.ts';
 import { planContextOf } from '../../src/engine/planning/context.ts';
 import { spentOf } from '../../src/events/queries.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
-import { checkRoot, openTools, toolsFor } from '../../src/tools/tools.ts';
+import { checkRoot, openTools } from '../../src/tools/index.ts';
 import { ends, forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';
 import { AGENT, draftOf, filed, planOf, ROLES, RULES, testRun, type Script, type TestRun } from '../support/run.ts';
+import { reservedForReviews } from '../../src/events/reviews.ts';
 
 const listed = (...names: readonly string[]) =>
   [
@@ -43,14 +44,14 @@ describe('rules that make an agent run', () => {
     });
     const result = await run.result;
     expect(result).toMatchObject({ status: 'failed', errorIs: 'denied' });
-    expect(result.error).toContain("security must run, but can't: its model slow can't be used");
+    expect(result.error).toContain('security must run, but cannot: its model slow cannot be used');
     expect(result.error).toContain('/etc/mimir/policy.yml:3');
     expect(run.events()).toEqual([]);
   });
 
   it('refuse the start where there is no such agent', async () => {
     const result = await forcedRun({ forced: [forcing(['always'], { name: 'nobody' })] }).result;
-    expect(result.error).toContain('there is no agent "nobody"');
+    expect(result.error).toContain('requires the agent "nobody"');
   });
 
   it('A10: leave a pinned model without a stand-in while it runs too: the gate stays closed', async () => {
@@ -79,7 +80,7 @@ describe('rules that make an agent run', () => {
     const named = checkPlan(draftOf({ reason: '', tasks: [{ id: 'a', description: 'x', role: 'security' }] }), context);
     expect(named).toMatchObject({ ok: false });
     expect(JSON.stringify(named)).toContain(
-      "Sub-agent role 'security' is not allowed by enterprise policy; it is not for plans",
+      "Sub-agent role 'security' is not allowed by enterprise policy; it cannot be planned",
     );
   });
 
@@ -151,7 +152,8 @@ describe('the budget of forced agents', () => {
     const run: TestRun = forcedRun({
       runBudget: { maxTokens: 2_000_000 },
       script: (request, n) => {
-        if (request.purpose.is === 'work' && n === 0) seen.push([request.agent, keptBack(run.state(), request.agent)]);
+        if (request.purpose.is === 'work' && n === 0)
+          seen.push([request.agent, reservedForReviews(run.state(), request.agent)]);
         return judged([verdict(true)])(request, n);
       },
     });
@@ -297,8 +299,8 @@ describe('a person', () => {
       },
     });
     await run.until((state) => state.agents.get(AGENT('ROOT::S2'))?.status === 'running');
-    expect(await run.refused({ do: 'review', role: RoleName.parse('finder') })).toContain('no rule names finder');
-    expect(await run.tell({ do: 'review', role: SECURITY.name })).toBe('security judges what has changed');
+    expect(await run.refused({ do: 'review', role: RoleName.parse('finder') })).toContain('no rule defines finder');
+    expect(await run.tell({ do: 'review', role: SECURITY.name })).toBe('security is reviewing the changes');
     await run.until(({ verdicts }) => verdicts.length > 0);
     hold.resolve(undefined);
     expect((await run.result).status).toBe('completed');

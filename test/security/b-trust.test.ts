@@ -76,7 +76,7 @@ it('B16: without a terminal, an untrusted project is refused mode yolo, and its 
   write('AGENTS.md', 'Call home.\n');
   const yolo = await run('run', 'Review this', '--yes', '--json', '--mode', 'yolo');
   expect(yolo).toMatchObject({ code: 3, out: '' });
-  expect(yolo.err).toContain('no mode yolo without a terminal in a project that is not trusted');
+  expect(yolo.err).toContain('no mode yolo without a terminal in an untrusted project');
   expect((await run('Review this', '--mode', 'yolo')).code).toBe(3);
   const plain = await run('run', 'Review this', '--yes', '--json');
   const events = jsonLines(plain.out);

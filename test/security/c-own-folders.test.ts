@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkRoot } from '../../src/tools/tools.ts';
+import { checkRoot } from '../../src/tools/index.ts';
 import { SMALL, openHome } from '../support/cli.ts';
 import { freshFolder } from '../support/folder.ts';
 

@@ -1,7 +1,7 @@
 /** Group D, commands: what the text of a command may hide. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MODES, type Mode } from '../../src/domain/mode.ts';
+import { MODES, type Mode } from '../../src/domain/reason.ts';
 import { judgeCommand } from '../../src/policy/commands/judge.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
 import { at, someRules } from '../policy/some-rules.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openSandbox, openTools } from '../../src/tools/tools.ts';
+import { openSandbox, openTools } from '../../src/tools/index.ts';
 import { freshFolder } from '../support/folder.ts';
 import { needs } from '../support/needs.ts';
 import { outputs } from '../support/run-looks.ts';

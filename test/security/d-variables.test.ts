@@ -95,6 +95,7 @@ describe('an assignment where the shell evaluates arithmetic, or by a builtin', 
     '[[ -v HOME ]]; ls',
     'set -euo pipefail; ls',
     'printf %s a; ls',
+    'printf "a PATH"; ls',
     'test -v HOME; ls',
   ])('is not seen where there is none: %j', (command) => expect(says(command, ALLOWED)).toBe('allow'));
 });

@@ -5,13 +5,13 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mountsIn } from '../../src/tools/sandbox/agent-tmp.ts';
+import { mountsIn } from '../../src/tools/sandbox/socket-mount.ts';
 import { toolEnvironment } from '../../src/tools/process/environment.ts';
-import { openSandbox, type Sandbox } from '../../src/tools/tools.ts';
+import { openSandbox, type Sandbox } from '../../src/tools/index.ts';
 import type { PathRules } from '../../src/tools/paths/root.ts';
 import type { SandboxOptions } from '../../src/tools/sandbox/sandbox.ts';
-import type { Boxed } from '../../src/tools/sandbox/run.ts';
-import { runBoxed } from '../../src/tools/sandbox/run.ts';
+import type { SandboxedCommand } from '../../src/tools/sandbox/sandbox.ts';
+import { runSandboxed } from '../../src/tools/sandbox/sandbox.ts';
 import { openPlace, type Place, USERS } from '../support/boxes.ts';
 import type { Files } from '../support/repos.ts';
 import { freshFolder, writeFiles } from '../support/repos.ts';
@@ -37,6 +37,12 @@ const SECRETS: Files = {
   '.gitconfig': 'canary\n',
 };
 
+/** `ls /tmp` of a command that made `names` there: beside them lie the home, and the way to this checkout where it is below `/tmp`. */
+const tmpWith = (...names: readonly string[]): string => {
+  const [, first, top = ''] = import.meta.dirname.split('/');
+  return [...new Set([...names, 'home', ...(first === 'tmp' ? [top] : [])])].toSorted().join('\n');
+};
+
 /** A project whose machine has these toolchains, as far as anybody looks. */
 function placeWith(files?: Files): Place & { readonly PATH: string } {
   const place = openPlace(USERS[0] ?? 'ordinary', files);
@@ -51,7 +57,7 @@ function placeWith(files?: Files): Place & { readonly PATH: string } {
 
 interface Commands {
   /** What it printed, both streams. */
-  (command: string, how?: Partial<Boxed>): Promise<string>;
+  (command: string, how?: Partial<SandboxedCommand>): Promise<string>;
   readonly sandbox: Sandbox;
 }
 
@@ -63,10 +69,10 @@ async function commandsIn(
   const { project: root, home, state: stateDir, PATH } = place;
   const environment = toolEnvironment(root, { PATH });
   const sandbox = await openSandbox({ root, home, stateDir, environment, ...more });
-  const run = async (command: string, how: Partial<Boxed> = {}): Promise<string> => {
+  const run = async (command: string, how: Partial<SandboxedCommand> = {}): Promise<string> => {
     const what = { file: '/bin/bash', args: ['-c', command], cwd: root, env: environment };
     const spec = { ...what, box: 'read-write', agent: 'a', ...how } as const;
-    const { stdout, stderr, note } = await runBoxed(sandbox, spec, { timeLimit: 60_000 });
+    const { stdout, stderr, note } = await runSandboxed(sandbox, spec, { timeLimit: 60_000 });
     return `${note === undefined ? '' : `${note}\n`}${stdout}${stderr}`.trim();
   };
   return Object.assign(run, { sandbox });
@@ -167,7 +173,7 @@ describe('the home of a command', () => {
     );
     await run(`head -c 3M /dev/zero > /tmp/x; ln -s ${place.other} /tmp/out`, { agent: 'b' });
     expect(await run('ls -A /tmp', { agent: 'b' })).toBe(
-      '/tmp had grown over its bound (2 GiB): it was emptied before this command.\nhome',
+      `/tmp had grown over its bound (2 GiB): it was emptied before this command.\n${tmpWith()}`,
     );
     expect(readFileSync(path.join(place.other, 'b.txt'), 'utf8')).toBe('other\n');
     expect(readdirSync(path.join(place.state, 'homes')).filter((name) => name.includes('gone'))).toEqual([]);
@@ -195,7 +201,7 @@ describe('/tmp of an agent', () => {
     expect(
       await run('rm -rf ~; mv ~ /tmp/away; rmdir ~; ln -sfn /etc /tmp/home; readlink /tmp/home; echo end'),
     ).toMatch(/end/);
-    expect(await run('readlink /tmp/home; ls /tmp; echo x > ~/x && echo written')).toBe('home\nwritten');
+    expect(await run('readlink /tmp/home; ls /tmp; echo x > ~/x && echo written')).toBe(`${tmpWith()}\nwritten`);
   });
 });
 
@@ -206,7 +212,7 @@ describe('/tmp of an agent whose project lies below it', () => {
     const [, , top = ''] = project.split('/');
     const tries = `mv /tmp/${top} /tmp/away; rmdir /tmp/${top}; ln -sfnT /etc /tmp/${top}; echo note > /tmp/note`;
     expect(await run(`${tries}; echo made > made`)).toMatch(/busy/);
-    expect(await run(`cat /tmp/note made; pwd; ls /tmp`)).toBe(`note\nmade\n${project}\nhome\n${top}\nnote`);
+    expect(await run(`cat /tmp/note made; pwd; ls /tmp`)).toBe(`note\nmade\n${project}\n${tmpWith(top, 'note')}`);
     expect(readdirSync(project)).toEqual(['made']);
   });
 

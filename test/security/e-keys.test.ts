@@ -102,9 +102,9 @@ describe('a key in the environment', () => {
     });
     expect([again.code, again.err.split('\n')[1]]).toEqual([
       3,
-      '  start Mimir again; it takes them out of its environment first',
+      '  start Mimir again; it then removes them from its environment first',
     ]);
-    expect(again.err).toContain('a sandbox worked before, and does not now (bubblewrap is missing');
+    expect(again.err).toContain('the sandbox no longer works (bubblewrap is missing');
     expect(holders(await whileItAsks(it, WITHOUT))).toEqual([false]);
   });
 });

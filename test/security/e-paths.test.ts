@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRepository, openTrees, type PathRules } from '../../src/tools/tools.ts';
+import { openRepository, openTrees, type PathRules } from '../../src/tools/index.ts';
 import { allFailed, attempts, openPlace, printed, runCommands, USERS } from '../support/boxes.ts';
 import { freshFolder, makeFolder, makeRepository } from '../support/repos.ts';
 import { rootOf, workbench } from '../tools/workbench.ts';

@@ -14,7 +14,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moreThanReading } from '../../src/policy/commands/reading/reading.ts';
-import { openSandbox, openTools, type PathRules } from '../../src/tools/tools.ts';
+import { openSandbox, openTools, type PathRules } from '../../src/tools/index.ts';
 import { giveTo, type How, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
 import { git, writeFiles } from '../support/repos.ts';
 import { anyCommand, ASKING, READING } from '../support/reading-commands.ts';
@@ -234,6 +234,47 @@ describe('what the project holds', () => {
     const paths = { denyRead: [{ path: 'keys', rule: 'rule on keys' }], denyWrite: [], allowWrite: [] };
     expect(await obstacle(place, 'git show', paths)).toBe('a rule hides keys, which git would show from its commits');
     expect(await obstacle(place, 'cat a.txt', paths)).toBeNull();
+  });
+
+  it('makes git ask where an id is that of a content, which no name protects', async () => {
+    const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, '.env': 'SECRET=1\n' });
+    repositoryIn(place);
+    const secret = git(place.project, 'rev-parse', 'HEAD:.env').trim();
+    const commit = git(place.project, 'rev-parse', 'HEAD').trim();
+    git(place.project, 'tag', '-a', '-m', 'a release', 'v1');
+    const asks = (id: string): string => `${id} is the content of a file whose name it does not tell`;
+    const short = secret.slice(0, 9);
+    for (const [command, why] of [
+      [`git show ${secret}`, asks(secret)],
+      [`git show ${short}`, asks(short)],
+      [`git show ${short.slice(0, 4)}''${short.slice(4)}`, asks(short)],
+      [`git log -1; git diff ${commit} ${short}`, asks(short)],
+      ...[
+        `git show ${short.slice(0, 3)}{${short.slice(3)},}`,
+        `git show ${short}?`,
+        String.raw`git show $'\x61${short}'`,
+        `for i in ${short.slice(0, 3)}; do git show $\{i}${short.slice(3)}; done`,
+        `for i in ${short.slice(0, 3)}; do for j in ${short.slice(3, 6)}; do git show $i$j; done; done`,
+      ].map((command) => [command, 'git may be given an id that is put together by the shell'] as const),
+      ['for f in a.txt src/*.ts; do git log --oneline -1 -- $f; done; git diff HEAD~1 -- *.txt', null],
+      [`git show ${commit}; git show ${commit.slice(0, 9)} --stat; git log deadbeefdead; git show v1`, null],
+    ] as const)
+      expect(await obstacle(place, command), command).toBe(why);
+    const annotated = ['-a', '-m', 'a content'];
+    git(place.project, 'tag', ...annotated, 'inner', secret);
+    const inner = git(place.project, 'rev-parse', 'inner').trim();
+    git(place.project, 'tag', '-d', 'inner');
+    for (const tag of [
+      ['light', secret],
+      [...annotated, 'kept', secret],
+      [...annotated, 'nested', inner],
+    ]) {
+      git(place.project, 'tag', ...tag);
+      const name = tag.at(-2) ?? '';
+      expect(await obstacle(place, 'git show $name')).toBe(asks(`refs/tags/${name}`));
+      git(place.project, 'tag', '-d', name);
+    }
+    expect(await obstacle(place, 'ls')).toBeNull();
   });
 
   it('makes every command ask where there are more .env files than can be covered, and runs none of them', async () => {

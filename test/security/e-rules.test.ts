@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolEnvironment } from '../../src/tools/tools.ts';
-import { writablePlaces } from '../../src/tools/sandbox/paths.ts';
+import { toolEnvironment } from '../../src/tools/index.ts';
+import { writablePlaces } from '../../src/tools/sandbox/places.ts';
 import { isInside } from '../../src/tools/paths/root.ts';
 import { allFailed, attempts, openPlace, printed, USERS } from '../support/boxes.ts';
 import { freshFolder, writeFiles } from '../support/repos.ts';

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../src/domain/ids.ts';
 import { ASCII, UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { APP_KEYS } from '../../src/ui/tui/shell/app-keys.ts';
-import { screens } from '../../src/ui/tui/screens/all.ts';
-import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
+import { screenActions } from '../../src/ui/tui/shell/screen-router.ts';
+import { Painter } from '../../src/ui/tui/terminal/painter.ts';
 import type { Input, Size } from '../../src/ui/tui/terminal/terminal.ts';
 import { toTerminal } from '../../src/app/views/text/sanitise.ts';
 import type { Session } from '../support/app-session.ts';
@@ -24,9 +24,7 @@ import { NASTY } from '../ui/tui/text/texts.ts';
 /** Leaving is what these keys are for. */
 const LEAVES = new Set(['ctrl-c', 'ctrl-z']);
 const KEYS = [
-  ...new Set(
-    [...Object.values(screens({})).flatMap(({ actions }) => actions), ...APP_KEYS].flatMap(({ keys }) => keys),
-  ),
+  ...new Set([...screenActions({}).flatMap(({ actions }) => actions), ...APP_KEYS].flatMap(({ keys }) => keys)),
   ...'yn1234 '.split(''),
 ].filter((key) => !LEAVES.has(key));
 

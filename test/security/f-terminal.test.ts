@@ -7,13 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { cleanEvent } from '../../src/app/views/text/sanitise-text.ts';
-import { Live } from '../../src/app/client/stream-buffers.ts';
-import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
+import { cleanEvent } from '../../src/app/views/text/sanitise-state.ts';
 import { Sanitiser, toTerminal } from '../../src/app/views/text/sanitise.ts';
-import type { Session } from '../support/app-session.ts';
-import { openSession } from '../support/app-session.ts';
-import type { Recording } from '../support/recorded-run.ts';
+import { Live } from '../../src/app/client/stream-buffers.ts';
+import { Painter } from '../../src/ui/tui/terminal/painter.ts';
+import { openSession, type Session } from '../support/app-session.ts';
 import {
   approval,
   asks,
@@ -21,6 +19,7 @@ import {
   finished,
   midRun,
   planned,
+  type Recording,
   Recording as Log,
   started,
 } from '../support/recorded-run.ts';

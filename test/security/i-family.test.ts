@@ -83,7 +83,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
       ...notYours,
       ...notYours,
       ...notYours,
-      'mimir: there is no session "abcdef" here: an agent reaches those of its own run only',
+      'mimir: there is no session "abcdef" here: agents can reach only sessions of their own run',
       '  `mimir others` lists them',
       '= 2',
       ...notYours,
@@ -129,7 +129,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
         },
         two: {
           planned: { maySpawn: false, writes: ['**'] },
-          commands: ['sleep 1', 'touch heard'],
+          commands: ['sleep 4', 'touch heard'],
           answer: 'Two is done.',
         },
         child: {
@@ -146,7 +146,9 @@ describe.each(USERS)('an agent of the user %s', (user) => {
       { ordinary },
     );
     const ran = await family.run();
-    const [hello, ...answers] = jsonLines(family.printed('one')[0] ?? '');
+    // What its own child did meanwhile may be told behind the answers.
+    const [printed = ''] = (family.printed('one')[0] ?? '').split(/^News of /m);
+    const [hello, ...answers] = jsonLines(printed);
     expect(hello).toMatchObject({ as: 'ROOT::S1' });
     const persons = "that is the person's";
     // They come as they are ready.
@@ -159,7 +161,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
       { id: 5, refused: `an agent may not ask for "follow": ${persons}` },
       { id: 6, refused: `an agent may not ask for "mode": ${persons}` },
       { id: 7, refused: `an agent may not ask for "poke": ${persons}` },
-      { id: 8, refused: like(/^what ROOT says and does is for those above it/) },
+      { id: 8, refused: like(/^only its ancestors can see what ROOT does/) },
       { id: 9, value: { sent: 'sent' } },
     ]);
     const said = of(ran.out, 'message.sent').filter(({ to }) => to === 'ROOT::S2');
@@ -203,7 +205,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
     const ran = await family.run();
     const [words, raw] = family.printed('one');
     expect(plain(words)).toEqual([
-      'mimir: there is no session "abcdef" here: an agent reaches those of its own run only',
+      'mimir: there is no session "abcdef" here: agents can reach only sessions of their own run',
       '  `mimir others` lists them',
       '= 2',
       '/usr/bin/bash: line 2: /run/mimir/bin/mimir: Argument list too long',
@@ -312,10 +314,10 @@ describe.each(USERS)('an agent of the user %s', (user) => {
     const ran = await family.run();
     expect(of(ran.out, 'session.started')).toMatchObject([{ mode: 'yolo' }]);
     expect([of(ran.out, 'mode.changed'), ran.err]).toEqual([[], '']);
-    const has = `  an agent has: ${VERBS}; \`mimir spawn "<prompt>"\` starts a child`;
-    const others = ['starting a run', '`mimir run`', '`mimir attach`', '`mimir trust`', 'starting a run'];
+    const has = `  agents can use: ${VERBS}; \`mimir spawn "<prompt>"\` starts a child`;
+    const others = ['start a run', 'use `mimir run`', 'use `mimir attach`', 'use `mimir trust`', 'start a run'];
     expect((family.printed('one')[2] ?? '').split('\n').slice(0, 15)).toEqual(
-      others.flatMap((what) => [`mimir: ${what} is the person's, not an agent's`, has, '= 3']),
+      others.flatMap((what) => [`mimir: agents cannot ${what}`, has, '= 3']),
     );
     expect(ends(ran.out)).toEqual({ ROOT: 'completed', 'ROOT::S1': 'completed', 'ROOT::S1::S1': 'completed' });
   });

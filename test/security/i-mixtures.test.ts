@@ -44,7 +44,7 @@ describe('children by verb, tool and words', () => {
     // Room for three levels: who is on the third has nobody below, by no way.
     expect([said[0], resultsOf(run, GRANDCHILD)[0]]).toEqual([
       expect.stringMatching(/^Denied: Max nesting depth \(3\) exceeded/),
-      'No child was made: role code may not have children here.',
+      'No child was made: role code cannot spawn children here.',
     ]);
     expect(run.state().agents.size).toBe(4);
   });

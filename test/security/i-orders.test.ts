@@ -2,8 +2,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
-import { openInbox } from '../../src/engine/messaging/inbox.ts';
-import { openRecorder } from '../../src/engine/run/recorder.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { acting, ask, gate, LED, outcomes, rulesWith, says, spawned, spawns } from '../support/children.ts';
@@ -15,6 +13,8 @@ import { outputs, toldTo } from '../support/run-looks.ts';
 import { AGENT, calling, planOf, ROLES, RULES } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
+import { openInbox } from '../../src/engine/gate/inbox.ts';
+import { openRecorder } from '../../src/engine/gate/recorder.ts';
 
 const S1 = 'ROOT::S1';
 const CHILD = 'ROOT::S1::S1';
@@ -83,8 +83,8 @@ describe('what an agent writes', () => {
         const recorder = openRecorder(memoryLog(), SessionId.parse('test-session'), fakeWorld());
         const inbox = openInbox(recorder);
         const notice = isNotice ? { notice: { of: AGENT(CHILD), is: 'completed' as const } } : {};
-        const kind = { kind: 'status', delivery: 'important' } as const;
-        inbox.send({ from: CHILD, sender: AGENT(CHILD), to: AGENT(S1), content, ...kind, ...notice });
+
+        inbox.send({ from: AGENT(CHILD), to: AGENT(S1), content, ...notice });
         const lines = (inbox.take(AGENT(S1), 'between turns')?.text ?? '').split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/);
         return lines.length > 1 && lines.slice(1).every((line) => line.startsWith('> '));
       }),
@@ -99,9 +99,7 @@ describe('what an agent writes', () => {
     const answers: string[] = [];
     for (let n = 0; n < 20; n += 1) answers.push(await write(run, 'ROOT::S2', `${n}`, S1));
     expect(answers.filter((text) => text.startsWith('sent to'))).toHaveLength(8);
-    expect(answers[8]).toBe(
-      'finder 2 has 8 messages of yours to read yet: wait until it has, or send one that holds all',
-    );
+    expect(answers[8]).toBe('finder 2 has 8 unread messages from you: wait until it has read them');
     // A person may write as much as they like, and so may somebody else.
     expect(await said(run, { do: 'message', to: AGENT('ROOT::S2'), text: 'x', delivery: 'important' })).toMatch(
       /^sent/,
@@ -172,7 +170,7 @@ describe('who judges work', () => {
       roles: [...ROLES, { ...SECURITY, capabilities: ['read', 'shell'] }],
       toolsOf: (capabilities) =>
         capabilities.includes('write') ? ['put', 'sh'] : capabilities.includes('shell') ? ['look'] : [],
-      doors: { open: (agent) => (opened.push(agent), Promise.resolve('/door')), close: () => undefined },
+      agentSockets: { open: (agent) => (opened.push(agent), Promise.resolve('/door')), close: () => undefined },
       script: async ({ agent, purpose }, n) => {
         if (purpose.is !== 'work') return undefined;
         if (purpose.role !== 'security') return agent === S1 && n === 0 ? writing('a.ts', 'bad', 'shell') : undefined;
@@ -191,12 +189,10 @@ describe('who judges work', () => {
     });
     await run.result;
     expect(tried).toEqual(
-      Array.from({ length: 4 }, () => 'security review 1 judges work: its verdict is all that it says'),
+      Array.from({ length: 4 }, () => 'security review 1 is a reviewer and can only give its verdict'),
     );
     expect(opened).not.toContain(reviewers(run)[0]);
-    expect(gatesOf(run)).toEqual([
-      [S1, 'on-write', false, 'it ended without a verdict, also after a reminder: words are none'],
-    ]);
+    expect(gatesOf(run)).toEqual([[S1, 'on-write', false, 'it ended without a verdict, even after a reminder']]);
   });
 });
 
@@ -231,7 +227,7 @@ describe('the limits on children', () => {
     await run.until(({ agents }) => agents.get(AGENT(CHILD))?.outcome === 'completed');
     expect(await spawned(run, S1, {}, S1)).toBe(`${S1}::S2`);
     expect(await write(run, CHILD, 'once more', S1)).toMatch(
-      /can't go on now: childAgents.maxPerParent: 1: 1 children of its parent are not done \(default\)$/,
+      /cannot continue now: childAgents.maxPerParent: 1: 1 children of its parent are not done \(default\)$/,
     );
     expect(run.state().messages.filter(({ notice }) => notice === null)).toEqual([]);
     go.resolve();

@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { LogFault } from '../../src/ports/log.ts';
-import { verifyLog } from '../../src/store/audit.ts';
+import { verifyLog } from '../../src/store/damage.ts';
 import { openLog } from '../../src/store/log.ts';
-import { databaseOf, type Place } from '../../src/store/log-path.ts';
+import { databaseOf, type Place } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';

@@ -6,8 +6,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import type { Place } from '../../src/store/log-path.ts';
-import { databaseOf } from '../../src/store/log-path.ts';
+import { databaseOf, type Place } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';

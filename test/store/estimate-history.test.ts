@@ -4,10 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId, RoleName, SessionId } from '../../src/domain/ids.ts';
-import type { Lesson } from '../../src/store/estimate-history.ts';
-import { keepLessons, lessonsOf } from '../../src/store/estimate-history.ts';
+import { keepLessons, type Lesson, lessonsOf } from '../../src/store/estimate-history.ts';
 import { openLog } from '../../src/store/log.ts';
-import { databaseOf } from '../../src/store/log-path.ts';
+import { databaseOf } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const lesson = (run: string, agent: string, tokens: number, more: Partial<Lesson> = {}): Lesson => ({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody, EventType, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { withoutOutput } from '../../src/events/child-results.ts';
+import { withoutOutput } from '../../src/events/fold-agent.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import { body, history } from '../support/events.ts';

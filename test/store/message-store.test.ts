@@ -6,10 +6,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import { LogFault } from '../../src/ports/log.ts';
-import type { Letter } from '../../src/ports/message-store.ts';
+import type { StoredMessage } from '../../src/ports/log.ts';
 import { openLog } from '../../src/store/log.ts';
-import { openMailbox } from '../../src/store/message-store.ts';
-import { databaseOf } from '../../src/store/log-path.ts';
+import { openMessageStore } from '../../src/store/message-store.ts';
+import { databaseOf } from '../../src/store/database.ts';
 import { hostileText } from '../support/arbitraries.ts';
 import { ended, start } from '../support/child.ts';
 import { freshFolder } from '../support/folder.ts';
@@ -20,7 +20,7 @@ const place = (): { readonly stateDir: string; readonly project: string } => ({
   stateDir: freshFolder(),
   project: freshFolder(),
 });
-const letter = (id: string, more: Partial<Letter> = {}): Letter => ({
+const letter = (id: string, more: Partial<StoredMessage> = {}): StoredMessage => ({
   id,
   to: AgentId.parse('ROOT::S1'),
   text: `text of ${id}`,
@@ -32,26 +32,30 @@ const letter = (id: string, more: Partial<Letter> = {}): Letter => ({
 describe('a mailbox', () => {
   it('S056, S062: keeps letters of each session in the order they came, whole, until they were taken', () => {
     const where = place();
-    const mailbox = openMailbox(where);
+    const messageStore = openMessageStore(where);
     const other = SessionId.parse('other');
-    mailbox.put(SESSION, letter('a'));
-    mailbox.put(other, letter('x'));
-    mailbox.put(SESSION, letter('b', { to: ROOT, delivery: 'urgent' }));
-    mailbox.put(SESSION, letter('c'));
-    expect(mailbox.waiting(SESSION)).toEqual([letter('a'), letter('b', { to: ROOT, delivery: 'urgent' }), letter('c')]);
-    mailbox.taken(SESSION, ['a', 'c', 'x']);
-    mailbox.taken(SESSION, []);
-    expect(openMailbox(where).waiting(SESSION)).toEqual([letter('b', { to: ROOT, delivery: 'urgent' })]);
-    expect(openMailbox(where).waiting(other)).toEqual([letter('x')]);
+    messageStore.put(SESSION, letter('a'));
+    messageStore.put(other, letter('x'));
+    messageStore.put(SESSION, letter('b', { to: ROOT, delivery: 'urgent' }));
+    messageStore.put(SESSION, letter('c'));
+    expect(messageStore.waiting(SESSION)).toEqual([
+      letter('a'),
+      letter('b', { to: ROOT, delivery: 'urgent' }),
+      letter('c'),
+    ]);
+    messageStore.taken(SESSION, ['a', 'c', 'x']);
+    messageStore.taken(SESSION, []);
+    expect(openMessageStore(where).waiting(SESSION)).toEqual([letter('b', { to: ROOT, delivery: 'urgent' })]);
+    expect(openMessageStore(where).waiting(other)).toEqual([letter('x')]);
   });
 
   it('gives back every text as it was put', () => {
-    const mailbox = openMailbox(place());
+    const messageStore = openMessageStore(place());
     fc.assert(
       fc.property(fc.oneof(hostileText, fc.string({ unit: 'binary' })), (text) => {
-        mailbox.put(SESSION, letter('t', { text }));
-        expect(mailbox.waiting(SESSION)).toEqual([letter('t', { text })]);
-        mailbox.taken(SESSION, ['t']);
+        messageStore.put(SESSION, letter('t', { text }));
+        expect(messageStore.waiting(SESSION)).toEqual([letter('t', { text })]);
+        messageStore.taken(SESSION, ['t']);
       }),
       { numRuns: 25 },
     );
@@ -59,10 +63,10 @@ describe('a mailbox', () => {
 
   it('makes nothing by looking, and a file of its user alone by the first letter', () => {
     const where = place();
-    const mailbox = openMailbox(where);
-    expect(mailbox.waiting(SESSION)).toEqual([]);
+    const messageStore = openMessageStore(where);
+    expect(messageStore.waiting(SESSION)).toEqual([]);
     expect(existsSync(databaseOf(where))).toBe(false);
-    mailbox.put(SESSION, letter('a'));
+    messageStore.put(SESSION, letter('a'));
     expect(statSync(databaseOf(where)).mode & 0o777).toBe(0o600);
   });
 
@@ -70,29 +74,29 @@ describe('a mailbox', () => {
     const where = place();
     const log = openLog(where);
     expect(log.claim(SESSION)).toEqual({ ok: true });
-    expect(openMailbox(where).waiting(SESSION)).toEqual([]);
-    openMailbox(where).put(SESSION, letter('a'));
+    expect(openMessageStore(where).waiting(SESSION)).toEqual([]);
+    openMessageStore(where).put(SESSION, letter('a'));
     log.append(SESSION, '2026-11-22T09:00:00.000Z', [{ type: 'session.mode', mode: 'confirm' }]);
-    expect(openMailbox(where).waiting(SESSION)).toEqual([letter('a')]);
+    expect(openMessageStore(where).waiting(SESSION)).toEqual([letter('a')]);
     expect(log.read(SESSION)).toHaveLength(1);
     log.close();
   });
 
   it('leaves nothing of a letter that was taken in the file', () => {
     const where = place();
-    const mailbox = openMailbox(where);
-    mailbox.put(SESSION, letter('a', { text: 'the-word-to-look-for' }));
+    const messageStore = openMessageStore(where);
+    messageStore.put(SESSION, letter('a', { text: 'the-word-to-look-for' }));
     expect(readFileSync(databaseOf(where)).includes('the-word-to-look-for')).toBe(true);
-    mailbox.taken(SESSION, ['a']);
+    messageStore.taken(SESSION, ['a']);
     expect(readFileSync(databaseOf(where)).includes('the-word-to-look-for')).toBe(false);
   });
 
   it('says in words what is wrong with a file that is none of ours', () => {
     const where = place();
-    openMailbox(where).put(SESSION, letter('a'));
+    openMessageStore(where).put(SESSION, letter('a'));
     writeFileSync(databaseOf(where), 'not a database at all, and long enough to be looked at'.repeat(100));
-    expect(() => openMailbox(where).waiting(SESSION)).toThrow(LogFault);
-    expect(() => openMailbox(where).put(SESSION, letter('b'))).toThrow(/is damaged \(not a SQLite database\)/);
+    expect(() => openMessageStore(where).waiting(SESSION)).toThrow(LogFault);
+    expect(() => openMessageStore(where).put(SESSION, letter('b'))).toThrow(/is damaged \(not a SQLite database\)/);
   });
 });
 
@@ -106,7 +110,7 @@ describe('letters of other processes', () => {
       });
       expect(end).toMatchObject({ signal: 'SIGKILL', err: '' });
       const said = end.out.split('\n').slice(0, -1);
-      const there = openMailbox(where)
+      const there = openMessageStore(where)
         .waiting(SESSION)
         .map(({ id }) => id)
         .filter((id) => id.startsWith(`r${round}-`));
@@ -122,11 +126,11 @@ describe('letters of other processes', () => {
     const children = names.map((name) =>
       ended(start(process.execPath, [CHILD, where.stateDir, where.project, SESSION, name, '15'])),
     );
-    const mailbox = openMailbox(where);
+    const messageStore = openMessageStore(where);
     const taken: string[] = [];
     const take = (): void => {
-      const ids = mailbox.waiting(SESSION).map(({ id }) => id);
-      mailbox.taken(SESSION, ids);
+      const ids = messageStore.waiting(SESSION).map(({ id }) => id);
+      messageStore.taken(SESSION, ids);
       taken.push(...ids);
     };
     let over = false;
@@ -150,11 +154,11 @@ describe('letters of other processes', () => {
 
   it('says what to do when the disk is full', () => {
     const where = place();
-    openMailbox(where).put(SESSION, letter('a'));
+    openMessageStore(where).put(SESSION, letter('a'));
     const script = `trap '' XFSZ; ulimit -f 0; exec '${process.execPath}' '${CHILD}' '${where.stateDir}' '${where.project}' ${SESSION} full 1`;
     const { status, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toMatch(/LogFault: the log .* can't be (written|used)/);
-    expect(openMailbox(where).waiting(SESSION)).toEqual([letter('a')]);
+    expect(openMessageStore(where).waiting(SESSION)).toEqual([letter('a')]);
   });
 });

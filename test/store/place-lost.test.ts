@@ -5,8 +5,7 @@ import { expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { openLog } from '../../src/store/log.ts';
-import type { Place } from '../../src/store/log-path.ts';
-import { databaseOf } from '../../src/store/log-path.ts';
+import { databaseOf, type Place } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 import { calling, planOf, testRun } from '../support/run.ts';
 

@@ -3,13 +3,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
-import type { Log } from '../../src/ports/log.ts';
-import { LogFault } from '../../src/ports/log.ts';
+import { type Log, LogFault } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import type { Place } from '../../src/store/log-path.ts';
-import { databaseOf, folderOf } from '../../src/store/log-path.ts';
-import type { Disk } from '../../src/store/wal-sync.ts';
-import { trailOf } from '../../src/store/wal-sync.ts';
+import { databaseOf, folderOf, type Place } from '../../src/store/database.ts';
+import { type Disk, walSyncOf } from '../../src/store/durability.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';
@@ -104,7 +101,7 @@ describe('a log after a power cut', () => {
 
 it('a log whose file the disk does not take is told so: what was committed follows to the disk by itself', async () => {
   // Can be opened and written, and never synced.
-  const trail = trailOf('/dev/null');
+  const trail = walSyncOf('/dev/null');
   trail.behind();
   await vi.waitFor(() => expect(() => trail.check()).toThrow("the log /dev/null can't be written: EINVAL"));
 });

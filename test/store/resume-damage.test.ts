@@ -4,11 +4,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, SessionId } from '../../src/domain/ids.ts';
-import type { EventBody } from '../../src/events/event.ts';
-import { verifyLog } from '../../src/store/audit.ts';
-import { acceptDamage, damageOf } from '../../src/store/damage.ts';
+import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import { acceptDamage, damageOf, verifyLog } from '../../src/store/damage.ts';
 import { openLog } from '../../src/store/log.ts';
-import { databaseOf, type Place } from '../../src/store/log-path.ts';
+import { databaseOf, type Place } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';
@@ -93,6 +92,59 @@ describe('a log that is gone on with', () => {
     change(anew, 'DELETE FROM events WHERE seq = 2');
     append(anew, [mode, mode], 1000);
     expect(damageOf(anew, ONE)).toMatchObject({ seq: 2, problem: 'is not the one that was checkpointed', last: 3 });
+  });
+});
+
+describe('long texts beside the records of a log', () => {
+  const LONG: EventBody = { type: 'plan.rejected', reason: 'long '.repeat(5000) };
+
+  it.each([
+    ['DELETE FROM texts', 'is gone'],
+    ["UPDATE texts SET json = replace(json, 'long', 'lone')", 'was changed'],
+  ])('are checked as well: %s', (sql) => {
+    const place = newPlace();
+    append(place, [mode, LONG, mode]);
+    change(place, sql);
+    expect(damageOf(place, ONE)).toMatchObject({ seq: 2, problem: 'is missing or was changed', last: 1 });
+  });
+
+  it('are none where a text only looks like a reference to one', () => {
+    const place = newPlace();
+    const reference = `\u0000text:${'ab'.repeat(32)}`;
+    const looks = [reference, JSON.stringify({ reference }), `:"${reference}"`, `\\"${reference}"`];
+    append(
+      place,
+      looks.map((reason): EventBody => ({ type: 'plan.rejected', reason })),
+    );
+    expect(damageOf(place, ONE)).toBeNull();
+  });
+});
+
+describe('the check of a log', () => {
+  const ends: EventBody = {
+    type: 'tool.finished',
+    agent,
+    call: CallId.parse('a'),
+    tool: 'bash',
+    ok: true,
+    output: 'much '.repeat(9000),
+    ms: 1,
+  };
+
+  it('tells every record once as it goes, without what tools gave, up to the first damage', () => {
+    const place = newPlace();
+    append(place, [mode, starts('safe', 'a'), ends, status]);
+    const log = openLog(place);
+    const all = [...log.each(ONE, 0, { outputs: false })];
+    log.close();
+    const heard: MimirEvent[] = [];
+    damageOf(place, ONE, (event) => heard.push(event));
+    expect(heard).toEqual(all);
+    expect(heard.map(({ type }) => type)).toEqual(['session.mode', 'tool.started', 'tool.finished', 'agent.status']);
+    change(place, 'DELETE FROM texts');
+    const few: MimirEvent[] = [];
+    damageOf(place, ONE, (event) => few.push(event));
+    expect(few).toEqual(all.slice(0, 2));
   });
 });
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import { LogFault } from '../../src/ports/log.ts';
-import { inWords } from '../../src/store/database.ts';
+import { databaseOf, folderOf, inWords } from '../../src/store/database.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import { databaseOf, folderOf } from '../../src/store/log-path.ts';
 import { ended, start } from '../support/child.ts';
 import { freshFolder } from '../support/folder.ts';
 
@@ -83,13 +82,16 @@ describe('the files of a log', () => {
     expect(await asOrdinary('write', stateDir, freshFolder())).toMatch(
       /^LogFault: the log can't be written: EACCES.*\n {2}\S+ must be a folder that you may write to \(XDG_STATE_HOME moves it\)$/,
     );
-    chmodSync(stateDir, 0o700);
+    // An ordinary user could not remove what is below them.
+    for (const path of [stateDir, join(stateDir, 'projects'), folder]) chmodSync(path, 0o700);
   });
 
   it('are refused when they belong to somebody else', () => {
     // Only root can make somebody else's file; for an ordinary user the root folder is one.
     const place = isRoot ? filled() : { stateDir: '/', project: freshFolder() };
-    expect(() => openLog(place)).toThrow(isRoot ? 'belongs to another user (65534, you are 0)' : "can't be written");
+    expect(() => openLog(place)).toThrow(
+      isRoot ? 'belongs to another user (65534, you are 0)' : '/ belongs to another user (0, you are ',
+    );
   });
 });
 

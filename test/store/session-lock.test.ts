@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import { openLog } from '../../src/store/log.ts';
-import { databaseOf } from '../../src/store/log-path.ts';
+import { databaseOf } from '../../src/store/database.ts';
 import { freshFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
 

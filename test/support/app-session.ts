@@ -4,7 +4,7 @@ import { runApp } from '../../src/ui/tui/shell/app.ts';
 import type { Glyphs } from '../../src/ui/tui/text/glyphs.ts';
 import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { ok } from '../../src/domain/result.ts';
-import type { Lobby, LobbyInfo } from '../../src/ports/project-service.ts';
+import type { ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
 import type { FakeRun } from './fake-run.ts';
 import { fakeRun, LOBBY, settled } from './fake-run.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
@@ -28,21 +28,21 @@ export interface SessionSetting {
   readonly height: number;
   readonly keys: Readonly<Record<string, string>>;
   readonly glyphs: Glyphs;
-  readonly lobby: LobbyInfo;
+  readonly projectService: ProjectInfo;
   /** Another process carries the run, and the screen is attached to it. */
   readonly elsewhere: boolean;
 }
 
 /** The session 192 s after the start of the log, every event of which was played; without a log: the start screen. */
 export async function openSession(log: Recording | null, setting: Partial<SessionSetting> = {}): Promise<Session> {
-  const { width, height, keys, glyphs, lobby, elsewhere } = { ...USUAL, ...setting };
+  const { width, height, keys, glyphs, projectService, elsewhere } = { ...USUAL, ...setting };
   const terminal = fakeTerminal(width, height);
-  const run = fakeRun(lobby);
+  const run = fakeRun(projectService);
   const lost = Promise.withResolvers<string>();
   const world = fakeWorld({ start: START + 192_000 });
   const end = runApp({
     terminal,
-    lobby: carried(run.lobby, elsewhere ? lost.promise : null),
+    projectService: carried(run.projectService, elsewhere ? lost.promise : null),
     world,
     glyphs,
     keys,
@@ -71,13 +71,20 @@ export async function openSession(log: Recording | null, setting: Partial<Sessio
   };
 }
 
-const USUAL: SessionSetting = { width: 120, height: 40, keys: {}, glyphs: UNICODE, lobby: LOBBY, elsewhere: false };
+const USUAL: SessionSetting = {
+  width: 120,
+  height: 40,
+  keys: {},
+  glyphs: UNICODE,
+  projectService: LOBBY,
+  elsewhere: false,
+};
 const ATTACHED = { attach: { session: SESSION, agent: null } } as const;
 
 /** The same runs; a hand-over is never quiet, and where `lost` is given another process carries them. */
-function carried(lobby: Lobby, lost: Promise<string> | null): Lobby {
-  const begun = async (task: string): ReturnType<Lobby['start']> => {
-    const made = await lobby.start(task);
+function carried(projectService: ProjectService, lost: Promise<string> | null): ProjectService {
+  const begun = async (task: string): ReturnType<ProjectService['start']> => {
+    const made = await projectService.start(task);
     if (!made.ok) return made;
     const { value } = made;
     return ok({
@@ -88,7 +95,7 @@ function carried(lobby: Lobby, lost: Promise<string> | null): Lobby {
     });
   };
   return {
-    ...lobby,
+    ...projectService,
     start: begun,
     attach: () => begun('attach'),
     detach: () => Promise.resolve(ok({ text: 'it goes on' })),

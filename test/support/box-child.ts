@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ToolContext } from '../../src/ports/tool.ts';
-import { openSandbox, openTools, toolEnvironment } from '../../src/tools/tools.ts';
+import { openSandbox, openTools, toolEnvironment } from '../../src/tools/index.ts';
 import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
 // For this process alone: no command sees it.
@@ -33,11 +33,11 @@ const told = { ok: true, text: '' };
 const context: ToolContext = {
   agent: ROOT,
   signal: new AbortController().signal,
-  box: orders.box,
-  ...(door === undefined ? {} : { door }),
+  sandbox: orders.box,
+  ...(door === undefined ? {} : { socket: door }),
   ...(workingDir === undefined ? {} : { workingDir }),
   ...(reads === undefined ? {} : { reads }),
-  desk: {
+  toolHost: {
     setTodos: () => told,
     sendMessage: () => told,
     readFinding: () => ({ ok: false, text: 'not here' }),

@@ -36,8 +36,8 @@ export function boxedTools({ acts, files = {}, wait, commit }: BoxedTools): Tool
     repeat: 'never',
     label: (input) => Command.parse(input).command,
     inputs: () => Promise.resolve(Object.entries(files).map(([path, digest]) => ({ path, digest }))),
-    run: (input, { box }) => {
-      acts.push(`bash ${Command.parse(input).command} (${box})`);
+    run: (input, { sandbox }) => {
+      acts.push(`bash ${Command.parse(input).command} (${sandbox})`);
       return Promise.resolve({ ok: true, text: 'bash did it' });
     },
   };

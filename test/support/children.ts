@@ -1,14 +1,13 @@
 /** Runs with children beyond the plan: what each agent does in its turns, and what comes of it. */
 import type { Result } from '../../src/domain/result.ts';
-import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
+import type { SpawnRequest } from '../../src/domain/agents/agent.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';
 import type { Command, Delivery, Receipt, Refusal } from '../../src/ports/controls.ts';
-import { AGENT, filed, planOf, ROLES, RULES, testRun } from './run.ts';
-import type { Setting, TestRun } from './run.ts';
+import { AGENT, filed, planOf, ROLES, RULES, type Setting, type TestRun, testRun } from './run.ts';
 
 /** What an agent does before its next reply, and the reply. */
 export type Act = (run: TestRun) => ScriptedReply | undefined | Promise<ScriptedReply | undefined>;
@@ -48,7 +47,7 @@ export const LED: unknown = {
   tasks: [{ id: 'lead', description: 'lead', role: 'leader', maySpawn: true }],
 };
 
-export const wishOf = (prompt: string, more: Partial<SpawnWish> = {}): SpawnWish => ({
+export const wishOf = (prompt: string, more: Partial<SpawnRequest> = {}): SpawnRequest => ({
   prompt,
   role: 'explore',
   model: null,
@@ -65,7 +64,7 @@ export const ask = (run: TestRun, command: Command, by?: string): Promise<Result
 export async function spawned(
   run: TestRun,
   parent: string,
-  more: Partial<SpawnWish> = {},
+  more: Partial<SpawnRequest> = {},
   by?: string,
 ): Promise<string> {
   const wish = wishOf(more.prompt ?? 'look there', more);
@@ -75,7 +74,7 @@ export async function spawned(
 
 /** An agent that spawns for itself. */
 export const spawns =
-  (of: string, more: Partial<SpawnWish> = {}, reply?: ScriptedReply): Act =>
+  (of: string, more: Partial<SpawnRequest> = {}, reply?: ScriptedReply): Act =>
   async (run) => {
     await spawned(run, of, more, of);
     return reply;

@@ -3,9 +3,9 @@
  * listens. `message` records its text as an event, `stop run` ends the run and the process.
  */
 import { ok } from '../../src/domain/result.ts';
-import { openControl } from '../../src/remote/server/server.ts';
+import { openControl } from '../../src/remote/server.ts';
 import { whereOf } from '../../src/remote/socket-paths.ts';
-import { world } from '../../src/app/process/world.ts';
+import { world } from '../../src/app/process/index.ts';
 import { FINDER, FINISHED, KNOCKED, knockedRun, said } from './control-run.ts';
 
 const [, , stateDir = '', runtimeDir = ''] = process.argv;
@@ -19,4 +19,4 @@ const run = knockedRun((command) => {
   return Promise.resolve(ok({ text: `done: ${command.do}` }));
 });
 await control.serve(run.given);
-console.log(await control.doors.open(FINDER));
+console.log(await control.agentSockets.open(FINDER));

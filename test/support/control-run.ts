@@ -3,15 +3,15 @@ import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { Result } from '../../src/domain/result.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
-import type { Family } from '../../src/events/sessions/record.ts';
-import type { Given } from '../../src/ports/control.ts';
+import type { RunSessions } from '../../src/events/sessions/record.ts';
+import type { RunApi } from '../../src/ports/control.ts';
 import type { Command, Receipt, Refusal, Tick } from '../../src/ports/controls.ts';
 
 export const KNOCKED = SessionId.parse('knocked-at');
 export const FINDER = AgentId.parse('ROOT::S1');
 
 export interface KnockedRun {
-  readonly given: Given;
+  readonly given: RunApi;
   /** In the order they came; `by` is null for the person. */
   readonly submitted: { readonly command: Command; readonly by: AgentId | null }[];
   readonly stored: MimirEvent[];
@@ -75,16 +75,19 @@ export function knockedRun(
     given: {
       controls: {
         session: KNOCKED,
-        previewMode: (mode, agent) => ({
-          refused: null,
-          looser: mode === 'yolo',
-          changes: [`${agent ?? 'all'} at ${stored.length}`],
-          answers: stored.length,
-        }),
+        previewMode: (mode, agent) =>
+          Promise.resolve({
+            refused: null,
+            looser: mode === 'yolo',
+            changes: [`${agent ?? 'all'} at ${stored.length}`],
+            answers: stored.length,
+          }),
         previewPlan: (edits) =>
-          edits.length === 0
-            ? fail('no edits, no plan')
-            : ok({ plan: { reason: 'none', tasks: [] }, digest: `of ${edits.length}`, base: 'before', changes: [] }),
+          Promise.resolve(
+            edits.length === 0
+              ? fail('no edits, no plan')
+              : ok({ plan: { reason: 'none', tasks: [] }, digest: `of ${edits.length}`, base: 'before', changes: [] }),
+          ),
         submit(command, by) {
           submitted.push({ command, by: by ?? null });
           return submit(command, by ?? null);
@@ -111,7 +114,7 @@ export function knockedRun(
   };
 }
 
-export const familyFor = (you: AgentId | null): Family => ({
+export const familyFor = (you: AgentId | null): RunSessions => ({
   run: KNOCKED,
   state: 'running',
   task: 'be knocked at',

@@ -11,7 +11,7 @@ import { openLogReadOnly } from '../../src/store/log.ts';
 import { brokenByChildren } from './children-promises.ts';
 import type { Ran } from './cli.ts';
 import { jsonLines } from './cli.ts';
-import type { Family, Members } from './shell-family.ts';
+import type { RunSessions, Members } from './shell-family.ts';
 import { openFamily } from './shell-family.ts';
 import { until } from './until.ts';
 
@@ -43,7 +43,7 @@ const STORY: Members = {
 const ONE_AT_A_TIME = 'agentOrchestration: { maxParallelAgents: 1 }\n';
 
 interface Story {
-  readonly family: Family;
+  readonly family: RunSessions;
   /** The run, killed at this point; to its end where it never comes there. */
   cut(where: string): Promise<Ran>;
   /** Goes on with it. */

@@ -7,9 +7,9 @@ import { onTestFinished } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { RoleName, SessionId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
-import { openTools } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { openLog } from '../../src/store/log.ts';
-import { servingFor } from '../../src/app/project/begin-run.ts';
+import { prepareServing } from '../../src/app/project/begin-run.ts';
 import type { Verb } from '../../src/cli/verb.ts';
 import { acting, gate, LEADER, LED } from './children.ts';
 import type { Home } from './cli.ts';
@@ -58,7 +58,7 @@ export async function openEngine({ rules = RULES, plan = LED, ...setting }: Sett
     state: home.state,
     runtime: join(home.state, 'run'),
   };
-  const serving = servingFor({ root: home.project, places }, RUN, rules);
+  const serving = prepareServing({ root: home.project, places }, RUN, rules);
   log.claim(RUN);
   const go = gate();
   const run = acting(
@@ -94,7 +94,7 @@ export async function openEngine({ rules = RULES, plan = LED, ...setting }: Sett
     ask: (verb, argv, how) => saidBy(verb, argv, home, how),
     ends,
     door: async (agent) => {
-      const door = await serving.parts.doors.open(agent);
+      const door = await serving.parts.agentSockets.open(agent);
       if (door === null) throw new Error('there is no door');
       return door;
     },

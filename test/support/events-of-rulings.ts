@@ -1,9 +1,8 @@
 /** Random bodies of what rules and people decide about agents: pins, budgets, verdicts, gates. */
 import * as fc from 'fast-check';
-import { TRIGGERS } from '../../src/domain/agents/mandatory-review.ts';
-import type { AgentId } from '../../src/domain/ids.ts';
-import { RoleName } from '../../src/domain/ids.ts';
-import { MODES } from '../../src/domain/mode.ts';
+import { TRIGGERS } from '../../src/domain/agents/agent.ts';
+import { type AgentId, RoleName } from '../../src/domain/ids.ts';
+import { MODES } from '../../src/domain/reason.ts';
 import type { EventBody } from '../../src/events/event.ts';
 
 const REVIEWING = RoleName.parse('security');

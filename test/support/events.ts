@@ -1,9 +1,17 @@
 /** Everything that can happen, at random: bodies of every type, and histories in which agents exist before they act. */
 import * as fc from 'fast-check';
 import { OUTCOMES, STATUSES } from '../../src/domain/agents/agent.ts';
-import type { AgentId } from '../../src/domain/ids.ts';
-import { AgentId as agentId, CallId, childOf, ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';
-import { MODES } from '../../src/domain/mode.ts';
+import {
+  type AgentId,
+  AgentId as agentId,
+  CallId,
+  childOf,
+  ModelId,
+  RoleName,
+  ROOT,
+  TaskId,
+} from '../../src/domain/ids.ts';
+import { MODES } from '../../src/domain/reason.ts';
 import type { PlanChoices, SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { Json } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';

@@ -1,31 +1,36 @@
-/** A `Lobby` and `Controls` over a list of events: a screen test plays a log and sees which commands were asked for. */
+/** A `ProjectService` and `Controls` over a list of events: a screen test plays a log and sees which commands were asked for. */
 import type { SessionId } from '../../src/domain/ids.ts';
-import { fail, ok } from '../../src/domain/result.ts';
+import { fail, ok, type Result } from '../../src/domain/result.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import { isLooser } from '../../src/domain/mode.ts';
-import type { Command, Controls, Tick } from '../../src/ports/controls.ts';
-import type { Lobby, LobbyInfo } from '../../src/ports/project-service.ts';
+import { isLooser } from '../../src/domain/reason.ts';
+import type { Command, Controls, ModePreview, PlanPreview, Tick } from '../../src/ports/controls.ts';
+import type { ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
 import { SESSION } from './recorded-run.ts';
 
+/** At once, or late. */
+type Soon<T> = T | Promise<T>;
+type PreviewMode = (...asked: Parameters<Controls['previewMode']>) => Soon<ModePreview>;
+type PreviewPlan = (...asked: Parameters<Controls['previewPlan']>) => Soon<Result<PlanPreview, string>>;
+
 export interface FakeRun {
-  readonly lobby: Lobby;
+  readonly projectService: ProjectService;
   readonly commands: Command[];
   /** What the lobby learns after the first picture. */
-  learn(more: Partial<LobbyInfo>): void;
+  learn(more: Partial<ProjectInfo>): void;
   /** Tasks and sessions that were begun. */
   readonly begun: string[];
   /** Gives more events to whoever listens; resolves when they were taken in. */
   play(events: readonly MimirEvent[]): Promise<void>;
   tick(tick: Tick): void;
   /** What a change of the mode is said to do from now on. */
-  preview(how: Controls['previewMode']): void;
+  preview(how: PreviewMode): void;
   /** What edits of the running plan are said to lead to from now on. */
-  previewPlan(how: Controls['previewPlan']): void;
+  previewPlan(how: PreviewPlan): void;
   /** The next commands are refused with these words. */
   refuse(why: string | null): void;
 }
 
-export const LOBBY: LobbyInfo = {
+export const LOBBY: ProjectInfo = {
   cwd: '/home/me/shop',
   project: 'shop',
   version: '0.1.0',
@@ -37,7 +42,7 @@ export const LOBBY: LobbyInfo = {
   notes: [],
 };
 
-export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
+export function fakeRun(info: ProjectInfo = LOBBY): FakeRun {
   const commands: Command[] = [];
   let known = info;
   const watchers: (() => void)[] = [];
@@ -46,17 +51,17 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
   const waiting: MimirEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let refusal: string | null = null;
-  let preview: Controls['previewMode'] = (mode) => ({
+  let preview: PreviewMode = (mode) => ({
     refused: null,
     looser: isLooser(mode, 'confirm'),
     changes: [],
     answers: isLooser(mode, 'confirm') ? 2 : 0,
   });
-  let previewPlan: Controls['previewPlan'] = () => fail('no plan is in force');
+  let previewPlan: PreviewPlan = () => fail('no plan is in force');
   const controls = (session: SessionId): Controls => ({
     session,
-    previewMode: (mode, agent) => preview(mode, agent),
-    previewPlan: (edits) => previewPlan(edits),
+    previewMode: async (mode, agent) => await preview(mode, agent),
+    previewPlan: async (edits) => await previewPlan(edits),
     submit: (command) => {
       commands.push(command);
       return Promise.resolve(
@@ -79,14 +84,19 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
       return () => listeners.delete(listener);
     },
   });
-  const begin = (what: string): ReturnType<Lobby['start']> => {
+  const begin = (what: string): ReturnType<ProjectService['start']> => {
     begun.push(what);
     return Promise.resolve(ok(controls(SESSION)));
   };
   return {
     commands,
     begun,
-    lobby: { info: () => known, onChange: (listener) => void watchers.push(listener), start: begin, resume: begin },
+    projectService: {
+      info: () => known,
+      onChange: (listener) => void watchers.push(listener),
+      start: begin,
+      resume: begin,
+    },
     learn(more) {
       known = { ...known, ...more };
       for (const watcher of watchers) watcher();

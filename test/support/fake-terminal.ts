@@ -1,7 +1,6 @@
 /** A `Terminal` without a terminal: a test sends inputs and looks at the frames that were painted, as text. */
 import { fail, ok } from '../../src/domain/result.ts';
-import { plain } from '../../src/app/views/text/clip.ts';
-import type { Frame } from '../../src/app/views/text/line.ts';
+import { type Frame, plain } from '../../src/app/views/text/line.ts';
 import type { Input, Size, Terminal } from '../../src/ui/tui/terminal/terminal.ts';
 
 export interface FakeTerminal extends Terminal {
@@ -44,7 +43,7 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
       frame = next;
       frames += 1;
     },
-    busy: () => false,
+    load: () => 'light',
     setTheme: () => undefined,
     setTitle: (text) => {
       title = text;

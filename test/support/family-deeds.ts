@@ -1,9 +1,8 @@
 /** What somebody may do to a run of the family machine at any moment: chosen by numbers from what there is then. */
 import * as fc from 'fast-check';
-import type { AgentId } from '../../src/domain/ids.ts';
-import { ROOT, SessionId } from '../../src/domain/ids.ts';
+import { type AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
-import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
+import type { SpawnRequest } from '../../src/domain/agents/agent.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { wishOf } from './children.ts';
@@ -56,7 +55,7 @@ export const deed = fc.record({
 });
 export type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
 
-export const wishBy = (number: number): SpawnWish =>
+export const wishBy = (number: number): SpawnRequest =>
   wishOf('look', {
     wait: [null, 0, 5][number % 3] ?? null,
     role: number % 2 === 0 ? 'leader' : 'explore',
@@ -76,7 +75,8 @@ export function act({ run, world }: Played, one: Deed, box: Box): Promise<unknow
     run.poke();
     return null;
   }
-  const command = commandOf(run, state, one, agent);
+  if (one.do === 'add task' || one.do === 'drop task') return amended(run, state, one.do, one.what);
+  const command = commandOf(state, one, agent);
   return command === null ? null : run.controls.submit(...command);
 }
 
@@ -84,12 +84,7 @@ const delivery = (what: number) => (['sequential', 'important', 'urgent'] as con
 
 type Asked = readonly [command: Command, by?: AgentId];
 
-function commandOf(
-  run: TestRun,
-  state: RunState,
-  { do: what, whom, what: number }: Deed,
-  agent: AgentId,
-): Asked | null {
+function commandOf(state: RunState, { do: what, whom, what: number }: Deed, agent: AgentId): Asked | null {
   const other = pick([...state.agents.values()], number)?.id ?? ROOT;
   switch (what) {
     case 'spawn':
@@ -113,13 +108,13 @@ function commandOf(
     case 'skip':
       return [{ do: what, agent }];
     default:
-      return ofRun(run, state, what, number);
+      return ofRun(state, what, number);
   }
 }
 
 const isChild = ({ spawned }: AgentState): boolean => spawned !== null;
 
-function ofRun(run: TestRun, state: RunState, what: Deed['do'], number: number): Asked | null {
+function ofRun(state: RunState, what: Deed['do'], number: number): Asked | null {
   switch (what) {
     case 'answer': {
       const asked = pick(state.approvals, number);
@@ -131,9 +126,6 @@ function ofRun(run: TestRun, state: RunState, what: Deed['do'], number: number):
     case 'mode':
     case 'pin':
       return ofModes(state, what, number);
-    case 'add task':
-    case 'drop task':
-      return amended(run, state, what, number);
     case 'hand over':
       return [{ do: 'hand over', how: number % 4 === 0 ? 'now' : 'when quiet' }];
     case 'stay':
@@ -156,12 +148,22 @@ function ofModes(state: RunState, what: 'mode' | 'pin', number: number): Asked {
   return [{ do: 'pin mode', agent, mode: number % 4 === 0 ? null : mode }];
 }
 
-function amended(run: TestRun, state: RunState, what: 'add task' | 'drop task', number: number): Asked | null {
+async function amended(
+  run: TestRun,
+  state: RunState,
+  what: 'add task' | 'drop task',
+  number: number,
+): Promise<unknown> {
   const dropped = pick(state.plan?.tasks ?? [], number);
   const add: PlanEdit = { is: 'add', description: `more ${number}`, role: 'leader', dependsOn: [] };
   const edits: readonly PlanEdit[] =
     what === 'add task' ? [add] : dropped === undefined ? [] : [{ is: 'drop', task: dropped.id }];
-  const preview = run.controls.previewPlan(edits);
+  const preview = await run.controls.previewPlan(edits);
   if (!preview.ok) return null;
-  return [{ do: 'amend plan', edits, base: preview.value.base, digest: preview.value.digest }];
+  return run.controls.submit({
+    do: 'amend plan',
+    edits,
+    base: preview.value.base,
+    digest: preview.value.digest,
+  });
 }

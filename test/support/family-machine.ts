@@ -3,16 +3,14 @@
  * with. What must hold of it whatever came is in family-machine-promises.ts.
  */
 import * as fc from 'fast-check';
-import type { Mode } from '../../src/domain/mode.ts';
+import type { Mode } from '../../src/domain/reason.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
-import type { Letter, Mailbox } from '../../src/ports/message-store.ts';
+import type { StoredMessage, MessageStore } from '../../src/ports/log.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { LEADER, rulesWith } from './children.ts';
 import { wishBy } from './family-deeds.ts';
-import { calling, ROLES, RULES, testRun } from './run.ts';
-import type { Setting, TestRun } from './run.ts';
-import { fakeWorld } from './world.ts';
-import type { FakeWorld } from './world.ts';
+import { calling, ROLES, RULES, type Setting, type TestRun, testRun } from './run.ts';
+import { type FakeWorld, fakeWorld } from './world.ts';
 
 /** How the run is set up, and how its models behave. */
 export const story = fc.record({
@@ -30,12 +28,12 @@ export const story = fc.record({
 });
 export type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
 
-export interface Box extends Mailbox {
-  readonly all: readonly Letter[];
+export interface Box extends MessageStore {
+  readonly all: readonly StoredMessage[];
 }
 
 export function openBox(): Box {
-  const all: Letter[] = [];
+  const all: StoredMessage[] = [];
   const taken = new Set<string>();
   return {
     all,
@@ -149,7 +147,7 @@ export function begin(one: Story, box: Box, more: Setting = {}): Played {
     roles: [...ROLES, LEADER],
     rules,
     world,
-    mailbox: box,
+    messageStore: box,
     wait: () => turns(1 + (one.seed % 3)),
     script: (request, n) => reply(made, one, request, n),
     ...more,

@@ -3,7 +3,7 @@ import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId, parentOf, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
 import { withReasons } from '../../src/events/earlier-words.ts';
-import type { EventOf } from '../../src/events/by-type.ts';
+import type { EventOf } from '../../src/events/event.ts';
 import type { ApprovalRequest, EventBody, MimirEvent } from '../../src/events/event.ts';
 import { approval } from './recorded-run.ts';
 import type { Timed } from './session-stage.ts';

@@ -6,20 +6,19 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Trigger } from '../../src/domain/agents/mandatory-review.ts';
+import type { Trigger } from '../../src/domain/agents/agent.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
-import type { ForcedGate } from '../../src/events/decisions.ts';
+import type { ReviewGate } from '../../src/events/event.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
-import type { ForcedRule } from '../../src/policy/rules.ts';
+import type { ReviewRule } from '../../src/policy/rules.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import type { TreePort } from '../../src/ports/tree.ts';
-import { giveVerdictTool } from '../../src/tools/host-tools.ts';
-import { checkRoot, openTrees } from '../../src/tools/tools.ts';
+import { giveVerdictTool } from '../../src/tools/tools.ts';
+import { checkRoot, openTrees } from '../../src/tools/index.ts';
 import { freshFolder } from './repos.ts';
-import type { Setting, TestRun } from './run.ts';
-import { planOf, ROLES, RULES, testRun } from './run.ts';
+import { planOf, ROLES, RULES, type Setting, type TestRun, testRun } from './run.ts';
 import { needs } from './needs.ts';
 
 needs('git');
@@ -36,7 +35,7 @@ export const SECURITY: Role = {
   planned: false,
 };
 
-export const forcing = (triggers: readonly Trigger[], more: Partial<ForcedRule> = {}): ForcedRule => ({
+export const forcing = (triggers: readonly Trigger[], more: Partial<ReviewRule> = {}): ReviewRule => ({
   name: 'security',
   model: null,
   triggers,
@@ -134,7 +133,7 @@ export function memoryProject(): MemoryProject {
 }
 
 export interface ForcedSetting extends Setting {
-  readonly forced?: readonly ForcedRule[];
+  readonly forced?: readonly ReviewRule[];
   /** Of a real repository; `stateDir`: where its trees are kept, the same for a run and its resumption. */
   readonly root?: string;
   readonly stateDir?: string;
@@ -185,4 +184,4 @@ export const ends = (run: TestRun): Readonly<Record<string, string | null>> =>
 
 /** Gates as they stand: whose, which trigger, whether open, why. */
 export const gatesOf = (run: TestRun): unknown =>
-  run.state().gates.map(({ agent, trigger, open, why }: ForcedGate) => [agent, trigger, open, why]);
+  run.state().gates.map(({ agent, trigger, open, why }: ReviewGate) => [agent, trigger, open, why]);

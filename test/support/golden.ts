@@ -2,8 +2,7 @@
  * A screen as a file that a person can read in a review: its text, and below it which style every column has, by meaning. What
  * a meaning looks like in each theme stands in a file of its own, so that both together say every cell of every theme.
  */
-import type { Frame, Line, Style } from '../../src/app/views/text/line.ts';
-import { plain } from '../../src/app/views/text/clip.ts';
+import { type Frame, type Line, plain, type Style } from '../../src/app/views/text/line.ts';
 import { widthOf } from '../../src/app/views/text/width.ts';
 
 /** `ok on raised, bold`; empty for the terminal's own look. */

@@ -1,10 +1,9 @@
 /** A run without a plan to test with: what is said to ROOT, and what it answers. */
-import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
+import type { SpawnRequest } from '../../src/domain/agents/agent.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
-import { testRun } from './run.ts';
-import type { Setting, TestRun } from './run.ts';
+import { type Setting, type TestRun, testRun } from './run.ts';
 
 export const idleRun = (setting: Setting = {}): TestRun =>
   testRun({
@@ -25,7 +24,7 @@ export const answered = (run: TestRun, text: string): Promise<RunState> =>
       waits(state) && (state.agents.get(ROOT)?.blocks.some((one) => one.is === 'said' && one.text === text) ?? false),
   );
 
-export const wish = (prompt: string, more: Partial<SpawnWish> = {}): SpawnWish => ({
+export const wish = (prompt: string, more: Partial<SpawnRequest> = {}): SpawnRequest => ({
   prompt,
   role: 'finder',
   model: null,

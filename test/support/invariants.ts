@@ -14,7 +14,7 @@ import { fold } from '../../src/events/fold.ts';
 import { committed } from '../../src/events/queries.ts';
 import { EMPTY } from '../../src/events/state.ts';
 import type { RunState } from '../../src/events/state.ts';
-import { forbidden, insideName } from '../../src/tools/paths/path-rules.ts';
+import { forbidden, insideName } from '../../src/tools/paths/root.ts';
 
 /** What a session broke of I1 to I4, a line each with the number of the event. */
 export const brokenBy = (events: readonly MimirEvent[]): readonly string[] => [

@@ -176,7 +176,7 @@ export async function planFor(
 ): Promise<Person> {
   const { args = [], ...options } = look;
   const person = machine.opens(args, options);
-  await person.sees('What should be done?');
+  await person.sees('What do you want to do?');
   person.type(task);
   await person.sees(task.slice(0, 20));
   person.press('enter');

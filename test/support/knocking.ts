@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Where } from '../../src/remote/socket-paths.ts';
 import { knownPaths, whereOf } from '../../src/remote/socket-paths.ts';
-import { reach, reachDoor } from '../../src/remote/client/connect.ts';
-import type { Control } from '../../src/remote/server/server.ts';
-import { openControl } from '../../src/remote/server/server.ts';
-import type { Reached } from '../../src/ports/control.ts';
+import { reach, reachSocket } from '../../src/remote/client.ts';
+import type { Control } from '../../src/remote/server.ts';
+import { openControl } from '../../src/remote/server.ts';
+import type { RemoteRun } from '../../src/ports/control.ts';
 import type { World } from '../../src/ports/world.ts';
-import { world as real } from '../../src/app/process/world.ts';
+import { world as real } from '../../src/app/process/index.ts';
 import type { Child } from './child.ts';
 import { start } from './child.ts';
 import type { KnockedRun } from './control-run.ts';
@@ -37,7 +37,7 @@ export function somewhere(stateDir: string = freshFolder()): Where {
 }
 
 /** The person, at the run. */
-export async function reached(where: Where): Promise<Reached> {
+export async function reached(where: Where): Promise<RemoteRun> {
   const found = await reach(where, KNOCKED);
   if (found === null) throw new Error('nobody is there');
   onTestFinished(() => found.close());
@@ -45,14 +45,14 @@ export async function reached(where: Where): Promise<Reached> {
 }
 
 /** The agent `FINDER`, at its door. */
-export async function atDoor(control: Control): Promise<Reached> {
-  const door = await reachDoor(await doorOf(control));
+export async function atDoor(control: Control): Promise<RemoteRun> {
+  const door = await reachSocket(await agentSocketOf(control));
   onTestFinished(() => door.close());
   return door;
 }
 
-export async function doorOf(control: Control): Promise<string> {
-  const path = await control.doors.open(FINDER);
+export async function agentSocketOf(control: Control): Promise<string> {
+  const path = await control.agentSockets.open(FINDER);
   if (path === null) throw new Error('there is no door');
   return path;
 }

@@ -2,7 +2,7 @@
  * Random sets of layers for properties of merged rules, and what each layer by itself demands of the result. Layers are made
  * of settings without files, so that thousands are quick; reading files is shown elsewhere.
  */
-import { cappedEffort } from '../../src/domain/models/effort.ts';
+import { cappedEffort } from '../../src/domain/models/provider.ts';
 import * as fc from 'fast-check';
 import { type Layer, words } from '../../src/config/files/layer.ts';
 import { amount, inOrder, merge } from '../../src/config/files/merge.ts';
@@ -10,13 +10,10 @@ import { modelLists } from '../../src/config/settings/model-lists.ts';
 import type { Settings } from '../../src/config/schema/schema.ts';
 import { toRules } from '../../src/config/settings/to-rules.ts';
 import { ModelId } from '../../src/domain/ids.ts';
-import { MODES, isLooser } from '../../src/domain/mode.ts';
-import type { Layer as LayerName } from '../../src/domain/reason.ts';
-import { ALIASES } from '../../src/policy/aliases.ts';
-import { agentBudget } from '../../src/policy/budgets.ts';
-import { childRules } from '../../src/policy/children.ts';
+import { isLooser, type Layer as LayerName, MODES } from '../../src/domain/reason.ts';
+import { ALIASES } from '../../src/policy/models.ts';
+import { agentBudget, childRules, type Rules } from '../../src/policy/rules.ts';
 import { modelProblem, resolveModel } from '../../src/policy/models.ts';
-import type { Rules } from '../../src/policy/rules.ts';
 
 /** A layer as if it had been read from `file`. */
 export function someLayer(name: LayerName, settings: Settings, file = `${name}.yml`): Layer {

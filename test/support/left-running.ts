@@ -105,6 +105,6 @@ export async function atTheCommand(run: LeftRunning): Promise<Person> {
   await person.sees(ACCEPT);
   person.press('enter');
   await until(() => run.effects() === 1);
-  await person.sees(/● main/, /⟩ .*echo ran/);
+  await person.sees(/● main/, /echo ran/);
   return person;
 }

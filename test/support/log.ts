@@ -2,7 +2,7 @@
 import { fromMicro, toMicro } from '../../src/domain/ids.ts';
 import type { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import { withoutOutput } from '../../src/events/child-results.ts';
+import { withoutOutput } from '../../src/events/fold-agent.ts';
 import type { Log, SessionSummary, Some } from '../../src/ports/log.ts';
 import { LogFault } from '../../src/ports/log.ts';
 

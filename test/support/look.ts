@@ -1,20 +1,20 @@
 /** A screen as text: events in, rows out. */
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { cleanEvent } from '../../src/app/views/text/sanitise-text.ts';
+import { cleanEvent } from '../../src/app/views/text/sanitise-state.ts';
 import { bodySize, frameOf } from '../../src/ui/tui/shell/frame.ts';
 import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
-import type { Page } from '../../src/ui/tui/frame/page.ts';
+import type { Page } from '../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../src/ui/tui/frame/screen.ts';
 import type { Size } from '../../src/ui/tui/terminal/terminal.ts';
-import { plain } from '../../src/app/views/text/clip.ts';
+import { plain } from '../../src/app/views/text/line.ts';
 import { LOBBY } from './fake-run.ts';
 import { START } from './recorded-run.ts';
 
 /** What screens look at, 192 s after the start of the recorded run. */
 export const contextOf = (events: readonly MimirEvent[], more: Partial<Context> = {}): Context => ({
   state: foldAll(events.map((event) => cleanEvent(event))),
-  lobby: LOBBY,
+  projectService: LOBBY,
   now: START + 192_000,
   glyphs: UNICODE,
   live: new Map(),

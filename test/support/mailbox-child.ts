@@ -4,13 +4,13 @@
  */
 import { writeSync } from 'node:fs';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
-import { openMailbox } from '../../src/store/message-store.ts';
+import { openMessageStore } from '../../src/store/message-store.ts';
 
 const [, , stateDir = '', project = '', session = '', name = '', count = 'Infinity'] = process.argv;
-const mailbox = openMailbox({ stateDir, project });
+const messageStore = openMessageStore({ stateDir, project });
 for (let number = 1; number <= Number(count); number += 1) {
   const id = `${name}-${number}`;
-  mailbox.put(SessionId.parse(session), {
+  messageStore.put(SessionId.parse(session), {
     id,
     to: ROOT,
     text: `letter ${id}`,

@@ -20,12 +20,18 @@ const LOOKS: Readonly<Record<Need, () => string | null>> = {
     starts('bwrap', '--unshare-user', '--dev-bind', '/', '/', 'true')
       ? null
       : 'needs bubblewrap, and namespaces for it: it is missing here or refused',
-  cargo: () =>
-    starts('cargo', '--version') && existsSync(ITOA) ? null : 'needs cargo and the package librust-itoa-dev',
+  cargo: () => {
+    const minor = /^cargo 1\.(\d+)/.exec(spawnSync('cargo', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1];
+    if (minor === undefined || !existsSync(ITOA)) return 'needs cargo and the package librust-itoa-dev';
+    return Number(minor) >= 68 ? null : `needs cargo 1.68, which asks registries without git: this is 1.${minor}`;
+  },
   npm: () => (starts('npm', '--version') ? null : 'needs npm, which is missing here'),
   pytest: () => (starts('/usr/bin/python3', '-m', 'pytest', '--version') ? null : 'needs the package python3-pytest'),
   git: () => (starts('git', '--version') ? null : 'needs git, which is missing here'),
-  root: () => (process.getuid?.() === 0 ? null : 'needs root: it gives files to other users'),
+  root: () =>
+    process.getuid?.() === 0
+      ? null
+      : 'needs root, to give files to other users or to mount a policy where sandboxes still work',
   tmux: () => (starts('tmux', '-V') ? null : 'needs tmux, which is missing here'),
 };
 

@@ -10,7 +10,7 @@ const LET_GO = 1100;
 /** Turns to the question that waits, presses a key until something is on the screen. */
 export async function pressesUntil(person: Person, key: string, what: string | RegExp): Promise<void> {
   for (let tries = 0; tries < 40; tries += 1) {
-    if (ANSWERS.has(key) && person.screen().includes('A to answer')) {
+    if (ANSWERS.has(key) && /(?<!Press )A to answer/.test(person.screen())) {
       person.press('A');
       await person.sees('Esc later');
     }

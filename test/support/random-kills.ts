@@ -13,7 +13,7 @@ import type { Ran, Running } from './cli.ts';
 import { eventsIn, processesOf } from './cut-spawns.ts';
 import { brokenByRun } from './family-machine-promises.ts';
 import { brokenBy } from './invariants.ts';
-import type { Family, Member, Members } from './shell-family.ts';
+import type { RunSessions, Member, Members } from './shell-family.ts';
 import { openFamily } from './shell-family.ts';
 import { until } from './until.ts';
 
@@ -87,14 +87,14 @@ function livesBy(seed: number): readonly Life[] {
   }));
 }
 
-interface Letter {
+interface StoredMessage {
   readonly to: string;
   readonly text: string;
   /** A person was told that it is there. */
   readonly accepted: boolean;
 }
 
-const eventsOf = ({ home }: Family): readonly MimirEvent[] =>
+const eventsOf = ({ home }: RunSessions): readonly MimirEvent[] =>
   existsSync(home.state) ? eventsIn({ stateDir: home.state, project: home.project }) : [];
 
 /** Kills, writes and goes on with a run as the seed says; which promises were broken, and how many kills there were. */
@@ -102,7 +102,7 @@ export async function brokenBySeed(
   seed: number,
 ): Promise<{ readonly broken: readonly string[]; readonly kills: number }> {
   const family = await openFamily(MEMBERS);
-  const letters: Letter[] = [];
+  const letters: StoredMessage[] = [];
   const broken: string[] = [];
   let kills = 0;
   for (const life of livesBy(seed)) {
@@ -129,7 +129,7 @@ const resumed = (events: readonly MimirEvent[]): readonly string[] => [
 ];
 
 /** Runs it to a moment of its life, or to its end; whoever writes to it meanwhile has ended as well. */
-async function lived(family: Family, life: Life, letters: Letter[]): Promise<Ran> {
+async function lived(family: RunSessions, life: Life, letters: StoredMessage[]): Promise<Ran> {
   // A resumed run prints first what there was before.
   const before = eventsOf(family);
   const argv = before.length === 0 ? ['run', 'Work as a family', '--yes', '--mode', 'yolo', '--json'] : resumed(before);
@@ -160,26 +160,26 @@ function printed(running: Running, lines: number): Promise<boolean> {
   });
 }
 
-async function written(family: Family, { to, text, how }: Wish): Promise<Letter> {
+async function written(family: RunSessions, { to, text, how }: Wish): Promise<StoredMessage> {
   const session = eventsOf(family)[0]?.session ?? '';
   const { code } = await family.home.run(['send', `${session}/${to}`, text, how], { env: family.env });
   return { to, text, accepted: code === 0 };
 }
 
-const sentOf = (events: readonly MimirEvent[], { text }: Letter) =>
+const sentOf = (events: readonly MimirEvent[], { text }: StoredMessage) =>
   events.flatMap((event) => (event.type === 'message.sent' && event.content === text ? [event] : []));
 
 /** Has it come to its end, and read what it was sent? */
-function isWhole(events: readonly MimirEvent[], letters: readonly Letter[]): boolean {
+function isWhole(events: readonly MimirEvent[], letters: readonly StoredMessage[]): boolean {
   const end = events.at(-1);
   if (end?.type !== 'session.finished' || end.status !== 'completed') return false;
   return letters.every((letter) => !letter.accepted || sentOf(events, letter).length > 0);
 }
 
 function brokenInTheEnd(
-  { home }: Family,
+  { home }: RunSessions,
   events: readonly MimirEvent[],
-  letters: readonly Letter[],
+  letters: readonly StoredMessage[],
 ): readonly string[] {
   const linesOf = (file: string): readonly string[] =>
     existsSync(join(home.project, file)) ? readFileSync(join(home.project, file), 'utf8').split('\n') : [];

@@ -308,7 +308,9 @@ export function finished(status: 'completed' | 'failed' | 'stopped' | 'rejected'
     type: 'session.finished',
     status,
     summary:
-      '# Token refresh\n\nThe race is in `src/auth/store.ts:41`.\n\n1. Agent 1: 14 files found\n2. Agent 2: failed\n\n> No language model was used.',
+      status === 'stopped'
+        ? 'stopped by you'
+        : '# Token refresh\n\nThe race is in `src/auth/store.ts:41`.\n\n1. Agent 1: 14 files found\n2. Agent 2: failed\n\n> No language model was used.',
     totals: { cost: 0.2878, tokens: 102_200, agents: 7, duration: 200_000 },
   });
 }

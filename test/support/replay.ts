@@ -7,14 +7,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { faultText } from '../../src/config/files/fault.ts';
-import type { Loaded } from '../../src/config/settings/load.ts';
-import { loadConfig } from '../../src/config/settings/load.ts';
-import type { Price } from '../../src/domain/models/price.ts';
+import { faultText } from '../../src/config/files/read-text.ts';
+import { loadConfig, type Loaded } from '../../src/config/settings/load.ts';
+import type { Price } from '../../src/domain/models/provider.ts';
 import { scriptedModel } from '../../src/models/script-file.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
-import { AGENT, draftOf, testRun } from './run.ts';
-import type { Script } from './run.ts';
+import { AGENT, draftOf, type Script, testRun } from './run.ts';
 
 const count = z.int().min(0);
 const Trajectory = z.object({

@@ -1,7 +1,7 @@
 /** What specs of the engine look at in a run, and two runs that many of them begin with. */
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Setting, TestRun } from './run.ts';
-import type { RunResult } from '../../src/engine/run/run-options.ts';
+import type { RunResult } from '../../src/engine/run/open-run.ts';
 import { AGENT, calling, planOf, testRun } from './run.ts';
 import type { FakeWorld } from './world.ts';
 

@@ -7,7 +7,7 @@ import { DraftPlan } from '../../src/domain/plan/plan.ts';
 import type { Capability, Role } from '../../src/domain/agents/role.ts';
 import type { Run } from '../../src/engine/run/run.ts';
 import { startRun } from '../../src/engine/run/run.ts';
-import type { RunOptions } from '../../src/engine/run/run-options.ts';
+import type { RunOptions } from '../../src/engine/run/open-run.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { RunState } from '../../src/events/state.ts';
@@ -115,7 +115,7 @@ export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
     capability: null,
     repeat: 'safe',
     label: () => 'todos',
-    run: (input, { desk }) => Promise.resolve(desk.setTodos(input.todos)),
+    run: (input, { toolHost }) => Promise.resolve(toolHost.setTodos(input.todos)),
   };
   const send: Tool<{ to: string; content: string }> = {
     name: 'send_message',
@@ -124,7 +124,7 @@ export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
     capability: null,
     repeat: 'never',
     label: ({ to }) => `message to ${to}`,
-    run: (input, { desk }) => Promise.resolve(desk.sendMessage(input.to, input.content)),
+    run: (input, { toolHost }) => Promise.resolve(toolHost.sendMessage(input.to, input.content)),
   };
   const child: Tool<{ description: string; prompt: string; subagent_type: string }> = {
     name: 'Task',
@@ -133,7 +133,8 @@ export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
     capability: 'spawn',
     repeat: 'never',
     label: (input) => `Task(${input.subagent_type}): ${input.description}`,
-    run: ({ description, prompt, subagent_type }, { desk }) => desk.spawn({ description, prompt, role: subagent_type }),
+    run: ({ description, prompt, subagent_type }, { toolHost }) =>
+      toolHost.spawn({ description, prompt, role: subagent_type }),
   };
   const ask: Tool<{ question: string }> = {
     name: 'ask_user',
@@ -142,7 +143,7 @@ export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
     capability: null,
     repeat: 'never',
     label: ({ question }) => `asks: ${question}`,
-    run: ({ question }, { desk }) => desk.askUser(question, []),
+    run: ({ question }, { toolHost }) => toolHost.askUser(question, []),
   };
   const tools: readonly Tool[] = [
     widened(tool('read', 'read', 'safe')),

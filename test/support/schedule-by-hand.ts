@@ -25,7 +25,7 @@ export function byHand(
   const running = schedule<number>({
     jobs,
     known,
-    apart,
+    mustNotOverlap: apart,
     start: (id) => {
       told.push(['start', id]);
       return new Promise((resolve) => ends.set(id, resolve));

@@ -4,29 +4,25 @@
  */
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-import type { Control } from '../../src/remote/server/server.ts';
-import { openControl } from '../../src/remote/server/server.ts';
+import { type Control, openControl } from '../../src/remote/server.ts';
 import { whereOf } from '../../src/remote/socket-paths.ts';
-import type { AgentId } from '../../src/domain/ids.ts';
-import type { SessionId } from '../../src/domain/ids.ts';
-import { fail, ok } from '../../src/domain/result.ts';
-import type { Result } from '../../src/domain/result.ts';
+import type { AgentId, SessionId } from '../../src/domain/ids.ts';
+import { fail, ok, type Result } from '../../src/domain/result.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
+import { CHILD_DEFAULTS } from '../../src/policy/rules.ts';
 import type { Command, Receipt, Refusal, RunView } from '../../src/ports/controls.ts';
-import type { Letter } from '../../src/ports/message-store.ts';
+import type { StoredMessage } from '../../src/ports/log.ts';
 import { openLog } from '../../src/store/log.ts';
-import { openMailbox } from '../../src/store/message-store.ts';
+import { openMessageStore } from '../../src/store/message-store.ts';
 import { Exit } from '../../src/app/process/exit.ts';
-import { readArguments } from '../../src/app/process/flags/flags.ts';
+import { readArguments } from '../../src/app/process/flags.ts';
 import type { Io } from '../../src/app/process/io.ts';
-import { painter } from '../../src/app/process/flags/color.ts';
-import { givenBy } from '../../src/app/client/run-api.ts';
+import { createPainter } from '../../src/app/process/flags.ts';
+import { runApi } from '../../src/app/client/run-api.ts';
 import type { Verb } from '../../src/cli/verb.ts';
 import { world } from '../../src/app/process/world.ts';
-import type { Home } from './cli.ts';
-import { openHome } from './cli.ts';
+import { type Home, openHome } from './cli.ts';
 
 export interface Asked {
   readonly command: Command;
@@ -37,7 +33,7 @@ export interface Asked {
 type Answer = (command: Command, by: AgentId | null) => Result<Receipt, Refusal>;
 
 /** What becomes of the letters in the box of a run. */
-type Poked = (box: { readonly letters: readonly Letter[]; taken(): void }) => void;
+type Poked = (box: { readonly letters: readonly StoredMessage[]; taken(): void }) => void;
 
 export interface Stage {
   readonly home: Home;
@@ -102,9 +98,9 @@ export function openStage(now: number): Stage {
       each: (after, some) => log.each(session, after, some),
       state: () => foldAll(log.each(session)),
     };
-    const mailbox = openMailbox({ stateDir: home.state, project: home.project });
-    const letters = (): number => mailbox.waiting(session).length;
-    const given = givenBy(view, { children: CHILD_DEFAULTS, now: () => world.now(), letters });
+    const messageStore = openMessageStore({ stateDir: home.state, project: home.project });
+    const letters = (): number => messageStore.waiting(session).length;
+    const given = runApi(view, { children: CHILD_DEFAULTS, now: () => world.now(), letters });
     const control = openControl(
       whereOf({ stateDir: home.state, runtimeDir: join(home.state, 'run'), project: home.project, session }),
       world,
@@ -114,8 +110,8 @@ export function openStage(now: number): Stage {
       ...given,
       controls: {
         session,
-        previewMode: () => ({ refused: null, looser: false, changes: [], answers: 0 }),
-        previewPlan: () => fail('no plan'),
+        previewMode: () => Promise.resolve({ refused: null, looser: false, changes: [], answers: 0 }),
+        previewPlan: () => Promise.resolve(fail('no plan')),
         submit: (command, by) => {
           asked.push({ command, by: by ?? null });
           return Promise.resolve(answer(command, by ?? null));
@@ -125,9 +121,9 @@ export function openStage(now: number): Stage {
       },
       poke: () => {
         pokes += 1;
-        const waiting = mailbox.waiting(session);
+        const waiting = messageStore.waiting(session);
         const ids = waiting.map(({ id }) => id);
-        if (poked !== undefined) return poked({ letters: waiting, taken: () => mailbox.taken(session, ids) });
+        if (poked !== undefined) return poked({ letters: waiting, taken: () => messageStore.taken(session, ids) });
         // Who has ended goes on with it.
         const ended = waiting.filter(({ to }) => (view.state().agents.get(to)?.outcome ?? null) !== null);
         write(
@@ -143,7 +139,7 @@ export function openStage(now: number): Stage {
       control,
       record: (...events) => write(session, events),
       door: async (agent) => {
-        const path = await control.doors.open(agent);
+        const path = await control.agentSockets.open(agent);
         if (path === null) throw new Error('there is no door');
         return path;
       },
@@ -160,7 +156,7 @@ export async function saidBy(verb: Verb, argv: readonly string[], home: Home, ho
     env,
     terminal: how.width !== undefined,
     width: how.width ?? 80,
-    paint: painter({}, false),
+    paint: createPainter({}, false),
     lost: new AbortController().signal,
     where: () => how.cwd ?? home.project,
     say: (line) => void out.push(line),

@@ -22,7 +22,7 @@ export interface Member {
 
 export type Members = Readonly<Record<string, Member>>;
 
-export interface Family {
+export interface RunSessions {
   readonly home: Home;
   /** What Mimir is told of its provider. */
   readonly env: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface Family {
 }
 
 /** Opens a home and a model for it. `ordinary`: Mimir runs as an ordinary user. `config`: the person's. */
-export async function openFamily(members: Members, { ordinary = false, config = '' } = {}): Promise<Family> {
+export async function openFamily(members: Members, { ordinary = false, config = '' } = {}): Promise<RunSessions> {
   const home = openHome({ 'a.txt': 'one\n' });
   onTestFinished(() => home.remove());
   writeFileSync(join(home.config, 'config.yml'), config);

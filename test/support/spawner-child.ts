@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { whereOf } from '../../src/remote/socket-paths.ts';
-import { reach } from '../../src/remote/client/connect.ts';
+import { reach } from '../../src/remote/client.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 
 const [, , stateDir = '', project = '', name = '', label = '', count = '0'] = process.argv;

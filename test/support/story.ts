@@ -1,11 +1,11 @@
 /** Events told one after the other, a second apart: for specs of the fold. */
 import { AgentId, CallId, ModelId, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
-import type { EventOf } from '../../src/events/by-type.ts';
+import type { EventOf } from '../../src/events/event.ts';
 import { withReasons } from '../../src/events/earlier-words.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
-import { standingsOf } from '../../src/events/turns.ts';
+import { positionsOf } from '../../src/events/turns.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 
 /** When every story begins, in milliseconds. */
@@ -19,7 +19,7 @@ export const callId = (id: string): CallId => CallId.parse(id);
 
 /** The conversation of one agent, as the log knows it. */
 export const turnsOf = (events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] =>
-  standingsOf(events, [agent]).get(agent)?.turns ?? [];
+  positionsOf(events, [agent]).get(agent)?.turns ?? [];
 
 type Created = EventOf<'agent.created'>;
 

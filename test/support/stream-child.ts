@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { anthropicCaller } from '../../src/models/anthropic/adapter.ts';
 import { openaiCaller } from '../../src/models/openai/adapter.ts';
-import { world } from '../../src/app/process/world.ts';
+import { world } from '../../src/app/process/index.ts';
 import { ask, setupFor as anthropicSetup } from '../models/anthropic-parts.ts';
 import { LOCAL, NEVER, requestFor, setupFor } from '../models/openai-setup.ts';
 

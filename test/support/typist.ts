@@ -2,7 +2,7 @@
 import { Chalk } from 'chalk';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Command } from '../../src/ports/controls.ts';
-import type { LobbyInfo } from '../../src/ports/project-service.ts';
+import type { ProjectInfo } from '../../src/ports/project-service.ts';
 import type { LineConsole, Typed } from '../../src/ui/lines/console.ts';
 import { LineSession } from '../../src/ui/lines/session.ts';
 import { until } from './until.ts';
@@ -34,21 +34,21 @@ export async function typist(
     info = LOBBY,
     changes,
     terminal = false,
-  }: Readonly<{ info?: LobbyInfo; changes?: MimirEvent; terminal?: boolean }> = {},
+  }: Readonly<{ info?: ProjectInfo; changes?: MimirEvent; terminal?: boolean }> = {},
 ): Promise<Typist> {
   const run = fakeRun(info);
   const said: string[] = [];
-  const console = new Desk(said);
+  const console = new ToolHost(said);
   const session = new LineSession({
     io: { paint: new Chalk({ level: 0 }), terminal },
     console,
-    lobby: run.lobby,
+    projectService: run.projectService,
     approves: true,
     models: true,
     folder: '/nowhere',
   });
   if (events !== null) {
-    const begun = await run.lobby.start('task');
+    const begun = await run.projectService.start('task');
     if (!begun.ok) throw new Error('not begun');
     const { value } = begun;
     session.follow({
@@ -90,7 +90,7 @@ export async function typist(
   };
 }
 
-class Desk implements LineConsole {
+class ToolHost implements LineConsole {
   prompt = '';
   readonly #said: string[];
   #waiting: ((typed: Typed | null) => void) | null = null;

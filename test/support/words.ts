@@ -4,7 +4,7 @@ import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
-import { openTools } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { type Files, freshFolder, makeFolder } from './repos.ts';
 import { filed, ROLES, RULES, type Script, type Setting, type TestRun, testRun } from './run.ts';
 
@@ -25,7 +25,9 @@ function toolsIn(folder: string): ToolPort {
   if (!port.ok) throw new Error(port.fault);
   const tools = port.value.tools.map(
     (tool): Tool =>
-      tool.name === 'bash' ? { ...tool, run: (input, context) => tool.run(input, { ...context, box: 'none' }) } : tool,
+      tool.name === 'bash'
+        ? { ...tool, run: (input, context) => tool.run(input, { ...context, sandbox: 'none' }) }
+        : tool,
   );
   return { tools, sandbox: { is: 'bubblewrap' } };
 }

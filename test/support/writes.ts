@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll } from 'vitest';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ToolOutput } from '../../src/ports/tool.ts';
-import { openSandbox, openTools, toolEnvironment } from '../../src/tools/tools.ts';
+import { openSandbox, openTools, toolEnvironment } from '../../src/tools/index.ts';
 import { USERS, openPlace } from './boxes.ts';
 import { needs } from './needs.ts';
 import type { Files } from './repos.ts';
@@ -38,8 +38,8 @@ export async function heldProject(files: Files, { repository = true } = {}): Pro
     return tool.run(tool.input.parse(input), {
       agent: ROOT,
       signal: new AbortController().signal,
-      box: 'read-write',
-      desk: NO_DESK,
+      sandbox: 'read-write',
+      toolHost: NO_DESK,
       ...(writes === null ? {} : { writes }),
       onOutput: () => undefined,
     });

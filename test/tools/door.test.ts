@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownProgram } from '../../src/app/process/own-program.ts';
+import { ownProgram } from '../../src/app/process/program.ts';
 import {
   allFailed,
   attempts,

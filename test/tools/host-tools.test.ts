@@ -1,7 +1,8 @@
 /** Tools that ask the run: their names, their schemas, and what reaches the desk. */
+import { toolsFor } from '../../src/domain/agents/tool-facts.ts';
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
-import { openTools, toolsFor } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { CAPABILITIES } from '../../src/domain/agents/role.ts';
 import { freshFolder, makeFolder } from '../support/repos.ts';
 import { workbench } from './workbench.ts';

@@ -1,6 +1,6 @@
 /** What people read on a card while a tool looks: words instead of a long pattern. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { openTools } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { folderOf } from '../analyst/folders.ts';
 
 const folder = folderOf({});

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openTools } from '../../src/tools/tools.ts';
+import { openTools } from '../../src/tools/index.ts';
 import { freshFolder } from '../support/folder.ts';
 
 it('names a folder of the project relative to its root, and nothing that leads out of it (S028, S153)', async () => {

@@ -1,13 +1,14 @@
 /** Opens the real tools on a folder and calls them the way the gate does: parse, then run. */
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import { fail, type Result } from '../../src/domain/result.ts';
-import type { Desk, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
-import { checkRoot, openTools, type PathRules, type Root } from '../../src/tools/tools.ts';
+import type { ToolHost, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
+import { checkRoot, openTools, type PathRules } from '../../src/tools/index.ts';
+import type { Root } from '../../src/tools/paths/root.ts';
 import { toolEnvironment } from '../../src/tools/process/environment.ts';
 import { freshFolder } from '../support/repos.ts';
 
 /** A desk that answers with what it was asked. */
-const echoDesk: Desk = {
+const echoDesk: ToolHost = {
   setTodos: (todos) => ({ ok: true, text: JSON.stringify(todos) }),
   sendMessage: (to, content) => ({ ok: true, text: JSON.stringify({ to, content }) }),
   readFinding: (wanted) => ({ ok: true, text: JSON.stringify(wanted) }),
@@ -20,8 +21,8 @@ function contextFor(part: Partial<ToolContext> = {}): ToolContext {
   return {
     agent: ROOT,
     signal: new AbortController().signal,
-    box: 'none',
-    desk: echoDesk,
+    sandbox: 'none',
+    toolHost: echoDesk,
     onOutput: () => undefined,
     ...part,
   };

@@ -1,13 +1,23 @@
-/** Two kinds of task whose answers are lists: open notes and recent changes. */
-import { behind, claim, excerpt, faults, section } from '../evidence.ts';
-import { languageOf } from '../languages.ts';
-import { isInComment } from '../lines.ts';
-import { isForeign, isTest, rankOf } from '../paths.ts';
-import { inventory } from '../project.ts';
-import { filesOf, git, hitsOf, isCut, linesOf, list, read, search } from '../tools.ts';
-import type { Hit, Seen } from '../tools.ts';
-import type { Part, Work } from '../turns.ts';
-import { byPlace, grouped, listed, plural, shortened } from '../words.ts';
+/** Three kinds of task whose answers are lists: open notes, recent changes, declared dependencies. */
+import MANIFESTS from '../data/manifests.json' with { type: 'json' };
+import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
+import { anyOf, type Hit, isComment, isInComment, languageOf } from '../languages.ts';
+import { inventory, isForeign, isTest, rankOf } from '../project.ts';
+import {
+  filesOf,
+  git,
+  hitsOf,
+  isCut,
+  linesOf,
+  list,
+  LONG_LINE,
+  type Looking,
+  read,
+  search,
+  type Seen,
+} from '../tools.ts';
+import type { Brief, Part, Work } from '../turns.ts';
+import { byDepth, byPlace, captured, code, escaped, grouped, listed, plural, shortened } from '../words.ts';
 
 /** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
 export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word.replace('-', ''));
@@ -15,34 +25,29 @@ const NOTES = listed(NOTE_WORDS);
 const ANY_NOTE = listed(NOTE_WORDS, 'or');
 const NOTE = new RegExp(String.raw`\b(?:${NOTE_WORDS.join('|')})\b`);
 /** Beside code, files in which a comment is told by its sign. */
-const BUILD_FILE =
-  /(?:^|\/)(?:CMakeLists\.txt|Makefile[\w.]*|Dockerfile|[\w.-]+\.(?:cmake|ya?ml|toml|ini|cfg|sql|mk|am|ac))$/;
+const COMMENTED =
+  /(?:^|\/)(?:CMakeLists\.txt|Makefile[\w.]*|Dockerfile|[\w.-]+\.(?:y|l|cmake|ya?ml|toml|ini|cfg|sql|mk|am|ac))$/;
 const MOST_NOTES = 60;
 const MOST_OTHERS = 10;
 
 /** Every line that holds one of the words: those in comments of code first, by file, then the others. */
 export const todos: Part = { todos: ['Search for open notes'], work: noting };
 
-function* noting({ task }: { readonly task: string }): Work {
+function* noting({ task }: Brief): Work {
   const project = yield* inventory(task);
-  const [look] = yield {
-    say: `I search for ${NOTES}.`,
-    todo: 0,
-    asks: [search(NOTE.source, { path: project.path, limit: 1000, about: NOTES })],
-  };
+  const ask = search(NOTE.source, { path: project.path, limit: 1000, about: NOTES });
+  const [look] = yield { todo: 0, say: `I search for ${NOTES}.`, asks: [ask] };
   const hits = hitsOf(look).toSorted((a, b) => rankOf(a.path) - rankOf(b.path) || byPlace(a, b));
   const isNote = (hit: Hit): boolean =>
-    (languageOf(hit.path) !== undefined || BUILD_FILE.test(hit.path)) &&
+    (languageOf(hit.path) !== undefined || COMMENTED.test(hit.path)) &&
     !isForeign(hit.path) &&
     isInComment(hit, NOTE.exec(hit.text)?.index ?? 0);
   const { notes = [], others = [] } = Object.groupBy(hits, (hit) => (isNote(hit) ? 'notes' : 'others'));
-  const least = isCut(look) ? 'At least ' : '';
-  return [
-    `${least}${notesText(notes, others, project.called)} ${behind(look)}.`,
-    ...section('Open notes', noteRows(notes, MOST_NOTES)),
-    ...section('Other lines with these words', noteRows(others, MOST_OTHERS)),
-    ...faults([...project.seen, look]),
-  ].join('\n');
+  return report(
+    `${isCut(look) ? 'At least ' : ''}${notesText(notes, others, project.called)} ${behind(look)}.`,
+    ['Open notes', noteRows(notes, MOST_NOTES)],
+    ['Other lines with these words', noteRows(others, MOST_OTHERS)],
+  );
 }
 
 function notesText(notes: readonly Hit[], others: readonly Hit[], called: string): string {
@@ -55,84 +60,58 @@ function notesText(notes: readonly Hit[], others: readonly Hit[], called: string
     const tests = notes.filter(({ path }) => isTest(path)).length;
     return `${plural(notes.length, 'open note')} in comments of ${files} (${listed(kinds)}; ${tests} of them in tests), first ${claim(note)}`;
   }
-  if (other === undefined) return `No line of ${called} holds ${ANY_NOTE}`;
+  if (other === undefined) return `No line of ${called} contains ${ANY_NOTE}`;
   const count = `${plural(others.length, 'other line')} ${others.length === 1 ? 'does' : 'do'}`;
-  return `No comment in code holds ${ANY_NOTE}; ${count}, first ${claim(other)}`;
+  return `No comment in code contains ${ANY_NOTE}; ${count}, first ${claim(other)}`;
 }
 
 const noteRows = (hits: readonly Hit[], most: number): readonly string[] =>
-  shortened(
-    hits,
-    most,
-    (hit) => `- ${claim(hit)}`,
-    (others) =>
-      `${others.length} more of that search, in ${listed([...new Set(others.map(({ path }) => path))].slice(0, 8))}`,
-  );
+  shortened(hits, most, (hit) => `- ${claim(hit)}`, ' of that search');
 
 const CHANGE_LOGS = '{CHANGE*,Change*,change*,HISTORY*,History*,NEWS*,News*,RELEASE*,Release*}';
+const CHANGE_LOG = /(?:^|\/)[\w-]+(?:\.(?:md|rst|txt|adoc|markdown))?$/;
 const LOG_LENGTH = 100;
 /** Lines of a change log that are shown. */
 const LOG_LINES = 24;
 const MOST_COMMITS = 12;
-const MOST_CHANGED = 10;
 
 export const changes: Part = { todos: ['Ask git', 'Read the change log'], work: changing };
 
-function* changing({ task }: { readonly task: string }): Work {
+function* changing({ task }: Brief): Work {
   const project = yield* inventory(task);
   const paths = project.path === undefined ? {} : { paths: [project.path] };
   const [status, log, logs] = yield {
-    say: 'I ask git for the state and the latest commits, and look for a change log.',
     todo: 0,
+    say: 'I ask git for the state and the latest commits, and look for a change log.',
     asks: [
       git('status'),
-      git('log', { limit: LOG_LENGTH, stat: true, ...paths }),
+      git('log', { limit: LOG_LENGTH, ...paths }),
       list(20, { glob: CHANGE_LOGS, about: 'CHANGE*, HISTORY*, NEWS*, RELEASE*' }),
     ],
   };
-  const [name] = filesOf(logs)
-    .filter(
-      (path) => !isTest(path) && !isForeign(path) && /(?:^|\/)[\w-]+(?:\.(?:md|rst|txt|adoc|markdown))?$/.test(path),
-    )
-    .toSorted((a, b) => a.split('/').length - b.split('/').length);
-  const [paper] = yield {
-    say: name === undefined ? 'There is no change log.' : `I read the top of ${name}.`,
-    todo: 1,
-    asks: name === undefined ? [] : [read(name, 1, 60)],
-  };
+  const papers = filesOf(logs).filter((path) => !isTest(path) && !isForeign(path) && CHANGE_LOG.test(path));
+  const [top, ...others] = papers.toSorted(byDepth);
+  const say = top === undefined ? 'There is no change log.' : `I read the top of ${top}.`;
+  const [paper] = yield { todo: 1, say, asks: top === undefined ? [] : [read(top)] };
   const commits = commitsIn(log);
   const entry = firstEntry(linesOf(paper));
-  return [
-    changesText(
-      commits,
-      entry.find(({ text }) => /\w/.test(text)),
-      log,
-    ),
-    ...section('Uncommitted', statusRows(status)),
-    ...section(
-      'Latest commits',
-      commits
-        .slice(0, MOST_COMMITS)
-        .map(({ hash, date, author, subject }) => `- ${hash} ${date} ${subject} (${author})`),
-    ),
-    ...(commits.length < 2 ? [] : section('Files that these commits changed most', changedRows(log))),
-    ...(paper === undefined
-      ? section('Change log', [`- no file is called CHANGE*, HISTORY*, NEWS* or RELEASE* ${behind(logs)}`])
-      : excerpt(entry)),
-    ...faults([...project.seen, status, log, logs, paper]),
-  ].join('\n');
+  const rows = commits.map(({ hash, date, author, subject }) => `- ${hash} ${date} ${subject} (${author})`);
+  return report(
+    changesText(commits, entry, log),
+    ['Uncommitted', statusRows(status)],
+    ['Latest commits', rows.slice(0, MOST_COMMITS)],
+    paper === undefined
+      ? ['Change log', [`- no file is called CHANGE*, HISTORY*, NEWS* or RELEASE* ${behind(logs)}`]]
+      : excerpt(entry),
+    ['Other change logs', others.slice(0, MOST_OTHERS).map((path) => `- ${path}`)],
+  );
 }
 
-interface Commit {
-  readonly hash: string;
-  readonly date: string;
-  readonly author: string;
-  readonly subject: string;
-}
+type Commit = ReturnType<typeof commitsIn>[number];
 
 const COMMIT = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})T\S+ (.*)$/;
 
-function commitsIn(log: Seen | undefined): readonly Commit[] {
+function commitsIn(log: Seen | undefined) {
   const lines = log?.ok === true ? log.text.split('\n') : [];
   return lines.flatMap((line, at) => {
     const [, hash = '', date = '', author = ''] = COMMIT.exec(line) ?? [];
@@ -141,10 +120,11 @@ function commitsIn(log: Seen | undefined): readonly Commit[] {
   });
 }
 
-function changesText(commits: readonly Commit[], top: Hit | undefined, log: Seen | undefined): string {
+function changesText(commits: readonly Commit[], entry: readonly Hit[], log: Seen | undefined): string {
   const [latest] = commits;
+  const top = entry.find(({ text }) => /\w/.test(text));
   const begins = top === undefined ? '' : ` The change log begins at ${claim(top)}.`;
-  if (latest === undefined) return `Git tells of no commit ${behind(log)}.${begins}`;
+  if (latest === undefined) return `No commit could be read ${behind(log)}.${begins}`;
   const read = `${plural(commits.length, 'commit')} ${commits.length === 1 ? 'was' : 'were'} read`;
   return `The latest commit is ${latest.hash} of ${latest.date}, "${latest.subject}" by ${latest.author}; ${read} (git log, at most ${LOG_LENGTH}).${begins}`;
 }
@@ -153,25 +133,7 @@ function statusRows(status: Seen | undefined): readonly string[] {
   if (status?.ok !== true) return [];
   const rows = status.text.split('\n').filter((line) => /^[ MADRCU?!]{2} /.test(line));
   if (rows.length === 0) return ['- nothing (git status)'];
-  return shortened(
-    rows,
-    MOST_COMMITS,
-    (row) => `- ${row.trim()}`,
-    (others) => `${others.length} more (git status)`,
-  );
-}
-
-/** Shortened paths are left out: they name no file. */
-function changedRows(log: Seen | undefined): readonly string[] {
-  const rows = (log?.text.split('\n') ?? []).flatMap((line) => {
-    const [, path = '', size = '0'] = /^ (\S.*?)\s+\|\s+(\d+) [+-]*$/.exec(line) ?? [];
-    return path === '' || path.startsWith('...') || path.includes(' => ') ? [] : [{ path, size: Number(size) }];
-  });
-  return [...Map.groupBy(rows, ({ path }) => path)]
-    .map(([path, all]) => ({ path, times: all.length, size: all.reduce((sum, one) => sum + one.size, 0) }))
-    .toSorted((a, b) => b.times - a.times || b.size - a.size || byPlace(a, b))
-    .slice(0, MOST_CHANGED)
-    .map(({ path, times, size }) => `- ${path}: ${plural(times, 'commit')}, ${plural(size, 'line')} (git log)`);
+  return shortened(rows, MOST_COMMITS, (row) => `- ${row.trim()}`, ' (git status)');
 }
 
 /** The first entry of a change log: from its first heading with a version or a date to the next. */
@@ -181,4 +143,192 @@ function firstEntry(lines: readonly Hit[]): readonly Hit[] {
   const from = Math.max(0, lines.findIndex(isHead));
   const end = isHead(lines[from] ?? { path: '', line: 0, text: '' }) ? lines.slice(from + 1).findIndex(isHead) : -1;
   return lines.slice(from, Math.min(from + LOG_LINES, end === -1 ? lines.length : from + 1 + end));
+}
+
+// Declared dependencies, each with the line that names it, and the lines that use it. What can't be told from a line is left out.
+
+const MOST_MANIFESTS = 12;
+const MOST_ASKED = 120;
+const MANIFEST_LINES = 400;
+
+export const dependencies: Part = {
+  todos: ['Read the manifests', 'Search for uses of each dependency', 'Look for those without an import'],
+  work: counting,
+};
+
+/** A dependency with what the searches for its imports found; undefined where nothing was searched. */
+interface Counted extends Dependency {
+  readonly useLook: Seen | undefined;
+  readonly uses: readonly Hit[];
+  /** Of one without an import: the search for any other mention, and the best of them. */
+  readonly nameLook: Seen | undefined;
+  readonly mention: Hit | undefined;
+}
+
+function* counting({ task }: Brief): Work {
+  const { path } = yield* inventory(task);
+  const where = { glob: `{${GLOBS.join(',')}}`, path, about: `manifests of ${GLOBS.length} kinds` };
+  const [manifests] = yield { todo: 0, say: 'I look for manifests.', asks: [list(200, where)] };
+  const own = filesOf(manifests).filter((file) => !isForeign(file) && !isTest(file));
+  const paths = own.toSorted(byDepth).slice(0, MOST_MANIFESTS);
+  if (paths.length === 0) return `No manifest of a known kind was found ${behind(manifests)}.`;
+  const asks = paths.map((file) => read(file, 1, MANIFEST_LINES));
+  const texts = yield { todo: 0, say: `I read ${listed(paths)}.`, asks };
+  const counted = yield* countedOf(texts.flatMap((seen, at) => declaredIn(paths[at] ?? '', linesOf(seen))));
+  const kinds = Map.groupBy(counted, ({ hit, kind }) => (kind === '' ? hit.path : `${hit.path}, ${kind}`));
+  return report(
+    headText(counted, paths, manifests),
+    ...[...kinds].map(([heading, all]): Section => [heading, all.map(rowOf)]),
+  );
+}
+
+/** Searches for imports of each, then for any mention of those that have none. */
+function* countedOf(found: readonly Dependency[]): Looking<readonly Counted[]> {
+  const asked = found.filter(({ use }) => use !== null).slice(0, MOST_ASKED);
+  const looks = yield {
+    todo: 1,
+    say: 'I search for the imports of each dependency.',
+    asks: asked.map(({ name, use }) =>
+      search(use?.pattern ?? '', { glob: use?.glob ?? '*', limit: 100, about: `imports of ${code(name)}` }),
+    ),
+  };
+  const used = found.map((one) => {
+    const useLook = looks[asked.indexOf(one)];
+    return { ...one, useLook, uses: usesIn(one, useLook) };
+  });
+  const idle = used.filter(({ useLook, uses }) => useLook?.ok === true && uses.length === 0);
+  // Of `vendor/name` the second half alone is a mention, too.
+  const asks = idle.map(({ name }) => {
+    const own = anyOf([...new Set([name, name.split('/').at(-1) ?? ''])].map(escaped));
+    const where = { limit: 40, ignore_case: true, about: code(name) };
+    return search(`(?:^|[^\\w@-])${own}(?:[^\\w-]|$)`, where);
+  });
+  const named = yield { todo: 2, say: 'I search for other lines that name those without an import.', asks };
+  return used.map((one) => {
+    const nameLook = named[idle.indexOf(one)];
+    return { ...one, nameLook, mention: mentionIn(nameLook, one) };
+  });
+}
+
+const usesIn = (one: Dependency, look: Seen | undefined): readonly Hit[] =>
+  hitsOf(look)
+    .filter((hit) => !isComment(hit) && !hit.path.includes('node_modules/') && hit.path !== one.hit.path)
+    .toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
+
+function rowOf({ name, hit, useLook, uses, nameLook, mention }: Counted): string {
+  const begin = `- ${name}: declared at ${claim(hit)}`;
+  if (useLook === undefined) return `${begin}; its use cannot be told from its name`;
+  const [first] = uses;
+  if (first !== undefined) {
+    const files = `${isCut(useLook) ? 'at least ' : ''}${plural(new Set(uses.map(({ path }) => path)).size, 'file')}`;
+    return `${begin}; imported in ${files}${isTest(first.path) ? ', all of them tests' : ''}, for example ${claim(first)}`;
+  }
+  const none = `${begin}; no import by its name was found ${behind(useLook)}`;
+  if (mention !== undefined) return `${none}, but ${claim(mention)} names it`;
+  return isLost({ nameLook, mention }) ? `${none}, and no other line names it ${behind(nameLook)}` : none;
+}
+
+/** No line names it, as far as a search that was not cut tells. */
+const isLost = ({ nameLook, mention }: Pick<Counted, 'nameLook' | 'mention'>): boolean =>
+  nameLook?.ok === true && !isCut(nameLook) && mention === undefined;
+
+/** Another line that names it: of its own manifest first, then of other files but locks. */
+function mentionIn(look: Seen | undefined, { hit }: Dependency): Hit | undefined {
+  const others = hitsOf(look).filter((one) => place(one) !== place(hit) && !/lock|\.sum$/.test(one.path));
+  // Of a long line the name may be in the part that is not shown.
+  const rank = ({ path, text }: Hit): number =>
+    (path === hit.path ? -1 : rankOf(path)) + (LONG_LINE.test(text) ? 10 : 0);
+  return others.toSorted((a, b) => rank(a) - rank(b))[0];
+}
+
+function headText(counted: readonly Counted[], paths: readonly string[], manifests: Seen | undefined): string {
+  const [first] = counted;
+  if (first === undefined)
+    return `${listed(paths)} ${paths.length === 1 ? 'declares' : 'declare'} no dependency in a known form ${behind(manifests)}.`;
+  const files = listed([...new Set(counted.map(({ hit }) => hit.path))]);
+  const head = `${plural(counted.length, 'dependency is', 'dependencies are')} declared in ${files}, the first at ${claim(first.hit)}.`;
+  const lost = counted.filter(isLost).map(({ name }) => name);
+  const named = counted.filter(({ mention }) => mention !== undefined).map(({ name }) => name);
+  return [
+    head,
+    ...(lost.length === 0 ? [] : [`No import and no other mention was found of ${listed(lost)}.`]),
+    ...(named.length === 0
+      ? []
+      : [`No import was found of ${listed(named)}, but other lines name ${named.length === 1 ? 'it' : 'them'}.`]),
+  ].join(' ');
+}
+
+// How manifests are read: the rows of `data/manifests.json`, and what a manifest declares by them.
+
+interface Dependency {
+  readonly name: string;
+  /** As its section is called; empty where the whole file is one. */
+  readonly kind: string;
+  readonly hit: Hit;
+  /** How a use of it looks, and in which files; null when no use can be told from its name. */
+  readonly use: { readonly pattern: string; readonly glob: string } | null;
+}
+
+/**
+ * How one kind of manifest is read. `opens`: the line that opens a section, its first group is the kind; null where the whole file is
+ * one. `closes`: the line that closes it; null where the line that opens it holds the names itself. `name`: a name in a line.
+ */
+type Reader = (typeof MANIFESTS.manifests)[number];
+
+const GLOBS = [...new Set(MANIFESTS.manifests.map(({ file }) => file))];
+
+const readersOf = (name: string): readonly Reader[] =>
+  MANIFESTS.manifests.filter(({ file }) =>
+    new RegExp(`^${file.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(name),
+  );
+
+/** Whether a file of this name (without its folder) is a manifest. */
+export const isManifest = (name: string): boolean => readersOf(name).length > 0;
+
+/** What the lines of a manifest declare. */
+function declaredIn(path: string, lines: readonly Hit[]): readonly Dependency[] {
+  const name = path.split('/').at(-1) ?? '';
+  const own = lines.filter(({ text }) => !/^\s*(?:#|\/\/|dnl\b|-[a-z-])/.test(text));
+  return readersOf(name).flatMap((reader) =>
+    within(own, reader).flatMap(([kind, hit]) =>
+      namesIn(hit.text, reader).map((one) => ({ name: one, kind, hit, use: usePattern(one, reader.use) })),
+    ),
+  );
+}
+
+const namesIn = (text: string, { opens, closes, name }: Reader): readonly string[] => {
+  const list = opens !== null && closes === null ? text.replace(/^[^[]*\[/, '') : text;
+  return [...list.matchAll(new RegExp(name, 'g'))].map(([, one = '']) => one).filter((one) => one !== 'python');
+};
+
+/** Lines between one that opens a section and one that closes it, each with the kind of the section. */
+function within(lines: readonly Hit[], { opens, closes }: Reader): readonly (readonly [kind: string, hit: Hit])[] {
+  if (opens === null) return lines.map((hit) => ['', hit]);
+  const found: (readonly [string, Hit])[] = [];
+  let current = '';
+  for (const hit of lines) {
+    const opened = captured(new RegExp(opens), hit.text);
+    if (closes === null) found.push(...(opened === '' ? [] : [[opened, hit] as const]));
+    else if (opened !== '') current = opened;
+    else if (new RegExp(closes).test(hit.text)) current = '';
+    else if (current !== '') found.push([current, hit]);
+  }
+  return found;
+}
+
+/** Names under which libraries are imported where they differ. */
+const IMPORTED_AS = new Map(Object.entries(MANIFESTS.importedAs));
+/**
+ * How uses in a language look. `NAME` in a pattern is what the dependency is imported as. `names`: how its name becomes that: what is
+ * replaced in it, one after the other, by what.
+ */
+const USES = new Map(Object.entries(MANIFESTS.uses));
+
+function usePattern(name: string, kind: string | null): Dependency['use'] {
+  const use = USES.get(kind ?? '');
+  if (use === undefined) return null;
+  const changed = (text: string, [from = '', to = '']: readonly string[]): string =>
+    text.replaceAll(new RegExp(from, 'g'), to);
+  const own = IMPORTED_AS.get(name.toLowerCase()) ?? use.names.reduce(changed, escaped(name));
+  return { pattern: use.pattern.replaceAll('NAME', () => own), glob: use.files };
 }

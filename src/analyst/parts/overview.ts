@@ -1,24 +1,17 @@
 /** An overview: what a project says of itself, where it starts, what is in which folder, which files others rely on, what goes in circles. */
-import { behind, claim, faults, place, section } from '../evidence.ts';
-import { cycles, importsOf, usersOf } from '../imports.ts';
-import type { Imports } from '../imports.ts';
-import { languageOf, languagesIn, TABLE } from '../languages.ts';
-import { isComment, isInString } from '../lines.ts';
-import { isAside, isForeign, isSource, isTest } from '../paths.ts';
-import { inventory, programOf, testFolders } from '../project.ts';
-import type { Inventory } from '../project.ts';
-import { hitsOf, linesOf, read, searchEach } from '../tools.ts';
-import type { Hit, Looking, Seen } from '../tools.ts';
+import { behind, claim, claims, report } from '../evidence.ts';
+import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
+import { type Hit, isComment, isInString, languageOf, languagesIn } from '../languages.ts';
+import { isManifest } from './lists.ts';
+import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
+import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Part, Work } from '../turns.ts';
-import { byPlace, captured, grouped, listed, plural, shortened } from '../words.ts';
-import { isManifest } from './manifests.ts';
+import { byDepth, distinct, grouped, listed, plural, shortened } from '../words.ts';
 
 const MOST_CENTRAL = 8;
 const MOST_CYCLES = 6;
 const MOST_STARTS = 10;
 const MOST_FOLDERS = 14;
-/** Files that other agents named. */
-const MOST_NAMED = 6;
 /** Places of one row. */
 const MOST_PLACES = 4;
 
@@ -32,102 +25,89 @@ export const overview: Part = {
   work: looking,
 };
 
-function* looking({ task, findings }: Pick<Brief, 'task' | 'findings'>): Work {
+function* looking({ task }: Brief): Work {
   const project = yield* inventory(task);
   if (project.names.length === 0) return `There is no file in ${project.called} ${project.behind}.`;
   const papers = yield* papersOf(project);
+  const where = { path: project.path, limit: 100, about: 'starts of programs' };
   const looks = yield {
-    say: 'I search for the lines where programs start.',
     todo: 2,
-    asks: searchEach(languagesIn(programOf(project)), 'starts', {
-      path: project.path,
-      limit: 100,
-      about: 'starts of programs',
-    }),
+    say: 'I search for the lines where programs start.',
+    asks: searchEach(languagesIn(programOf(project)), ({ starts }) => [starts], where),
   };
   const starts = startsIn(looks, project);
   const imports = yield* importsOf([...project.sources, ...project.tests], project.path, 3);
-  return [
-    headText(project, papers, starts),
-    ...section('What it says of itself', papers.rows),
-    ...section('Where it starts', startRows(papers.manifests, starts, looks)),
-    ...section('Folders', folderRows(project)),
-    ...section('Files that most others import', centralRows(imports)),
-    ...section('Circles of imports', cycleRows(imports)),
-    ...section('What imports the files that other agents named', namedRows(imports, findings)),
-    ...section('Tests, by folder', testFolders(project)),
-    ...faults([...project.seen, ...papers.seen, ...looks, ...imports.seen]),
-  ].join('\n');
+  return report(
+    headText(project, papers.title, starts),
+    ['What it says of itself', papers.rows],
+    ['Where programs start', startRows(papers.manifestLines, starts, looks)],
+    ['Folders', folderRows(project)],
+    ['Files that most others import', centralRows(imports)],
+    ['Import cycles', cycleRows(imports)],
+  );
 }
 
 interface Papers {
   readonly rows: readonly string[];
-  readonly manifests: readonly Hit[];
+  readonly manifestLines: readonly Hit[];
   readonly title: Hit | undefined;
-  readonly seen: readonly Seen[];
 }
 
 const README = /^readme(?:\.(?:md|markdown|rst|txt|adoc|org))?$/i;
 /** A line that says something of the whole project; what, is in one of the groups. */
 const FACT =
   /^\s*(?:"(name|version|description)"\s*:|(name|version|description)\s*=(?!\s*\w+[.(])|(module)\s+[\w./-]+\s*$|<(artifactId|version|description)>|(AC_INIT|project)\s*\()/i;
-const factIn = (text: string): string | undefined => FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase();
 
 /** The README and the manifests nearest to the top. */
 function* papersOf({ names }: Inventory): Looking<Papers> {
-  const near = (test: (file: string) => boolean): readonly string[] =>
+  const near = (test: (file: string) => boolean, most: number): readonly string[] =>
     names
       .filter((name) => test(name.split('/').at(-1) ?? '') && !isTest(name) && !isForeign(name))
-      .toSorted((a, b) => a.split('/').length - b.split('/').length || byPlace({ path: a }, { path: b }));
-  const readme = near((file) => README.test(file)).slice(0, 1);
-  const manifests = near(isManifest).slice(0, 3);
-  const seen = yield {
-    say:
-      readme.length + manifests.length === 0
-        ? 'There is neither a README nor a manifest.'
-        : `I read ${listed([...readme, ...manifests])}.`,
-    todo: 1,
-    asks: [...readme.map((path) => read(path, 1, 60)), ...manifests.map((path) => read(path, 1, 250))],
-  };
+      .toSorted(byDepth)
+      .slice(0, most);
+  const readme = near((file) => README.test(file), 1);
+  const manifests = near(isManifest, 3);
+  const all = [...readme, ...manifests];
+  const say = all.length === 0 ? 'There is neither a README nor a manifest.' : `I read ${listed(all)}.`;
+  const seen = yield { todo: 1, say, asks: all.map((path) => read(path, 1, readme.includes(path) ? 60 : 250)) };
   const words = readme.length === 0 ? [] : sayings(linesOf(seen[0]));
-  const lines = seen.slice(readme.length).flatMap((one) => linesOf(one));
-  const told = Map.groupBy(
-    lines.filter(({ text }) => FACT.test(text)),
-    ({ path, text }) => `${path} ${factIn(text) ?? ''}`,
-  );
+  const manifestLines = seen.slice(readme.length).flatMap((one) => linesOf(one));
   // Each fact once: the same key again is an author's or a plugin's.
-  const facts = [...told.values()].flatMap((hits) => hits.slice(0, 1));
-  return {
-    rows: [...words, ...facts].map((hit) => `- ${claim(hit)}`),
-    manifests: lines,
-    title: facts.find(({ text }) => /^\s*["<]?description\b/.test(text)) ?? words[0],
-    seen,
-  };
+  const told = manifestLines.filter(({ text }) => FACT.test(text));
+  const facts = distinct(told, ({ path, text }) => `${path} ${FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase()}`);
+  const title = facts.find(({ text }) => /^\s*["<]?description\b/.test(text)) ?? words[0];
+  return { rows: claims([...words, ...facts]), manifestLines, title };
 }
 
-/** The first lines of a README that are sentences: no pictures, badges, links alone or rulers. */
+/** The first lines of a README that are sentences: no code, pictures, badges, links alone, rulers or later headings. */
 const sayings = (lines: readonly Hit[]): readonly Hit[] =>
   lines
+    .filter((_, at) => lines.slice(0, at + 1).filter(({ text }) => FENCE.test(text)).length % 2 === 0)
     .filter(
       ({ text }) =>
         text.replaceAll(/!?\[[^\]]*\]\([^)]*\)|<[^>]*>|\[[^\]]*\]|https?:\S+|[^\p{L}]/gu, '').length > 14 &&
-        !/^\s*(?:\.\.|\||`{3}|\[!?\[|#*\s*<|:\w+:)/.test(text),
+        !/^\s*(?:\.\.|\||##|`{3}|~{3}|\[!?\[|#*\s*<|:\w+:)/.test(text),
     )
     .slice(0, 4);
 
-function headText(project: Inventory, { title }: Papers, starts: readonly Hit[]): string {
+const FENCE = /^\s*(?:`{3}|~{3})/;
+
+function headText(project: Inventory, title: Hit | undefined, starts: readonly Hit[]): string {
   const { sources, tests, called, count } = project;
   const languages = languagesIn(sources).map(
-    (name) => `${sources.filter((file) => languageOf(file) === name).length} ${TABLE[name].label}`,
+    (language) => `${sources.filter((file) => languageOf(file) === language).length} ${language.label}`,
   );
-  const known = languages.length === 0 ? 'none in a language that I know' : listed(languages);
-  const start = starts.find(({ path }) => !isAside(path));
+  const known = languages.length === 0 ? 'no source file in a known language' : `source files: ${languages.join(', ')}`;
+  const start = starts.find(({ path, text }) => !isAside(path) && (text.startsWith('#!') || PROGRAM.test(path)));
   return [
-    `${called === 'this repository' ? 'This repository' : called} has ${project.whole ? '' : 'at least '}${plural(count, 'file')}: ${known}, and ${plural(tests.length, 'test file')} ${project.behind}.`,
+    `${called === 'this repository' ? 'This repository' : called} has ${project.whole ? '' : 'at least '}${plural(count, 'file')}; ${known}; test files in known languages: ${tests.length} ${project.behind}.`,
     ...(title === undefined ? [] : [`It says of itself: ${claim(title)}.`]),
     ...(start === undefined ? [] : [`A program starts at ${claim(start)}.`]),
   ].join(' ');
 }
+
+/** Names of files that hold the start of a whole program; elsewhere it may be a tool's or a check's. */
+const PROGRAM = /(?:^|\/)(?:main|__main__|index|cli|app|application|server|program|manage|start)\.\w+$/i;
 
 /** Real starts: a script's first line, or code. Those of the program come first, examples and scripts last. */
 function startsIn(looks: readonly Seen[], project: Inventory): readonly Hit[] {
@@ -142,20 +122,16 @@ function startsIn(looks: readonly Seen[], project: Inventory): readonly Hit[] {
 }
 
 const DECLARED =
-  /^\s*"(?:main|module|browser|bin|types|start)"\s*:\s*"|^\s*"\.{0,2}[\w/-]*"\s*:\s*"\.?\/?[\w./-]+\.[cm]?[jt]s"|^\s*["']?[\w-]+\s*=\s*["']?[\w.]+:\w+|^\s*<(?:mainClass|Main-Class)>|^\[\[bin\]\]/;
+  /^\s*"(?:main|module|browser|bin|types|start)"\s*:\s*"|^\s*"\.{0,2}[\w/-]*"\s*:\s*"\.?\/?[\w./-]+\.[cm]?[jt]s"|^\s*["']?[\w-]+\s*=\s*["']?[\w.]+:\w+|^\s*<(?:mainClass|Main-Class)>|^path\s*=\s*"(?!tests|benches|examples).*\.rs"/;
 const DECLARING = /(?:package\.json|pyproject\.toml|setup\.(?:py|cfg)|Cargo\.toml|pom\.xml)$/;
 
 function startRows(manifests: readonly Hit[], starts: readonly Hit[], looks: readonly Seen[]): readonly string[] {
   const declared = manifests.filter(({ path, text }) => DECLARED.test(text) && DECLARING.test(path)).slice(0, 8);
-  if (declared.length + starts.length === 0) return [`- no line declares or starts a program ${behind(...looks)}`];
+  if (declared.length + starts.length === 0)
+    return [`- no line that declares or starts a program was found ${behind(...looks)}`];
   return [
     ...declared.map((hit) => `- declared: ${claim(hit)}`),
-    ...shortened(
-      starts,
-      MOST_STARTS,
-      (hit) => `- ${claim(hit)}`,
-      (others) => `${others.length} more ${behind(...looks)}`,
-    ),
+    ...shortened(starts, MOST_STARTS, (hit) => `- ${claim(hit)}`, ` ${behind(...looks)}`),
   ];
 }
 
@@ -165,67 +141,44 @@ function folderRows(project: Inventory): readonly string[] {
     return parts.length === 0 ? '(top)' : `${parts.join('/')}/`;
   };
   // As deep as the list stays short.
-  const depth =
-    [7, 6, 5, 4, 3, 2].find((one) => new Set(project.names.map((name) => folderAt(name, one))).size <= MOST_FOLDERS) ??
-    1;
-  return [
-    ...shortened(
-      grouped(project.names, (name) => folderAt(name, depth)),
-      MOST_FOLDERS,
-      ([folder, names]) => {
-        const code = names.filter(isSource);
-        const tests = code.filter(isTest).length;
-        const sources = code.length - tests;
-        const what = [sources > 0 ? plural(sources, 'source') : '', tests > 0 ? plural(tests, 'test') : ''];
-        const known = listed(what.filter((one) => one !== ''));
-        return `- ${folder} ${plural(names.length, 'file')}${known === '' ? '' : `, of them ${known}`}`;
-      },
-      (others) => `${plural(others.length, 'folder')} more`,
-    ),
-    `- counted by ${project.behind}`,
-  ];
+  const isShort = (depth: number): boolean =>
+    new Set(project.names.map((name) => folderAt(name, depth))).size <= MOST_FOLDERS;
+  const depth = [7, 6, 5, 4, 3, 2].find(isShort) ?? 1;
+  const folders = grouped(project.names, (name) => folderAt(name, depth));
+  return [...shortened(folders, MOST_FOLDERS, folderRow), `- counted by ${project.behind}`];
 }
 
-function centralRows({ links, seen, whole }: Imports): readonly string[] {
-  const all = [...usersOf(links)].slice(0, MOST_CENTRAL);
-  const rows = all.map(([path, users]) => {
-    const count = `${whole ? '' : 'at least '}${plural(users.length, path.endsWith('/') ? 'folder' : 'file')}`;
-    return `- ${path}: imported by ${count}${users[0] === undefined ? '' : `, for example ${claim(users[0].hit)}`}`;
-  });
-  return rows.length === 0 ? [] : [...rows, `- tests and examples are not counted ${behind(...seen)}`];
+function folderRow([folder, names]: readonly [string, readonly string[]]): string {
+  const [tests, sources] = [true, false].map((one) => names.filter((name) => isSource(name) && isTest(name) === one));
+  const known = [...counted(sources, 'source'), ...counted(tests, 'test')];
+  return `- ${folder} ${plural(names.length, 'file')}${known.length === 0 ? '' : `, of them ${listed(known)}`}`;
 }
+
+const counted = (names: readonly string[] = [], one: string): readonly string[] =>
+  names.length === 0 ? [] : [plural(names.length, one)];
+
+function centralRows({ links, seen, whole }: Imports): readonly string[] {
+  const rows = [...usersOf(links)].slice(0, MOST_CENTRAL).map(([path, users]) => {
+    const count = `${whole ? '' : 'at least '}${plural(users.length, path.endsWith('/') ? 'folder' : 'file')}`;
+    return `- ${path}: imported by ${count}, for example ${placesOf(users, 1)}`;
+  });
+  return rows.length === 0 ? [] : [...rows, `- imports in tests and examples are not counted ${behind(...seen)}`];
+}
+
+const placesOf = (links: Imports['links'], most: number): string =>
+  links
+    .slice(0, most)
+    .map(({ hit }) => claim(hit))
+    .join(', ');
 
 function cycleRows({ links, seen }: Imports): readonly string[] {
   if (links.length === 0) return [];
   const all = cycles(links.filter(({ from }) => !isTest(from)));
   if (all.length === 0)
     return [`- none among ${plural(links.length, 'import')} that lead to a file here ${behind(...seen)}`];
-  return shortened(
-    all,
-    MOST_CYCLES,
-    (round) => {
-      const way = [...round.map(({ from }) => from), round[0]?.from ?? ''].join(' -> ');
-      const lines = round.slice(0, MOST_PLACES).map(({ hit }) => claim(hit));
-      return `- ${way}: ${lines.join(', ')}`;
-    },
-    (others) => `${others.length} more ${behind(...seen)}`,
-  );
-}
-
-/** How much relies on the places that the others found. */
-function namedRows({ links, seen }: Imports, findings: Brief['findings']): readonly string[] {
-  const paths = findings.flatMap(({ summary }) =>
-    [...summary.matchAll(/`([^`\n]+):\d+`/g)].map(([, path = '']) => path),
-  );
-  const users = usersOf(links);
-  return [...new Set(paths)]
-    .filter((path) => isSource(path) && !isTest(path))
-    .slice(0, MOST_NAMED)
-    .map((path) => {
-      const own = users.get(path) ?? users.get(captured(/^(.*\/)/, path)) ?? [];
-      const places = own.slice(0, MOST_PLACES).map(({ hit }) => place(hit));
-      return own.length === 0
-        ? `- ${path}: no import leads there ${behind(...seen)}`
-        : `- ${path}: ${plural(own.length, 'import')}, at ${places.join(', ')}`;
-    });
+  const row = (round: Imports['links']): string => {
+    const way = [...round, ...round.slice(0, 1)].map(({ from }) => from).join(' -> ');
+    return `- ${way}: ${placesOf(round, MOST_PLACES)}`;
+  };
+  return shortened(all, MOST_CYCLES, row, ` ${behind(...seen)}`);
 }

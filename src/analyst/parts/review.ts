@@ -1,23 +1,26 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
-import { behind, claim, faults, place, section } from '../evidence.ts';
-import { globFor, languageOf, languagesIn, LONGEST_PATTERN, TABLE } from '../languages.ts';
-import { isComment, isInComment, isInString } from '../lines.ts';
-import { isAside, isForeign, isSource, isTest } from '../paths.ts';
-import { inventory, programOf } from '../project.ts';
-import type { Inventory } from '../project.ts';
-import { RISKS } from './risks.ts';
-import type { Risk } from './risks.ts';
-import { hitsOf, hitsWithNext, isCut, search, searchAll } from '../tools.ts';
-import type { Hit, Looking, Seen } from '../tools.ts';
+import RISKS from '../data/risks.json' with { type: 'json' };
+import { behind, claim, place, report, type Section } from '../evidence.ts';
+import {
+  batched,
+  globFor,
+  type Hit,
+  isInCode,
+  isInComment,
+  type Language,
+  languageOf,
+  languagesIn,
+} from '../languages.ts';
+import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
+import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll, type Seen } from '../tools.ts';
 import type { Brief, Part, Work } from '../turns.ts';
-import { byPlace, listed, plural } from '../words.ts';
+import { byPlace, distinct, listed, plural } from '../words.ts';
 
 const MOST_PER_RISK = 5;
 /** Places of a risk that are named beside those that are quoted. */
 const MOST_PLACES = 8;
-const MOST_FILES = 6;
 /** Files whose comments over several lines are looked at. */
-const MOST_CHECKED = 12;
+const MOST_CHECKED = 45;
 const SEVERITIES = ['high', 'medium', 'low'] as const;
 
 /** Words of a task that ask for one part of the list; as a person reads it, and the words. */
@@ -29,6 +32,16 @@ export const FOCUS = {
   },
 } as const;
 
+/**
+ * A row of the documented list of risky patterns, `data/risks.json`, for ripgrep and JavaScript alike. A hit is a place to look, never a
+ * proof. `next`: what the following line (comments and blanks passed over) has to be. `look`: what a person should look at. `secret`: the
+ * place is named, the line is not quoted.
+ */
+type Risk = (typeof RISKS)[number];
+
+const isOf = ({ languages }: Risk, { name }: Language): boolean =>
+  languages === 'all' || languages.split(' ').includes(name);
+
 interface Suspect {
   readonly risk: Risk;
   readonly hit: Hit;
@@ -39,100 +52,72 @@ export const review: Part = {
   work: reviewing,
 };
 
-function* reviewing({ task, role }: Pick<Brief, 'task' | 'role'>): Work {
+function* reviewing({ task, role }: Brief): Work {
   const project = yield* inventory(task);
-  const program = new Set(programOf(project));
-  if (program.size === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;
-  const present = languagesIn([...program]);
+  const program = programOf(project);
+  if (program.length === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;
   const groups = groupsIn(task, role);
   const rows = RISKS.filter(
-    ({ group, languages }) => groups.includes(group) && languages.some((one) => present.includes(one)),
+    (risk) => groups.includes(risk.group) && languagesIn(program).some((language) => isOf(risk, language)),
   );
-  const { suspects, looks, passed } = yield* matching(rows, project, program);
-  const isBlockComment = yield* blockComments(suspects);
-  const real = suspects.filter(({ hit }) => !isBlockComment(hit)).toSorted(byWeight);
-  return [
-    headText(real, { rows, program, project, looks }),
-    ...SEVERITIES.flatMap((severity) =>
-      section(
-        `${severity.charAt(0).toUpperCase()}${severity.slice(1)}`,
-        riskRows(real.filter(({ risk }) => risk.severity === severity)),
-      ),
-    ),
-    ...section('Files with most of these places', fileRows(real)),
-    ...section('Passed over', passedRows(passed + suspects.length - real.length, looks)),
-    ...faults([...project.seen, ...looks]),
-  ].join('\n');
+  const looks = yield* searchesFor(rows, project);
+  const suspects = suspectsIn(looks, rows, project);
+  const isPassedOver = yield* passedOver(suspects);
+  const real = suspects.filter(({ hit }) => !isPassedOver(hit)).toSorted((a, b) => byPlace(a.hit, b.hit));
+  const bySeverity = SEVERITIES.map((one) => [one, real.filter(({ risk }) => risk.severity === one)] as const);
+  const files = project.whole ? plural(program.length, 'source file') : 'the source files';
+  const omitted = program.some(isAside) ? 'tests' : 'tests, examples and scripts';
+  const scope = `${files} of ${project.called} (${omitted} left out) ${project.behind}`;
+  const isCutShort = looks.some((look) => isCut(look)) || !project.whole;
+  return report(
+    `${headText(bySeverity, rows.length === 1 ? 'the only risky pattern of this kind' : `one of ${rows.length} risky patterns`, scope, isCutShort)} ${behind(...looks)}.`,
+    ...bySeverity.map(([one, own]): Section => [`${one.charAt(0).toUpperCase()}${one.slice(1)}`, riskRows(own)]),
+  );
 }
 
 /** Which parts of the list a task asks for; all when it names none. */
 function groupsIn(task: string, role: string): readonly string[] {
-  const security = FOCUS.security.words.test(task) || role === 'security';
-  const errors = FOCUS.errors.words.test(task);
-  if (!security && !errors) return ['security', 'errors', 'other'];
-  return [...(security ? ['security'] : []), ...(errors ? ['errors'] : [])];
+  const named = Object.entries(FOCUS).filter(([group, { words }]) => words.test(task) || role === group);
+  return named.length === 0 ? ['security', 'errors', 'other'] : named.map(([group]) => group);
 }
 
-/** Rows that are searched together; those that look at the following line apart, with context. */
-function batchesOf(rows: readonly Risk[]): readonly (readonly Risk[])[] {
-  const groups: Risk[][] = [];
-  for (const risk of rows.toSorted((a, b) => Number(a.next !== null) - Number(b.next !== null))) {
-    const last = groups.at(-1);
-    const length = [...(last ?? []), risk].reduce((sum, { pattern }) => sum + pattern.length + 5, 0);
-    if (last === undefined || length > LONGEST_PATTERN || (last[0]?.next === null) !== (risk.next === null))
-      groups.push([risk]);
-    else last.push(risk);
-  }
-  return groups;
+/** Searches for lines that match; rows that look at the following line are searched apart, with context. */
+function* searchesFor(rows: readonly Risk[], project: Inventory): Looking<readonly Seen[]> {
+  const program = programOf(project);
+  const asPattern = ({ pattern }: Risk): string => `(?:${pattern})`;
+  const asksFor = (some: readonly Risk[], context: number): readonly Ask[] =>
+    batched(some, asPattern, some.length).map((group) => {
+      const languages = languagesIn(program).filter((language) => group.some((risk) => isOf(risk, language)));
+      const where = { glob: globFor(languages), path: project.path, limit: 500, context, about: 'risky patterns' };
+      return search(group.map(asPattern).join('|'), where);
+    });
+  const { alone = [], withNext = [] } = Object.groupBy(rows, ({ next }) => (next === null ? 'alone' : 'withNext'));
+  const say = `I search ${plural(program.length, 'source file')} for ${plural(rows.length, 'risky pattern')}.`;
+  return yield* searchAll([...asksFor(alone, 0), ...asksFor(withNext, 2)], project.names, say, 1);
 }
 
-interface Matching {
-  readonly suspects: readonly Suspect[];
-  readonly looks: readonly Seen[];
-  /** Lines of the program that matched in a comment or string. */
-  readonly passed: number;
-}
-
-function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlySet<string>): Looking<Matching> {
-  const groups = batchesOf(rows);
-  const present = languagesIn([...program]);
-  const asks = groups.map((group, at) =>
-    search(group.map(({ pattern }) => `(?:${pattern})`).join('|'), {
-      glob: globFor(present.filter((name) => group.some(({ languages }) => languages.includes(name)))),
-      path: project.path,
-      limit: 500,
-      ...(group[0]?.next === null ? {} : { context: 2 }),
-      about: `risky patterns, part ${at + 1} of ${groups.length}`,
-    }),
-  );
-  const say = `I search ${plural(program.size, 'source file')} for ${plural(rows.length, 'risky pattern')}.`;
-  const looks = yield* searchAll(asks, project.names, say, 1);
+/** The lines of the program that match in code, each with the most severe risk that fits it, most severe first. */
+function suspectsIn(looks: readonly Seen[], rows: readonly Risk[], project: Inventory): readonly Suspect[] {
+  const program = new Set(programOf(project));
   // A search reads further than a list that was cut.
-  const isProgram = (path: string): boolean =>
+  const isProgram = ({ path }: Hit): boolean =>
     program.has(path) || (!project.whole && isSource(path) && !isForeign(path) && !isTest(path) && !isAside(path));
-  const suspects: Suspect[] = [];
-  let passed = 0;
-  for (const [at, group] of groups.entries()) {
-    const own = looks.filter(({ ask }) => ask.input['pattern'] === asks[at]?.input['pattern']);
-    for (const [hit, next] of own.flatMap((look) => hitsWithNext(look)).filter(([{ path }]) => isProgram(path))) {
-      const matched = group.filter((risk) => fits(risk, hit, next));
-      const real = matched.filter((risk) => isCode(risk, hit));
-      passed += matched.length > 0 && real.length === 0 ? 1 : 0;
-      suspects.push(...real.slice(0, 1).map((risk) => ({ risk, hit })));
-    }
-  }
-  return { suspects, looks, passed };
+  const all = looks
+    .flatMap((look) => hitsWithNext(look))
+    .filter(([hit]) => isProgram(hit))
+    .flatMap(([hit, next]) => rows.filter((risk) => fits(risk, hit, next)).map((risk) => ({ risk, hit })));
+  const sorted = SEVERITIES.flatMap((one) => all.filter(({ risk }) => risk.severity === one));
+  return distinct(sorted, ({ hit }) => place(hit));
 }
 
 const NO_SECRET = /process\.env|getenv|environ|example|placeholder|your[-_]|changeme|xxxx|<\w+>/i;
 
 function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
   const language = languageOf(hit.path);
-  if (language === undefined || !risk.languages.includes(language) || !new RegExp(risk.pattern).test(hit.text))
-    return false;
-  if (risk.secret && NO_SECRET.test(hit.text)) return false;
+  if (language === undefined || !isOf(risk, language) || !new RegExp(risk.pattern).test(hit.text)) return false;
+  if ((risk.secret && NO_SECRET.test(hit.text)) || !isCode(risk, hit)) return false;
   if (risk.next === null) return true;
-  const first = next.find((text) => text.trim() !== '' && !TABLE[language].comment.test(text));
+  const first = next.find((text) => text.trim() !== '' && !language.comment.test(text));
   return first !== undefined && new RegExp(risk.next).test(first);
 }
 
@@ -141,55 +126,48 @@ function isCode(risk: Risk, hit: Hit): boolean {
   if (risk.name === 'checker switched off') return isInComment(hit, at + 1) || /@ts-|eslint-/.test(hit.text);
   // A definition of that name calls nothing. The match may begin with the character before it.
   const isDefined = /\b(?:function|def|func|fn)\s*$/.test(hit.text.slice(0, at));
-  return !isDefined && !isComment(hit) && !isInComment(hit, at) && !isInString(hit.text, at);
+  return !isDefined && isInCode(hit, at);
 }
 
-/** Comments and documentation over several lines: their borders are searched in each file that has a hit. */
-function* blockComments(suspects: readonly Suspect[]): Looking<(hit: Hit) => boolean> {
+/**
+ * Whether a line is passed over, since it is in a comment over several lines or in a test module of Rust: their borders are searched in
+ * each file that has a hit.
+ */
+function* passedOver(suspects: readonly Suspect[]): Looking<(hit: Hit) => boolean> {
   const paths = [...new Set(suspects.map(({ hit }) => hit.path))].slice(0, MOST_CHECKED);
-  const borders = yield {
-    say: 'I look whether these lines are within comments over several lines.',
-    todo: 2,
-    asks: paths.map((path) =>
-      search(path.endsWith('.py') ? `"""|'''` : String.raw`/\*|\*/`, {
-        path,
-        glob: '*',
-        limit: 1000,
-        about: 'borders of comments',
-      }),
-    ),
-  };
+  const asks = paths.map((path) => {
+    const where = { path, glob: '*', limit: 1000, about: 'borders of comments' };
+    return search(path.endsWith('.py') ? `"""|'''` : String.raw`/\*|\*/|#\[cfg\(test\)\]|^\s*mod\b`, where);
+  });
+  const borders = yield { todo: 2, say: 'I look whether these lines are within comments over several lines.', asks };
   return (hit) => {
     const before = hitsOf(borders[paths.indexOf(hit.path)]).filter(({ line }) => line < hit.line);
     const text = before.map((one) => one.text).join('\n');
-    if (!hit.path.endsWith('.py')) return text.lastIndexOf('/*') > text.lastIndexOf('*/');
-    return text.split(/"""|'''/).length % 2 === 0;
+    if (hit.path.endsWith('.py')) return text.split(/"""|'''/).length % 2 === 0;
+    return text.lastIndexOf('/*') > text.lastIndexOf('*/') || before.some((one) => opensTests(one, before));
   };
 }
 
-const weightOf = ({ severity }: Risk): number => SEVERITIES.findIndex((one) => one === severity);
-const byWeight = (a: Suspect, b: Suspect): number => weightOf(a.risk) - weightOf(b.risk) || byPlace(a.hit, b.hit);
+/** A module of Rust that is only there for tests. */
+const opensTests = ({ line, text }: Hit, lines: readonly Hit[]): boolean =>
+  /^\s*mod \w+\s*\{/.test(text) && lines.some((one) => one.line === line - 1 && one.text.includes('#[cfg(test)]'));
 
 const quoted = ({ risk, hit }: Suspect): string => (risk.secret ? `${place(hit)} (not quoted)` : claim(hit));
 
-interface Reviewed {
-  readonly rows: readonly Risk[];
-  readonly program: ReadonlySet<string>;
-  readonly project: Inventory;
-  readonly looks: readonly Seen[];
-}
-
-function headText(real: readonly Suspect[], { rows, program, project, looks }: Reviewed): string {
-  const cut = looks.some((look) => isCut(look)) || !project.whole;
-  const scope = `${project.whole ? plural(program.size, 'source file') : 'the source files'} of ${project.called} ${project.behind}`;
-  const patterns = plural(rows.length, 'risky pattern');
+function headText(
+  bySeverity: readonly (readonly [severity: string, suspects: readonly Suspect[]])[],
+  patterns: string,
+  scope: string,
+  isCutShort: boolean,
+): string {
+  const real = bySeverity.flatMap(([, own]) => own);
   const [first] = real;
   if (first === undefined)
-    return `${cut ? 'As far as these searches came, no' : 'No'} line of ${scope} matches one of ${patterns} outside of comments, strings and tests ${behind(...looks)}.`;
-  const counts = SEVERITIES.map((one) => `${real.filter(({ risk }) => risk.severity === one).length} ${one}`);
+    return `${isCutShort ? 'As far as these searches went, no' : 'No'} line of ${scope} matches ${patterns} outside comments and strings`;
+  const counts = bySeverity.map(([one, own]) => `${own.length} ${one}`);
   const files = plural(new Set(real.map(({ hit }) => hit.path)).size, 'file');
-  const lines = `${cut ? 'At least ' : ''}${plural(real.length, 'line')} in ${files} ${real.length === 1 ? 'matches' : 'match'}`;
-  return `${lines} one of ${patterns} in ${scope}: ${listed(counts)}, first ${quoted(first)} (${first.risk.name}).`;
+  const lines = `${isCutShort ? 'At least ' : ''}${plural(real.length, 'line')} in ${files} ${real.length === 1 ? 'matches' : 'match'}`;
+  return `${lines} ${patterns} in ${scope}: ${listed(counts)}, first ${quoted(first)} (${first.risk.name})`;
 }
 
 function riskRows(suspects: readonly Suspect[]): readonly string[] {
@@ -197,27 +175,9 @@ function riskRows(suspects: readonly Suspect[]): readonly string[] {
     const others = all.slice(MOST_PER_RISK).map(({ hit }) => place(hit));
     const more = `${others.slice(0, MOST_PLACES).join(', ')}${others.length > MOST_PLACES ? ' …' : ''}`;
     return [
-      `- ${name} (${plural(all.length, 'line')}); look at ${all[0]?.risk.look ?? ''}:`,
+      `- ${name} (${plural(all.length, 'line')}); check ${all[0]?.risk.look ?? ''}:`,
       ...all.slice(0, MOST_PER_RISK).map((one) => `  - ${quoted(one)}`),
       ...(others.length === 0 ? [] : [`  - and ${others.length} more: ${more}`]),
     ];
   });
-}
-
-const fileRows = (suspects: readonly Suspect[]): readonly string[] =>
-  [...Map.groupBy(suspects, ({ hit }) => hit.path)]
-    .filter(([, all]) => all.length > 1)
-    .toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1))
-    .slice(0, MOST_FILES)
-    .map(
-      ([path, all]) =>
-        `- ${path}: ${plural(all.length, 'line')}, first ${all[0] === undefined ? '' : place(all[0].hit)}`,
-    );
-
-function passedRows(comments: number, looks: readonly Seen[]): readonly string[] {
-  const tests = looks.flatMap((look) => hitsOf(look)).filter(({ path }) => isTest(path)).length;
-  if (comments + tests === 0) return [];
-  return [
-    `- ${plural(comments, 'match', 'matches')} in comments or strings, and ${plural(tests, 'line')} in tests ${behind(...looks)}`,
-  ];
 }

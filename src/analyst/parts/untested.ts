@@ -1,110 +1,81 @@
-/** Modules without a test: what no test imports, is named after or mentions by a name that it defines; tests by folder; how they are run. */
-import { behind, claim, faults, section } from '../evidence.ts';
-import { exportsOf, holdersOf } from '../exports.ts';
-import type { Export } from '../exports.ts';
-import { importsOf, usersOf } from '../imports.ts';
-import type { Imports } from '../imports.ts';
-import { globFor, LANGUAGES, languageOf } from '../languages.ts';
-import { isInComment, isInString } from '../lines.ts';
-import { isHeader, isTest, testFolderOf } from '../paths.ts';
-import { inventory, programOf, testFolders } from '../project.ts';
-import type { Inventory } from '../project.ts';
-import { hitsOf, search } from '../tools.ts';
-import type { Hit, Seen } from '../tools.ts';
-import type { Part, Work } from '../turns.ts';
-import { captured, code, escaped, listed, plural, shortened } from '../words.ts';
+/** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
+import { behind, claim, place, report } from '../evidence.ts';
+import {
+  type Export,
+  exportsOf,
+  type Holders,
+  holdersOf,
+  type Imports,
+  importsOf,
+  isCommon,
+  reachedFrom,
+  usersOf,
+} from '../imports.ts';
+import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
+import { inventory, type Inventory, isAside, isTest, programOf, testFolderOf } from '../project.ts';
+import { LONG_LINE } from '../tools.ts';
+import type { Brief, Part, Work } from '../turns.ts';
+import { byPlace, captured, code, distinct, escaped, grouped, listed, plural, shortened } from '../words.ts';
 
 const MOST_SHOWN = 15;
+const MOST_FOLDERS = 12;
 /** Names of a module that are looked for in tests. */
 const MOST_NAMES = 8;
 
-/** Lines that name the command for tests, in manifests, make files and CI. */
-const COMMANDS = [
-  String.raw`^\s*"(?:test|unit)[\w:-]*"\s*:\s*"|^(?:test|check)\s*:|\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test\b`,
-  String.raw`^\s*(?:-?\s*run:\s*|commands\s*=\s*|script:\s*|\$ )(?:pytest|tox|nox|phpunit|ctest|rspec)\b`,
-  String.raw`^\s+(?:pytest|tox|nox|phpunit|ctest|rspec)\s+[\w./-]`,
-  String.raw`\b(?:go|cargo|mvn|gradle|gradlew|make|rake|dotnet|bundle exec rake)\s+(?:\S+\s+)?(?:test|check|verify)\b`,
-  String.raw`\[tool\.pytest|^enable_testing|\badd_test\(|^TESTS\s*=|^check_PROGRAMS\s*=`,
-].join('|');
-const WHERE =
-  '{package.json,Makefile,makefile,GNUmakefile,Makefile.am,justfile,tox.ini,noxfile.py,setup.cfg,pyproject.toml,pytest.ini,*.yml,*.yaml,Rakefile,Jenkinsfile,composer.json,CMakeLists.txt,CONTRIBUTING.*}';
-
 export const untested: Part = {
-  todos: ['List sources and tests', 'See what tests import', 'See which names tests hold', 'Find the test command'],
+  todos: ['List sources and tests', 'See what tests import', 'See which names tests hold'],
   work: testing,
 };
 
-function* testing({ task }: { readonly task: string }): Work {
+const isShell = (path: string): boolean => languageOf(path)?.name === 'shell';
+
+function* testing({ task }: Brief): Work {
   const project = yield* inventory(task);
-  const all = project.path === undefined ? project : yield* inventory('', 0);
+  const all = project.path === undefined ? project : yield* inventory('');
   const { tests } = all;
-  const modules = programOf(project).filter(
-    (name) =>
-      languageOf(name) !== 'shell' && !isHeader(name) && !/(?:package|module)-info\.java$|(?:^|\/)doc\.go$/.test(name),
+  const candidates = programOf(project).filter(
+    (name) => !isShell(name) && !isHeader(name) && !/(?:package|module)-info\.java$|(?:^|\/)doc\.go$/.test(name),
   );
-  const linked = [...all.sources, ...tests].filter((name) => languageOf(name) !== 'shell');
-  const imports = yield* importsOf(linked, undefined, 1);
-  const reached = importedBy(tests, imports, modules);
-  const open = modules.filter((name) => !reached.has(name) && !tests.some((test) => isNamedAfter(test, name)));
-  const offered = yield* exportsOf(open, project.path, 2);
-  const names = namesByFile(offered.exports);
-  const wanted = tests.length === 0 ? [] : [...names.values()].flat();
+  const imports = yield* importsOf(
+    [...all.sources, ...tests].filter((name) => !isShell(name)),
+    undefined,
+    1,
+  );
+  // Rust has its tests within the module.
+  const inside = imports.hits.filter(({ text }) => /#\[cfg\(test\)\]/.test(text)).map((hit) => hit.path);
+  const direct = new Set([...inside, ...imports.links.filter(({ from }) => tests.includes(from)).map(({ to }) => to)]);
+  const open = candidates.filter((name) => !isReached(direct, name) && !tests.some((test) => isNamedAfter(test, name)));
+  const { exports } = yield* exportsOf(candidates, project.path, 2);
+  const names = Map.groupBy(exports, ({ hit }) => hit.path);
+  const searched = tests.length === 0 ? [] : open;
+  const wanted = searched.flatMap((name) => telling(names.get(name) ?? [], exports));
   const held = yield* holdersOf(wanted, testGlob(tests), 'tests', isHeld);
+  const mentioned = mentionsIn(held);
   // A package of Python that offers nothing itself is loaded with each of its modules.
   const isEmpty = (name: string): boolean => name.endsWith('/__init__.py') && open.includes(name) && !names.has(name);
-  const told = namesByFile([...held.of.keys()]);
-  const mentioned = new Map<string, Hit>();
-  for (const [one, hits] of held.of) {
-    const hit = hits.find((each) => isHeld(one, each));
-    if (hit !== undefined && !mentioned.has(one.hit.path)) mentioned.set(one.hit.path, hit);
-  }
-  const [commands] = yield {
-    say: 'I look for the command that runs the tests; I run nothing.',
-    todo: 3,
-    asks: [search(COMMANDS, { glob: WHERE, limit: 60, about: 'test commands in manifests and CI' })],
-  };
-  const rest = open.filter((name) => !mentioned.has(name) && !isEmpty(name));
-  const whole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
-  return [
-    headText({
-      modules: modules.filter((name) => !isEmpty(name)),
-      rest,
-      scope: project,
-      project: all,
-      whole,
-      looks: [...imports.seen, ...held.seen],
-    }),
-    ...section('Modules that no test imports, is named after or mentions', untestedRows(rest, told, imports)),
-    ...section(
-      'Imported by no test and without one named after them, but the code of a test holds a name of theirs',
-      [...mentioned].slice(0, MOST_SHOWN).map(([file, hit]) => `- ${file}: ${claim(hit)}`),
-    ),
-    ...section('Tests, by folder', testFolders(all)),
-    ...section('How they are run', commandRows(commands)),
-    ...(names.size === 0
-      ? []
-      : [
-          '',
-          `Up to ${MOST_NAMES} names of a module were looked for in the tests ${behind(...held.seen)}; this is no measurement of coverage.`,
-        ]),
-    ...faults([...all.seen, ...imports.seen, ...offered.seen, ...held.seen, commands]),
-  ].join('\n');
+  const modules = candidates.filter((name) => !isEmpty(name));
+  if (modules.length === 0) return `There is no module to test in ${project.called} ${project.behind}.`;
+  const reached = reachedFrom([...tests, ...inside], imports.links);
+  const rest = modules.filter((name) => open.includes(name) && !mentioned.has(name));
+  const { none = [], indirect = [] } = Object.groupBy(rest, (name) => (isReached(reached, name) ? 'indirect' : 'none'));
+  const isWhole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
+  const head = headText([modules.length, none.length, indirect.length], all, isWhole);
+  const note = `At most ${MOST_NAMES} names of each module were looked for in tests. This does not measure coverage.`;
+  return report(
+    `${head} ${all.behind} ${behind(...imports.seen, ...held.seen)}.${wanted.length === 0 ? '' : `\n\n${note}`}`,
+    ['Modules for which no test was found', untestedRows(none, names, held, imports)],
+    ['Modules that tests import only through other modules', untestedRows(indirect, names, held, imports)],
+    [
+      'Modules that no test imports, but whose names are in the code of a test',
+      shortened([...mentioned], MOST_SHOWN, ([file, hit]) => `- ${file}: ${claim(hit)}`),
+    ],
+    ['Test files in known languages, by folder', folderRows(all)],
+  );
 }
 
-/** Modules that a test imports: the file itself, or for Go its folder by a test that is in it. */
-function importedBy(
-  tests: readonly string[],
-  { links, hits }: Imports,
-  modules: readonly string[],
-): ReadonlySet<string> {
-  const known = new Set(tests);
-  const direct = links.filter(({ from }) => known.has(from)).map(({ to }) => to);
-  const folders = new Set(direct.filter((to) => to.endsWith('/')));
-  const within = modules.filter((name) => languageOf(name) === 'go' && folders.has(captured(/^(.*\/)/, name)));
-  // Rust has its tests within the module.
-  const inside = hits.filter(({ text }) => /#\[cfg\(test\)\]/.test(text)).map(({ path }) => path);
-  return new Set([...direct, ...within, ...inside]);
-}
+/** Whether a file is among `reached`; in Go folders are. */
+const isReached = (reached: ReadonlySet<string>, name: string): boolean =>
+  reached.has(name) || (name.endsWith('.go') && reached.has(captured(/^(.*\/)/, name) || './'));
 
 const stemOf = (file: string): string => (file.split('/').at(-1) ?? '').replace(/\.\w+$/, '');
 
@@ -119,21 +90,23 @@ function isNamedAfter(test: string, module: string): boolean {
   ).test(stemOf(test));
 }
 
-/** Names that each module offers, each once; short ones are held by anything. */
-function namesByFile(exports: readonly Export[]): ReadonlyMap<string, readonly Export[]> {
-  const long = exports.filter(({ name }) => name.length > 3);
-  return new Map(
-    [...Map.groupBy(long, ({ hit }) => hit.path)].map(([file, own]) => [
-      file,
-      own.filter(({ name }, at) => own.findIndex((other) => other.name === name) === at).slice(0, MOST_NAMES),
-    ]),
-  );
+/** The names of a module that tell of it: neither short nor common, and offered by no other module. */
+const telling = (own: readonly Export[], all: readonly Export[]): readonly Export[] =>
+  distinct(own, ({ name }) => name)
+    .filter(({ name }) => !isCommon(name, 4))
+    .filter(({ name, hit }) => !all.some((other) => other.name === name && other.hit.path !== hit.path))
+    .slice(0, MOST_NAMES);
+
+/** The first line of code of a test that holds a name of a module, by the module. */
+function mentionsIn({ of }: Holders): ReadonlyMap<string, Hit> {
+  const found = [...of].map(([one, hits]) => [one.hit.path, hits.find((hit) => isHeld(one, hit))] as const);
+  return new Map(found.toReversed().flatMap(([file, hit]) => (hit === undefined ? [] : [[file, hit]])));
 }
 
-/** A line of code of a test that holds the name. */
+/** A line of code of a test that holds the name; of a long line that cannot be told, and it counts. */
 function isHeld({ name }: Export, hit: Hit): boolean {
-  const at = isTest(hit.path) ? hit.text.search(new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`)) : -1;
-  return at !== -1 && !isInComment(hit, at) && !isInString(hit.text, at);
+  const at = hit.text.search(new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`));
+  return isTest(hit.path) && (at === -1 ? LONG_LINE.test(hit.text) : isInCode(hit, at));
 }
 
 const LONGEST_GLOB = 280;
@@ -144,63 +117,130 @@ function testGlob(tests: readonly string[]): string {
   return glob.length > LONGEST_GLOB ? globFor(LANGUAGES) : glob;
 }
 
-interface Tested {
-  readonly modules: readonly string[];
-  readonly rest: readonly string[];
-  /** What the modules are of; tests are looked for in the whole project. */
-  readonly scope: Inventory;
-  readonly project: Inventory;
-  readonly whole: boolean;
-  readonly looks: readonly Seen[];
+function headText(
+  [all, none, indirect]: readonly [all: number, none: number, indirect: number],
+  { tests, names }: Inventory,
+  isWhole: boolean,
+): string {
+  const modules = plural(all, 'module');
+  if (tests.length === 0)
+    return `None of ${plural(names.length, 'file')} is a test in a known language by its name or folder; there ${all === 1 ? 'is' : 'are'} ${modules}`;
+  const start = isWhole ? '' : 'As far as these searches went: ';
+  const others = `tests import ${plural(indirect, 'module')} only through other modules`;
+  const [them, theirs] = none === 1 ? ['it', 'its names'] : ['them', 'their names'];
+  if (none > 0)
+    return `${start}No test was found for ${none} of ${modules}: no test file imports ${them}, even through other modules, is named after ${them}, or has in its code one of ${theirs} that were searched for${indirect === 0 ? '' : `; ${others}`}`;
+  if (indirect > 0) return `${start}A test imports, names or mentions ${all - indirect} of ${modules}; ${others}`;
+  return `${start}A test imports each of ${modules}, is named after it, or holds a name that it exports`;
 }
 
-function headText({ modules, rest, scope, project, whole, looks }: Tested): string {
-  const { tests, names } = project;
-  const all = plural(modules.length, 'module');
-  if (modules.length === 0) return `There is no module to test in ${scope.called} ${scope.behind}.`;
-  if (tests.length === 0)
-    return `None of ${plural(names.length, 'file')} is a test by its name or folder; modules: ${modules.length} ${project.behind}.`;
-  const files = plural(tests.length, 'test file');
-  const [are, them] = rest.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  const words =
-    rest.length === 0
-      ? `each of ${all} is imported by one of ${files}, has one named after it, or has one whose code holds a name it defines`
-      : `${rest.length} of ${all} ${are} imported by none of ${files}, with none named after ${them} and none whose code holds a name defined there`;
-  const text = whole ? words : `as far as these looks came, ${words}`;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)} ${project.behind} ${behind(...looks)}.`;
+/** One row: folders with how many tests each has. */
+function folderRows({ tests, behind: how }: Inventory): readonly string[] {
+  const folders = grouped(tests, (path) => captured(/^(.*\/)/, path) || './');
+  const shown = folders.slice(0, MOST_FOLDERS).map(([name, own]) => `${name} ${own.length}`);
+  const more = folders.length > MOST_FOLDERS ? ` and ${plural(folders.length - MOST_FOLDERS, 'folder')} more` : '';
+  return folders.length === 0 ? [] : [`- ${shown.join(', ')}${more} ${how}`];
 }
 
 /** Most imported first, each with the names that were looked for. */
 function untestedRows(
   rest: readonly string[],
   names: ReadonlyMap<string, readonly Export[]>,
+  { of }: Holders,
   { links }: Imports,
 ): readonly string[] {
   const users = usersOf(links);
   const count = (name: string): number => users.get(name)?.length ?? 0;
-  return shortened(
-    rest.toSorted((a, b) => count(b) - count(a) || (a < b ? -1 : 1)),
-    MOST_SHOWN,
-    (name) => {
-      const own = (names.get(name) ?? []).slice(0, 4).map((one) => code(one.name));
-      const what =
-        own.length === 0 ? 'no name that it offers could be told' : `no code of a test holds ${own.join(', ')}`;
-      const [use] = users.get(name) ?? [];
-      const used =
-        use === undefined ? '' : `; imported by ${plural(count(name), 'file')}, for example ${claim(use.hit)}`;
-      return `- ${name}: ${what}${used}`;
-    },
-    (others) => `${others.length} more: ${listed(others.slice(0, 20))}`,
+  const row = (name: string): string => {
+    const [use] = users.get(name) ?? [];
+    const used = use === undefined ? '' : `; imported by ${plural(count(name), 'file')}, for example ${claim(use.hit)}`;
+    return `- ${name}: ${namesText(names.get(name) ?? [], of)}${used}`;
+  };
+  const sorted = rest.toSorted((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
+  return shortened(sorted, MOST_SHOWN, row, (others) => `: ${listed(others.slice(0, 20))}`);
+}
+
+/** Which of the names that a module exports were looked for, or why none was. */
+function namesText(own: readonly Export[], of: Holders['of']): string {
+  const several = (some: readonly Export[], last: 'and' | 'or'): string =>
+    listed(
+      distinct(
+        some.map(({ name }) => code(name)),
+        String,
+      ).slice(0, 4),
+      last,
+    );
+  const searched = own.filter((one) => of.has(one));
+  if (searched.length > 0) return `no code of a test holds ${several(searched, 'or')}`;
+  if (own.length === 0) return 'no exported name was recognised in it';
+  return `it exports ${several(own, 'and')}, which ${own.length === 1 ? 'was' : 'were'} not searched for in tests`;
+}
+
+// Exported names that no other file holds.
+
+const MOST_DEAD = 40;
+/** Of names that tests use, too, and their own file. */
+const MOST_TESTED = 10;
+
+export const deadExports: Part = {
+  todos: ['List the sources', 'Search for exported names', 'Search for their uses'],
+  work: burying,
+};
+
+function* burying({ task }: Brief): Work {
+  const project = yield* inventory(task);
+  const program = programOf(project).filter((name) => !isAside(name));
+  const { exports: offered, seen: looks } = yield* exportsOf(program, project.path, 1);
+  const all = offered.filter(({ name }) => !isCommon(name, 3));
+  const exports = distinct(all, ({ name }) => name);
+  if (exports.length === 0) return `No exported name was recognised in ${project.called} ${behind(...looks)}.`;
+  const imports = yield* importsOf(project.sources, undefined, 1);
+  const definitions = new Map(all.map(({ name, hit }) => [place(hit), name]));
+  /** A line of documents is no use of a name in code, a prototype none of a function, nor another definition of it. */
+  const counts = ({ name }: Export, hit: Hit): boolean =>
+    languageOf(hit.path) !== undefined && !isPrototype(hit) && !isComment(hit) && definitions.get(place(hit)) !== name;
+  const isUse = (one: Export, hit: Hit): boolean => hit.path !== one.hit.path && !isTest(hit.path) && counts(one, hit);
+  const { of, left, seen } = yield* holdersOf(exports, globFor(LANGUAGES), 'code', isUse);
+  const single = [...of].filter(([one, hits]) => !hits.some((hit) => isUse(one, hit)));
+  const files = new Set(single.map(([one]) => one.hit.path));
+  const whole = imports.links.filter(({ to, hit }) => files.has(to) && WHOLE_EXPORT.test(hit.text));
+  const dead = single
+    .filter(([one]) => !whole.some(({ to }) => to === one.hit.path))
+    .toSorted(([a], [b]) => byPlace(a.hit, b.hit));
+  /** Who holds each beside the line that defines it. */
+  const {
+    none = [],
+    tests = [],
+    own = [],
+    both = [],
+  } = Object.groupBy(dead, ([one, hits]) => {
+    const others = hits.filter((hit) => counts(one, hit) && place(hit) !== place(one.hit));
+    const isInTests = others.some(({ path }) => isTest(path));
+    if (others.some(({ path }) => path === one.hit.path)) return isInTests ? 'both' : 'own';
+    return isInTests ? 'tests' : 'none';
+  });
+  const unknown = left === 0 ? '' : ` ${plural(left, 'more name')} occurred too often for these searches.`;
+  const counted = `${none.length} on no other line of code, ${tests.length} only in tests, ${own.length} only in their own file, ${both.length} in their own file and in tests`;
+  return report(
+    `Of ${plural(exports.length - left, 'exported name')}, ${dead.length} ${dead.length === 1 ? 'occurs' : 'occur'} in no other file of the program: ${counted} ${behind(...looks)} ${behind(...seen)}.${unknown}\n\nFiles in other languages were not searched, and a library may export a name for its users alone.`,
+    ['On no other line of code', deadRows(none)],
+    ['Only in tests', deadRows(tests)],
+    ['Only in their own file', deadRows(own)],
+    ['In their own file and in tests', deadRows(both, MOST_TESTED)],
+    [
+      'Left out: files that another file exports as a whole',
+      [...new Set(whole.map(({ to, hit }) => `- ${to}, by ${claim(hit)}`))],
+    ],
   );
 }
 
-function commandRows(commands: Seen | undefined): readonly string[] {
-  const depth = ({ path, text }: Hit): number =>
-    path.split('/').length * 2 - (/^\s*"test"\s*:/.test(text) ? 3 : 0) + (/\.ya?ml$/.test(path) ? 3 : 0);
-  const lines = hitsOf(commands)
-    .filter(({ text }) => !/^\s*#/.test(text))
-    .toSorted((a, b) => depth(a) - depth(b));
-  return lines.length === 0
-    ? [`- no line names a command for tests ${behind(commands)}`]
-    : lines.slice(0, 5).map((hit) => `- ${claim(hit)}`);
-}
+/** `export * from './a'`, `from .a import *`: what is in such a file is offered under its own name elsewhere. */
+const WHOLE_EXPORT = /export\s+\*|import\s+\*(?!\s+as)|\bpub use\b.*\*|exports\s*=\s*require/;
+
+const deadRows = (dead: readonly (readonly [Export, readonly Hit[]])[], most = MOST_DEAD): readonly string[] =>
+  shortened(
+    dead,
+    most,
+    ([{ name, hit }]) => `- ${name}: ${claim(hit)}`,
+    (others) => `: ${listed(others.slice(0, 30).map(([{ name }]) => name))}`,
+  );

@@ -1,11 +1,74 @@
-/** What a person can do to a run: one row per action, for the screen, line mode and the command line. */
-export type { Action, AgentAction } from './action.ts';
-export { commitAtEnd, commitEdit, commitWords } from './commit.ts';
-export type { Killable } from './kill.ts';
-export { endedByKill, killAgent, killedAgents } from './kill.ts';
-export { COMMIT_REQUEST, isFollowUp, messageMain, recipientOf, whyNotCommit, whyNotTalk } from './message-main.ts';
-export { retryRun, retryWords } from './retry.ts';
-export type { PermissionsArgs } from './set-permissions.ts';
-export { permissionsEdit, setPermissions } from './set-permissions.ts';
-export { alongsideEdit, setAlongside, setWrites, typedWrites, writesEdit, writesIn } from './set-writes.ts';
-export { withdrawGrant } from './withdraw-grant.ts';
+/** The entrance of `app/actions`: what a person can do to a run, for the screen, line mode and the command line. */
+export {
+  type Action,
+  type AgentAction,
+  type Confirmation,
+  ENDED,
+  type Interaction,
+  NO_AGENT,
+  NO_REPORT,
+  NO_RUN,
+} from './action.ts';
+export {
+  interruptAgent,
+  modeQuestion,
+  modeReach,
+  pinMode,
+  plannedTask,
+  resumeAgent,
+  retryAgent,
+  setBudget,
+  setMode,
+  setModel,
+  skipAgent,
+  whyNotSet,
+} from './agent-control.ts';
+export { type Answer, answerCommands, answerQuestion, withdrawGrant } from './answer.ts';
+export { endedByKill, type KillCandidate, killAgent, killedAgents } from './kill.ts';
+export {
+  COMMIT_REQUEST,
+  DELIVERIES,
+  isFollowUp,
+  messageAgent,
+  messageAll,
+  messageMain,
+  recipientOf,
+  whyNotCommit,
+  whyNotMessage,
+  whyNotTalk,
+} from './message.ts';
+export {
+  acceptPlan,
+  type Amendment,
+  amendment,
+  cancelPlan,
+  commitText,
+  dropWarning,
+  isApproved,
+  NO_HISTORY,
+  NO_PLAN,
+  NO_RUNNING_PLAN,
+  PLAN_EDITS,
+  planAgain,
+  neighbourPlan,
+  type PlanHistory,
+  proposalOf,
+  redoEdit,
+  SAME_PLAN,
+  trackPlan,
+  formatWrites,
+  undoEdit,
+  whyNotEdit,
+  parseWrites,
+} from './plan.ts';
+export {
+  childName,
+  manualReviews,
+  retryRun,
+  retryText,
+  spawnChild,
+  startReview,
+  stopRun,
+  whyNotReview,
+  whyNotSpawn,
+} from './run.ts';

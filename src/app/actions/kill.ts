@@ -1,34 +1,34 @@
-/** Ends one agent and its whole living branch permanently. */
+/** Kills one agent with all its running descendants, permanently. */
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
+import { type AgentState, refusedControl, type RunState } from '../../events/index.ts';
 import { type AgentAction, whyNotAgent } from './action.ts';
 
-/** What decides whether an agent ends with another. */
-export interface Killable {
+/** What determines whether an agent ends together with another one. */
+export interface KillCandidate {
   readonly id: AgentId;
   readonly hasEnded: boolean;
-  /** Of an agent that has not begun: the agents whose results it needs first. Null: it has begun. */
+  /** The agents whose results a pending agent needs; null if the agent has started. */
   readonly needs: readonly AgentId[] | null;
 }
 
 /**
- * Every agent that a kill of `top` ends, `top` first: all of its living branch, however deep. Of a task that has not begun also the
- * tasks that need it, since they are skipped with it.
+ * All agents that killing `top` ends, `top` first: its running descendants, and for a pending task also the tasks that
+ * depend on it, since they are skipped.
  */
-export function endedByKill(agents: readonly Killable[], top: AgentId): readonly AgentId[] {
+export function endedByKill(agents: readonly KillCandidate[], top: AgentId): readonly AgentId[] {
   const living = agents.filter(({ id, hasEnded }) => !hasEnded && id !== top);
   const ended = new Set([top, ...living.filter(({ id }) => isBelow(id, top)).map(({ id }) => id)]);
   const isSkipped = agents.some(({ id, hasEnded, needs }) => id === top && !hasEnded && needs !== null);
   return isSkipped ? [...withBlocked(living, ended)] : [...ended];
 }
 
-/** Each round adds the tasks that need one that was added before. */
-function withBlocked(living: readonly Killable[], ended: ReadonlySet<AgentId>): ReadonlySet<AgentId> {
+/** Adds pending tasks that depend on an ended one, until no more are found. */
+function withBlocked(living: readonly KillCandidate[], ended: ReadonlySet<AgentId>): ReadonlySet<AgentId> {
   const blocked = living.filter(({ id, needs }) => !ended.has(id) && needs?.some((need) => ended.has(need)) === true);
   return blocked.length === 0 ? ended : withBlocked(living, new Set([...ended, ...blocked.map(({ id }) => id)]));
 }
 
-/** The same of a run that is followed. */
+/** `endedByKill` for the state of a run. */
 export function killedAgents({ agents }: Pick<RunState, 'agents'>, top: AgentId): readonly AgentState[] {
   const all = [...agents.values()].map(({ id, outcome, status, dependsOn }) => ({
     id,
@@ -40,18 +40,19 @@ export function killedAgents({ agents }: Pick<RunState, 'agents'>, top: AgentId)
 
 export const killAgent: AgentAction = {
   id: 'run.kill',
-  name: 'Kill agent',
-  help: 'Kill the agent and every agent below it, after a question that names them.',
+  help: 'Kill agent',
+  more: 'Also kills its children. Killed agents can be retried, not resumed.',
   hint: 'kill',
   keys: ['x'],
   word: 'kill',
   short: ['x'],
+  arguments: 'N',
   whyNot: (state, { agent }) => whyNotAgent(state, agent, whyNotKill),
   confirm: (state, { agent }) => {
     const names = killedAgents(state, agent).map(({ name }) => name);
     return {
       title: `Kill ${names[0] ?? agent}?`,
-      lines: [endWords(names), 'What is recorded stays in the log; changed files stay changed.'],
+      lines: [endWords(names), 'Its log and its file changes are kept.'],
       yes: 'kill',
       no: 'keep it running',
       word: '',
@@ -60,12 +61,10 @@ export const killAgent: AgentAction = {
   command: (_, { agent }) => ({ do: 'kill', agent }),
 };
 
-function whyNotKill(agent: AgentState): string | null {
-  if (agent.id === ROOT) return 'main ends with the run: stop the run instead.';
-  return agent.outcome !== null ? `${agent.name} has ended already.` : null;
-}
+const whyNotKill = (agent: AgentState): string | null =>
+  agent.id === ROOT || agent.outcome !== null ? `${agent.name} ${refusedControl('kill', agent)}.` : null;
 
 const endWords = (names: readonly string[]): string =>
   names.length === 1
-    ? `${names.join('')} will be stopped permanently: it cannot be resumed.`
-    : `${names.length} agents will be stopped permanently: ${names.join(', ')}. They cannot be resumed.`;
+    ? 'It can be retried, not resumed.'
+    : `${names.length} agents: ${names.join(', ')}. They can be retried, not resumed.`;

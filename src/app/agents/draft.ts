@@ -1,73 +1,74 @@
 /**
- * Who drafts a custom agent from a sentence: a model, or the fixed rules, with the reason; and what is said of it. Never another model than
- * the rules of fallback allow, and then it is told. The call itself is agents-model.ts's.
+ * Turns a sentence into a custom agent: drafted by a model, or left to the user with the reason why no model was used.
+ * Words what was drafted, by which model and at what cost. model.ts makes the call.
  */
-import type { AgentDraft } from '../../domain/agents/draft.ts';
-import { draftAgent } from '../../domain/agents/draft.ts';
-import type { Result } from '../../domain/result.ts';
-import { formatTokens } from '../views/text/format.ts';
-import type { ByModel, DraftGround, DraftWish, Spending } from './model.ts';
-import { settled } from '../process/exit-to-result.ts';
-import { costWords } from '../reports/spend-text.ts';
+import { type AgentDraft, blankAgent } from '../../domain/agents/form.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Receipt, Refusal } from '../../ports/controls.ts';
+import type { AgentFiles, AgentProposal } from '../../ports/project-service.ts';
+import { agentNameProblem } from '../../config/index.ts';
+import { createAgent, deleteAgent, takenNames } from './catalogue.ts';
+import { formatTokens } from '../views/index.ts';
+import type { ModelDraft, DraftContext, DraftRequest, Spending } from './model.ts';
+import { attempt } from '../process/index.ts';
+import { costText } from '../reports/index.ts';
 
-export interface MadeDraft {
+export interface DraftResult {
   readonly draft: AgentDraft;
-  /** By the fixed rules: why. Null: by a model. */
+  /** Why no model drafted it, so that the user has to fill in the form. Null if a model did. */
   readonly why: string | null;
-  /** Null where no model was asked. */
+  /** Null if no model was called. */
   readonly spending: Spending | null;
 }
 
-/** Opens what a model is asked from; or says why none may be. */
-export type OpenGround = () => Promise<Result<DraftGround, string>>;
+/** Opens what a model call needs, or returns why no model may be used. */
+export type OpenDraftContext = () => Promise<Result<DraftContext, string>>;
 
-/** Always resolves with a draft. Where `wish.signal` is aborted it is the fixed rules', soon. */
-export async function madeDraft(open: OpenGround, wish: DraftWish): Promise<MadeDraft> {
-  const byRules = (why: string, spending: Spending | null = null): MadeDraft => ({
-    draft: draftAgent(wish.sentence, wish.isTaken, wish.named),
+/** Drafts an agent. Always resolves, soon after `wish.signal` is aborted. */
+export async function makeDraft(open: OpenDraftContext, wish: DraftRequest): Promise<DraftResult> {
+  const blank = (why: string, spending: Spending | null = null): DraftResult => ({
+    draft: blankAgent(wish.sentence, wish.named),
     why,
     spending,
   });
-  if (wish.sentence.trim() === '') return byRules('there is nothing to draft from');
-  const ground = await open();
-  if (!ground.ok) return byRules(ground.fault);
-  if (ground.value.providers.offlineOnly) return byRules('no model provider is set up');
-  const asked = await settled(() => byModelOf(ground.value, wish));
-  if (!asked.ok) return byRules(asked.fault.text);
-  if (!asked.value.ok) return byRules(asked.value.fault);
+  if (wish.sentence.trim() === '') return blank('the description is empty');
+  const context = await open();
+  if (!context.ok) return blank(context.fault);
+  if (context.value.providers.offlineOnly) return blank('no model provider is set up');
+  const asked = await attempt(() => callModel(context.value, wish));
+  if (!asked.ok) return blank(asked.fault.text);
+  if (!asked.value.ok) return blank(asked.value.fault);
   const { draft, spending } = asked.value.value;
   if (draft.ok) return { draft: draft.value, why: null, spending };
-  return byRules(wish.signal.aborted ? 'the model was stopped' : draft.fault, spending);
+  return blank(wish.signal.aborted ? 'the model was stopped' : draft.fault, spending);
 }
 
-/** Loaded only where a model is asked: the engine comes with it. */
-async function byModelOf(ground: DraftGround, wish: DraftWish): Promise<Result<ByModel, string>> {
-  return (await import('./model.ts')).draftedByModel(ground, wish);
+/** The engine is loaded only if a model is called. */
+async function callModel(context: DraftContext, wish: DraftRequest): Promise<Result<ModelDraft, string>> {
+  return (await import('./model.ts')).draftByModel(context, wish);
 }
 
 /** `Asking Claude Sonnet 4.5 (anthropic) for a draft` */
-export const askingWords = ({ id, label }: Parameters<DraftWish['asking']>[0]): string =>
+export const askingText = ({ id, label }: Parameters<DraftRequest['asking']>[0]): string =>
   `Asking ${label} (${id.split('/')[0] ?? id}) for a draft`;
 
-/** Who drafted it and what that cost, in a line. */
-export function draftedWords({ why, spending }: MadeDraft): string {
-  if (why !== null) {
-    return `Drafted by fixed rules: ${oneLine(why)}${lostWords(why, spending)}.`;
-  }
+/** Which model drafted it, or why none did, and what that cost, in a line. */
+export function draftSummary({ why, spending }: DraftResult): string {
+  if (why !== null) return `No model wrote a draft: ${oneLine(why)}${wastedCost(why, spending)}.`;
   if (spending === null) return 'Drafted.';
   const instead = spending.instead === null ? '' : ` in place of ${spending.instead}, which could not be reached`;
-  return `Drafted by ${spending.label}${instead}: ${spentWords(spending)}.`;
+  return `Drafted by ${spending.label}${instead}: ${spendingText(spending)}.`;
 }
 
-/** What a call that came to nothing has cost. */
-function lostWords(why: string, spending: Spending | null): string {
+/** The cost of a call without a usable result. */
+function wastedCost(why: string, spending: Spending | null): string {
   if (spending === null || spending.calls === 0) return '';
   const who = why.startsWith(`${spending.label}:`) ? '' : `${spending.label}: `;
-  return ` (${who}${spentWords(spending)})`;
+  return ` (${who}${spendingText(spending)})`;
 }
 
-const spentWords = ({ tokens, cost, priced, session }: Spending): string =>
-  `${formatTokens(tokens)} tokens, ${costWords({ cost, priced })}, session ${session}`;
+const spendingText = ({ tokens, cost, priced, session }: Spending): string =>
+  `${formatTokens(tokens)} tokens, ${costText({ cost, priced })}, session ${session}`;
 
 const oneLine = (text: string): string =>
   text
@@ -75,9 +76,9 @@ const oneLine = (text: string): string =>
     .replace(/:;/g, ':')
     .replace(/[.;]+$/, '');
 
-/** The same for programs. */
-export const draftedJson = ({ why, spending }: MadeDraft): object => ({
-  by: why === null ? 'model' : 'rules',
+/** The content of `draftedWords` as JSON. */
+export const draftJson = ({ why, spending }: DraftResult): object => ({
+  by: why === null ? 'model' : 'person',
   ...(why === null ? {} : { why: oneLine(why) }),
   ...(spending === null ? {} : spendingJson(spending)),
 });
@@ -90,3 +91,58 @@ const spendingJson = ({ model, calls, tokens, cost, priced, session }: Spending)
   priced,
   session,
 });
+
+type ReopenResult = { readonly ok: true } | { readonly ok: false; readonly fault: Refusal };
+
+/**
+ * Drafts, creates and deletes custom agents for a screen. `renew` reopens the project, so that the next run has the new
+ * configuration; a created or deleted file stays even if the configuration is then faulty.
+ */
+export const openAgentFiles = (
+  context: () => DraftContext,
+  reopen: () => Promise<ReopenResult>,
+  pending: Set<Promise<unknown>>,
+  closing: AbortSignal,
+): AgentFiles => ({
+  async draft(sentence, how) {
+    const drafting = proposeAgent(context(), sentence, { ...how, signal: AbortSignal.any([how.signal, closing]) });
+    pending.add(drafting);
+    try {
+      return await drafting;
+    } finally {
+      pending.delete(drafting);
+    }
+  },
+  async create(wish) {
+    return afterReopen(createAgent(context().project, context().config, wish), reopen);
+  },
+  async delete(name) {
+    return afterReopen(deleteAgent(context().project, context().config, name), reopen);
+  },
+});
+
+/** Drafts with the models of this session: its `--model` applies. */
+async function proposeAgent(
+  context: DraftContext,
+  sentence: string,
+  { model, signal, ...told }: Parameters<AgentFiles['draft']>[1],
+): Promise<AgentProposal> {
+  const others = takenNames(context.project, context.config);
+  const made = await makeDraft(async () => (model ? ok(context) : fail('--no-model')), {
+    sentence,
+    isTaken: (name) => agentNameProblem(name, others) !== null,
+    signal,
+    asking: (one) => told.asking(askingText(one)),
+  });
+  return { draft: made.draft, drafted: made.why === null, said: draftSummary(made) };
+}
+
+async function afterReopen(
+  done: Result<Receipt, Refusal>,
+  renew: () => Promise<ReopenResult>,
+): Promise<Result<Receipt, Refusal>> {
+  if (!done.ok) return done;
+  const next = await renew();
+  if (next.ok) return ok({ text: done.value.text });
+  return fail({ text: `${done.value.text} This session continues without the change: ${next.fault.text}` });
+}

@@ -1,95 +1,82 @@
 /**
- * A custom agent drafted by a model, where one may be asked as `main` is: a session of its own in the log, within its limits and the
- * rules of now. What the draft must keep to is domain/agents/form.ts's; who drafts instead, agents-draft.ts's.
+ * Has a model draft a custom agent, in a session of its own in the log, within the limits and rules in force. The
+ * constraints of the draft are in domain/agents/form.ts; draft.ts decides what happens without a model.
  */
-import { newAgent } from '../../config/roles/agent-files.ts';
-import { oncePerTurn, openLaw } from '../../config/settings/policy-watcher.ts';
-import type { Loaded } from '../../config/settings/load.ts';
-import { promptText } from '../../config/roles/prompts.ts';
-import type { AgentDraft } from '../../domain/agents/draft.ts';
-import { AGENT_FORM, agentIn, agentRequest, withinSentence } from '../../domain/agents/form.ts';
+import { type Loaded, newAgent, oncePerTurn, openPolicyWatcher, promptText } from '../../config/index.ts';
+import { AGENT_FORM, type AgentDraft, agentIn, agentRequest, withinSentence } from '../../domain/agents/form.ts';
 import { tightest } from '../../domain/budget.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import { plainLine } from '../../domain/text/text.ts';
-import type { Drafted, DraftOrder } from '../../engine/planning/drafting.ts';
-import { drafterFor, startDrafting } from '../../engine/planning/drafting.ts';
-import type { RunOptions } from '../../engine/run/run-options.ts';
+import { type Drafted, drafterFor, type DraftOrder, type RunOptions, startDrafting } from '../../engine/run/index.ts';
 import type { Log } from '../../ports/log.ts';
-import type { OpenModels } from '../../models/open.ts';
-import { agentFolders } from './list.ts';
+import type { OpenModels } from '../../models/index.ts';
+import { agentFolders } from './catalogue.ts';
 import { agentLines } from './text.ts';
-import { dayLedgerFor } from '../project/daily-budget.ts';
-import { orExit } from '../client/log-of.ts';
-import { packageRoot, packageVersion } from '../process/package-root.ts';
-import type { ProjectPlace } from '../project/project-place.ts';
-import type { Providers } from '../project/providers.ts';
-import { newSession } from '../client/connect.ts';
-import { world } from '../process/world.ts';
+import { dayLedgerFor, type ProjectPlace, type Providers } from '../workspace/index.ts';
+import { newSession, exitOnFault, packageRoot, packageVersion, world } from '../process/index.ts';
 
-/** What a draft is made in. */
-export interface DraftGround extends Pick<RunOptions, 'model' | 'roleModels'> {
+export interface DraftContext extends Pick<RunOptions, 'model' | 'roleModels'> {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly log: Log;
   readonly providers: Providers;
 }
 
-export interface DraftWish {
+export interface DraftRequest {
   readonly sentence: string;
-  /** A name that can't be used: then a number is put behind it. */
+  /** Whether a name is taken; a drafted name then gets a number. */
   readonly isTaken: (name: string) => boolean;
-  /** Instead of the name that would be drafted. */
+  /** The name to use instead of a drafted one. */
   readonly named?: string | undefined;
-  /** Aborted by the person. */
+  /** Aborted when the user cancels. */
   readonly signal: AbortSignal;
-  /** Told once, before the call. */
+  /** Called once, before the model is called. */
   asking(model: Pick<ModelOption, 'id' | 'label'>): void;
 }
 
-/** What was spent, and by whom. */
+/** What the draft cost, and which model wrote it. */
 export interface Spending extends Omit<Drafted<never>, 'made'> {
   readonly session: SessionId;
-  /** As people call the model. */
+  /** The model's label. */
   readonly label: string;
-  /** Who was to be asked, where that one could not be reached. */
+  /** The label of the preferred model, if it could not be reached; otherwise null. */
   readonly instead: string | null;
 }
 
-export interface ByModel {
+export interface ModelDraft {
   readonly draft: Result<AgentDraft, string>;
   readonly spending: Spending;
 }
 
-/** A draft is worth that much at most: tokens of all its calls, and milliseconds. */
-const MOST = { maxTokens: 60_000, maxDuration: 120_000 };
-const MOST_OF_THE_TASK = 200;
+/** Limits of a draft: tokens of all its calls, and milliseconds. */
+const DRAFT_LIMITS = { maxTokens: 60_000, maxDuration: 120_000 };
+const MAX_TASK_LENGTH = 200;
 
-/** Fails, before anything was asked or recorded, where no model may be asked; the reason is for a person. */
-export async function draftedByModel(ground: DraftGround, wish: DraftWish): Promise<Result<ByModel, string>> {
-  const { log, providers, config, project } = ground;
+/** Drafts an agent. Fails, before anything is called or recorded, if no model may be used; the fault is for a person. */
+export async function draftByModel(context: DraftContext, wish: DraftRequest): Promise<Result<ModelDraft, string>> {
+  const { log, providers, config, project } = context;
   const models = await providers.open('none');
   const day = dayLedgerFor(config.rules, project.places.state);
-  const options = optionsFor(ground, wish.sentence, models, day);
-  const claim = (): ReturnType<Log['claim']> => orExit(() => log.claim(options.session));
+  const options = draftOptions(context, wish.sentence, models, day);
   try {
     const drafter = drafterFor(options);
     if (!drafter.ok) return drafter;
-    const claimed = claim();
-    if (!claimed.ok) return fail(`its session is held by another process: ${claimed.holder}`);
+    const claimed = exitOnFault(() => log.claim(options.session));
+    if (!claimed.ok) return fail(`another process holds the session of the draft: ${claimed.holder}`);
     models.warm(drafter.value.id);
     wish.asking(drafter.value);
-    const order = orderFor(ground, wish, drafter.value);
-    return ok(byModel(await ended(options, order, wish.signal), options, drafter.value));
+    const order = draftOrder(context, wish, drafter.value);
+    return ok(modelDraft(await runDraft(options, order, wish.signal), options, drafter.value));
   } finally {
-    orExit(() => log.release(options.session));
+    exitOnFault(() => log.release(options.session));
     day?.close();
   }
 }
 
-async function ended(
+async function runDraft(
   options: RunOptions,
   order: DraftOrder<AgentDraft>,
   signal: AbortSignal,
@@ -105,19 +92,19 @@ async function ended(
   }
 }
 
-function byModel(
+function modelDraft(
   { made, ...spent }: Drafted<AgentDraft>,
   { session, models }: RunOptions,
   first: ModelOption,
-): ByModel {
+): ModelDraft {
   const label = models.models().find(({ id }) => id === spent.model)?.label ?? spent.model;
   const instead = spent.model === first.id ? null : first.label;
   return { draft: made, spending: { ...spent, session, label, instead } };
 }
 
-function orderFor(
-  { project }: DraftGround,
-  { sentence, ...naming }: DraftWish,
+function draftOrder(
+  { project }: DraftContext,
+  { sentence, ...naming }: DraftRequest,
   { label }: ModelOption,
 ): DraftOrder<AgentDraft> {
   const [folder] = agentFolders(project);
@@ -129,16 +116,16 @@ function orderFor(
       const read = agentIn(answer);
       if (!read.ok) return read;
       const draft = withinSentence(read.value, sentence, label, naming);
-      // The name is made free, or was chosen by the person, who is told of it when the file is made.
+      // `withinSentence` resolves name clashes; a name that the user chose is checked when the file is created.
       const file = folder === undefined ? null : newAgent(draft, folder, []);
       return file === null || file.ok ? ok(draft) : file;
     },
-    words: (draft) => agentLines(draft).join('\n'),
+    textOf: (draft) => agentLines(draft).join('\n'),
   };
 }
 
-function optionsFor(
-  { project, config, log, providers, model, roleModels }: DraftGround,
+function draftOptions(
+  { project, config, log, providers, model, roleModels }: DraftContext,
   sentence: string,
   models: OpenModels,
   day: ReturnType<typeof dayLedgerFor>,
@@ -146,14 +133,14 @@ function optionsFor(
   const { rules } = config;
   return {
     session: newSession(),
-    task: `Draft a custom agent: ${plainLine(sentence, MOST_OF_THE_TASK)}`,
+    task: `Draft a custom agent: ${plainLine(sentence, MAX_TASK_LENGTH)}`,
     cwd: project.root,
     version: packageVersion(),
     provider: providers.words,
     notes: [],
     mode: rules.mode,
     rules,
-    law: oncePerTurn(openLaw(config, rules)),
+    policyWatcher: oncePerTurn(openPolicyWatcher(config, rules)),
     ...(day === null ? {} : { day }),
     redactor: openRedactor(config.secrets.map(({ value }) => value)),
     roles: config.roles,
@@ -169,7 +156,7 @@ function optionsFor(
     offlineOnly: providers.offlineOnly,
     model,
     roleModels,
-    runBudget: tightest(rules.runBudget.value, MOST),
+    runBudget: tightest(rules.runBudget.value, DRAFT_LIMITS),
     plan: null,
   };
 }

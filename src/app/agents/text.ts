@@ -1,15 +1,17 @@
-/** Agents in lines: the list, one by itself, and what can be done with them. For the verb and for line mode. */
-import { suggestion } from '../../domain/text/nearest.ts';
-import type { AgentText } from '../../domain/agents/draft.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import type { AgentInfo, LobbyInfo } from '../../ports/project-service.ts';
-import { isCustom } from './list.ts';
+/** Agents as lines of text, for the command and for line mode: the list, one agent, the questions that create one, and the help. */
+import { isToolName, TOOL_NAMES } from '../../config/index.ts';
+import { AGENT_TOOLS, type AgentDraft, type AgentText } from '../../domain/agents/form.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/text.ts';
+import type { AgentInfo, ProjectInfo } from '../../ports/project-service.ts';
+import { IS_YES } from '../process/index.ts';
+import { isCustom } from './catalogue.ts';
 
-/** How a name, a remark and a warning look; as they are where nothing is painted. */
-type Painting = Readonly<Record<'bold' | 'dim' | 'yellow', (text: string) => string>>;
+/** Styles of names, remarks and warnings; identity functions where the output is not coloured. */
+type Styles = Readonly<Record<'bold' | 'dim' | 'yellow', (text: string) => string>>;
 
-/** Custom ones first, then what is built in; files that were left out last. */
-export function listLines(all: readonly AgentInfo[], leftOut: readonly string[], paint: Painting): readonly string[] {
+/** Lists custom agents first, then the built-in ones, then files that were left out. */
+export function listLines(all: readonly AgentInfo[], leftOut: readonly string[], paint: Styles): readonly string[] {
   const custom = all.filter(isCustom);
   const width = Math.max(...all.map(({ name }) => name.length));
   const row = ({ name, description, capabilities, source }: AgentInfo): string =>
@@ -22,7 +24,7 @@ export function listLines(all: readonly AgentInfo[], leftOut: readonly string[],
   ];
 }
 
-const NO_CUSTOM = 'No custom agents yet: mimir agents create "<what it should do>" makes one.';
+const NO_CUSTOM = 'No custom agents yet. Create one: mimir agents create "<what it should do>"';
 
 export const showLines = (agent: AgentInfo): readonly string[] => [
   `${agent.name}: ${agent.description}`,
@@ -34,23 +36,153 @@ export const showLines = (agent: AgentInfo): readonly string[] => [
   ...agent.prompt.split('\n'),
 ];
 
-/** What one is made of. */
+/** The fields of an agent that is about to be created. */
 export const agentLines = ({ name, description, tools, prompt }: AgentText): readonly string[] => [
   `${name}: ${description}`,
   `  tools: ${tools.join(', ')}`,
   ...indented(prompt),
 ];
 
-export const indented = (text: string): readonly string[] => text.split('\n').map((line) => `  ${line}`);
+const indented = (text: string): readonly string[] => text.split('\n').map((line) => `  ${line}`);
 
-/** By name; a file that describes no agent is told with its reason. */
-export function agentNamed(
+/** Finds an agent by its name. The fault names the reason if its file was left out, otherwise similar names. */
+export function findAgent(
   name: string,
-  { all, leftOut }: NonNullable<LobbyInfo['agents']>,
+  { all, leftOut }: NonNullable<ProjectInfo['agents']>,
 ): Result<AgentInfo, string> {
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return ok(found);
   const why = leftOut.filter((note) => note.includes(`/${name}.`));
   const known = all.map((one) => one.name);
   return fail(`there is no agent "${name}"\n  ${why.length > 0 ? why.join('\n  ') : suggestion(name, known)}`);
+}
+
+/** The sentence typed after `agents create`. `model` is false if `--no-model` precedes it. */
+export function parseSentence(typed: string): { readonly sentence: string; readonly model: boolean } {
+  const sentence = typed.trim().replace(/^--no-model(?:\s+|$)/, '');
+  return { sentence, model: sentence === typed.trim() };
+}
+
+/** The help of the `agents` command, also shown by line mode. */
+export const AGENTS_HELP: readonly string[] = [
+  'agents                     lists custom and built-in agents',
+  'agents show NAME           shows its prompt, tools, models and file',
+  'agents create              asks for name, description, tools and prompt',
+  'agents create DESCRIPTION  drafts an agent with a model and shows what the draft cost',
+  '                           (with --no-model in front: asks for the other fields)',
+  'agents delete NAME         deletes the file of a custom agent, after a question',
+  'agents help                shows this help',
+  '',
+  'Each agent is one file: JSON with name, description, tools and prompt, in .mimir/agents of the project or in your own folder (~/.config/mimir/agents). Markdown with front matter works too, and so do .mini-cc/agents and .claude/agents of the project.',
+  'The model of the role main drafts an agent from your sentence, with one call and at most one correction. If no model is available, you see why and fill in the form. Access limits in the sentence ("read-only", "no shell") always apply. Only the sentence is sent.',
+  "A project's agents are used once the project is trusted. Plans can use them, and agents start them with Task(NAME).",
+  'Tools: read_file, search, git, bash, edit_file, write_file. "*" means all of them except Task, and works only in your own folder. Without edit_file and write_file, commands run in a read-only sandbox.',
+];
+
+interface Questioner {
+  say(...lines: readonly string[]): void;
+  /** The typed line; null at the end of input. */
+  ask(prompt: string): Promise<string | null>;
+  /** Why an agent cannot have this name, or null. */
+  nameProblem(name: string): string | null;
+  /** A draft for this description, after telling the user who drafts it; null if the user cancelled. */
+  draft(description: string): Promise<AgentDraft | null>;
+}
+
+/**
+ * Asks for an agent line by line, with the draft as the default of each field. Null if the user cancelled. The
+ * description is asked for only if it is empty.
+ */
+export async function askAgent(person: Questioner, description = ''): Promise<AgentText | null> {
+  const sentence =
+    description === ''
+      ? await askUntilValid(person, 'Description, one sentence on when to use the agent: ', requiredProblem)
+      : description;
+  if (sentence === null) return null;
+  const draft = await person.draft(sentence);
+  const agent = draft === null ? null : await askFields(person, draft, sentence);
+  if (agent === null) return null;
+  person.say(...agentLines(agent));
+  const yes = await person.ask('Create this agent? Type yes; anything else cancels: ');
+  return yes !== null && IS_YES.test(yes.trim()) ? agent : null;
+}
+
+async function askFields(person: Questioner, draft: AgentDraft, sentence: string): Promise<AgentText | null> {
+  const name = await askUntilValid(
+    person,
+    draft.name === '' ? 'Name, such as code-review: ' : `Name (Enter is ${draft.name}): `,
+    (text) => person.nameProblem(text === '' ? draft.name : text),
+  );
+  const description = name === null ? null : await askWording(person, draft, sentence);
+  if (name === null || description === null) return null;
+  person.say('Tools:', ...AGENT_TOOLS.map((tool) => `  ${tool.name}: ${tool.words}`), ...draft.because);
+  const tools = await askUntilValid(person, `Tools (Enter is ${draft.tools.join(', ')}): `, toolProblem);
+  if (tools === null) return null;
+  const prompt = await askPrompt(person, draft.prompt);
+  if (prompt === null) return null;
+  return {
+    name: name === '' ? draft.name : name,
+    description,
+    tools: tools === '' ? draft.tools : splitNames(tools),
+    prompt,
+  };
+}
+
+const requiredProblem = (text: string): string | null =>
+  text === '' ? 'This field is required; Ctrl-D cancels.' : null;
+
+async function askPrompt(person: Questioner, suggested: string): Promise<string | null> {
+  if (suggested !== '') {
+    person.say('The prompt holds the instructions of the agent. Suggested:', ...indented(suggested));
+    const lines = 'Prompt, line by line; an empty first line takes the suggestion, "." ends: ';
+    return (await askLines(person, lines)) || suggested;
+  }
+  for (;;) {
+    const prompt = await askLines(person, 'Prompt, the instructions of the agent, line by line; "." ends: ');
+    if (prompt !== '') return prompt;
+    person.say(requiredProblem(prompt) ?? '');
+  }
+}
+
+/** Asks for the description only if the draft's differs from what the user typed; null if the user cancelled. */
+async function askWording(person: Questioner, { description }: AgentDraft, sentence: string): Promise<string | null> {
+  const letters = (text: string): string =>
+    text
+      .toLowerCase()
+      .replaceAll(/[\s.]+/g, ' ')
+      .trim();
+  if (letters(sentence) === letters(description)) return description;
+  const typed = (await person.ask(`Description (Enter is "${description}"): `))?.trim();
+  return typed === undefined ? null : typed === '' ? description : typed;
+}
+
+async function askUntilValid(
+  person: Questioner,
+  prompt: string,
+  problem: (text: string) => string | null,
+): Promise<string | null> {
+  for (;;) {
+    const typed = (await person.ask(prompt))?.trim();
+    if (typed === undefined) return null;
+    const wrong = problem(typed);
+    if (wrong === null) return typed;
+    person.say(wrong);
+  }
+}
+
+async function askLines(person: Questioner, prompt: string): Promise<string | null> {
+  const lines: string[] = [];
+  for (;;) {
+    const typed = await person.ask(lines.length === 0 ? prompt : '. ');
+    if (typed === null) return null;
+    if (typed.trim() === '.' || (typed.trim() === '' && lines.length === 0)) return lines.join('\n').trim();
+    lines.push(typed);
+  }
+}
+
+const splitNames = (typed: string): readonly string[] => typed.split(/[\s,]+/).filter((name) => name !== '');
+
+function toolProblem(typed: string): string | null {
+  const unknown = splitNames(typed).find((name) => !isToolName(name));
+  return unknown === undefined ? null : `There is no tool "${unknown}"; ${suggestion(unknown, TOOL_NAMES)}.`;
 }

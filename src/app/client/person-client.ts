@@ -1,29 +1,22 @@
-/** The seat of the person: the log is read, nothing is written to it; a living run is asked by its socket. */
-import { knownPaths } from '../../remote/socket-paths.ts';
+/** The client of a person: it reads the log, writes nothing to it, and sends commands to the socket of an active run. */
+import { knownPaths } from '../../remote/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { foldAll } from '../../events/fold.ts';
-import { type RunState, EMPTY } from '../../events/state.ts';
-import { CHILD_DEFAULTS, childRules } from '../../policy/children.ts';
+import { EMPTY, foldAll, type RunState } from '../../events/index.ts';
+import { CHILD_DEFAULTS, childRules } from '../../policy/index.ts';
 import type { RunView } from '../../ports/controls.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import type { LogReader } from '../../store/log.ts';
-import { openMailbox } from '../../store/message-store.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import type { Arguments } from '../process/flags/flags.ts';
-import type { Io } from '../process/io.ts';
-import { eventsOf, openReader, orExit } from './log-of.ts';
-import { loadHere } from '../project/project-trust.ts';
-import { type ProjectPlace, environmentOf, projectOf } from '../project/project.ts';
-import { type Knowing, givenBy } from './run-api.ts';
+import { type LogReader, openMessageStore } from '../../store/index.ts';
+import { type Arguments, EXIT, Exit, type Io, exitOnFault, world } from '../process/index.ts';
+import { environmentOf, eventsOf, readConfig, openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
+import { type Knowing, runApi } from './run-api.ts';
 import { patiently, placeOf, reachSoon } from './connect.ts';
-import { world } from '../process/world.ts';
-import type { Seat, Seen } from '../../ports/control.ts';
+import type { SessionClient, Seen } from '../../ports/control.ts';
 
-export function personSeat(args: Arguments, io: Io): Seat {
+export function personClient(args: Arguments, io: Io): SessionClient {
   const project = projectOf(args, io);
   const reader = openReader(project);
   const children = once(() => childrenHere(project, io));
-  const sessions = (): readonly SessionSummary[] => orExit(() => reader.sessions());
+  const sessions = (): readonly SessionSummary[] => exitOnFault(() => reader.sessions());
   return {
     as: null,
     runs: sessions,
@@ -47,40 +40,40 @@ export function personSeat(args: Arguments, io: Io): Seat {
 }
 
 const notCarried = (session: SessionId): string =>
-  `no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it, if it is not over`;
+  `session ${session} is not running\n  \`mimir resume ${session}\` continues it, unless it has finished`;
 
-interface Ground {
+interface SeenParts {
   readonly children: Knowing['children'];
   readonly is: () => SessionSummary['state'];
   readonly project: ProjectPlace;
 }
 
-function seenIn(reader: LogReader, session: SessionId, { children, is, project }: Ground): Seen {
-  const view = followed(reader, session);
-  const mailbox = openMailbox({ stateDir: project.places.state, project: project.root });
-  const given = givenBy(view, {
+function seenIn(reader: LogReader, session: SessionId, { children, is, project }: SeenParts): Seen {
+  const view = logView(reader, session);
+  const messageStore = openMessageStore({ stateDir: project.places.state, project: project.root });
+  const api = runApi(view, {
     children,
     now: () => world.now(),
-    letters: () => orExit(() => mailbox.waiting(session)).length,
+    letters: () => exitOnFault(() => messageStore.waiting(session)).length,
     is,
   });
   return {
-    family: given.family(null),
+    family: api.family(null),
     again: () => {
       view.catchUp();
-      return Promise.resolve(given.family(null));
+      return Promise.resolve(api.family(null));
     },
     state: view.state(),
-    detail: (agent) => Promise.resolve(given.detail(null, agent)),
+    detail: (agent) => Promise.resolve(api.detail(null, agent)),
     events: (agent, after) => {
       view.catchUp();
-      return Promise.resolve(given.events(null, agent, after));
+      return Promise.resolve(api.events(null, agent, after));
     },
   };
 }
 
-/** The log of a session as it was read last; `catchUp` reads what was written since. */
-function followed(reader: LogReader, session: SessionId): RunView & { catchUp(): void } {
+/** A session as its log was read last; `catchUp` reads newer events. */
+function logView(reader: LogReader, session: SessionId): RunView & { catchUp(): void } {
   let state: RunState = EMPTY;
   const catchUp = (): void => {
     state = foldAll(eventsOf(reader, session, state.seq, { outputs: false }), state);
@@ -89,9 +82,9 @@ function followed(reader: LogReader, session: SessionId): RunView & { catchUp():
   return { session, state: () => state, each: (after, some) => eventsOf(reader, session, after, some), catchUp };
 }
 
-/** How children are called here; a fault in a file is said by those who would run something, not by who looks. */
+/** The rules for children of this project. A fault in the configuration is reported by commands that run something, not here. */
 function childrenHere(project: ProjectPlace, io: Io): Knowing['children'] {
-  const loaded = loadHere(project, environmentOf(project, io), {}, 'look');
+  const loaded = readConfig(project, environmentOf(project, io), {}, 'look');
   return loaded.ok ? childRules(loaded.value.config.rules) : CHILD_DEFAULTS;
 }
 

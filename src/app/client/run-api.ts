@@ -1,31 +1,37 @@
-/** What is told of a run's sessions, by its log, to whoever asks: the answers of the process that serves, and of verbs that look back. */
-import { runSpending } from '../views/spending/spending.ts';
-import type { AgentId, Millis } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+/** Answers about the sessions of a run from its log, for the process that serves the run and for commands that read the log. */
+import { runSpending } from '../views/index.ts';
+import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { fail, ok } from '../../domain/result.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import type { Naming } from '../../events/sessions/name.ts';
-import type { Family } from '../../events/sessions/record.ts';
-import { isOf, maySee, maySeeEvent, withoutWords } from '../../events/sessions/visibility.ts';
-import { createdTimes, recordsWith, sessionDetail } from '../../events/sessions/sessions.ts';
-import type { RunState } from '../../events/state.ts';
-import type { Given } from '../../ports/control.ts';
+import {
+  createdTimes,
+  type RunSessions,
+  isOf,
+  maySee,
+  maySeeEvent,
+  type MimirEvent,
+  type Naming,
+  recordsWith,
+  type RunState,
+  sessionDetail,
+  withoutWords,
+} from '../../events/index.ts';
+import type { RunApi } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
 
 export interface Knowing {
   /** `childRules(rules)` has both. */
   readonly children: { readonly naming: Naming; readonly idleTimeout: Millis };
   readonly now: () => Millis;
-  /** Letters to the run that were not taken yet. */
+  /** How many stored messages to the run were not delivered yet. */
   readonly letters: () => number;
-  /** Where the run stands; `running` where it is this process that carries it. */
-  readonly is?: () => Family['state'];
+  /** The state of the run; absent in the process that carries it, where it is running. */
+  readonly is?: () => RunSessions['state'];
 }
 
-/** Answers about `view`, each as its asker may see it. */
-export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' | 'detail' | 'events'> {
+/** Answers about `view`. Each asker gets what it may see; null is the person. */
+export function runApi(view: RunView, knowing: Knowing): Pick<RunApi, 'family' | 'detail' | 'events'> {
   const times = timesOf(view);
-  const detail: Given['detail'] = (asker, agent) => {
+  const detail: RunApi['detail'] = (asker, agent) => {
     const found = view.state().agents.get(agent);
     if (found === undefined) return fail(`there is no session ${agent} in this run`);
     return maySee(view.state(), asker, agent) ? ok(sessionDetail(found, knowing.now())) : fail(notYours(agent));
@@ -42,7 +48,7 @@ export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' |
   };
 }
 
-/** Of one agent, or of the whole run, what `asker` may see. */
+/** The events of one agent, or of the whole run, that `asker` may see. */
 function* seenBy(
   events: Iterable<MimirEvent>,
   state: RunState,
@@ -53,9 +59,9 @@ function* seenBy(
 }
 
 const notYours = (agent: AgentId): string =>
-  `what ${agent} says and does is for those above it\n  \`mimir others\` says where it stands, \`mimir send ${agent} "…"\` asks it`;
+  `only its ancestors can see what ${agent} does\n  \`mimir others\` shows its state, \`mimir send ${agent} "…"\` asks it`;
 
-/** When agents were created: the log is read on from where it was left, and only when there are more of them. */
+/** When agents were created. Newer events are read only when there are more agents. */
 function timesOf(view: RunView): () => ReadonlyMap<AgentId, string> {
   const known = new Map<AgentId, string>();
   let upTo = 0;
@@ -73,7 +79,7 @@ function familyOf(
   { children, now, letters, is = () => 'running' }: Knowing,
   created: ReadonlyMap<AgentId, string>,
   asker: AgentId | null,
-): Family {
+): RunSessions {
   const state = view.state();
   const { cost, tokens } = runSpending(state);
   const how = is();
@@ -81,7 +87,7 @@ function familyOf(
   return {
     run: view.session,
     state: how,
-    // The main conversation begins with it, and that is nobody else's.
+    // The task belongs to the main conversation.
     task: asker === null || maySee(state, asker, ROOT) ? state.task : '',
     mode: state.mode,
     started_at: new Date(state.startedAt).toISOString(),

@@ -1,27 +1,28 @@
 /**
- * From where a verb about child sessions asks: as an agent by its door, or as the person by the log and the socket of a run. An
- * agent's verb must start fast and has no state folder, so either side is loaded only when it is taken.
+ * The client of a command about sessions: an agent reaches its run by its socket, a person the log and the sockets of runs. An agent's
+ * command must start fast and has no state folder, so the person's side is loaded only for a person.
  */
-import { isBelow, type AgentId } from '../../domain/ids.ts';
+import { type AgentId, isBelow } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
-import { ControlFault, type Seat } from '../../ports/control.ts';
+import { ControlFault, type SessionClient } from '../../ports/control.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import type { Arguments } from '../process/flags/flags.ts';
-import type { Io } from '../process/io.ts';
+import { reachSocket } from '../../remote/index.ts';
+import { type Arguments, EXIT, Exit, type Io } from '../process/index.ts';
 
-/** What `act` returns, asked from the seat of whoever calls. A run that is gone meanwhile is said in its own words (2). */
-export async function seated<T>(args: Arguments, io: Io, act: (seat: Seat) => Promise<T>): Promise<T> {
-  const door = doorOf(io);
+/** Calls `act` with the client of the calling agent or person. Exits with code 2 and the reason when the run is gone meanwhile. */
+export async function withSessionClient<T>(
+  args: Arguments,
+  io: Io,
+  act: (client: SessionClient) => Promise<T>,
+): Promise<T> {
+  const socket = agentSocketOf(io);
   try {
-    const seat =
-      door === null
-        ? (await import('./person-client.ts')).personSeat(args, io)
-        : await (await import('./agent-client.ts')).doorSeat(door);
+    const client =
+      socket === null ? (await import('./person-client.ts')).personClient(args, io) : await agentClient(socket);
     try {
-      return await act(seat);
+      return await act(client);
     } finally {
-      seat.close();
+      client.close();
     }
   } catch (error) {
     if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);
@@ -29,24 +30,43 @@ export async function seated<T>(args: Arguments, io: Io, act: (seat: Seat) => Pr
   }
 }
 
-/** The socket of the agent whose command this is; null: a person calls. */
-export function doorOf({ env }: Pick<Io, 'env'>): string | null {
-  const door = env['MIMIR_SOCKET'];
-  return door === undefined || door === '' ? null : door;
+/** The socket of the agent that calls the command; null when a person calls. */
+export function agentSocketOf({ env }: Pick<Io, 'env'>): string | null {
+  const socket = env['MIMIR_SOCKET'];
+  return socket === undefined || socket === '' ? null : socket;
 }
 
-/** Is what `record` says and does left out, since the calling agent is not above it? */
-export const isHidden = ({ as }: Pick<Seat, 'as'>, { agent }: { readonly agent: AgentId }): boolean =>
+/** Are the words and activity of `record` hidden from the caller, an agent that is not its ancestor? */
+export const isHidden = ({ as }: Pick<SessionClient, 'as'>, { agent }: { readonly agent: AgentId }): boolean =>
   as !== null && agent !== as && !isBelow(agent, as);
 
-/** What was done; a refusal ends the verb with its words (3): the rules, or how things stand, say no. */
+/** The receipt; a refusal exits with its reason and code 3. */
 export function doneOrExit(result: Result<Receipt, Refusal>): Receipt {
   if (result.ok) return result.value;
   throw new Exit(EXIT.refused, result.fault.text);
 }
 
-/** The value, or an exit with the words of the fault (3). */
+/** The value; a fault exits with its text and code 3. */
 export function seenOrExit<T>(result: Result<T, string>): T {
   if (result.ok) return result.value;
   throw new Exit(EXIT.refused, result.fault);
+}
+
+/** The client of an agent, which uses nothing but its socket. Throws `ControlFault` when nobody answers there. */
+async function agentClient(path: string): Promise<SessionClient> {
+  const reached = await reachSocket(path);
+  return {
+    as: reached.as,
+    runs: () => [{ session: reached.session, state: 'running' }],
+    look: async () => ({
+      family: await reached.family(),
+      state: null,
+      again: () => reached.family(),
+      detail: (agent) => reached.detail(agent),
+      events: (agent, after) => reached.events(agent, after),
+    }),
+    socket: () => path,
+    submit: (_, command) => reached.controls.submit(command),
+    close: () => reached.close(),
+  };
 }

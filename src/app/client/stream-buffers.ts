@@ -1,25 +1,22 @@
-/** What streams right now, by agent: sanitised as it comes in pieces, capped, gone when the log has it whole. */
-import { ROOT } from '../../domain/ids.ts';
-import type { Millis } from '../../domain/ids.ts';
-import type { MimirEvent } from '../../events/event.ts';
+/** The text that models and tools stream now, by agent: sanitised piece by piece, capped, and dropped when the log has the whole text. */
+import { type Millis, ROOT } from '../../domain/ids.ts';
+import type { MimirEvent } from '../../events/index.ts';
 import type { Tick } from '../../ports/controls.ts';
-import { clip, plain, PLAIN } from '../views/text/clip.ts';
-import { Sanitiser, toLabel } from '../views/text/sanitise.ts';
+import { clip, PLAIN, plain, Sanitiser, toLabel } from '../views/index.ts';
 
-/** Characters kept of each stream: its end. A plan is understood from its start, so main is given more room. */
+/** How many last characters of a stream are kept. Main has more, since a plan is read from its start. */
 const KEPT = 16_000;
 const KEPT_OF_MAIN = 96_000;
-/** Of reasoning nobody reads more than what goes by. */
 const KEPT_OF_REASONING = 8000;
 /** Length of one step of the activity, and how many are kept. */
 const STEP: Millis = 1000;
 const STEPS = 60;
-/** The last of them that a rate is told from. */
+/** How many last steps the rate is computed from. */
 const RATED = 6;
-/** Characters that make a token, near enough for a rate. */
+/** About this many characters are a token. */
 const PER_TOKEN = 4;
 
-/** One text as it comes in, in harmless pieces, of which the end is kept. */
+/** One streamed text, sanitised, of which the end is kept. */
 class Stream {
   readonly is: Tick['is'];
   readonly #sanitiser = new Sanitiser();
@@ -33,15 +30,15 @@ class Stream {
 
   push(delta: string): string {
     this.#text += this.#sanitiser.push(delta);
-    // Cut now and then only: each piece would otherwise copy all of it.
+    // The text is cut rarely, since a cut copies all of it.
     if (this.#text.length > 2 * this.#kept) this.#text = tail(this.#text, this.#kept);
     return this.#text.length > this.#kept ? tail(this.#text, this.#kept) : this.#text;
   }
 }
 
-/** A call that a model is writing the arguments of. */
+/** A tool call whose arguments a model is writing. */
 export interface Written {
-  /** As the model named it: harmless, and cut. */
+  /** The name that the model gave, sanitised and cut. */
   readonly tool: string;
   /** Characters of its arguments so far. */
   readonly size: number;
@@ -50,13 +47,13 @@ export interface Written {
 /** Columns of a tool's name. */
 const LONGEST_NAME = 40;
 
-interface Pulse {
+interface ActivityRate {
   readonly steps: number[];
   at: number;
 }
 
 export interface Activity {
-  /** Tokens a second over the last seconds, about. */
+  /** About how many tokens a second over the last seconds. */
   readonly rate: number;
   /** The last steps, oldest first. */
   readonly steps: readonly number[];
@@ -68,7 +65,7 @@ export class Live {
   readonly #texts = new Map<string, string>();
   readonly #reasoning = new Map<string, string>();
   readonly #calls = new Map<string, Written>();
-  readonly #pulses = new Map<string, Pulse>();
+  readonly #pulses = new Map<string, ActivityRate>();
 
   /** Adds a piece; `now` in milliseconds for the activity. */
   take(tick: Tick, now: Millis): void {
@@ -79,7 +76,7 @@ export class Live {
       this.#write(tick);
       return;
     }
-    // What is said after a call was begun is what it is at now.
+    // Text after a begun call replaces it.
     this.#calls.delete(agent);
     if (is === 'reasoning') {
       const thoughts = streamOf(this.#thoughts, agent, is, KEPT_OF_REASONING);
@@ -88,11 +85,11 @@ export class Live {
     }
     const text = streamOf(this.#streams, agent, is, agent === ROOT ? KEPT_OF_MAIN : KEPT).push(delta);
     this.#texts.set(agent, text);
-    // A model that only begins a line still thinks: its words would come and go.
+    // Blanks alone do not end the reasoning, or it would flicker.
     if (text.trim() !== '') this.#forgetThoughts(agent);
   }
 
-  /** An event that has what was streamed, or that begins something new, ends the agent's stream. */
+  /** Drops the stream of an agent when an event has its text, or begins something new. */
   settle(event: MimirEvent): void {
     if (!('agent' in event) || event.agent === null) return;
     if (event.type === 'model.finished') {
@@ -111,12 +108,12 @@ export class Live {
     return this.#texts;
   }
 
-  /** What models think right now, by agent, sanitised, cut to the last 8 kB. It stands beside text that was said before it. */
+  /** Reasoning by agent, sanitised, cut to the last 8 kB. It may follow text that was streamed before it. */
   reasoning(): ReadonlyMap<string, string> {
     return this.#reasoning;
   }
 
-  /** The calls that models write right now, by agent. */
+  /** Calls whose arguments are being written, by agent. */
   calls(): ReadonlyMap<string, Written> {
     return this.#calls;
   }
@@ -127,7 +124,7 @@ export class Live {
     advance(pulse, Math.floor(now / STEP));
     const last = pulse.steps.slice(-RATED);
     const sum = last.reduce((all, one) => all + one, 0);
-    // What has only begun isn't slow: the silence before it doesn't count.
+    // The silence before the first step does not count.
     const begun = last.findIndex((one) => one > 0);
     return { rate: begun === -1 ? 0 : sum / PER_TOKEN / (RATED - begun), steps: [...pulse.steps] };
   }
@@ -165,8 +162,8 @@ const ENDS: ReadonlySet<string> = new Set<MimirEvent['type']>([
   'agent.finished',
 ]);
 
-/** Moves the steps on to `at`, zeros for what was silent. */
-function advance(pulse: Pulse, at: number): void {
+/** Adds steps up to `at`, zero for those without text. */
+function advance(pulse: ActivityRate, at: number): void {
   for (let missing = Math.min(STEPS, at - pulse.at); missing > 0; missing--) {
     pulse.steps.shift();
     pulse.steps.push(0);
@@ -174,7 +171,7 @@ function advance(pulse: Pulse, at: number): void {
   pulse.at = Math.max(pulse.at, at);
 }
 
-/** The agent's stream of this kind; a new one where another kind was streamed. */
+/** The stream of an agent; a new one when the kind changes. */
 function streamOf(streams: Map<string, Stream>, agent: string, is: Tick['is'], kept: number): Stream {
   const known = streams.get(agent);
   if (known?.is === is) return known;
@@ -183,7 +180,7 @@ function streamOf(streams: Map<string, Stream>, agent: string, is: Tick['is'], k
   return stream;
 }
 
-/** The end of a text, from the start of a line where one is near. */
+/** The end of a text, from the start of a line if one is near. */
 function tail(text: string, kept: number): string {
   const cut = text.slice(-kept);
   const line = cut.indexOf('\n');

@@ -1,4 +1,9 @@
-/** Exit codes, and the one way in which a verb ends early. */
+/** Exit codes of the program, and `Exit`, the error with which a command ends early. */
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Refusal } from '../../ports/controls.ts';
+import { LogFault } from '../../ports/log.ts';
+import type { RunResult } from '../../engine/run/index.ts';
+
 export const EXIT = {
   done: 0,
   agentFailed: 1,
@@ -13,7 +18,7 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-/** Ends the program with `code` and words for the person: what is wrong, where, what to do. Never a stack trace. */
+/** Ends the program with `code`. The message tells a person what is wrong, where, and what to do; it never holds a stack trace. */
 export class Exit extends Error {
   override readonly name = 'Exit';
   readonly code: number;
@@ -21,5 +26,62 @@ export class Exit extends Error {
   constructor(code: number, message: string) {
     super(message);
     this.code = code;
+  }
+}
+
+/** Runs `act`; a fault of the log becomes an `Exit` with the words of the fault. */
+export function exitOnFault<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof LogFault) throw new Exit(EXIT.wrongUse, error.message);
+    throw error;
+  }
+}
+
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+const SIGNAL_CODES = { SIGINT: EXIT.interrupt, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
+
+/** Why a signal stopped the run, as its report states it. */
+export const SIGNAL_WORDS: Readonly<Record<EndSignal, string>> = {
+  SIGINT: 'stopped by Ctrl-C',
+  SIGTERM: 'Mimir was ended by SIGTERM',
+  SIGHUP: 'the terminal was closed',
+};
+
+export const signalCode = (signal: EndSignal): number => SIGNAL_CODES[signal];
+
+/** The exit code of a run with this result. `signal`: the signal that stopped the run, or null. */
+export function exitCodeOf(result: RunResult, signal: EndSignal | null): number {
+  if (signal !== null) return SIGNAL_CODES[signal];
+  switch (result.status) {
+    case 'completed':
+      return EXIT.done;
+    case 'rejected':
+      return EXIT.notApproved;
+    case 'stopped':
+      // The run was paused because no model answered, or because a fallback answered instead.
+      return result.errorIs === null ? EXIT.agentFailed : failureExitCode(result);
+    case 'failed':
+      return failureExitCode(result);
+    default:
+      return EXIT.agentFailed;
+  }
+}
+
+function failureExitCode({ overBudget, errorIs }: RunResult): number {
+  if (overBudget || errorIs === 'budget') return EXIT.budget;
+  if (errorIs === 'denied') return EXIT.refused;
+  return errorIs === 'model' ? EXIT.noProvider : EXIT.agentFailed;
+}
+
+/** The value of `open`, or the message of the `Exit` that it threw, for callers that continue without it. */
+export async function attempt<T>(open: () => Promise<T>): Promise<Result<T, Refusal>> {
+  try {
+    return ok(await open());
+  } catch (error) {
+    if (error instanceof Exit) return fail({ text: error.message });
+    throw error;
   }
 }

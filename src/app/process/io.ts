@@ -1,93 +1,93 @@
-/** The streams a verb speaks to. Text for people is made harmless here; JSON is one object a line and nothing else. */
+/** The standard streams of a command. Foreign text is sanitised here before it reaches a terminal; JSON output is one object per line. */
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ChalkInstance } from 'chalk';
 import { toTerminal } from '../views/text/sanitise.ts';
-import { painter } from './flags/color.ts';
 import { EXIT, Exit } from './exit.ts';
-import { fileWords } from './file-errors.ts';
-import { packageRoot } from './package-root.ts';
+import { fileErrorText } from './files.ts';
+import { createPainter } from './flags.ts';
+import { packageRoot } from './program.ts';
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Is there a person at both ends? */
+  /** True if stdin and stdout are terminals. */
   readonly terminal: boolean;
   readonly width: number;
   readonly paint: ChalkInstance;
-  /** Aborted when stdout takes nothing any more; the reason is words, empty when its reader just went away. */
+  /** Aborted when stdout accepts no more output. The reason is a message, empty if the reader closed the pipe. */
   readonly lost: AbortSignal;
-  /** The directory in which the command was typed. Exit 2 when it is gone. */
+  /** The directory in which the command was typed. Throws an `Exit` (2) if it no longer exists. */
   where(): string;
-  /** A line of our own words (styles allowed). */
+  /** Prints a line of Mimir's own text, which may hold styles. */
   say(line: string): void;
-  /** A line on stderr. */
+  /** Prints a line on stderr. */
   complain(line: string): void;
-  /** Text for a file or a pipe, as it is. */
+  /** Writes text unchanged, for a file or a pipe. */
   write(text: string): void;
-  /** One object on a line of its own; what comes within a moment goes out in one write. */
+  /** Prints one object on its own line. Objects of the same 16 ms are written together. */
   json(value: unknown): void;
-  /** Called when a run has begun: what its agents' commands load can be made ready. */
+  /** Called when a run has started, so that modules its agents' commands need can be preloaded. */
   begun?(): void;
 }
 
-/** Foreign text (a model's, a file's) for a line of ours: no control characters, no escape sequences. */
-export const harmless = (text: string): string => toTerminal(text);
+/** Sanitises text of a model or a file for a printed line: removes control characters and escape sequences. */
+export const sanitise = (text: string): string => toTerminal(text);
 
 export function openIo(env: Io['env'], begun: () => void = () => {}): Io {
   const { stdout, stderr } = process;
   const lost = new AbortController();
-  // A reader that went away (`mimir events | head`) is no error, but whoever goes on for it has to know.
-  stdout.on('error', (error: NodeJS.ErrnoException) => lost.abort(error.code === 'EPIPE' ? '' : fileWords(error)));
+  // A reader that closed the pipe (`mimir events | head`) is no error, but the command has to learn of it.
+  stdout.on('error', (error: NodeJS.ErrnoException) => lost.abort(error.code === 'EPIPE' ? '' : fileErrorText(error)));
   stderr.on('error', () => {});
   return {
     env,
-    // Asking `process.stdin` would open it, which takes 5 ms of every command.
+    // Reading `process.stdin` would open it, which costs every command 5 ms.
     terminal: isatty(0) && stdout.isTTY,
     width: stdout.columns > 0 ? stdout.columns : 80,
-    paint: painter(env, stdout.isTTY),
+    paint: createPainter(env, stdout.isTTY),
     lost: lost.signal,
-    where: () => whereTyped(env),
+    where: () => typedDirectory(env),
     say: (line) => void stdout.write(`${line}\n`),
     complain: (line) => void stderr.write(`${line}\n`),
     write: (text) => void stdout.write(text),
     json: (value) => {
-      gather(stdout);
+      bufferOutput(stdout);
       stdout.write(`${jsonLine(value)}\n`);
     },
     begun,
   };
 }
 
-/** Bytes from which on nothing is held back: a long log must not be in memory twice. */
-const MOST_HELD = 65_536;
+/** Bytes above which buffered output is flushed, so that a long log is not in memory twice. */
+const MAX_BUFFERED_BYTES = 65_536;
 
-/** Milliseconds: nobody reads faster. */
-const MOMENT = 16;
+/** Milliseconds for which output is buffered. */
+const BUFFER_MS = 16;
 
 /**
- * Holds back what is written for a moment, to write it at once: a write to a pipe takes longer than all else about a line,
- * for it wakes the reader. Lines in between of other kinds keep their place; `released` lets go before the end.
+ * Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than
+ * everything else about a line. Other output in between keeps its place. `released` flushes before the program ends.
  */
-function gather(stdout: NodeJS.WriteStream): void {
+function bufferOutput(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {
     stdout.cork();
     setTimeout(() => {
       stdout.uncork();
-    }, MOMENT);
-  } else if (stdout.writableLength > MOST_HELD) {
+    }, BUFFER_MS);
+  } else if (stdout.writableLength > MAX_BUFFERED_BYTES) {
     stdout.uncork();
     stdout.cork();
   }
 }
 
-/** Resolves when stdout has taken everything, or has said that it can't. */
-export function released({ stdout }: Pick<typeof process, 'stdout'> = process): Promise<void> {
+/** Flushes stdout; resolves when it has accepted everything or has failed. */
+export function flushOutput({ stdout }: Pick<typeof process, 'stdout'> = process): Promise<void> {
   while (stdout.writableCorked > 0) stdout.uncork();
   return new Promise((resolve) => void stdout.write('', () => void setImmediate(resolve)));
 }
 
-/** `npm start` of Mimir's own package changes the directory; npm says from which. */
-function whereTyped(env: Io['env']): string {
+/** `npm start` of Mimir's own package changes the directory; npm passes the original one in INIT_CWD. */
+function typedDirectory(env: Io['env']): string {
   const own =
     env['npm_lifecycle_event'] === 'start' && env['npm_package_json'] === resolve(packageRoot(), 'package.json');
   try {
@@ -97,9 +97,72 @@ function whereTyped(env: Io['env']): string {
   }
 }
 
-/** 8-bit control characters are legal in JSON, and obeyed by terminals: written as escapes. */
-export const jsonLine = (value: unknown): string => escaped(JSON.stringify(value));
+/** JSON on one line, with 8-bit control characters escaped: they are legal in JSON, and terminals obey them. */
+export const jsonLine = (value: unknown): string => escapeJson(JSON.stringify(value));
 
-/** JSON whose strings say no control character as it is: it may be read in a terminal. */
-export const escaped = (json: string): string =>
+/** Escapes the control characters U+007F to U+009F in JSON text that may be read in a terminal. */
+export const escapeJson = (json: string): string =>
   json.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+
+/** A typed answer that means yes; anything else is no. */
+export const IS_YES = /^(?:y|yes)$/i;
+
+export interface Asker {
+  /**
+   * Asks for a line; null at the end of input. `fresh` discards what was typed before the question appeared, since it
+   * was meant for something else.
+   */
+  ask(prompt: string, how?: 'fresh'): Promise<string | null>;
+  close(): void;
+}
+
+export function openAsker(): Asker {
+  const ended = new AbortController();
+  return {
+    async ask(prompt, how) {
+      if (how === 'fresh') await discardTypeAhead(ended.signal);
+      const { createInterface } = await import('node:readline/promises');
+      const lines = createInterface({ input: process.stdin, output: process.stdout });
+      // In raw mode readline receives Ctrl-C as a key; pass it on as the usual signal.
+      lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+      const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
+      try {
+        return await Promise.race([lines.question(prompt, { signal: ended.signal }), closed]);
+      } catch {
+        return null;
+      } finally {
+        lines.close();
+      }
+    },
+    close: () => ended.abort(),
+  };
+}
+
+/** Asks one question. Returns the answer without surrounding blanks, or null at the end of input. */
+export async function askOnce(prompt: string, how?: 'fresh'): Promise<string | null> {
+  const asker = openAsker();
+  const typed = await asker.ask(prompt, how);
+  asker.close();
+  return typed?.trim() ?? null;
+}
+
+/** Milliseconds in which the terminal delivers what was typed ahead. */
+const TYPE_AHEAD_MS = 60;
+
+/** Discards type-ahead of a terminal. The content of a pipe is kept: it answers the questions to come. */
+async function discardTypeAhead(signal: AbortSignal): Promise<void> {
+  const { stdin } = process;
+  if (!stdin.isTTY || signal.aborted) return;
+  const forget = (typed: Buffer | string): void => {
+    if (typed.toString().includes('\u0003')) process.kill(process.pid, 'SIGINT');
+  };
+  // Raw mode also delivers a line that was not finished with Enter.
+  stdin.setRawMode(true);
+  stdin.on('data', forget);
+  await new Promise((resolve) => {
+    setTimeout(resolve, TYPE_AHEAD_MS);
+  });
+  stdin.off('data', forget);
+  stdin.pause();
+  stdin.setRawMode(false);
+}

@@ -1,95 +1,126 @@
-/** Begins a run: engine, models, law, sockets and mailbox put together. Loaded with the first run, so that a screen where nobody has asked for one does without the engine. */
-import { oncePerTurn, openLaw } from '../../config/settings/policy-watcher.ts';
+/**
+ * Starts a run: connects the engine with models, policy, sockets and messages, serves it to other processes, and
+ * records what its estimates teach. Loaded with the first run, so that a screen starts without the engine.
+ */
+import { whereOf } from '../../remote/index.ts';
+import { runApi } from '../client/index.ts';
+import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
 import type { AgentId, ModelId, SessionId, TaskId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
-import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import type { RunOptions, RunResult } from '../../engine/run/run-options.ts';
-import type { Run } from '../../engine/run/run.ts';
-import { startRun } from '../../engine/run/run.ts';
-import type { EventBody, EventType, MimirEvent } from '../../events/event.ts';
-import { isFinal } from '../../events/queries.ts';
-import { childRules } from '../../policy/children.ts';
-import { chooseModel } from '../../policy/models.ts';
-import type { Rules } from '../../policy/rules.ts';
+import type { DraftPlan, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
+import { type EventBody, type EventType, isFinal, type MimirEvent, type ResumedLog } from '../../events/index.ts';
+import { childRules, type Rules } from '../../policy/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
-import type { Log } from '../../ports/log.ts';
-import { LogFault } from '../../ports/log.ts';
-import type { Control } from '../../remote/server/server.ts';
-import { keepLessons, lessonsOf } from '../../store/estimate-history.ts';
-import type { Lesson } from '../../store/estimate-history.ts';
-import type { Place } from '../../store/log-path.ts';
-import { openMailbox } from '../../store/message-store.ts';
-import { orExit } from '../client/log-of.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import { world } from '../process/world.ts';
-import type { Start, Workshop } from './open-project.ts';
-import type { ProjectPlace } from './project-trust.ts';
-import type { Providers } from './providers.ts';
+import { type Log, LogFault } from '../../ports/log.ts';
+import type { Control } from '../../remote/server.ts';
+import { keepLessons, type Lesson, lessonsOf, openMessageStore, type Place } from '../../store/index.ts';
+import { EXIT, Exit, exitOnFault, world } from '../process/index.ts';
+import { plannerModel, type ProjectPlace, type Providers } from '../workspace/index.ts';
 
-/** What every run of a project is begun with. */
-export interface Ground extends Pick<Workshop, 'project' | 'config'> {
+/** What distinguishes one run. */
+export interface Start {
+  readonly session: SessionId;
+  readonly task: string;
+  readonly approval: RunOptions['approval'];
+  readonly person: boolean;
+  readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
+  /** The repository facts, if already read; otherwise the project's. */
+  readonly repository?: RunOptions['repository'];
+  /** A run without a plan, whose ROOT waits for messages. */
+  readonly idle?: true;
+  /** A plan of one task for main, without a planner. */
+  readonly direct?: boolean;
+  /** A message to main with which the session is resumed. */
+  readonly followUp?: string;
+  /** `readable`: the offline analyst streams at a rate that people can follow. */
+  readonly pace: 'readable' | 'none';
+}
+
+/** What all runs of a project share. */
+export interface RunDefaults {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
   readonly providers: Providers;
-  readonly common: Omit<RunOptions, keyof Start | 'models' | 'learned' | 'law' | 'doors' | 'mailbox' | 'watched'> &
+  readonly common: Omit<
+    RunOptions,
+    keyof Start | 'models' | 'learned' | 'policyWatcher' | 'agentSockets' | 'messageStore' | 'watched'
+  > &
     Pick<RunOptions, 'repository'>;
 }
 
-/** `served` resolves when others can reach the run; with words why they can't, where it goes on without. */
+/** `served` resolves with null once other processes can connect, or with the reason why they cannot. */
 export type ServedRun = Run & { readonly served: Promise<string | null> };
 
-/** Rejects with an `Exit` where another process holds the session, or its models can't be had. */
-export async function beginRun({ project, config, providers, common }: Ground, what: Start): Promise<ServedRun> {
+/** Starts or resumes a run. Rejects with an `Exit` if another process holds the session or no model can be opened. */
+export async function beginRun(
+  { project, config, providers, common }: RunDefaults,
+  what: Start,
+  folded?: ResumedLog,
+): Promise<ServedRun> {
   const { log, rules } = common;
   const place = { stateDir: project.places.state, project: project.root };
   const models = await providers.open(what.pace);
-  const claim = orExit(() => log.claim(what.session));
-  if (!claim.ok) throw new Exit(EXIT.wrongUse, heldWords(what.session, claim.holder));
+  const claim = exitOnFault(() => log.claim(what.session));
+  if (!claim.ok) throw new Exit(EXIT.wrongUse, heldMessage(what.session, claim.holder));
   warm(models, common);
   const learned = learnedFrom(lessonsOf(place));
-  const law = oncePerTurn(openLaw(config, rules));
-  const serving = servingFor(project, what.session, rules);
-  const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
-  const served = serving.serve(run, what.person ? Promise.resolve() : asked(run));
-  const archived = archiving(run, rules, project.places.home);
-  const cleaned = cleaning(run, common.tools);
-  const closed = closing(remembered(run, place, archived), serving, async () => {
+  const policyWatcher = oncePerTurn(openPolicyWatcher(config, rules));
+  const serving = prepareServing(project, what.session, rules);
+  const run = startRun({
+    ...common,
+    ...what,
+    models,
+    learned,
+    policyWatcher,
+    ...(folded === undefined ? {} : { folded }),
+    ...serving.parts,
+  });
+  const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
+  const archived = archive(run, rules, project.places.home);
+  const cleaned = cleanUp(run, common.tools);
+  const closed = thenClose(withLessons(run, place, archived), serving, async () => {
     await cleaned;
     release(log, what.session);
   });
   return { ...run, served, result: closed };
 }
 
-const heldWords = (session: SessionId, holder: string): string =>
-  `session ${session} runs in another process: ${holder}\n  \`mimir attach ${session}\` shows it`;
+const heldMessage = (session: SessionId, holder: string): string =>
+  `session ${session} is running in another process: ${holder}\n  \`mimir attach ${session}\` shows it`;
 
-/** Nobody looks for a run that no person waits at before its first model is asked; what is loaded then costs it nothing. */
-async function asked({ controls, result }: Run): Promise<void> {
+/** An unattended run is served after its first model call, so that loading the server does not delay that call. */
+async function firstCall({ controls, result }: Run): Promise<void> {
   const first = async (): Promise<void> => {
     for await (const { type } of controls.events(0)) if (type === 'model.started') return;
   };
   await Promise.race([first(), result]);
 }
 
-/** The planner's model is the first to be called: its client is loaded while the run begins. */
+/** Preloads the client of the planner's model, which is called first. */
 function warm(
   models: Awaited<ReturnType<Providers['open']>>,
-  { roles, rules, model, offlineOnly }: Pick<RunOptions, 'roles' | 'rules' | 'model' | 'offlineOnly'>,
+  options: Pick<RunOptions, 'roles' | 'rules' | 'model' | 'offlineOnly'>,
 ): void {
-  const fallbacks = roles.find(({ name }) => name === 'main')?.models ?? [];
-  const first = chooseModel({ asked: model, role: 'main', fallbacks, rules, models: models.models(), offlineOnly });
-  if (first.ok) models.warm(first.value.choice.used);
+  const first = plannerModel(models.models(), options, options);
+  if (first !== null) models.warm(first);
 }
 
-/** The result, when transcripts are copied where the person wants them, and what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
-async function remembered({ view, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
+/** The result, after lessons for later estimates are stored and transcripts are copied. */
+async function withLessons({ view, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
   const ended = await result;
   keepLessons(place, lessonsFrom(view));
   await archived;
   return ended;
 }
 
-/** The result, when nobody is served any more and the session is free for others. */
-async function closing(result: Promise<RunResult>, serving: Serving, release: () => Promise<void>): Promise<RunResult> {
+/** The result, after the sockets are closed and the session is released. */
+async function thenClose(
+  result: Promise<RunResult>,
+  serving: Serving,
+  release: () => Promise<void>,
+): Promise<RunResult> {
   try {
     return await result;
   } finally {
@@ -98,11 +129,11 @@ async function closing(result: Promise<RunResult>, serving: Serving, release: ()
   }
 }
 
-/** Has the tools remove what only commands of agents needed that have ended; of all when the run has. */
-async function cleaning({ controls, view, result }: Run, tools: RunOptions['tools']): Promise<void> {
+/** Has the tools clean up after each agent that ends, and after the run. */
+async function cleanUp({ controls, view, result }: Run, tools: RunOptions['tools']): Promise<void> {
   const { seq, agents } = view.state();
   const each = async (): Promise<void> => {
-    // Whoever carried the run before may have been killed before it came to that.
+    // The process that ran it before may have been killed before it cleaned up.
     for (const one of agents.values()) if (isFinal(one)) await tools.ended?.(one.id);
     for await (const event of controls.events(seq))
       if (event.type === 'agent.finished') await tools.ended?.(event.agent);
@@ -111,14 +142,14 @@ async function cleaning({ controls, view, result }: Run, tools: RunOptions['tool
   await tools.ended?.(null);
 }
 
-/** Loaded only where the person names a folder for them. */
-async function archiving({ controls }: Run, rules: Rules, home: string): Promise<void> {
+/** Copies transcripts of children, if an archive folder is configured. */
+async function archive({ controls }: Run, rules: Rules, home: string): Promise<void> {
   if (childRules(rules).archivePath === null) return;
-  const { archiveChildren, archiveFolder } = await import('./service/child-archive.ts');
+  const { archiveChildren, archiveFolder } = await import('./child-archive.ts');
   await archiveChildren(controls, archiveFolder(rules, home));
 }
 
-/** Where the log can't be written any more, the end of this process ends its claim. */
+/** Releases the session; if the log cannot be written, the end of this process releases it. */
 function release(log: Log, session: SessionId): void {
   try {
     log.release(session);
@@ -127,28 +158,24 @@ function release(log: Log, session: SessionId): void {
   }
 }
 
-// What every run has besides itself: sockets at which screens, verbs and its own agents knock, and the mailbox. Loaded and opened
-// beside the run's start, so that neither it nor the first call of a model waits for them; closed with its end.
-
 interface Serving {
-  /** For the run: what it is started with. */
-  readonly parts: Required<Pick<RunOptions, 'doors' | 'mailbox' | 'watched'>>;
+  /** The run's ports. */
+  readonly parts: Required<Pick<RunOptions, 'agentSockets' | 'messageStore' | 'watched'>>;
   /**
-   * Resolves when the run can be reached from outside, which is begun `after` that; with words why not, where it can't. A run that
-   * was over before is served to nobody.
+   * Serves the run once `after` has resolved. Resolves with null, or with the reason why the run cannot be reached; a
+   * run that ended earlier is not served.
    */
   serve(run: Run, after: Promise<unknown>): Promise<string | null>;
-  /** What was asked is answered first. */
+  /** Answers open requests and closes. */
   close(): Promise<void>;
 }
 
-/** Nothing is opened before somebody needs it. */
-export function servingFor({ root, places }: ProjectPlace, session: SessionId, rules: Rules): Serving {
-  const mailbox = openMailbox({ stateDir: places.state, project: root });
+/** Prepares sockets and the message store of a run; each is opened when first needed. */
+export function prepareServing({ root, places }: ProjectPlace, session: SessionId, rules: Rules): Serving {
+  const messageStore = openMessageStore({ stateDir: places.state, project: root });
   let opened: Promise<Control> | null = null;
   const open = (): Promise<Control> =>
-    (opened ??= import('../../remote/server/server.ts').then(async ({ openControl }) => {
-      const { whereOf } = await import('../../remote/socket-paths.ts');
+    (opened ??= import('../../remote/server.ts').then(({ openControl }) => {
       const where = whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
       return openControl(where, world);
     }));
@@ -156,20 +183,20 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
   let watching = (): boolean => false;
   return {
     parts: {
-      doors: {
-        open: async (agent) => (await open()).doors.open(agent),
-        close: (agent) => void opened?.then(({ doors }) => doors.close(agent)),
+      agentSockets: {
+        open: async (agent) => (await open()).agentSockets.open(agent),
+        close: (agent) => void opened?.then(({ agentSockets }) => agentSockets.close(agent)),
       },
-      mailbox,
+      messageStore,
       watched: () => watching(),
     },
     async serve(run, after) {
       await after;
       if (over) return null;
-      const [control, { givenBy }] = await Promise.all([open(), import('../client/run-api.ts')]);
+      const control = await open();
       watching = () => control.clients() > 0;
-      const letters = (): number => mailbox.waiting(session).length;
-      const given = givenBy(run.view, { children: childRules(rules), now: () => world.now(), letters });
+      const countWaiting = (): number => messageStore.waiting(session).length;
+      const given = runApi(run.view, { children: childRules(rules), now: () => world.now(), letters: countWaiting });
       try {
         await control.serve({ ...given, controls: run.controls, poke: () => run.poke() });
         return null;
@@ -185,16 +212,14 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
   };
 }
 
-// Listens to a run and says at its end what its agents really used against their estimates. Keeps a few figures, no text.
-
 /**
- * Read from the run's log; only the part before the fault where the log can't be read further. An agent teaches when it completed a task of the
- * plan on the model that it was planned for: of one that was stopped, cut off or moved nobody knows what the whole had cost.
+ * The actual use of agents compared with their estimates, read from the log up to its first fault. An agent counts if
+ * it completed a task of the plan on the planned model; otherwise its full cost is unknown.
  */
 export function lessonsFrom({ session, each }: Pick<RunView, 'session' | 'each'>): readonly Lesson[] {
-  const heard: Heard = { plan: null, tasks: new Map(), models: new Map(), unpriced: new Set(), lessons: [] };
+  const heard: LessonState = { plan: null, tasks: new Map(), models: new Map(), unpriced: new Set(), lessons: [] };
   try {
-    for (const event of each(0, { types: TEACHING })) hear(heard, event, session);
+    for (const event of each(0, { types: LESSON_EVENTS })) recordEvent(heard, event, session);
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
   }
@@ -202,7 +227,7 @@ export function lessonsFrom({ session, each }: Pick<RunView, 'session' | 'each'>
 }
 
 /** Event types that `hear` reads. */
-const TEACHING: readonly EventType[] = [
+const LESSON_EVENTS: readonly EventType[] = [
   'plan.proposed',
   'plan.edited',
   'plan.amended',
@@ -211,16 +236,16 @@ const TEACHING: readonly EventType[] = [
   'agent.finished',
 ];
 
-interface Heard {
+interface LessonState {
   plan: SoundPlan | null;
   readonly tasks: Map<AgentId, TaskId>;
-  /** Models that were called. */
+  /** The models that each agent called. */
   readonly models: Map<AgentId, Set<ModelId>>;
   readonly unpriced: Set<AgentId>;
   readonly lessons: Lesson[];
 }
 
-function hear(heard: Heard, event: MimirEvent, run: string): void {
+function recordEvent(heard: LessonState, event: MimirEvent, run: string): void {
   switch (event.type) {
     case 'plan.proposed':
     case 'plan.edited':
@@ -241,8 +266,8 @@ function hear(heard: Heard, event: MimirEvent, run: string): void {
   }
 }
 
-function lessonOf(heard: Heard, { agent, outcome, metrics }: Finished, run: string): readonly Lesson[] {
-  const task = outcome === 'completed' ? taughtBy(heard, agent) : undefined;
+function lessonOf(heard: LessonState, { agent, outcome, metrics }: Finished, run: string): readonly Lesson[] {
+  const task = outcome === 'completed' ? learnableTask(heard, agent) : undefined;
   if (task === undefined || metrics.tokensUsed <= 0) return [];
   return [
     {
@@ -257,8 +282,8 @@ function lessonOf(heard: Heard, { agent, outcome, metrics }: Finished, run: stri
   ];
 }
 
-/** The task that it had, if it was estimated and carried out on the model that it was planned for alone. */
-function taughtBy({ plan, tasks, models }: Heard, agent: AgentId): PlanTask | undefined {
+/** The agent's task, if it was estimated and only the planned model worked on it. */
+function learnableTask({ plan, tasks, models }: LessonState, agent: AgentId): PlanTask | undefined {
   const task = plan?.tasks.find(({ id }) => id === tasks.get(agent));
   const [model, other] = models.get(agent) ?? [];
   const fits = other === undefined && model === task?.model.used && (task?.estimatedTokens ?? 0) > 0;

@@ -1,71 +1,57 @@
 /**
- * What runs of a project are started from. Opened with what a first picture needs; the tools and the sandbox come with
- * the first who asks for them (open-runs.ts), the engine with the first run (begin-run.ts).
+ * Opens a project for runs: first only what the first frame needs; sandbox and tools on demand (open-runs.ts), the
+ * engine with the first run (begin-run.ts). Also decides who approves a plan.
  */
-import type { Loaded } from '../../config/settings/load.ts';
+import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { PERMITTED } from '../../domain/plan/permissions.ts';
-import type { DraftPlan } from '../../domain/plan/plan.ts';
-import { reasonText } from '../../domain/reason.ts';
-import type { RunOptions } from '../../engine/run/run-options.ts';
+import { PERMITTED } from '../../domain/plan/plan.ts';
+import { type Reason, reasonText } from '../../domain/reason.ts';
+import type { ResumedLog } from '../../events/index.ts';
 import type { Log } from '../../ports/log.ts';
-import { openLog } from '../../store/log.ts';
-import type { DraftGround } from '../agents/model.ts';
-import type { ServedRun } from './begin-run.ts';
-import { allowFrom, budgetFrom, modeFrom, roleModelsFrom } from '../process/flags/common.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import type { Arguments } from '../process/flags/flags.ts';
-import type { Io } from '../process/io.ts';
-import { orExit } from '../client/log-of.ts';
-import type { Opened } from './open-runs.ts';
-import type { ProjectPlace } from './project.ts';
-import { configForRun } from './project.ts';
-import { openProviders } from './providers.ts';
-import { startClean } from '../hosting/start-clean.ts';
+import { openLog } from '../../store/index.ts';
+import type { DraftContext } from '../agents/index.ts';
+import { type Arguments, EXIT, Exit, type Io, exitOnFault } from '../process/index.ts';
+import {
+  allowFrom,
+  budgetFrom,
+  configForRun,
+  modeFrom,
+  openProviders,
+  type ProjectPlace,
+  roleModelsFrom,
+} from '../workspace/index.ts';
+import { startClean } from '../workspace/secrets.ts';
+import type { ServedRun, Start } from './begin-run.ts';
+import type { RunFactory } from './open-runs.ts';
+import type { RunOptions } from '../../engine/run/index.ts';
 
-/** Everything of a project that runs are started from; opened once, used for one run or several. */
-export interface Workshop {
+/** An opened project, from which any number of runs is started. */
+export interface OpenProject {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly log: Log;
-  /** What the screens say: `anthropic`, `offline (no provider)`. */
+  /** Sessions whose log was checked and folded, until they are resumed. */
+  readonly folded: Map<SessionId, ResumedLog>;
+  /** The text for the screens: `anthropic`, `offline (no provider)`. */
   readonly provider: string;
   readonly mode: RunOptions['mode'];
-  /** What texts outside of a run are drafted from. */
-  readonly drafting: DraftGround;
-  /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with an `Exit` that has its exit code. */
-  ready(): Promise<Pick<Opened, 'sandbox' | 'repository' | 'listing'>>;
-  /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
+  /** What drafts of agents need. */
+  readonly drafting: DraftContext;
+  /** Opens the sandbox and the tools, once. Rejects with an `Exit`. */
+  ready(): Promise<Pick<RunFactory, 'sandbox' | 'repository' | 'listing'>>;
+  /** Starts a run, after `ready`. Rejects with an `Exit`. */
   start(what: Start): Promise<ServedRun>;
   close(): void;
 }
 
-export interface Start {
-  readonly session: SessionId;
-  readonly task: string;
-  readonly approval: RunOptions['approval'];
-  readonly person: boolean;
-  readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
-  /** Where somebody has looked at the repository already; the workshop's own when left out. */
-  readonly repository?: RunOptions['repository'];
-  /** No plan: ROOT waits for what it is told. */
-  readonly idle?: true;
-  /** Main is asked directly: a plan of one task, without a planner. */
-  readonly direct?: boolean;
-  /** What a person says to main as the session is resumed. */
-  readonly followUp?: string;
-  /** A run for the screen streams at a readable rate. */
-  readonly pace: 'readable' | 'none';
-}
-
-/** Opens configuration and log, or throws an `Exit` that has its exit code. */
-export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
-  const { config, most } = configForRun(project, io, configFlags(args));
-  refuseHeld(args, config);
+/** Opens configuration and log. Throws an `Exit`. */
+export async function openProject(args: Arguments, io: Io, project: ProjectPlace): Promise<OpenProject> {
+  const { config, modeLimit } = configForRun(project, io, configFlags(args));
+  refuseForbiddenAllow(args, config);
   const box = await startClean(project, config.rules);
   const providers = await openProviders(args, config);
   const every = config.preferences.audit?.checkpointEvery;
-  const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
+  const log = exitOnFault(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
   const chosenMode = modeFrom(args);
   const asked = {
     model: args.get('model') ?? null,
@@ -73,31 +59,35 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     ...(chosenMode === undefined ? {} : { chosenMode }),
     ...(args.has('commit') ? { commit: true as const } : {}),
   };
-  let opened: Promise<Opened> | null = null;
-  const ready = (): Promise<Opened> => {
-    opened ??= import('./open-runs.ts').then(({ openRuns }) =>
-      openRuns({ project, config, most, providers, log, asked, box }),
+  const folded = new Map<SessionId, ResumedLog>();
+  let factory: Promise<RunFactory> | null = null;
+  const ready = (): Promise<RunFactory> => {
+    factory ??= import('./open-runs.ts').then(({ openRunFactory }) =>
+      openRunFactory({ project, config, most: modeLimit, providers, log, asked, box }),
     );
-    return opened;
+    return factory;
   };
   return {
     project,
     config,
     log,
+    folded,
     provider: providers.words,
     mode: config.rules.mode,
     drafting: { project, config, log, providers, model: asked.model, roleModels: asked.roleModels },
     ready,
     async start(what) {
-      // The engine is loaded while the sandbox is tried out.
-      const [{ ground }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
-      const run = await beginRun(ground, what);
+      // Loads the engine while the sandbox is tried.
+      const [{ defaults }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
+      const known = folded.get(what.session);
+      folded.delete(what.session);
+      const run = await beginRun(defaults, what, known);
       io.begun?.();
       return run;
     },
     close() {
-      // What could not be opened was said to who asked for it.
-      opened?.then((all) => all.close()).catch(() => undefined);
+      // The caller of `ready` has already received the error.
+      factory?.then((all) => all.close()).catch(() => undefined);
       log.close();
     },
   };
@@ -119,21 +109,55 @@ function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
   };
 }
 
-/** What was typed can't loosen a rule: it ends before anything runs, with the place of the rule. */
-function refuseHeld(args: Arguments, { rules }: Loaded): void {
+/** Refuses --allow flags that a rule forbids, naming the rule, before anything runs. */
+function refuseForbiddenAllow(args: Arguments, { rules }: Loaded): void {
   const allow = allowFrom(args) ?? {};
   for (const what of PERMITTED) {
     const held = allow[what] === undefined ? undefined : rules.permissionsHeld?.[what];
     if (held === undefined) continue;
     throw new Exit(
       EXIT.refused,
-      `--allow ${what} is refused: ${reasonText(held)}\n  leave it out; each is asked about`,
+      `--allow ${what} is refused: ${reasonText(held)}\n  remove it; each act then asks for approval`,
     );
   }
 }
 
-/** Human mode needs somebody who answers each turn. */
-export function refuseHumanAlone(workshop: Workshop, person: boolean): void {
-  if (workshop.mode !== 'human' || person) return;
+/** Refuses mode human without a person to answer. */
+export function refuseUnattendedHuman(opened: OpenProject, person: boolean): void {
+  if (opened.mode !== 'human' || person) return;
   throw new Exit(EXIT.wrongUse, 'mode human needs a terminal: every turn waits for a person\n  use --mode confirm');
+}
+
+/**
+ * Who approves the plan of a run without a screen. `person`: someone can be asked. Throws an `Exit` (4) if --yes or
+ * --direct is given although an administrator requires manual approval.
+ */
+export function approvalOf(config: Loaded, args: Arguments, person: boolean): RunOptions['approval'] {
+  const flag = (['yes', 'direct'] as const).find((one) => args.has(one));
+  if (flag !== undefined) {
+    const rule = administratorRule(config);
+    if (rule === null) return flag === 'yes' ? 'flag' : 'direct';
+    if (flag === 'direct' && person) return 'person';
+    const todo = `run it in a terminal${flag === 'yes' ? ' without --yes' : ''} and approve the plan there`;
+    throw new Exit(EXIT.notApproved, `--${flag} is refused: ${reasonText(rule)}\n  ${todo}`);
+  }
+  if (!config.rules.promptForApproval.value) return 'config';
+  return person ? 'person' : 'nobody';
+}
+
+/** The approval of a direct task: implied, unless an administrator requires manual approval. */
+export const directApproval = (config: Loaded): RunOptions['approval'] =>
+  administratorRule(config) === null ? 'direct' : 'person';
+
+/** What to do when nobody can be asked. */
+export function nobodyText(config: Loaded): string {
+  const rule = administratorRule(config);
+  if (rule === null) return '--yes approves the plan in advance';
+  return `a person has to approve the plan: ${reasonText(rule)}; run it in a terminal`;
+}
+
+/** The administrator's rule that requires manual approval, or null. */
+function administratorRule({ values }: Loaded): Reason | null {
+  const said = values.get('agentOrchestration.promptForApproval')?.said ?? [];
+  return said.find(({ layer, value }) => layer === 'managed' && value === true)?.from ?? null;
 }

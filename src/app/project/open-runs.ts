@@ -1,48 +1,54 @@
-/** Opens what runs of a project work with: the sandbox, tried out, the tools in it, the ledger of the day. Runs themselves are begun in begin-run.ts. */
-import { isLooser } from '../../domain/mode.ts';
+/** Opens what all runs of a project need: the tried sandbox, its tools and the daily ledger. begin-run.ts starts the runs. */
+import type { Loaded } from '../../config/index.ts';
+import { isLooser } from '../../domain/reason.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
-import type { RunOptions } from '../../engine/run/run-options.ts';
-import type { Rules } from '../../policy/rules.ts';
-import { builtIn } from '../../policy/rules.ts';
+import type { RunOptions } from '../../engine/run/index.ts';
+import { builtIn, type Rules } from '../../policy/index.ts';
+import type { Log } from '../../ports/log.ts';
 import type { ToolPort } from '../../ports/tool.ts';
-import { toolsFor } from '../../tools/tools.ts';
-import type { Ground } from './begin-run.ts';
-import type { Box } from './sandbox.ts';
-import { openBox, openProject, sandboxWords } from './sandbox.ts';
-import { dayLedgerFor } from './daily-budget.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import { packageVersion } from '../process/package-root.ts';
-import type { Providers } from './providers.ts';
-import { refuseExposed } from '../hosting/start-clean.ts';
-import type { Workshop } from './open-project.ts';
-import { world } from '../process/world.ts';
+import { toolsFor } from '../../domain/agents/tool-facts.ts';
+import type { RunDefaults } from './begin-run.ts';
+import { type TriedSandbox, trySandbox, openProjectTools, sandboxText } from '../workspace/sandbox.ts';
+import { dayLedgerFor, type ProjectPlace, type Providers } from '../workspace/index.ts';
+import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
+import { refuseExposed } from '../workspace/secrets.ts';
 
-export interface Opened {
-  /** What the screens say of it. */
+export interface RunFactory {
+  /** The sandbox in words for the screens. */
   readonly sandbox: string;
   readonly repository: RunOptions['repository'];
-  /** The project's files by name. */
+  /** The names of the project's files. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
-  /** What runs are begun with. */
-  readonly ground: Ground;
+  readonly defaults: RunDefaults;
   close(): void;
 }
 
-interface Wanted extends Pick<Workshop, 'project' | 'config' | 'log'> {
-  /** The loosest mode beside that of the rules. */
+interface RunFactoryOptions {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
+  readonly log: Log;
+  /** A further limit of the mode, beside that of the rules. */
   readonly most: Rules['maxMode'] | null;
   readonly providers: Providers;
   readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
-  /** Where it was tried out already. */
-  readonly box: Box | null;
+  /** The sandbox, if it was tried already. */
+  readonly box: TriedSandbox | null;
 }
 
-/** Tries the sandbox out and opens the tools in it; rejects with an `Exit` that has its exit code. */
-export async function openRuns({ project, config, most, providers, log, asked, box: tried }: Wanted): Promise<Opened> {
-  const box = tried ?? (await openBox(project, config.rules));
+/** Tries the sandbox and opens the tools in it. Rejects with an `Exit`. */
+export async function openRunFactory({
+  project,
+  config,
+  most,
+  providers,
+  log,
+  asked,
+  box: tried,
+}: RunFactoryOptions): Promise<RunFactory> {
+  const box = tried ?? (await trySandbox(project, config.rules));
   refuseExposed(project, box);
-  const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
-  const { tools, repository, trees, listing } = openProject(project, box);
+  const rules = rulesFor(withModeLimit(config.rules, most), box.sandbox.state);
+  const { tools, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
   const common = {
     ...asked,
@@ -66,19 +72,19 @@ export async function openRuns({ project, config, most, providers, log, asked, b
     runBudget: rules.runBudget.value,
   };
   return {
-    sandbox: sandboxWords(box),
+    sandbox: sandboxText(box),
     repository,
     listing,
-    ground: { project, config, providers, common },
+    defaults: { project, config, providers, common },
     close: () => day?.close(),
   };
 }
 
-/** A run that is resumed may be in a mode that could not be chosen here. */
-const mostly = (rules: Rules, most: Rules['maxMode'] | null): Rules =>
+/** Applies the further limit of the mode; a resumed run may be in a looser mode than can be chosen now. */
+const withModeLimit = (rules: Rules, most: Rules['maxMode'] | null): Rules =>
   most !== null && isLooser(rules.maxMode.value, most.value) ? { ...rules, maxMode: most } : rules;
 
-/** As root everything would be allowed to do everything: without a sandbox there is no yolo. */
+/** For root without a sandbox nothing would be restricted, so yolo is refused. */
 function rulesFor(rules: Rules, sandbox: ToolPort['sandbox']): Rules {
   if (process.getuid?.() !== 0 || sandbox.is !== 'none') return rules;
   const from = builtIn('no mode yolo for the user root without a sandbox');

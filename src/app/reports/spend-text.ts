@@ -1,28 +1,23 @@
-/** What a run and its agents used, for lines and reports: tokens by class, tries that failed, waits, and models that were changed. */
-import { agentSpending } from '../views/spending/spending.ts';
-import type { Uncertain } from '../views/spending/spending.ts';
-import type { Usage } from '../../domain/budget.ts';
-import { addUsage, NO_USAGE } from '../../domain/budget.ts';
-import type { Usd } from '../../domain/ids.ts';
-import { fromMicro, toMicro } from '../../domain/ids.ts';
-import type { AgentState, LostTries, RunState } from '../../events/state.ts';
-import { callsOf } from '../views/agents/agent-lines.ts';
-import { counted, formatCost, formatTokens } from '../views/text/format.ts';
+/** The use of a run and its agents in words: tokens by class, failed attempts, waits and model changes. */
+import { agentSpending, callsOf, plural, formatCost, formatTokens, type Uncertain } from '../views/index.ts';
+import { addUsage, NO_USAGE, type Usage } from '../../domain/budget.ts';
+import { fromMicro, toMicro, type Usd } from '../../domain/ids.ts';
+import type { AgentState, LostTries, RunState } from '../../events/index.ts';
 
-/** What several agents used together. */
+/** The combined use of several agents. */
 export interface Spent {
   readonly usage: Usage;
   readonly cost: Usd;
-  /** False when a call was made whose price is not known. */
+  /** False if the price of a call is unknown. */
   readonly priced: boolean;
-  /** A provider left its count of a call out. */
+  /** True if a provider did not report the tokens of a call. */
   readonly estimated?: boolean;
   readonly calls: number;
   readonly lost: LostTries;
   readonly retries: number;
   readonly fallbacks: number;
   readonly compactions: number;
-  /** What was reserved for calls whose process ended before them: paid for or not. Absent where there is none. */
+  /** Reserved for calls whose process ended first, billed or not. Absent if there are none. */
   readonly uncertain?: Uncertain;
 }
 
@@ -37,10 +32,10 @@ const NOTHING: Spent = {
   compactions: 0,
 };
 
-/** Of the whole run, planner and report counted in. */
-export const spentBy = (agents: Iterable<AgentState>): Spent => [...agents].map(spentOne).reduce(sum, NOTHING);
+/** The combined use of these agents. */
+export const spentBy = (agents: Iterable<AgentState>): Spent => [...agents].map(spentByAgent).reduce(sum, NOTHING);
 
-export const spentOne = (agent: AgentState): Spent => ({
+export const spentByAgent = (agent: AgentState): Spent => ({
   usage: agent.usage,
   cost: agent.cost,
   priced: agent.priced,
@@ -50,10 +45,10 @@ export const spentOne = (agent: AgentState): Spent => ({
   retries: agent.retries,
   fallbacks: agent.fallbacks.length,
   compactions: agent.compactions,
-  ...bothUncertain(agentSpending(agent).uncertain ?? undefined, undefined),
+  ...addUncertain(agentSpending(agent).uncertain ?? undefined, undefined),
 });
 
-function bothUncertain(a: Uncertain | undefined, b: Uncertain | undefined): Pick<Spent, 'uncertain'> {
+function addUncertain(a: Uncertain | undefined, b: Uncertain | undefined): Pick<Spent, 'uncertain'> {
   const uncertain =
     a !== undefined && b !== undefined
       ? { calls: a.calls + b.calls, tokens: a.tokens + b.tokens, cost: plus(a.cost, b.cost) }
@@ -76,48 +71,48 @@ function sum(a: Spent, b: Spent): Spent {
     retries: a.retries + b.retries,
     fallbacks: a.fallbacks + b.fallbacks,
     compactions: a.compactions + b.compactions,
-    ...bothUncertain(a.uncertain, b.uncertain),
+    ...addUncertain(a.uncertain, b.uncertain),
   };
 }
 
 const plus = (a: Usd, b: Usd): Usd => fromMicro(toMicro(a) + toMicro(b));
 
-/** `$0.0912`, `≈$0.0912` where it is an estimate; `price not known`, or `at least $0.0912` where only a part of it is known. */
-export function costWords({ cost, priced, estimated }: Pick<Spent, 'cost' | 'priced' | 'estimated'>): string {
+/** `$0.0912`; `≈$0.0912` for an estimate; `price not known`, or `at least $0.0912` if only a part is known. */
+export function costText({ cost, priced, estimated }: Pick<Spent, 'cost' | 'priced' | 'estimated'>): string {
   if (priced) return `${estimated === true ? '≈' : ''}${formatCost(cost)}`;
   return cost > 0 ? `at least ${formatCost(cost)}` : 'price not known';
 }
 
-/** `12k in, 3.4k out, 80k from the cache, 6.0k into the cache`; empty where nothing was used. */
-export function usageWords(usage: Usage): string {
+/** `12k in, 3.4k out, 80k cache read, 6.0k cache write`; empty if nothing was used. */
+export function usageText(usage: Usage): string {
   const parts: readonly (readonly [count: number, name: string])[] = [
     [usage.input, 'in'],
     [usage.output, 'out'],
-    [usage.cacheRead, 'from the cache'],
-    [usage.cacheWrite, 'into the cache'],
+    [usage.cacheRead, 'cache read'],
+    [usage.cacheWrite, 'cache write'],
   ];
   return parts.flatMap(([count, name]) => (count > 0 ? [`${formatTokens(count)} ${name}`] : [])).join(', ');
 }
 
-/** `uncertain: up to $0.02 and 9k tokens more, for 1 call without an end`. */
+/** `uncertain: up to $0.02 and 9k more tokens, for 1 unfinished call`. */
 const uncertainWords = ({ calls, tokens, cost }: Uncertain): string =>
-  `uncertain: up to ${formatCost(cost)} and ${formatTokens(tokens)} tokens more, for ${counted(calls, 'call')} without an end`;
+  `uncertain: up to ${formatCost(cost)} and ${formatTokens(tokens)} more tokens, for ${plural(calls, 'unfinished call')}`;
 
-/** `2 tries failed ($0.0012), 1 wait, 1 fallback, 1 summary of a context`; empty where all went well. */
-export function troubleWords({ lost, retries, fallbacks, compactions, uncertain }: Spent): string {
+/** `2 attempts failed ($0.0012), 1 wait, 1 fallback, context summarised once`; empty if there were no problems. */
+export function problemsText({ lost, retries, fallbacks, compactions, uncertain }: Spent): string {
   const cost = lost.cost > 0 ? ` (${formatCost(lost.cost)})` : '';
   return [
-    ...(lost.calls > 0 ? [`${lost.calls} ${lost.calls === 1 ? 'try' : 'tries'} failed${cost}`] : []),
-    ...(retries > 0 ? [counted(retries, 'wait')] : []),
-    ...(fallbacks > 0 ? [counted(fallbacks, 'fallback')] : []),
+    ...(lost.calls > 0 ? [`${plural(lost.calls, 'attempt')} failed${cost}`] : []),
+    ...(retries > 0 ? [plural(retries, 'wait')] : []),
+    ...(fallbacks > 0 ? [plural(fallbacks, 'fallback')] : []),
     ...(compactions > 0 ? [`context summarised ${compactions === 1 ? 'once' : `${compactions} times`}`] : []),
     ...(uncertain === undefined ? [] : [uncertainWords(uncertain)]),
   ].join(', ');
 }
 
-/** Of the whole run, as two short texts; each empty where there is nothing to say. */
-export function runWords({ agents }: RunState): { readonly tokens: string; readonly trouble: string } {
+/** The use and the problems of the whole run; each empty if there is nothing to report. */
+export function runUsageText({ agents }: RunState): { readonly tokens: string; readonly trouble: string } {
   const spent = spentBy(agents.values());
   const about = spent.estimated === true ? '≈ ' : '';
-  return { tokens: `${about}${usageWords(spent.usage)}`, trouble: troubleWords(spent) };
+  return { tokens: `${about}${usageText(spent.usage)}`, trouble: problemsText(spent) };
 }

@@ -1,25 +1,20 @@
-/**
- * What can be said of a run when it has ended, as values: what was estimated and what was used, files touched, what is still
- * open. The result screen and the report verb say the same by these.
- */
-import { expectedTask } from './spending/expected-plan.ts';
-import { agentTime } from './run-time.ts';
-import type { Millis, Usd } from '../../domain/ids.ts';
-import { fromMicro, ROOT, toMicro } from '../../domain/ids.ts';
-import type { PlanTask } from '../../domain/plan/plan.ts';
-import { tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState, ModelShare, RunState } from '../../events/state.ts';
+/** Values about a finished run: estimates and actual use, changed files, unfinished work. The result screen and the report show the same values. */
+import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/ids.ts';
+import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { type AgentState, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
+import { agentTime, statusWord } from './agent-counts.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
-import { changesOf } from './file-changes.ts';
+import { changesOf } from './agents/transcript-text.ts';
 
 export interface Measures {
   readonly tokens: number;
-  /** US dollars; null where a price is not known. */
+  /** US dollars; null if unknown. */
   readonly cost: Usd | null;
   readonly ms: Millis;
 }
 
-/** A task of the plan beside the agent that did it. */
+/** A task of the plan with the agent that did it. */
 export interface Compared {
   readonly task: PlanTask;
   readonly agent: AgentState;
@@ -27,7 +22,7 @@ export interface Compared {
   readonly actual: Measures;
 }
 
-/** Those that ran, in the order of the plan. */
+/** The tasks that ran, in the order of the plan. */
 export function comparedTasks(state: RunState): readonly Compared[] {
   const { plan, agents } = state;
   const byTask = new Map([...agents.values()].map((agent) => [agent.taskId, agent]));
@@ -45,21 +40,21 @@ export function comparedTasks(state: RunState): readonly Compared[] {
   });
 }
 
-/** The sums of both; a cost is not known where one of its parts is not. */
+/** The sums; a cost is null if one of its parts is. */
 export const comparedSums = (all: readonly Compared[]): { readonly estimate: Measures; readonly actual: Measures } => ({
-  estimate: all.map(({ estimate }) => estimate).reduce(added, NOTHING),
-  actual: all.map(({ actual }) => actual).reduce(added, NOTHING),
+  estimate: all.map(({ estimate }) => estimate).reduce(addMeasures, NOTHING),
+  actual: all.map(({ actual }) => actual).reduce(addMeasures, NOTHING),
 });
 
 const NOTHING: Measures = { tokens: 0, cost: 0, ms: 0 };
 
-const added = (a: Measures, b: Measures): Measures => ({
+const addMeasures = (a: Measures, b: Measures): Measures => ({
   tokens: a.tokens + b.tokens,
   cost: a.cost === null || b.cost === null ? null : fromMicro(toMicro(a.cost) + toMicro(b.cost)),
   ms: a.ms + b.ms,
 });
 
-/** How much of an estimate was used: 1 is exactly as estimated; null where nothing was. */
+/** The used part of an estimate: 1 is exactly as estimated; null if unknown. */
 export const shareOf = (actual: number | null, estimate: number | null): number | null =>
   actual === null || estimate === null || estimate === 0 ? null : actual / estimate;
 
@@ -68,13 +63,13 @@ export interface TouchedFile {
   readonly path: string;
   readonly added: number;
   readonly removed: number;
-  /** True where it was made in this run. */
+  /** True if this run created the file. */
   readonly made: boolean;
   /** Names of the agents, in the order of their changes. */
   readonly by: readonly string[];
 }
 
-/** By path. What commands changed is not known here. */
+/** The files that agents changed with their tools, by path. Changes by commands are not known. */
 export function touchedFiles(state: RunState): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>();
   for (const agent of inOrder(state)) {
@@ -87,7 +82,7 @@ export function touchedFiles(state: RunState): readonly TouchedFile[] {
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What the run used by model, the dearest first. */
+/** The use per model, the most expensive first. */
 export function sharesByModel({ agents }: RunState): readonly ModelShare[] {
   const models = new Map<string, ModelShare>();
   for (const { byModel } of agents.values()) {
@@ -111,18 +106,37 @@ const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
   cost: fromMicro(toMicro(a.cost) + toMicro(b.cost)),
 });
 
-/** What nobody did: tasks without a completed agent, gates that stayed closed, messages that never arrived. A line each. */
-export function stillOpen(state: RunState): readonly string[] {
+/**
+ * The answer of a run, as Markdown: its report, or, where it ended before one was written, why, and what its agents had answered until
+ * then. Empty while the run goes on.
+ */
+export function answerText(state: RunState): string {
+  const { finished, agents } = state;
+  if (finished === null) return '';
+  const isCut =
+    finished.status === 'stopped' || (finished.status === 'failed' && agents.get(ROOT)?.outcome === 'killed');
+  if (!isCut) return finished.summary;
+  const found = inOrder(state).flatMap(({ id, name, forced, call, outcome, summary }) =>
+    id === ROOT || forced !== null || call !== null || outcome !== 'completed' || summary.trim() === ''
+      ? []
+      : [`## ${name}\n\n${summary.trim()}`],
+  );
+  const why = `**No report was written: ${finished.summary}**`;
+  return [why, ...(found.length === 0 ? [] : ['Until then its agents had answered:']), ...found].join('\n\n');
+}
+
+/** Unfinished work, one line each: tasks without a completed agent, reviews that did not pass, undelivered messages. */
+export function unfinishedWork(state: RunState): readonly string[] {
   const agents = inOrder(state).filter(({ id }) => id !== ROOT);
   const open = agents.filter(({ outcome, forced }) => outcome !== 'completed' && forced === null);
-  // What ended several is said once, after all of them.
+  // A reason that several tasks share is given once.
   const tasks = [...Map.groupBy(open, endingWords)].map(
     ([words, same]) => `${same.map(({ id }) => labelOf(state, id)).join(', ')}: ${words}`,
   );
   const gates = state.gates
     .filter(({ open }) => !open)
-    .map(({ role, due }) => `the review by ${role} ${due === undefined ? 'did not pass' : 'is still to come'}`);
-  // A notice to main that nobody woke is kept there for the person, who reads it on the child's card.
+    .map(({ role, due }) => `review ${due === undefined ? 'failed' : 'pending'}: ${role}`);
+  // The child's card shows a notice to main that did not wake it.
   const lost = state.messages.filter(({ delivered, to, notice }) => !delivered && !(to === ROOT && notice)).length;
   return [
     ...tasks,
@@ -131,10 +145,30 @@ export function stillOpen(state: RunState): readonly string[] {
   ];
 }
 
-/** `failed, provider refused the request`; what says its outcome itself is not told twice. */
-function endingWords({ outcome, status, error, reason }: AgentState): string {
-  const how = outcome ?? status;
-  const why = (error ?? reason).split('\n')[0] ?? '';
+/** `failed, provider refused the request`; a reason that begins with the outcome does not repeat it. */
+function endingWords(agent: AgentState): string {
+  const how = statusWord(agent);
+  const why = (agent.error ?? agent.reason).split('\n')[0] ?? '';
   if (why === '') return how;
   return why.startsWith(how) ? why : `${how}, ${why}`;
 }
+
+/**
+ * The plan with estimates corrected by earlier runs, used everywhere so that each figure lies in its range. The same
+ * plan if nothing is known; the original never changes.
+ */
+export function expectedPlan(plan: SoundPlan, choices: PlanChoices | null): SoundPlan {
+  if (choices === null) return plan;
+  const known = EXPECTED_CACHE.get(plan);
+  if (known?.choices === choices) return known.expected;
+  const expected = likelyPlan(plan, choices);
+  EXPECTED_CACHE.set(plan, { choices, expected });
+  return expected;
+}
+
+/** A cache: plans never change in place, and every frame asks several times. */
+const EXPECTED_CACHE = new WeakMap<SoundPlan, { readonly choices: PlanChoices; readonly expected: SoundPlan }>();
+
+/** The task with its estimates corrected by earlier runs. */
+export const expectedTask = (task: PlanTask, { choices }: { readonly choices: PlanChoices | null }): PlanTask =>
+  choices === null ? task : likelyTask(task, choices);

@@ -1,16 +1,9 @@
 /** `mimir audit verify` checks the hash chain of the log; `mimir audit export` prints who decided what, by which rule. */
-import type { MimirEvent } from '../../events/event.ts';
-import type { AuditFault } from '../../store/audit.ts';
-import { verifyLog } from '../../store/audit.ts';
-import { decisionIn, decisionLine } from '../policy/audit-decision.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import { eventsOf, openReader, orExit, sessionOf } from '../../app/client/log-of.ts';
-import { projectOf } from '../../app/project/project.ts';
-import type { ProjectPlace } from '../../app/project/project.ts';
+import { hash } from 'node:crypto';
+import { type Arguments, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG, exitOnFault } from '../../app/process/index.ts';
+import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf } from '../../app/workspace/index.ts';
+import { type ByType, forType, type MimirEvent } from '../../events/index.ts';
+import { type AuditFault, verifyLog } from '../../store/index.ts';
 import type { Verb } from '../verb.ts';
 
 export const auditVerb: Verb = {
@@ -24,39 +17,40 @@ export const auditVerb: Verb = {
     const project = projectOf(args, io);
     if (what === 'verify') return Promise.resolve(verify(project, session, args, io));
     if (what === 'export') return Promise.resolve(exported(project, session, args, io));
-    const words = what === undefined ? 'say what to do' : `there is no "audit ${what}"`;
+    const words = what === undefined ? 'audit needs a subcommand: verify or export' : `there is no "audit ${what}"`;
     throw new Exit(EXIT.wrongUse, `${words}\n  \`mimir audit verify\` or \`mimir audit export\``);
   },
 };
 
-/** 0 when every record is as it was written, 1 when one is not. */
+/** Exit code 0 if every record is unchanged, else 1. */
 function verify(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {
   const place = { stateDir: project.places.state, project: project.root };
-  // A damaged session may not be listed any more: its name is looked for in the records themselves.
+  // A damaged session may not be listed, so its name is searched in the records.
   const wanted = (name: string): boolean => session === undefined || name.startsWith(session);
-  const found = orExit(() => verifyLog(place, wanted));
+  const found = exitOnFault(() => verifyLog(place, wanted));
   if (session !== undefined && found.sessions === 0 && found.faults.length === 0) {
-    throw new Exit(EXIT.wrongUse, `there is no session "${session}" of this project\n  \`mimir sessions\` lists them`);
+    throw new Exit(EXIT.wrongUse, `this project has no session "${session}"\n  \`mimir sessions\` lists them`);
   }
   if (args.has('json')) io.json(found);
   else {
     for (const fault of found.faults) io.complain(faultLine(fault));
     const checked = `${count(found.records, 'record')} of ${count(found.sessions, 'session')}, ${count(found.checkpoints, 'checkpoint')}`;
-    io.say(found.faults.length === 0 ? `${checked}: all as they were written` : `${checked}: damaged`);
+    io.say(found.faults.length === 0 ? `${checked}: unchanged since they were written` : `${checked}: damaged`);
   }
   return found.faults.length === 0 ? EXIT.done : EXIT.agentFailed;
 }
 
 function faultLine({ session, seq, problem }: AuditFault): string {
-  if (session === null) return harmless(problem);
-  return harmless(seq === null ? `session ${session}: ${problem}` : `session ${session}, record ${seq}: ${problem}`);
+  if (session === null) return sanitise(problem);
+  return sanitise(seq === null ? `session ${session}: ${problem}` : `session ${session}, record ${seq}: ${problem}`);
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 function exported(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {
   const reader = openReader(project);
-  const sessions = session === undefined ? orExit(() => reader.sessions()).toReversed() : [sessionOf(reader, session)];
+  const sessions =
+    session === undefined ? exitOnFault(() => reader.sessions()).toReversed() : [sessionOf(reader, session)];
   for (const one of sessions) for (const event of eventsOf(reader, one.session)) print(event, args, io);
   return EXIT.done;
 }
@@ -65,5 +59,91 @@ function print(event: MimirEvent, args: Arguments, io: Io): void {
   const decision = decisionIn(event);
   if (decision === null) return;
   if (args.has('json')) io.json(decision);
-  else io.say(harmless(decisionLine(decision)));
+  else io.say(sanitise(decisionLine(decision)));
 }
+
+// A decision for an audit: who, what, why, by which rule; digests instead of contents.
+
+interface Decision {
+  readonly session: string;
+  readonly seq: number;
+  readonly time: string;
+  readonly type: MimirEvent['type'];
+  /** An agent's id, or what decided for the run. */
+  readonly who: string;
+  readonly what: string;
+  readonly [detail: string]: string | number | boolean | null;
+}
+
+type Details = Readonly<Record<string, string | number | boolean | null>> & { readonly what: string };
+
+/** Null for an event that is not a decision. */
+export function decisionIn(event: MimirEvent): Decision | null {
+  const details = forType<[], [], Details>(DETAILS, event.type)?.(event) ?? null;
+  if (details === null) return null;
+  const { session, seq, time, type } = event;
+  const who = 'agent' in event && event.agent !== null ? event.agent : 'run';
+  return { session, seq, time, type, who, ...details };
+}
+
+/** One line for a person: the important fields first, the rest by name. */
+function decisionLine({ session, seq, time, type, who, what, ...rest }: Decision): string {
+  const details = Object.entries(rest).flatMap(([name, value]) => (value === null ? [] : [`${name}=${String(value)}`]));
+  return [session, seq, time, type, who, what, ...details].join('  ');
+}
+
+/** The hash of the policy, and the hashes of several states that applied together, separated by commas. */
+const policyOf = ({
+  policyHash,
+  policyHashes,
+}: Extract<MimirEvent, { readonly policyHash: string }>): Readonly<Record<string, string>> => ({
+  policyHash,
+  ...(policyHashes === undefined ? {} : { policyHashes: policyHashes.join(',') }),
+});
+
+const DETAILS: ByType<[], [], Details> = {
+  'session.started'(event) {
+    const { mode, version, sandbox, provider, task } = event;
+    return { what: `began in mode ${mode}`, ...policyOf(event), version, sandbox, provider, digest: digestOf(task) };
+  },
+  'session.resumed': (event) => ({ what: 'resumed', ...policyOf(event), version: event.version }),
+  'session.mode': ({ mode }) => ({ what: `mode ${mode}` }),
+  'agent.pinned': ({ mode }) => ({ what: mode === null ? 'no longer pinned' : `pinned to mode ${mode}` }),
+  'session.finished': ({ status, totals: { cost, tokens, agents } }) => ({ what: status, cost, tokens, agents }),
+  'plan.approved': ({ by, digest }) => ({ what: 'approved', by, digest }),
+  'plan.rejected': ({ reason }) => ({ what: 'rejected', digest: digestOf(reason) }),
+  'agent.created': ({ role, model, parent, forced }) => ({
+    what: `created ${role}`,
+    model: model.used,
+    parent,
+    trigger: forced?.trigger ?? null,
+  }),
+  'approval.requested'({ approval, request: { action, because, unsandboxed, exact } }) {
+    return { what: `asked for ${action}`, approval, why: because, unsandboxed, digest: digestOf(exact) };
+  },
+  'approval.answered': ({ answer, approval, by, scope, text }) => ({
+    what: answer,
+    approval,
+    by,
+    scope,
+    digest: text === '' ? null : digestOf(text),
+  }),
+  'forced.verdict'({ role, tree, pass, summary, findings }) {
+    const digest = digestOf(JSON.stringify([summary, findings]));
+    return { what: pass ? 'passed' : 'did not pass', role, tree, findings: findings.length, digest };
+  },
+  'forced.gate'({ open, role, trigger, tree, onFailure, why, due }) {
+    const what = due !== undefined ? 'review due' : open ? 'gate open' : 'gate closed';
+    return { what, role, trigger, tree, onFailure, why };
+  },
+  'policy.decided'(event) {
+    const { decision, action, subject, rule, layer, file, line } = event;
+    return { what: `${decision} ${action}`, subject, why: rule, layer, file, line, ...policyOf(event) };
+  },
+  'budget.changed'({ by, budget: { maxTokens = null, maxCost = null, maxDuration = null } }) {
+    return { what: 'budget changed', by, maxTokens, maxCost, maxDuration };
+  },
+  'budget.exhausted': ({ what, scope, spent, limit }) => ({ what: `${what} used up`, scope, spent, limit }),
+};
+
+const digestOf = (content: string): string => hash('sha256', content);

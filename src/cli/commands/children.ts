@@ -1,29 +1,22 @@
-/** `mimir children`: the children of a session, with how they stand. */
-import { below, childrenOf } from '../../events/sessions/find.ts';
-import type { SessionRecord } from '../../events/sessions/record.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
+/** `mimir children`: lists the children of a session with their states. */
+import { below, childrenOf, type SessionRecord } from '../../events/index.ts';
+import { readChoice, CWD, JSON_FLAG } from '../../app/process/index.ts';
 import { fieldLines, RECORD, WHICH_LOOK } from '../sessions/fields.ts';
-import { flat, sayRows } from '../sessions/rows.ts';
-import type { Target } from '../sessions/target.ts';
-import { named, selfOf, targetOf } from '../sessions/target.ts';
-import { seated } from '../../app/client/session-client.ts';
-import { branches } from '../sessions/words.ts';
-import type { Verb } from '../verb.ts';
+import { branches, flat, rowLines } from '../sessions/rows.ts';
+import { named, selfOf, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
+import { tell } from '../verb.ts';
 
 const STATUSES = ['running', 'completed', 'error', 'all'] as const;
-type Wanted = (typeof STATUSES)[number];
+type StatusFilter = (typeof STATUSES)[number];
 
-export const childrenVerb: Verb = {
+export const childrenVerb = sessionVerb({
   usage: 'mimir children [ID] [--recursive] [--status running|completed|error|all] [--json]',
-  summary: 'Lists the children of a session: those of the caller, of the newest run for a person.',
+  summary: 'Lists child sessions of the caller (for a person: of the newest run).',
   example: 'mimir children --recursive --status running',
   words: 1,
   flags: {
     recursive: { value: '', help: 'with their children, as a tree' },
-    status: { value: 'STATUS', help: 'running (not at its end), completed, error (killed and abandoned too) or all' },
+    status: { value: 'STATUS', help: 'running, completed, error (also killed and abandoned) or all' },
     ...JSON_FLAG,
     ...CWD,
   },
@@ -32,39 +25,28 @@ export const childrenVerb: Verb = {
     ...fieldLines('--json prints an array, each of:', RECORD),
     ...WHICH_LOOK,
   ],
-  run: (args, io) => children(args, io, wantedBy(args)),
-};
+  run(args, io) {
+    const wanted = readChoice(args, 'status', STATUSES) ?? 'all';
+    const [word] = args.words;
+    return async (client) => {
+      const target = word === undefined ? await selfOf(client) : await targetOf(client, word);
+      const rows = rowsOf(target, wanted, args.has('recursive'));
+      const records = rows.map(({ record }) => record);
+      tell(args, io, records, rows.length === 0 ? [noneWords(target, wanted)] : rowLines(rows, io));
+    };
+  },
+});
 
-function wantedBy(args: Arguments): Wanted {
-  const said = args.get('status') ?? 'all';
-  const wanted = STATUSES.find((one) => one === said);
-  if (wanted === undefined)
-    throw new Exit(EXIT.wrongUse, `--status ${said}\n  expected running, completed, error or all`);
-  return wanted;
-}
-
-function children(args: Arguments, io: Io, wanted: Wanted): Promise<number> {
-  const [word] = args.words;
-  return seated(args, io, async (seat) => {
-    const target = word === undefined ? await selfOf(seat) : await targetOf(seat, word);
-    const rows = rowsOf(target, wanted, args.has('recursive'));
-    if (args.has('json')) io.json(rows.map(({ record }) => record));
-    else if (rows.length === 0) io.say(noneWords(target, wanted));
-    else sayRows(rows, io);
-    return EXIT.done;
-  });
-}
-
-function rowsOf({ seen, record }: Target, wanted: Wanted, recursive: boolean): Parameters<typeof sayRows>[0] {
+function rowsOf({ seen, record }: Target, wanted: StatusFilter, recursive: boolean): Parameters<typeof rowLines>[0] {
   const direct = childrenOf(seen.family, record);
   if (!recursive) return flat(direct.filter(isWanted(wanted)));
   const all = below(seen.family, record);
-  // A tree with holes would put children under the wrong parents: what is left out takes its branch along.
+  // A filtered tree would show children under the wrong parents, so a filter gives a flat list.
   return wanted === 'all' ? branches(all, direct) : flat(all.filter(isWanted(wanted)));
 }
 
 const isWanted =
-  (wanted: Wanted) =>
+  (wanted: StatusFilter) =>
   ({ is_complete, completion_status }: SessionRecord): boolean => {
     if (wanted === 'all') return true;
     if (wanted === 'running') return !is_complete;
@@ -73,7 +55,7 @@ const isWanted =
       : is_complete && completion_status !== 'completed';
   };
 
-const noneWords = ({ record }: Target, wanted: Wanted): string =>
+const noneWords = ({ record }: Target, wanted: StatusFilter): string =>
   wanted === 'all' || record.children === 0
-    ? `${named(record)} has no children yet: \`mimir spawn "<prompt>"\` makes one`
+    ? `${named(record)} has no children yet: \`mimir spawn "<prompt>"\` starts one`
     : `${named(record)} has no children with --status ${wanted}`;

@@ -1,31 +1,27 @@
-/** `mimir config schema|show`: the JSON schema of the configuration; every value and the layer it comes from. */
-import { configSchemaJson } from '../../config/schema/schema.ts';
-import { showConfig } from '../../config/settings/show.ts';
-import { CWD } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import type { Here } from '../../app/project/project-trust.ts';
-import { trustLine } from '../../app/project/project-trust.ts';
-import { hereOf, projectOf } from '../../app/project/project.ts';
+/** `mimir config schema|show`: the JSON schema of the configuration, or every value with its layer. */
+import { configSchemaJson, showConfig } from '../../config/index.ts';
+import { type Arguments, CWD, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
 import type { Verb } from '../verb.ts';
 
 export const configVerb: Verb = {
   usage: 'mimir config schema|show',
-  summary: 'Prints the JSON schema of the configuration, or what holds here and where it is written.',
+  summary: 'Prints the JSON schema of the configuration, or the settings in effect and where each is set.',
   example: 'mimir config schema > mimir.schema.json',
   words: 1,
   flags: { ...CWD },
-  run(args, io) {
+  async run(args, io) {
     const [what] = args.words;
     if (what === 'schema') io.write(`${JSON.stringify(configSchemaJson(), null, 2)}\n`);
-    else if (what === 'show') show(hereOf(projectOf(args, io), io, {}), io);
-    else throw new Exit(EXIT.wrongUse, 'mimir config schema, or mimir config show');
-    return Promise.resolve(EXIT.done);
+    else if (what === 'show') await show(args, io);
+    else throw new Exit(EXIT.wrongUse, 'config needs a subcommand: schema or show');
+    return EXIT.done;
   },
 };
 
-function show({ config, trust }: Here, io: Io): void {
+/** Loaded only here, since the schema needs no project and no log. */
+async function show(args: Arguments, io: Io): Promise<void> {
+  const { projectConfigOf, projectOf, trustLine } = await import('../../app/workspace/index.ts');
+  const { config, trust } = projectConfigOf(projectOf(args, io), io, {});
   const line = trustLine(trust);
-  for (const each of [...showConfig(config), ...(line === '' ? [] : ['', line])]) io.say(harmless(each));
+  for (const each of [...showConfig(config), ...(line === '' ? [] : ['', line])]) io.say(sanitise(each));
 }

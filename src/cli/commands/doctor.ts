@@ -1,53 +1,51 @@
-/** `mimir doctor`: what works here and what doesn't, with what to do about it. Looks only; changes nothing but the caches of commands, where it is asked to. */
+/** `mimir doctor`: checks what works here, with advice. Changes nothing except the caches, on request. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { faultText } from '../../config/files/fault.ts';
-import type { Loaded } from '../../config/settings/load.ts';
-import type { ConfiguredProvider } from '../../config/providers/providers.ts';
+import { type ConfiguredProvider, faultText, type Loaded } from '../../config/index.ts';
 import { isLoopback } from '../../domain/models/provider.ts';
 import { reasonText } from '../../domain/reason.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import { openLogReadOnly } from '../../store/log.ts';
-import { folderOf } from '../../store/log-path.ts';
-import { checkRoot, openSandbox, toolEnvironment } from '../../tools/tools.ts';
-import { bubblewrapVersion } from '../../tools/sandbox/places.ts';
-import { counted } from '../../app/views/text/format.ts';
-import { visible } from '../../app/views/text/sanitise.ts';
-import { type Box, openBox, pathsOf } from '../../app/project/sandbox.ts';
-import { archiveFolder, archiveProblem } from '../../app/project/service/child-archive.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Io } from '../../app/process/io.ts';
-import type { Finding } from '../doctor/policy.ts';
-import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from '../doctor/policy.ts';
-import { runFindings } from '../doctor/runs.ts';
-import { screenFindings } from '../doctor/screen.ts';
-import { cacheFindings, toolchainFindings } from '../doctor/toolchains.ts';
-import { templatesHere } from '../../app/project/service/templates.ts';
-import { packageVersion } from '../../app/process/package-root.ts';
-import type { ProjectPlace } from '../../app/project/project-trust.ts';
-import { loadHere } from '../../app/project/project-trust.ts';
-import { environmentOf, projectOf } from '../../app/project/project.ts';
-import { portOf } from '../../app/project/model-port.ts';
-import { KEYS } from '../../app/project/providers.ts';
-import type { Verb } from '../verb.ts';
+import { folderOf, openLogReadOnly } from '../../store/index.ts';
+import { bubblewrapVersion, checkRoot, openSandbox, toolEnvironment } from '../../tools/index.ts';
+import { plural, escapeHidden } from '../../app/views/index.ts';
+import { type TriedSandbox, trySandbox, pathsOf } from '../../app/workspace/sandbox.ts';
+import { archiveFolder, archiveProblem, listTemplates } from '../../app/project/index.ts';
+import { CWD, EXIT, Exit, type Io, JSON_FLAG, packageVersion } from '../../app/process/index.ts';
+import {
+  cacheFindings,
+  dayFindings,
+  fine,
+  type Finding,
+  forcedFindings,
+  note,
+  policyFindings,
+  problem,
+  rightsFindings,
+  runFindings,
+  screenFindings,
+  toolchainFindings,
+  trustFindings,
+} from '../doctor-findings.ts';
+import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
+import { portOf } from '../../app/workspace/model-port.ts';
+import { tell, type Verb } from '../verb.ts';
 
 export const doctorVerb: Verb = {
   usage: 'mimir doctor [--clear-caches] [--json]',
-  summary: 'Says what works here and what does not, and what to do about it.',
+  summary: 'Checks what works on this machine, and says how to fix what does not.',
   example: 'mimir doctor',
   words: 0,
   flags: {
     'clear-caches': {
       value: '',
-      help: 'empties the caches of packages and builds that commands of this project keep',
+      help: 'empty the package and build caches of this project',
     },
     ...JSON_FLAG,
     ...CWD,
   },
   async run(args, io) {
     const project = projectOf(args, io);
-    const here = loadHere(project, environmentOf(project, io), {}, 'look');
+    const here = readConfig(project, environmentOf(project, io), {}, 'look');
     const loaded = here.ok ? here.value.config : null;
     const box = await boxOf(project, loaded);
     const findings = [
@@ -69,8 +67,8 @@ export const doctorVerb: Verb = {
       dayFindings(project, loaded),
       terminal(io),
     ].flat();
-    if (args.has('json')) io.json(findings);
-    else for (const finding of findings) io.say(lineOf(finding, io));
+    const lines = findings.map((finding) => lineOf(finding, io));
+    tell(args, io, findings, lines);
     return findings.some((finding) => finding.state === 'problem') ? EXIT.refused : EXIT.done;
   },
 };
@@ -79,104 +77,102 @@ const MARKS = { ok: '✓', note: '·', problem: '✗' } as const;
 
 function lineOf({ what, state, words }: Finding, { paint }: Io): string {
   const mark = { ok: paint.green(MARKS.ok), note: paint.yellow(MARKS.note), problem: paint.red(MARKS.problem) }[state];
-  return `${mark} ${paint.bold(what.padEnd(9))} ${visible(words)}`;
+  return `${mark} ${paint.bold(what.padEnd(9))} ${escapeHidden(words)}`;
 }
 
-const program = (): Finding => ({
-  what: 'mimir',
-  state: Number(process.versions.node.split('.')[0]) >= 24 ? 'ok' : 'problem',
-  words: `${packageVersion()} on Node ${process.versions.node} (24 or later is needed)`,
-});
+function program(): Finding {
+  const { node } = process.versions;
+  return (Number(node.split('.')[0]) >= 24 ? fine : problem)(
+    'mimir',
+    `${packageVersion()} on Node ${node} (24 or later is needed)`,
+  );
+}
 
 function rootOf({ root, places }: ProjectPlace): Finding {
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: pathsOf(undefined, places) });
-  if (!checked.ok) return { what: 'project', state: 'problem', words: checked.fault };
+  if (!checked.ok) return problem('project', checked.fault);
   const git =
-    checked.value.git.is === 'repository' ? 'a git repository' : 'not a git repository: git tools will say so';
-  return { what: 'project', state: 'ok', words: `${root}, ${git}` };
+    checked.value.git.is === 'repository' ? 'a git repository' : 'not a git repository: git tools are unavailable';
+  return fine('project', `${root}, ${git}`);
 }
 
-function configFinding(here: ReturnType<typeof loadHere>): readonly Finding[] {
-  if (!here.ok) return here.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
+function configFinding(here: ReturnType<typeof readConfig>): readonly Finding[] {
+  if (!here.ok) return here.fault.map((fault) => problem('config', faultText(fault)));
   const { rules, roles, notes } = here.value.config;
   const planned = roles.filter((role) => role.planned).map(({ name }) => name);
   return [
-    {
-      what: 'config',
-      state: 'ok',
-      words: `valid; mode ${rules.mode}, ${rules.maxParallelAgents.value} agents at once; rules ${rules.policyHash.slice(0, 12)}`,
-    },
-    { what: 'roles', state: 'ok', words: planned.join(', ') },
-    ...notes.map((words): Finding => ({ what: 'config', state: 'note', words })),
+    fine(
+      'config',
+      `valid; mode ${rules.mode}, ${rules.maxParallelAgents.value} agents at once; rules ${rules.policyHash.slice(0, 12)}`,
+    ),
+    fine('roles', planned.join(', ')),
+    ...notes.map((words) => note('config', words)),
   ];
 }
 
-/** Plans that can be begun here by name; what is wrong with others, with the place. */
+/** The plan templates that can be used here, and the faults of the others. */
 function templates(project: ProjectPlace, trusted: boolean): readonly Finding[] {
-  const { templates: usable, faults } = templatesHere(project, trusted);
-  const broken = faults.map((fault): Finding => ({ what: 'templates', state: 'note', words: `left out: ${fault}` }));
-  return [{ what: 'templates', state: 'ok', words: usable.map(({ name }) => name).join(', ') || 'none' }, ...broken];
+  const { templates: usable, faults } = listTemplates(project, trusted);
+  const broken = faults.map((fault) => note('templates', `left out: ${fault}`));
+  return [fine('templates', usable.map(({ name }) => name).join(', ') || 'none'), ...broken];
 }
 
-/** Nobody is called: whether a key is right shows at the first call. */
+/** Makes no calls: whether a key is valid shows at the first call. */
 function providers(config: Loaded | null): readonly Finding[] {
   if (config === null) return [];
   const configured = config.providers.filter((one) => one.configured);
-  if (configured.length === 0) {
-    return [{ what: 'models', state: 'note', words: `${OFFLINE_WORDS} For one, set ${KEYS}, or name a provider.` }];
-  }
+  if (configured.length === 0)
+    return [note('models', `${OFFLINE_WORDS} For a model, set ${KEYS}, or configure a provider.`)];
   const usable = configured.some(({ unusable }) => unusable === null);
   const models = portOf(config, new Map(), 'none').models();
   return configured.map((one) => {
     const count = models.filter(({ id }) => id.startsWith(`${one.name}/`)).length;
-    const state = one.unusable === null && count > 0 ? 'ok' : usable && count > 0 ? 'note' : 'problem';
-    return { what: 'models', state, words: providerWords(one, count) };
+    const kind = one.unusable === null && count > 0 ? fine : usable && count > 0 ? note : problem;
+    return kind('models', providerWords(one, count));
   });
 }
 
-const OFFLINE_WORDS = 'the built-in offline analyst: no language model, nothing leaves this machine, no cost.';
+const OFFLINE_WORDS = 'the built-in analyst (not a language model): free, and nothing leaves this machine.';
 
-/** Never the key: only whether there is one, and where it comes from. */
+/** Never prints the key, only whether there is one and its source. */
 function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvider, models: number): string {
   if (unusable !== null) return `${name} at ${baseUrl} can't be used: ${unusable}`;
   if (models === 0)
-    return `${name} at ${baseUrl} has no models: write their names into your config.yml, as in "providers: { ${name}: { models: [NAME] } }"`;
+    return `${name} at ${baseUrl} has no models: add their names to your config.yml, for example "providers: { ${name}: { models: [NAME] } }"`;
   const from = key === null ? 'without a key' : `with the key from ${keyEnv}${openly(baseUrl)}`;
-  return `${name} at ${baseUrl} ${from}, ${counted(models, 'model')}; not asked: doctor calls nobody`;
+  return `${name} at ${baseUrl} ${from}, ${plural(models, 'model')}; not tested: doctor makes no network calls`;
 }
 
-/** A key that goes over the network in the open, as an aside; empty where it doesn't. */
+/** A warning about a key that is sent unencrypted over the network; empty otherwise. */
 const openly = (baseUrl: string): string =>
-  baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: whoever is on the way can read it)' : '';
+  baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: others on the network can read it)' : '';
 
-/** Tried out with what a run would use. */
-async function sandbox(project: ProjectPlace, config: Loaded | null, tried: Box | string): Promise<Finding> {
-  if (typeof tried === 'string') return { what: 'sandbox', state: 'problem', words: tried };
+/** The result of the probe with the settings of a run. */
+async function sandbox(project: ProjectPlace, config: Loaded | null, tried: TriedSandbox | string): Promise<Finding> {
+  if (typeof tried === 'string') return problem('sandbox', tried);
   const { state: box } = tried.sandbox;
   if (box.is !== 'none') {
     const version = await bubblewrapVersion(project.root);
-    return {
-      what: 'sandbox',
-      state: 'ok',
-      words: `${box.is}${version === null ? '' : ` ${version}`} works: commands have no network and can't write .git`,
-    };
+    const name = version === null ? box.is : `${box.is} ${version}`;
+    return fine('sandbox', `${name} works: commands have no network and cannot write .git`);
   }
   const required = config?.rules.sandboxRequired;
   if (required?.value === true) {
-    const words = `none (${box.because}), and no command runs without: ${reasonText(required.from)}`;
-    return { what: 'sandbox', state: 'problem', words };
+    return problem(
+      'sandbox',
+      `none (${box.because}), and policy allows no command without one: ${reasonText(required.from)}`,
+    );
   }
-  return {
-    what: 'sandbox',
-    state: 'note',
-    words: `none (${box.because}): every command asks and is marked UNSANDBOXED; one that is allowed has all your rights, and can tell your runs to do things as you; roles without "write" have no shell`,
-  };
+  return note(
+    'sandbox',
+    `none (${box.because}): every command asks and is marked UNSANDBOXED. An allowed command has all your rights, and can control your runs as you. Roles without "write" have no shell`,
+  );
 }
 
-/** Words where the rules themselves leave no sandbox. */
-async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<Box | string> {
+/** The probed sandbox, or why the rules allow none. */
+async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<TriedSandbox | string> {
   try {
-    if (config !== null) return await openBox(project, config.rules);
+    if (config !== null) return await trySandbox(project, config.rules);
     const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
     const paths = pathsOf(undefined, project.places);
     return { sandbox: await openSandbox({ ...place, paths }), environment: toolEnvironment(project.root), paths };
@@ -186,8 +182,12 @@ async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<Box 
   }
 }
 
-/** Of toolchains, and of what commands keep of their caches. */
-async function toolchains(project: ProjectPlace, box: Box | string, clear: boolean): Promise<readonly Finding[]> {
+/** Findings about toolchains and the caches of commands. */
+async function toolchains(
+  project: ProjectPlace,
+  box: TriedSandbox | string,
+  clear: boolean,
+): Promise<readonly Finding[]> {
   const { home, state } = project.places;
   const environment = typeof box === 'string' ? toolEnvironment(project.root) : box.environment;
   const place = { root: project.root, home, stateDir: state, environment };
@@ -197,33 +197,32 @@ async function toolchains(project: ProjectPlace, box: Box | string, clear: boole
 
 function user(): Finding {
   const isRoot = process.getuid?.() === 0;
-  return isRoot
-    ? { what: 'user', state: 'note', words: 'root: mode yolo only where a sandbox works' }
-    : { what: 'user', state: 'ok', words: 'an ordinary user' };
+  return isRoot ? note('user', 'root: mode yolo needs a working sandbox') : fine('user', 'ordinary user');
 }
 
-/** Where nothing can be read of the log, nothing is known of runs. */
+/** If the log cannot be read, nothing is reported about runs. */
 async function stateAndRuns(project: ProjectPlace, io: Io): Promise<readonly Finding[]> {
   const folder = folderOf({ stateDir: project.places.state, project: project.root });
-  const problem = problemWith(project.places.state);
-  if (problem !== null) return [{ what: 'state', state: 'problem', words: `${project.places.state}: ${problem}` }];
+  const wrong = problemWith(project.places.state);
+  if (wrong !== null) return [problem('state', `${project.places.state}: ${wrong}`)];
   try {
     const sessions = sessionsOf(project);
     const running = sessions.filter((one) => one.state === 'running').length;
-    const words = `${folder}: ${counted(sessions.length, 'session')}, ${running} running`;
-    return [{ what: 'state', state: 'ok', words }, ...(await runFindings(project, sessions, io))];
+    const words = `${folder}: ${plural(sessions.length, 'session')}, ${running} running`;
+    return [fine('state', words), ...(await runFindings(project, sessions, io))];
   } catch (error) {
-    return [{ what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) }];
+    return [problem('state', error instanceof Error ? error.message : String(error))];
   }
 }
 
-/** Where transcripts of child sessions are copied to; nothing where no folder is named. */
+/** The folder for copies of children's transcripts; empty if none is set. */
 function archive({ places }: ProjectPlace, config: Loaded | null): readonly Finding[] {
   const folder = config === null ? null : archiveFolder(config.rules, places.home);
   if (folder === null) return [];
-  const problem = archiveProblem(folder);
-  const words = problem === null ? 'transcripts of children are copied there' : `${problem}; nothing is copied there`;
-  return [{ what: 'archive', state: problem === null ? 'ok' : 'problem', words: `${folder}: ${words}` }];
+  const wrong = archiveProblem(folder);
+  return wrong === null
+    ? [fine('archive', `${folder}: transcripts of children are copied there`)]
+    : [problem('archive', `${folder}: ${wrong}; transcripts are not copied`)];
 }
 
 function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {
@@ -236,7 +235,7 @@ function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {
 }
 
 function problemWith(folder: string, isOurs = true): string | null {
-  // Where there is none yet, it has to be made in the nearest folder that there is.
+  // A missing folder must be creatable in the nearest existing parent.
   if (!existsSync(folder)) return folder === dirname(folder) ? null : problemWith(dirname(folder), false);
   if (isOurs && (statSync(folder).mode & 0o077) !== 0) return `others may read it: chmod 700 it`;
   try {
@@ -248,11 +247,8 @@ function problemWith(folder: string, isOurs = true): string | null {
 }
 
 function terminal({ terminal: isTerminal, env, width }: Io): Finding {
-  if (!isTerminal) return { what: 'terminal', state: 'note', words: 'none: line mode, and nobody can be asked' };
-  if (env['TERM'] === 'dumb') return { what: 'terminal', state: 'note', words: 'TERM=dumb: line mode' };
-  return {
-    what: 'terminal',
-    state: 'ok',
-    words: `${env['TERM'] ?? 'unset'}, ${width} columns${env['COLORTERM'] === undefined ? '' : `, ${env['COLORTERM']}`}`,
-  };
+  if (!isTerminal) return note('terminal', 'none: line mode without questions');
+  if (env['TERM'] === 'dumb') return note('terminal', 'TERM=dumb: line mode');
+  const colours = env['COLORTERM'] === undefined ? '' : `, ${env['COLORTERM']}`;
+  return fine('terminal', `${env['TERM'] ?? 'unset'}, ${width} columns${colours}`);
 }

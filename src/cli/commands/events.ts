@@ -1,30 +1,35 @@
-/** `mimir events`: the log of a session, or the lifecycle of one agent, as lines or as JSON; `--follow` stays until its end. */
+/** `mimir events`: prints the log of a session or the lifecycle of one agent, as lines or JSON; `--follow` waits until the end. */
+import { agentSocketOf, seenOrExit, withSessionClient } from '../../app/client/index.ts';
+import {
+  type Arguments,
+  CWD,
+  EXIT,
+  sanitise,
+  type Io,
+  JSON_FLAG,
+  exitOnFault,
+  world,
+} from '../../app/process/index.ts';
+import { formatCost, formatTokens } from '../../app/views/index.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import { type SessionEvent, sessionEvent } from '../../events/sessions/session-events.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import { type Io, harmless } from '../../app/process/io.ts';
-import { EVENT, fieldLines } from '../sessions/fields.ts';
-import { sayEvent } from '../sessions/event-line.ts';
-import { doorOf, seated, seenOrExit } from '../../app/client/session-client.ts';
-import { targetOf, usualSeen } from '../sessions/target.ts';
-import type { Verb } from '../verb.ts';
-import { world } from '../../app/process/world.ts';
+import { type ByType, forType, logLine, type MimirEvent, sessionEvent } from '../../events/index.ts';
 import type { Seen } from '../../ports/control.ts';
+import type { SessionSummary } from '../../ports/log.ts';
+import { EVENT, fieldLines } from '../sessions/fields.ts';
+import { targetOf, usualSeen } from '../sessions/target.ts';
+import { tell, type Verb } from '../verb.ts';
 
-/** Another process writes the log: it is looked at this often. */
+/** How often a log that another process writes is read, in milliseconds. */
 const LOOK_MS = 250;
 
 export const eventsVerb: Verb = {
   usage: 'mimir events [SESSION|ID] [--follow] [--json]',
-  summary: 'Prints the events of a session, one a line: of a run as its log has them, of one agent its lifecycle.',
+  summary: 'Prints the events of a session, one per line: the full log of a run, or the lifecycle of one agent.',
   example: 'mimir events engineer-task1 --follow --json',
   words: 1,
-  flags: { follow: { value: '', help: 'go on until the session ends' }, ...JSON_FLAG, ...CWD },
+  flags: { follow: { value: '', help: 'continue until the session ends' }, ...JSON_FLAG, ...CWD },
   notes: [
-    ...fieldLines('--json of an agent prints an object a line:', EVENT),
+    ...fieldLines('--json of an agent prints one object per line:', EVENT),
     '--json of a run prints the same events as `mimir run --json`.',
   ],
   run: (args, io) => events(args, io),
@@ -32,29 +37,60 @@ export const eventsVerb: Verb = {
 
 async function events(args: Arguments, io: Io): Promise<number> {
   const [word] = args.words;
-  if (doorOf(io) === null) {
-    // A person may mean a whole session, which is printed as it is read: a long log is never held as one.
-    const { printedLog } = await import('../sessions/log.ts');
+  if (agentSocketOf(io) === null) {
+    // A whole session is printed while it is read, since a long log must not be held in memory.
     if (await printedLog(word, args, io)) return EXIT.done;
   }
-  return seated(args, io, async (seat) => {
-    if (word === undefined) await follow(await usualSeen(seat), null, args, io);
+  return withSessionClient(args, io, async (client) => {
+    if (word === undefined) await follow(await usualSeen(client), null, args, io);
     else {
-      const { seen, record } = await targetOf(seat, word);
+      const { seen, record } = await targetOf(client, word);
       await follow(seen, record.agent, args, io);
     }
     return EXIT.done;
   });
 }
 
-/** Of one agent its lifecycle, until its end; without one all that the calling agent may see, until its run is gone. */
-async function follow(seen: Seen, agent: AgentId | null, args: Arguments, io: Io): Promise<void> {
+/**
+ * Prints the log of the session whose id begins with `word` (default: the newest); false if there is none. The log is loaded here only, because an
+ * agent's command cannot reach it.
+ */
+async function printedLog(word: string | undefined, args: Arguments, io: Io): Promise<boolean> {
+  const { eventsOf, openReader, projectOf, sessionOf } = await import('../../app/workspace/index.ts');
+  const reader = openReader(projectOf(args, io));
+  const sessions = (): readonly SessionSummary[] => exitOnFault(() => reader.sessions());
+  const all = sessions();
+  if (word !== undefined && all.length > 0 && !all.some(({ session }) => session.startsWith(word))) return false;
+  const { session } = sessionOf(reader, word);
+  await followed(args, io, {
+    isOver: async () => !sessions().some((one) => one.session === session && one.state === 'running'),
+    each: async (after) => eventsOf(reader, session, after),
+    print: (event) => sayEvent(event, args, io),
+  });
+  return true;
+}
+
+/** Prints the lifecycle of one agent until its end, or everything that the calling agent may see until its run ends. */
+const follow = (seen: Seen, agent: AgentId | null, args: Arguments, io: Io): Promise<void> =>
+  followed(args, io, {
+    isOver: () => isOver(seen, agent),
+    each: async (after) => seenOrExit(await seen.events(agent, after)),
+    print: (event) => print(event, agent, args, io),
+  });
+
+interface Source {
+  readonly isOver: () => Promise<boolean>;
+  readonly each: (after: number) => Promise<Iterable<MimirEvent>>;
+  readonly print: (event: MimirEvent) => void;
+}
+
+/** Prints the present events; with `--follow` also new ones, until the end. */
+async function followed(args: Arguments, io: Io, source: Source): Promise<void> {
   for (let after = 0; ; ) {
-    // Looked at before reading: what happened last is still told.
-    const goesOn = args.has('follow') && !io.lost.aborted && !(await isOver(seen, agent));
-    const some = seenOrExit(await seen.events(agent, after));
-    for (const event of some) {
-      print(event, agent, args, io);
+    // Checked before reading, so that the last events are still printed.
+    const goesOn = args.has('follow') && !io.lost.aborted && !(await source.isOver());
+    for (const event of await source.each(after)) {
+      source.print(event);
       after = event.seq;
     }
     if (!goesOn) return;
@@ -68,12 +104,50 @@ async function isOver(seen: Seen, agent: AgentId | null): Promise<boolean> {
 }
 
 function print(event: MimirEvent, agent: AgentId | null, args: Arguments, io: Io): void {
+  const told = agent === null ? null : sessionEvent(event, agent);
   if (agent === null) sayEvent(event, args, io);
-  else sayLifecycle(sessionEvent(event, agent), args, io);
+  else if (told !== null)
+    tell(args, io, told, [
+      `${told.timestamp}  ${told.event_type.padEnd(10)}  ${sanitise(told.message).replaceAll('\n', ' ')}`,
+    ]);
 }
 
-function sayLifecycle(told: SessionEvent | null, args: Arguments, io: Io): void {
-  if (told === null) return;
-  if (args.has('json')) io.json(told);
-  else io.say(`${told.timestamp}  ${told.event_type.padEnd(10)}  ${harmless(told.message).replaceAll('\n', ' ')}`);
+// One event per line, for a person or as JSON. Events that only change an agent card have texts here, so that no line is blank.
+
+/** The widths of the longest usual type, `approval.requested`, and of the id of a grandchild. */
+const [TYPE, WHO] = [18, 10];
+
+function sayEvent(event: MimirEvent, args: Arguments, io: Io): void {
+  if (args.has('json')) {
+    io.json(event);
+    return;
+  }
+  const who = 'agent' in event && event.agent !== null ? event.agent : '';
+  const words = logLine(event, 0)?.text ?? forType(CARDS, event.type)?.(event) ?? '';
+  const line = `${String(event.seq).padStart(5)}  ${event.time}  ${event.type.padEnd(TYPE)}  ${who.padEnd(WHO)}  `;
+  io.say(`${line}${sanitise(words).replaceAll('\n', ' ')}`.trimEnd());
 }
+
+const CARDS: ByType<[], [], string> = {
+  'agent.created': ({ task }) => task,
+  'agent.status': ({ status, reason }) => (reason === '' ? status : `${status}: ${reason}`),
+  'agent.told': ({ text }) => `told: ${firstOf(text)}`,
+  'agent.environment': () => 'its environment block was gathered',
+  'agent.message': ({ text }) => firstOf(text),
+  'agent.todos': ({ todos }) => {
+    const done = todos.filter(({ status }) => status === 'completed').length;
+    return `${done} of ${todos.length} done`;
+  },
+  'model.started': ({ model, purpose }) => `asks ${model} (${purpose})`,
+  'model.finished': ({ model, usage, cost, ms }) => {
+    const read = usage.input + usage.cacheRead + usage.cacheWrite;
+    return `${model} answered: ${formatTokens(read)} in, ${formatTokens(usage.output)} out, ${formatCost(cost)}, ${took(ms)}`;
+  },
+  'tool.finished': ({ tool, ms }) => `${tool}: done, ${took(ms)}`,
+  'policy.decided': ({ decision, subject, rule }) => `${decision}: ${subject}: ${rule}`,
+};
+
+/** The first line that is not blank. */
+const firstOf = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
+
+const took = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -1,14 +1,9 @@
-/** `mimir init`: a first `.mimir/config.yml` for a project, with comments. Never overwrites anything. */
+/** `mimir init`: writes a first, commented `.mimir/config.yml`. Never overwrites anything. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CWD } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import { fileWords } from '../../app/process/file-errors.ts';
-import { harmless } from '../../app/process/io.ts';
-import type { ProjectTrust } from '../../config/trust/record.ts';
-import type { ProjectPlace } from '../../app/project/project-trust.ts';
-import { trustHere, trustNow } from '../../app/project/project-trust.ts';
-import { projectOf } from '../../app/project/project.ts';
+import { CWD, EXIT, Exit, fileErrorText, sanitise } from '../../app/process/index.ts';
+import type { ProjectTrust } from '../../config/index.ts';
+import { projectOf, type ProjectPlace, trustOf, trustNow } from '../../app/workspace/index.ts';
 import type { Verb } from '../verb.ts';
 
 const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it can't grant anything.
@@ -43,7 +38,7 @@ mode:
 
 export const initVerb: Verb = {
   usage: 'mimir init [--cwd DIR]',
-  summary: 'Writes a first .mimir/config.yml with comments; overwrites nothing.',
+  summary: 'Creates a commented .mimir/config.yml; never overwrites one.',
   example: 'cd my-project && mimir init',
   words: 0,
   flags: { ...CWD },
@@ -51,25 +46,25 @@ export const initVerb: Verb = {
     const project = projectOf(args, io);
     const folder = join(project.root, '.mimir');
     const file = join(folder, 'config.yml');
-    if (existsSync(file)) throw new Exit(EXIT.wrongUse, `${file} exists already and is left as it is`);
-    const before = trustHere(project, []);
+    if (existsSync(file)) throw new Exit(EXIT.wrongUse, `${file} already exists and was not changed`);
+    const before = trustOf(project, []);
     try {
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, FIRST, { flag: 'wx' });
     } catch (error) {
-      throw new Exit(EXIT.wrongUse, `${file} can't be written: ${fileWords(error)}`);
+      throw new Exit(EXIT.wrongUse, `${file} cannot be written: ${fileErrorText(error)}`);
     }
-    io.say(`Wrote ${harmless(file)}. \`mimir config show\` says what holds now.`);
-    for (const line of trusted(project, before)) io.say(harmless(line));
+    io.say(`Wrote ${sanitise(file)}. \`mimir config show\` shows the settings in effect.`);
+    for (const line of trusted(project, before)) io.say(sanitise(line));
     return Promise.resolve(EXIT.done);
   },
 };
 
-/** What was just written is trusted, as written; what a stranger wrote before is not trusted by the way. */
+/** Trusts what was just written; earlier files of others stay untrusted. */
 function trusted(project: ProjectPlace, before: ProjectTrust): readonly string[] {
   if (before.problem !== null || before.state === 'new' || before.state === 'changed') {
     return ['The project says more of itself that is not trusted yet: `mimir trust` shows it.'];
   }
-  const given = trustNow(project, trustHere(project, []).digest);
+  const given = trustNow(project, trustOf(project, []).digest);
   return given.ok ? [] : [`It is not recorded as trusted: ${given.fault}`];
 }

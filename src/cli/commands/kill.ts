@@ -1,47 +1,36 @@
 /** `mimir kill`: ends a child session with all below it; for a person also a run. */
-import { type Killable, endedByKill, killedAgents } from '../../app/actions/index.ts';
-import type { SessionRecord } from '../../events/sessions/record.ts';
+import { endedByKill, type KillCandidate, killedAgents } from '../../app/actions/index.ts';
+import type { SessionRecord } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
-import { CWD } from '../../app/process/flags/plain.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { doneOrExit, seated } from '../../app/client/session-client.ts';
-import type { Target } from '../sessions/target.ts';
-import { named, targetOf } from '../sessions/target.ts';
-import type { Verb } from '../verb.ts';
+import { CWD, EXIT, Exit } from '../../app/process/index.ts';
+import { doneOrExit } from '../../app/client/index.ts';
+import { idIn, named, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
 
-export const killVerb: Verb = {
+export const killVerb = sessionVerb({
   usage: 'mimir kill ID',
-  summary: 'Ends a child session and all below it; a person may end any, and a whole run by its id.',
+  summary: 'Ends a child session and its children. A person may end any session, and a whole run by its id.',
   example: 'mimir kill engineer-task1',
   words: 1,
   flags: { ...CWD },
-  run: kill,
-};
-
-function kill(args: Arguments, io: Io): Promise<number> {
-  const [word] = args.words;
-  if (word === undefined) {
-    throw new Exit(EXIT.wrongUse, 'which session?\n  mimir kill ID; `mimir children --recursive` lists them');
-  }
-  return seated(args, io, async (seat) => {
-    const target = await targetOf(seat, word);
-    const { record, seen } = target;
-    // A person who names the root means the run: it is kept, and can be gone on with.
-    const whole = seat.as === null && record.parent_session_id === null;
-    if (seat.as === null) refuseOver(target);
-    doneOrExit(await seat.submit(record.run, whole ? STOP : { do: 'kill', agent: record.agent }));
-    io.say(`Session ${whole ? seen.family.run : record.session_id} terminated`);
-    if (whole) io.say(`  \`mimir resume ${seen.family.run}\` goes on with it`);
-    else for (const line of endedWith(target)) io.say(line);
-    return EXIT.done;
-  });
-}
+  run(args, io) {
+    const word = idIn(args, 'kill');
+    return async (client) => {
+      const target = await targetOf(client, word);
+      const { record, seen } = target;
+      // For a person the root stands for the whole run, which is stopped and can be resumed.
+      const whole = client.as === null && record.parent_session_id === null;
+      if (client.as === null) refuseOver(target);
+      doneOrExit(await client.submit(record.run, whole ? STOP : { do: 'kill', agent: record.agent }));
+      io.say(`Session ${whole ? seen.family.run : record.session_id} terminated`);
+      if (whole) io.say(`  \`mimir resume ${seen.family.run}\` continues it`);
+      else for (const line of endedWith(target)) io.say(line);
+    };
+  },
+});
 
 const STOP: Command = { do: 'stop run', reason: 'by you' };
 
-/** The sessions that end with it. */
+/** Lines about the other sessions that end with it. */
 function endedWith({ record, seen }: Target): readonly string[] {
   const { sessions } = seen.family;
   const ended =
@@ -53,13 +42,13 @@ function endedWith({ record, seen }: Target): readonly string[] {
 }
 
 /** An agent does not see the tasks of the plan, and kills children of its own only: they have begun. */
-const killable = ({ agent, is_complete }: SessionRecord): Killable => ({
+const killable = ({ agent, is_complete }: SessionRecord): KillCandidate => ({
   id: agent,
   hasEnded: is_complete,
   needs: null,
 });
 
-/** Where nothing runs there is nothing to end, and that is said of the session, not of a socket. */
+/** Refuses a session that is not running, before an error about its socket. */
 function refuseOver({ record, seen }: Target): void {
   const { family } = seen;
   if (family.state === 'running') return;

@@ -1,20 +1,16 @@
-/** `mimir me`: who calls: an agent and its place, or a person. */
+/** `mimir me`: shows the caller: an agent with its place, or a person. */
 import { userInfo } from 'node:os';
-import type { SessionRecord } from '../../events/sessions/record.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import { type Io, harmless } from '../../app/process/io.ts';
+import type { SessionRecord } from '../../events/index.ts';
+import { type Arguments, CWD, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
 import { fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
-import { seated } from '../../app/client/session-client.ts';
-import { named, usualRun } from '../sessions/target.ts';
-import { spentWords } from '../sessions/words.ts';
-import type { Verb } from '../verb.ts';
-import type { Seat, Seen } from '../../ports/control.ts';
+import { named, sessionVerb, usualRun } from '../sessions/target.ts';
+import { spentWords } from '../sessions/rows.ts';
+import { tell } from '../verb.ts';
+import type { SessionClient, Seen } from '../../ports/control.ts';
 
-export const meVerb: Verb = {
+export const meVerb = sessionVerb({
   usage: 'mimir me [--json]',
-  summary: 'Says who you are: an agent with its place in the run, or a person.',
+  summary: 'Shows who you are: an agent with its place in the run, or a person.',
   example: 'mimir me',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
@@ -23,30 +19,25 @@ export const meVerb: Verb = {
       you: 'a record as of `mimir children --json`; null for a person',
       parent: 'the same of its parent, or null',
       person: 'the name of the user; null for an agent',
-      run: 'id of the run: the own one, for a person the newest; null without one',
-      mode: 'mode of that run, or null',
+      run: 'id of its own run; for a person the newest; null without one',
+      mode: 'mode of that run; null without one',
     }),
     ...WHICH_LOOK,
   ],
-  run: me,
-};
+  run: (args, io) => async (client) => {
+    const session = usualRun(client);
+    const seen = session === null ? null : await client.look(session);
+    if (client.as === null || seen === null) sayPerson(seen, args, io);
+    else sayAgent(client, seen, args, io);
+  },
+});
 
-function me(args: Arguments, io: Io): Promise<number> {
-  return seated(args, io, async (seat) => {
-    const session = usualRun(seat);
-    const seen = session === null ? null : await seat.look(session);
-    if (seat.as === null || seen === null) sayPerson(seen, args, io);
-    else sayAgent(seat, seen, args, io);
-    return EXIT.done;
-  });
-}
-
-function sayAgent({ as }: Seat, { family }: Seen, args: Arguments, io: Io): void {
+function sayAgent({ as }: SessionClient, { family }: Seen, args: Arguments, io: Io): void {
   const you = family.sessions.find(({ agent }) => agent === as) ?? null;
   const parent = family.sessions.find(({ session_id }) => session_id === you?.parent_session_id) ?? null;
-  if (args.has('json')) io.json({ you, parent, person: null, run: family.run, mode: family.mode });
-  else if (you === null) io.say(`You are ${String(as)} of run ${family.run}, which has not begun you yet`);
-  else for (const line of agentLines(you, parent, family.mode)) io.say(line);
+  const notYet = `You are ${String(as)} of run ${family.run}, which has not begun you yet`;
+  const lines = you === null ? [notYet] : agentLines(you, parent, family.mode);
+  tell(args, io, { you, parent, person: null, run: family.run, mode: family.mode }, lines);
 }
 
 const agentLines = (you: SessionRecord, parent: SessionRecord | null, mode: string): readonly string[] =>
@@ -57,21 +48,17 @@ const agentLines = (you: SessionRecord, parent: SessionRecord | null, mode: stri
     `  Folder: ${you.working_dir}`,
     `  Mode:   ${mode}`,
     `  Used:   ${spentWords(you)}`,
-  ].map((line) => harmless(line).replaceAll('\n', ' '));
+  ].map((line) => sanitise(line).replaceAll('\n', ' '));
 
 function sayPerson(seen: Seen | null, args: Arguments, io: Io): void {
   const person = userName(io);
   const family = seen?.family ?? null;
-  if (args.has('json')) {
-    io.json({ you: null, parent: null, person, run: family?.run ?? null, mode: family?.mode ?? null });
-    return;
-  }
-  io.say(harmless(`You are ${person}: a person, no agent. You may ask anything of any session here.`));
-  io.say(
+  tell(args, io, { you: null, parent: null, person, run: family?.run ?? null, mode: family?.mode ?? null }, [
+    sanitise(`You are ${person}, a person. You may use every session here.`),
     family === null
-      ? '  Nothing was run in this project yet: `mimir` starts something'
+      ? '  No runs in this project yet: `mimir` starts one'
       : `  Newest run: ${family.run}, ${family.state}: \`mimir status\` shows it`,
-  );
+  ]);
 }
 
 function userName({ env }: Io): string {

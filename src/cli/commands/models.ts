@@ -1,20 +1,16 @@
-/** `mimir models`: the catalogue and the person's own models with windows and prices, what can be used here, and why the rest can't. */
+/** `mimir models`: lists the catalogue and the person's own models with windows and prices, and why some cannot be used. */
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { publishedOf } from '../../models/catalogue/published-prices.ts';
-import { priceProblem } from '../../policy/budgets.ts';
-import { modelProblem } from '../../policy/models.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import { harmless } from '../../app/process/io.ts';
-import { configOf, projectOf } from '../../app/project/project.ts';
-import { portOf } from '../../app/project/model-port.ts';
-import type { Verb } from '../verb.ts';
-import { world } from '../../app/process/world.ts';
+import { publishedOf } from '../../models/index.ts';
+import { modelProblem, priceProblem } from '../../policy/index.ts';
+import { CWD, EXIT, sanitise, JSON_FLAG, world } from '../../app/process/index.ts';
+import { configOf, projectOf } from '../../app/workspace/index.ts';
+import { portOf } from '../../app/workspace/model-port.ts';
+import { tell, type Verb } from '../verb.ts';
 
 export const modelsVerb: Verb = {
   usage: 'mimir models [--json]',
-  summary: 'Lists models with windows and prices (USD per million tokens) and whether they can be used here.',
+  summary: 'Lists models with context size, price (USD per million tokens) and whether they are available here.',
   example: 'mimir models',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
@@ -30,8 +26,7 @@ export const modelsVerb: Verb = {
           ? model
           : { ...model, usable: { yes: false, because: `denied by ${reasonText(problem)}` } };
       });
-    if (args.has('json')) io.json(models);
-    else for (const line of tableOf(models)) io.say(harmless(line));
+    tell(args, io, models, tableOf(models).map(sanitise));
     return EXIT.done;
   },
 };
@@ -41,11 +36,11 @@ interface Row {
   readonly id: string;
   readonly window: string;
   readonly price: string;
-  /** Null when it can be used. */
+  /** Null if it can be used. */
   readonly obstacle: string | null;
 }
 
-/** What can be used first, then the rest by what stands in the way. */
+/** Usable models first, then the others by what prevents their use. */
 function tableOf(models: readonly ModelOption[]): readonly string[] {
   const rows = models.map(rowOf);
   const obstacles = [...new Set(rows.map(({ obstacle }) => obstacle))].sort(
@@ -75,7 +70,7 @@ const rowOf = ({ label, id, window, price, usable }: ModelOption): Row => ({
 const tokens = (count: number): string =>
   count >= 1e6 ? `${Number((count / 1e6).toFixed(2))}M` : `${Math.round(count / 1000)}k`;
 
-/** Lines in columns as wide as the widest of each. */
+/** Formats lines in columns of equal width. */
 function liner(rows: readonly Row[]): (row: Row) => string {
   const width = (pick: (row: Row) => string): number => Math.max(...rows.map((row) => pick(row).length));
   const [name, id, window] = [width((row) => row.name), width((row) => row.id), width((row) => row.window)];

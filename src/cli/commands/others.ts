@@ -1,40 +1,32 @@
-/** `mimir others`: whoever else works here. An agent reaches its own run only, and that is all it is told of. */
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
+/** `mimir others`: lists the other agents. An agent sees its own run only. */
+import { CWD, JSON_FLAG } from '../../app/process/index.ts';
 import { AS_CHILDREN, WHICH_LOOK } from '../sessions/fields.ts';
-import { flat, sayRows } from '../sessions/rows.ts';
-import { seated } from '../../app/client/session-client.ts';
-import { branches } from '../sessions/words.ts';
-import type { Verb } from '../verb.ts';
-import type { Seat } from '../../ports/control.ts';
+import { branches, flat, rowLines } from '../sessions/rows.ts';
+import { sessionVerb } from '../sessions/target.ts';
+import { tell } from '../verb.ts';
+import type { SessionClient } from '../../ports/control.ts';
 
-export const othersVerb: Verb = {
+export const othersVerb = sessionVerb({
   usage: 'mimir others [--json]',
-  summary: 'Lists the other agents of the workspace, children included: of your run, for a person of all living runs.',
+  summary: 'Lists other agents, children included, in your run (for a person: in all active runs).',
   example: 'mimir others',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
   notes: [`Each item of the array that --json prints ${AS_CHILDREN}`, ...WHICH_LOOK],
-  run: others,
-};
+  run: (args, io) => async (client) => {
+    const rows = await rowsFor(client);
+    const none =
+      client.as === null ? 'No run is active in this project: `mimir all` lists earlier ones.' : 'No other agents.';
+    const records = rows.map(({ record }) => record);
+    tell(args, io, records, rows.length === 0 ? [none] : rowLines(rows, io));
+  },
+});
 
-function others(args: Arguments, io: Io): Promise<number> {
-  return seated(args, io, async (seat) => {
-    const rows = await rowsFor(seat);
-    if (args.has('json')) io.json(rows.map(({ record }) => record));
-    else if (rows.length > 0) sayRows(rows, io);
-    else io.say(seat.as === null ? 'No run lives in this project: `mimir all` lists the past ones.' : 'You are alone.');
-    return EXIT.done;
-  });
-}
-
-async function rowsFor(seat: Seat): Promise<Parameters<typeof sayRows>[0]> {
-  const living = seat.runs().filter(({ state }) => state === 'running');
-  const families = await Promise.all(living.map(async ({ session }) => (await seat.look(session)).family));
-  const { as } = seat;
-  // A tree that the caller is taken out of would hang its children in the air.
+async function rowsFor(client: SessionClient): Promise<Parameters<typeof rowLines>[0]> {
+  const living = client.runs().filter(({ state }) => state === 'running');
+  const families = await Promise.all(living.map(async ({ session }) => (await client.look(session)).family));
+  const { as } = client;
+  // Without the caller, a tree would show its children without a parent.
   if (as !== null) return families.flatMap(({ sessions }) => flat(sessions.filter(({ agent }) => agent !== as)));
   return families.flatMap(({ sessions }) =>
     branches(

@@ -1,60 +1,51 @@
-/** `mimir plan`: the plan, policy and estimate; nothing runs. */
+/** `mimir plan`: shows the plan with policy and estimates; nothing runs. */
 import type { SoundPlan } from '../../domain/plan/plan.ts';
-import { CWD, LIMITS, MODELS } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import { exitCodeOf } from '../../app/process/exit-codes.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import { newSession } from '../../app/client/connect.ts';
-import { openWorkshop } from '../../app/project/open-project.ts';
-import { planJson, planYaml, writeOut } from '../plans/plan-file.ts';
-import { planLines } from '../../app/reports/plan-lines.ts';
-import { outlookOf } from '../../app/reports/plan-lines.ts';
-import { stateOf, openReader } from '../../app/client/log-of.ts';
-import { projectOf } from '../../app/project/project.ts';
-import { watchSignals } from '../../app/process/signals.ts';
+import * as cli from '../../app/process/index.ts';
+import { openProject } from '../../app/project/index.ts';
+import { planJson, planYaml, writeOut } from '../plan-file.ts';
+import { outlookOf, planLines } from '../../app/reports/index.ts';
+import { openReader, projectOf, stateOf } from '../../app/workspace/index.ts';
 import type { Verb } from '../verb.ts';
 
 export const planVerb: Verb = {
   usage: 'mimir plan "<task>" [--json|--yaml] [-o FILE]',
-  summary: 'Shows the plan with models and estimates; nothing runs.',
+  summary: 'Shows the plan with models and estimates. Nothing runs.',
   example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run --plan plan.yml',
   words: 1,
   flags: {
     json: { value: '', help: 'JSON on stdout, with `estimate` (low, likely, high) and `whatIf` (other models)' },
-    yaml: { value: '', help: 'as YAML, to be edited and used with `mimir run --plan`' },
+    yaml: { value: '', help: 'as YAML, for editing and `mimir run --plan`' },
     output: { value: 'FILE', help: 'write it to a file', short: 'o' },
-    ...LIMITS,
-    ...MODELS,
-    ...CWD,
+    ...cli.LIMITS,
+    ...cli.MODELS,
+    ...cli.CWD,
   },
   run: (args, io) => planTask(args, io),
 };
 
-async function planTask(args: Arguments, io: Io): Promise<number> {
+async function planTask(args: cli.Arguments, io: cli.Io): Promise<number> {
   const [task = ''] = args.words;
-  if (task.trim() === '') throw new Exit(EXIT.wrongUse, 'a task is missing\n  mimir plan "what should be done"');
+  if (task.trim() === '') throw new cli.Exit(cli.EXIT.wrongUse, 'missing argument: task\n  mimir plan "<task>"');
   const project = projectOf(args, io);
-  const workshop = await openWorkshop(args, io, project);
-  const session = newSession();
-  const run = await workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
-  const watch = watchSignals((signal) => run.stop(signal));
-  for (const note of workshop.config.notes) io.complain(`note: ${harmless(note)}`);
+  const opened = await openProject(args, io, project);
+  const session = cli.newSession();
+  const run = await opened.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
+  const watch = cli.watchSignals((signal) => run.stop(cli.SIGNAL_WORDS[signal]));
+  for (const note of opened.config.notes) io.complain(`note: ${cli.sanitise(note)}`);
   const result = await run.result;
   watch.end();
-  workshop.close();
+  opened.close();
   const state = stateOf(openReader(project), session);
   const { plan } = state;
-  if (plan === null && result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
-  if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());
+  if (plan === null && result.error !== null) io.complain(`mimir: ${cli.sanitise(result.error)}`);
+  if (plan === null || watch.received() !== null) return cli.exitCodeOf(result, watch.received());
   if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(state.task, plan, outlookOf(state), args, io);
   else for (const line of planLines(state, io.paint)) io.say(line);
-  return EXIT.done;
+  return cli.EXIT.done;
 }
 
-/** The plan as text for programs, to stdout or a file. */
-function put(task: string, plan: SoundPlan, outlook: object, args: Arguments, io: Io): void {
+/** Writes the plan for programs to stdout or a file. */
+function put(task: string, plan: SoundPlan, outlook: object, args: cli.Arguments, io: cli.Io): void {
   const text = args.has('json') ? planJson(task, plan, outlook) : planYaml(task, plan);
   const output = args.get('output');
   if (output === undefined) io.write(text);

@@ -1,24 +1,42 @@
-/** `mimir policy explain`: asks the functions that decide in a run, and prints the decision, the rules and what would change it. */
-import { suggestion } from '../../domain/text/nearest.ts';
-import { modelNames } from '../../config/settings/model-lists.ts';
-import { reasonText } from '../../domain/reason.ts';
-import type { Explanation } from '../../policy/explain/explain.ts';
-import { explainModel } from '../../policy/explain/model.ts';
-import { explainRole } from '../../policy/explain/role.ts';
-import { wordsOf } from '../../policy/models.ts';
-import { modelsOfRole } from '../../policy/role-models.ts';
-import { roleNamed } from '../../policy/roles.ts';
-import { visible } from '../../app/views/text/sanitise.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { explainCommand, explainPath, explainTool } from '../policy/explain-tools.ts';
-import { type Asker, askerOf } from '../policy/explain-who.ts';
-import { portOf } from '../../app/project/model-port.ts';
+/** `mimir policy explain`: calls the policy functions of a run and prints the decision, the rules and what would change it. */
+import { type Arguments, EXIT, Exit, type Io } from '../../app/process/index.ts';
+import { escapeHidden } from '../../app/views/index.ts';
+import {
+  projectConfigOf,
+  modeFrom,
+  openReader,
+  projectOf,
+  type ProjectPlace,
+  sessionOf,
+  stateOf,
+} from '../../app/workspace/index.ts';
+import { portOf } from '../../app/workspace/model-port.ts';
+import { pathsOf, type TriedSandbox, trySandbox } from '../../app/workspace/sandbox.ts';
+import { capabilitiesOf, type Loaded, modelNames, TOOL_NAMES } from '../../config/index.ts';
+import { CAPABILITIES, type Capability, type Role } from '../../domain/agents/role.ts';
+import { depthOf } from '../../domain/ids.ts';
+import type { AllPermissions } from '../../domain/plan/plan.ts';
+import { type Mode, type Reason, reasonText } from '../../domain/reason.ts';
+import { suggestion } from '../../domain/text/text.ts';
+import {
+  type AgentState,
+  configuredPermissions,
+  isFinal,
+  modeFor,
+  permissionsFor,
+  type RunState,
+} from '../../events/index.ts';
+import { builtIn, modelsOfRole, roleNamed, wordsOf } from '../../policy/index.ts';
+import type { Action, Circumstances } from '../../policy/decide.ts';
+import { explainAction } from '../../policy/explain/action.ts';
+import { changePlace, explainModel, explainRole, type Explanation } from '../../policy/explain/explain.ts';
+import { type Access, checkRoot, insideName, readingLook, realName } from '../../tools/index.ts';
+import { toolsFor } from '../../domain/agents/tool-facts.ts';
+import { tell } from '../verb.ts';
 
 const QUESTIONS = ['model', 'tool', 'path', 'command', 'role'] as const;
 
-/** Ends with 0 whatever the decision is: it was explained. */
+/** The exit code is 0 whatever the decision. */
 export async function explainPolicy(args: Arguments, io: Io): Promise<number> {
   const asked = QUESTIONS.filter((name) => args.has(name));
   const [question, ...more] = asked.length > 1 ? asked.filter((name) => name !== 'role') : asked;
@@ -27,10 +45,8 @@ export async function explainPolicy(args: Arguments, io: Io): Promise<number> {
   }
   const asker = askerOf(args, io, question !== 'role');
   const explained = await explain(question, args.get(question) ?? '', asker);
-  for (const one of explained) {
-    if (args.has('json')) io.json({ ...one, as: asWords(question, asker) });
-    else for (const line of linesOf(one, asWords(question, asker), io)) io.say(line);
-  }
+  const as = asWords(question, asker);
+  for (const one of explained) tell(args, io, { ...one, as }, linesOf(one, as, io));
   return EXIT.done;
 }
 
@@ -83,13 +99,191 @@ function linesOf(
     deny: paint.red('deny'),
     substitute: paint.yellow('substitute'),
   };
-  const line = (name: string, text: string): string => `  ${name.padEnd(15)} ${visible(text)}`;
+  const line = (name: string, text: string): string => `  ${name.padEnd(15)} ${escapeHidden(text)}`;
   return [
-    `${words[decision]}  ${paint.bold(visible(subject))}`,
+    `${words[decision]}  ${paint.bold(escapeHidden(subject))}`,
     ...(as === null ? [] : [line('as', as)]),
     ...rules.map(({ reason, says, decides }) => line(decides ? 'decided by' : `also ${says}`, reasonText(reason))),
     ...(used === null ? [] : [line('used', used)]),
     ...[...new Set(resolved.map(({ written, id }) => `${written} is ${id}`))].map((text) => line('means', text)),
     ...change.map((text) => line('to change', text)),
   ];
+}
+
+// Explains tools, paths and commands in the same circumstances as the gate's.
+
+/** A public name such as `file_operations` covers several capabilities; each gets an answer. */
+async function explainTool(tool: string, asker: Asker): Promise<readonly Explanation[]> {
+  const capabilities = standsFor(tool);
+  const context = await contextOf(asker, capabilities.includes('shell'));
+  return capabilities.map((capability) => {
+    const subject = capabilities.length > 1 ? `tool ${tool} (${capability ?? ''})` : `tool ${tool}`;
+    return explainAction(subject, actionOf(tool, capability, asker), asker.config.rules, context);
+  });
+}
+
+export async function explainCommand(command: string, asker: Asker): Promise<Explanation> {
+  const action: Action = { is: 'tool', tool: 'bash', capability: 'shell', command };
+  return explainAction(`command ${command}`, action, asker.config.rules, await contextOf(asker, true, command));
+}
+
+/** Explains reading and writing, by the name and by the target of a link. */
+async function explainPath(path: string, asker: Asker): Promise<readonly Explanation[]> {
+  const context = await contextOf(asker, false);
+  return (['read', 'write'] as const).map((access) => {
+    const subject = `${access === 'read' ? 'reading' : 'writing'} ${path}`;
+    const problem = problemOf(path, access, asker);
+    if (problem !== null) return refusedPath(subject, problem, asker);
+    const tool = access === 'read' ? 'read_file' : 'write_file';
+    return explainAction(subject, actionOf(tool, access, asker), asker.config.rules, context);
+  });
+}
+
+function problemOf(path: string, access: Access, { project, config }: Asker): string | null {
+  const { root: folder, places } = project;
+  const root = checkRoot(folder, { home: places.home, state: places.state, rules: pathsOf(config.rules.box, places) });
+  if (!root.ok) return root.fault;
+  const name = insideName(root.value.path, path, { folder: access === 'read' });
+  if (!name.ok) return name.fault;
+  const real = realName(root.value, name.value, access);
+  return real.ok ? null : real.fault;
+}
+
+function refusedPath(subject: string, problem: string, { config }: Asker): Explanation {
+  const { denyRead = [], denyWrite = [], allowWrite = [] } = config.rules.box ?? {};
+  const rule = [...denyRead, ...denyWrite, ...allowWrite].find(({ from }) => problem.endsWith(reasonText(from)));
+  const because: Reason = rule?.from ?? builtIn(problem);
+  return {
+    subject,
+    decision: 'deny',
+    because,
+    rules: [{ reason: because, says: 'deny', decides: true }],
+    change: [rule === undefined ? BUILT_IN : changePlace(because)],
+    resolved: [],
+    used: null,
+  };
+}
+
+const BUILT_IN = 'nothing: it is built in, whatever the mode';
+
+const actionOf = (tool: string, capability: Capability | null, { spawns }: Asker): Action =>
+  capability === 'spawn' ? { is: 'spawn', ...spawns } : { is: 'tool', tool, capability };
+
+/** The capabilities of a tool, a capability's own name, or a name in role files; null for tools of every agent. */
+function standsFor(tool: string): readonly (Capability | null)[] {
+  if (toolsFor([]).includes(tool)) return [null];
+  const own = CAPABILITIES.filter((one) => one === tool || ofCapability(one).includes(tool));
+  if (own.length > 0) return own;
+  const named = tool === '*' ? [] : capabilitiesOf([tool], { writes: true, root: true, commits: true });
+  if (named.length > 0) return named;
+  const known = [...new Set([...toolsFor(CAPABILITIES), ...TOOL_NAMES])];
+  throw new Exit(EXIT.wrongUse, `there is no tool "${tool}"\n  ${suggestion(tool, known)}`);
+}
+
+/** As on a screen, with a person to ask. The sandbox is probed only for a shell. */
+async function contextOf(
+  { project, config, mode, capabilities, permissions }: Asker,
+  shell: boolean,
+  command: string | null = null,
+): Promise<Circumstances> {
+  const opened = shell ? await trySandbox(project, config.rules) : null;
+  const boxed = opened !== null && opened.sandbox.state.is !== 'none';
+  const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
+  const reading = boxed && command !== null ? await readingIn(project, opened, command) : undefined;
+  const sandbox = boxed ? kind : 'none';
+  return { mode, interactive: true, sandbox, capabilities, permissions, granted: false, reading };
+}
+
+async function readingIn(
+  { root: folder, places }: Asker['project'],
+  { environment, sandbox, paths }: TriedSandbox,
+  command: string,
+): Promise<Circumstances['reading']> {
+  const root = checkRoot(folder, { home: places.home, state: places.state, rules: paths });
+  if (!root.ok) return undefined;
+  const look = readingLook({ root: root.value, environment, sandbox }, command);
+  return { place: look.place, obstacle: await look.obstacle() };
+}
+
+// The subject of the explanation: an agent of a session by its log, a role, or the root.
+
+interface Asker {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
+  readonly role: Role;
+  readonly mode: Mode;
+  readonly capabilities: readonly Capability[];
+  /** Its id; null if no agent was named. */
+  readonly agent: string | null;
+  /** What its plan permits without approval; without an agent, the initial permissions of plans. */
+  readonly permissions: AllPermissions;
+  /** The depth of its next child, the number of agents in the run, and of unfinished siblings. */
+  readonly spawns: Spawns;
+}
+
+type Spawns = Readonly<Record<'depth' | 'agents' | 'siblings', number>>;
+
+/** The values for the first child of a root. */
+const FIRST: Spawns = { depth: 1, agents: 0, siblings: 0 };
+
+/** With `withRole`, `--role` chooses the role and is not the question itself. */
+function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
+  const project = projectOf(args, io);
+  const { config } = projectConfigOf(project, io, {}, 'look');
+  const named = args.get('agent');
+  const given = withRole ? args.get('role') : undefined;
+  const common = {
+    project,
+    config,
+    mode: modeFrom(args) ?? config.rules.mode,
+    permissions: configuredPermissions(config.rules),
+    agent: null,
+    spawns: FIRST,
+  };
+  if (named === undefined) {
+    const role = roleOf(given ?? 'main', config.roles);
+    return { ...common, role, capabilities: role.capabilities };
+  }
+  const { state, one } = agentNamed(named, project);
+  const mode = modeFrom(args) ?? modeFor(state, one.id);
+  const role = roleOf(given ?? one.role, config.roles);
+  const permissions = permissionsFor(state, one.id, config.rules);
+  const capabilities = capabilitiesOfAgent(one);
+  return { ...common, role, mode, permissions, capabilities, agent: one.id, spawns: spawnsOf(state, one) };
+}
+
+/** The agent by its id or name, optionally prefixed by `SESSION/`. */
+function agentNamed(named: string, project: ProjectPlace): { readonly state: RunState; readonly one: AgentState } {
+  const cut = named.indexOf('/');
+  const reader = openReader(project);
+  const { session } = sessionOf(reader, cut === -1 ? undefined : named.slice(0, cut));
+  const state = stateOf(reader, session);
+  const wanted = named.slice(cut + 1);
+  const agents = [...state.agents.values()];
+  const one = agents.find(({ id, name }) => id === wanted || name === wanted);
+  if (one !== undefined) return { state, one };
+  const known = agents.map(({ id }) => id);
+  throw new Exit(EXIT.wrongUse, `there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
+}
+
+function spawnsOf({ agents }: RunState, { id }: AgentState): Spawns {
+  const siblings = [...agents.values()].filter(
+    (one) => one.parent === id && (one.spawned !== null || one.call !== null) && !isFinal(one),
+  );
+  return { depth: depthOf(id) + 1, agents: agents.size - 1, siblings: siblings.length };
+}
+
+/** By the agent's own tools, which may be fewer than its role's. */
+const capabilitiesOfAgent = ({ tools }: AgentState): readonly Capability[] =>
+  CAPABILITIES.filter((capability) => ofCapability(capability).some((tool) => tools.includes(tool)));
+
+/** The tools of this capability alone. */
+const ofCapability = (capability: Capability): readonly string[] =>
+  toolsFor([capability]).filter((tool) => !toolsFor([]).includes(tool));
+
+function roleOf(name: string, roles: readonly Role[]): Role {
+  const role = roleNamed(name, roles);
+  if (role !== null) return role;
+  const known = roles.map((one) => one.name);
+  throw new Exit(EXIT.wrongUse, `there is no role "${name}"\n  ${suggestion(name, known)}`);
 }

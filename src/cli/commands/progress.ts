@@ -1,36 +1,26 @@
-/** `mimir progress`: how far a session is, for scripts that look again and again. */
-import type { SessionRecord } from '../../events/sessions/record.ts';
-import { formatTokens } from '../../app/views/text/format.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+/** `mimir progress`: the progress of a session, for people and for scripts that poll it. */
+import type { SessionRecord } from '../../events/index.ts';
+import { formatTokens } from '../../app/views/index.ts';
+import { CWD, sanitise, JSON_FLAG } from '../../app/process/index.ts';
 import { fieldLines, only, picked, PROGRESS, RECORD } from '../sessions/fields.ts';
-import { isHidden, seated } from '../../app/client/session-client.ts';
-import { named, selfOf, targetOf } from '../sessions/target.ts';
-import { activityWords, ageOf } from '../sessions/words.ts';
-import type { Verb } from '../verb.ts';
+import { isHidden } from '../../app/client/index.ts';
+import { named, selfOf, sessionVerb, targetOf } from '../sessions/target.ts';
+import { activityWords, ageOf } from '../sessions/rows.ts';
+import { tell } from '../verb.ts';
 
-export const progressVerb: Verb = {
+export const progressVerb = sessionVerb({
   usage: 'mimir progress [ID] [--json]',
-  summary: 'Says how far a session is: todos, tools, tokens, whether it is complete; without an id, the caller.',
+  summary: 'Shows the progress of a session: todos, tools, tokens (default: the caller).',
   example: 'until mimir progress engineer-task1 --json | grep -q \'"is_complete":true\'; do sleep 5; done',
   words: 1,
   flags: { ...JSON_FLAG, ...CWD },
   notes: fieldLines('--json prints an object:', only(RECORD, PROGRESS)),
-  run: progress,
-};
-
-function progress(args: Arguments, io: Io): Promise<number> {
-  const [word] = args.words;
-  return seated(args, io, async (seat) => {
-    const { record } = word === undefined ? await selfOf(seat) : await targetOf(seat, word);
-    if (args.has('json')) io.json(picked(record, PROGRESS));
-    else for (const line of lines(record, isHidden(seat, record))) io.say(line);
-    return EXIT.done;
-  });
-}
+  run: (args, io) => async (client) => {
+    const [word] = args.words;
+    const { record } = word === undefined ? await selfOf(client) : await targetOf(client, word);
+    tell(args, io, picked(record, PROGRESS), lines(record, isHidden(client, record)));
+  },
+});
 
 function lines(record: SessionRecord, hidden: boolean): readonly string[] {
   const { completion_percentage, tokens_used, tokens_remaining_estimate, tools_used, last_tool } = record;
@@ -48,5 +38,5 @@ function lines(record: SessionRecord, hidden: boolean): readonly string[] {
     spent,
     last_tool === null ? tools : `${tools}, last ${last_tool.name}`,
     last,
-  ].map((line) => harmless(line).replaceAll('\n', ' '));
+  ].map((line) => sanitise(line).replaceAll('\n', ' '));
 }

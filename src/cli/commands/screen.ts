@@ -1,28 +1,43 @@
-/** `mimir`: the full-screen session; line mode where there is no terminal for it. */
-import type { Preferences } from '../../config/settings/preferences.ts';
-import { DEFAULT_THEME } from '../../config/themes.ts';
-import type { SessionId } from '../../domain/ids.ts';
+/** `mimir`: the full-screen session, or line mode if the terminal cannot show it. */
+import { DEFAULT_THEME, type Preferences } from '../../config/index.ts';
 import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
-import { type AppEnd, type AppOptions, runApp } from '../../ui/tui/shell/app.ts';
-import { glyphsFor } from '../../ui/tui/text/glyphs.ts';
-import { capabilities } from '../../ui/tui/terminal/capabilities.ts';
-import { openTerminal } from '../../ui/tui/terminal/open.ts';
-import type { Terminal } from '../../ui/tui/terminal/terminal.ts';
-import { colourFrom } from '../../app/process/flags/color.ts';
-import { CWD, LIMITS, MODELS, SCREEN } from '../../app/process/flags/common.ts';
+import {
+  type AppEnd,
+  type AppOptions,
+  capabilities,
+  glyphsFor,
+  openTerminal,
+  runApp,
+  type Terminal,
+} from '../../ui/tui/index.ts';
+import {
+  type Arguments,
+  readColour,
+  CWD,
+  type EndSignal,
+  EXIT,
+  Exit,
+  exitCodeOf,
+  sanitise,
+  type Io,
+  LIMITS,
+  MODELS,
+  newSession,
+  SCREEN,
+  SIGNAL_WORDS,
+  world,
+} from '../../app/process/index.ts';
 import { crashReport } from '../crash-report.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import { exitCodeOf } from '../../app/process/exit-codes.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import { type Io, harmless } from '../../app/process/io.ts';
-import { type RunLobby, openLobby } from '../../app/project/service/service.ts';
-import { type Workshop, openWorkshop } from '../../app/project/open-project.ts';
-import { newSession } from '../../app/client/connect.ts';
-import { projectOf } from '../../app/project/project.ts';
-import type { Verb } from '../verb.ts';
-import { chosenTheme } from '../../app/project/service/theme-choice.ts';
-import { world } from '../../app/process/world.ts';
+import {
+  chosenTheme,
+  type LocalProjectService,
+  type OpenProject,
+  openProject,
+  openProjectService,
+} from '../../app/project/index.ts';
+import { projectOf } from '../../app/workspace/index.ts';
+import { isScreen, type Verb } from '../verb.ts';
 
 export const screenVerb: Verb = {
   usage: 'mimir ["<task>"] [--cwd DIR]',
@@ -33,75 +48,78 @@ export const screenVerb: Verb = {
   async run(args, io) {
     const project = projectOf(args, io);
     const [task = ''] = args.words;
-    const lines = args.has('plain') || !io.terminal || io.env['TERM'] === 'dumb';
-    if (lines) await (await import('../../ui/lines/words/trust.ts')).askTrust(project, args, io);
-    const workshop = await openWorkshop(args, io, project);
-    if (!lines) return openScreen(args, io, workshop, task === '' ? {} : { firstTask: task });
+    const lines = !isScreen(args, io);
+    if (lines) await (await import('../../ui/lines/trust.ts')).askTrust(project, args, io);
+    const opened = await openProject(args, io, project);
+    if (!lines) return openScreen(args, io, opened, task === '' ? {} : { firstTask: task });
     if (io.terminal) {
       const { openLines } = await import('../../ui/lines/follow.ts');
-      return openLines(args, io, workshop, task.trim() === '' ? null : { start: task });
+      return openLines(args, io, opened, task.trim() === '' ? null : { start: task });
     }
     if (task.trim() === '') {
       throw new Exit(
         EXIT.wrongUse,
-        'a task is missing, and there is no terminal to ask for it\n  mimir run "what should be done"',
+        'missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"',
       );
     }
     const { carry } = await import('./run.ts');
-    return carry(workshop, args, io, { session: newSession(), task, plan: null });
+    return carry(opened, args, io, { session: newSession(), task, plan: null });
   },
 };
 
-interface First {
-  readonly firstTask?: string;
-  readonly resumeSession?: SessionId;
-  readonly followUp?: string;
-  readonly attach?: AppOptions['attach'] & {};
-}
+type First = Pick<AppOptions, 'firstTask' | 'resumeSession' | 'followUp' | 'attach'>;
 
 /** Runs the screen to its end; the exit code is that of the last run. */
-export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
-  // Whether there is a sandbox decides whether there is such a mode at all: then nothing is shown before that is known.
-  if (workshop.mode === 'yolo') await workshop.ready();
-  const lobby = openLobby(workshop, {
-    reopen: () => openWorkshop(args, io, workshop.project),
-    goesOn: async (session) =>
-      (await import('../../app/hosting/hosting.ts')).goOnElsewhere(session, args, workshop.project, io),
+export async function openScreen(args: Arguments, io: Io, opened: OpenProject, first: First): Promise<number> {
+  // Yolo needs a sandbox, so nothing is shown before the sandbox was checked.
+  if (opened.mode === 'yolo') await opened.ready();
+  const projectService = openProjectService(opened, {
+    reopen: () => openProject(args, io, opened.project),
+    continueInBackground: async (session) =>
+      (await import('../../app/project/hosting.ts')).continueInBackground(session, args, opened.project, io),
   });
-  const { ui = {}, keys = {}, notifications = {} } = workshop.config.preferences;
-  const themes = themesFor(lobby, workshop);
+  const { ui = {}, keys = {}, notifications = {} } = opened.config.preferences;
+  const themes = themesFor(projectService, opened);
   const { theme, problem, asks } = themeFor(args, ui.theme, themes, io);
-  const colour = colourFrom(args);
+  const colour = readColour(args);
   const terminal = openTerminal({
     theme,
     mouse: ui.mouse ?? true,
     links: ui.links ?? true,
     ...(asks ? { background: (mode) => themeOf(mode, theme, themes) } : {}),
-    folder: workshop.project.places.state,
+    folder: opened.project.places.state,
     ...(colour === undefined ? {} : { colour }),
-    signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
-    crashed: (error) => crashReport(workshop.project.places.state, error, io.env),
+    signalled: (signal, code) => void saveAndLeave(projectService, terminal, signal, code),
+    crashed: (error) => crashReport(opened.project.places.state, error, io.env),
   });
   try {
     const shown = shownWith(ui, theme, terminal);
-    const end = await runApp({ terminal, lobby, world, keys, notices: noticesBy(notifications), ...shown, ...first });
+    const end = await runApp({
+      terminal,
+      projectService,
+      world,
+      keys,
+      notices: noticesBy(notifications),
+      ...shown,
+      ...first,
+    });
     terminal.close();
     if (problem !== null) io.complain(`mimir: ${problem}`);
     farewell(end, io);
-    return await codeOf(end, lobby);
+    return await codeOf(end, projectService);
   } finally {
     terminal.close();
-    await lobby.close();
+    await projectService.close();
   }
 }
 
-/** On the desktop unless the person says no; `auto` leaves it to what is known of the terminal. */
+/** Desktop notifications are on unless turned off. */
 const noticesBy = ({ bell, desktop }: Preferences['notifications'] & {}): AppOptions['notices'] & {} => ({
   bell: bell ?? false,
   desktop: desktop !== false,
 });
 
-/** Signs and motion, by the configuration and what the terminal can show. */
+/** Glyphs and motion, from the configuration and the abilities of the terminal. */
 function shownWith(
   ui: Preferences['ui'] & {},
   theme: Theme,
@@ -114,52 +132,57 @@ function shownWith(
   };
 }
 
-/** A signal: agents are stopped and the log closed before the terminal is given back, but never later than in 2 s. */
-async function saveAndLeave(lobby: RunLobby, terminal: Terminal, code: number): Promise<void> {
-  const run = lobby.current();
-  run?.stop('signal');
+/** After a signal: stops the agents and closes the log, for at most 2 s, then restores the terminal. */
+async function saveAndLeave(
+  projectService: LocalProjectService,
+  terminal: Terminal,
+  signal: EndSignal,
+  code: number,
+): Promise<void> {
+  const run = projectService.current();
+  run?.stop(SIGNAL_WORDS[signal]);
   await Promise.race([run?.result, world.sleep(2000)]);
   terminal.close();
   process.exit(code);
 }
 
-function farewell({ session, state, goesOn }: AppEnd, io: Io): void {
+function farewell({ session, state, continues }: AppEnd, io: Io): void {
   if (session === null) return;
-  if (goesOn)
+  if (continues)
     return io.say(
-      `Session ${session} goes on: ${harmless(state.task.split('\n')[0] ?? '')}\n  mimir attach ${session}`,
+      `Session ${session} continues: ${sanitise(state.task.split('\n')[0] ?? '')}\n  mimir attach ${session}`,
     );
   const { finished } = state;
   const next =
     finished === null || finished.status === 'stopped' ? `mimir resume ${session}` : `mimir report ${session}`;
   io.say(
-    `Session ${session} ${finished?.status ?? 'stopped'}: ${harmless(state.task.split('\n')[0] ?? '')}\n  ${next}`,
+    `Session ${session} ${finished?.status ?? 'stopped'}: ${sanitise(state.task.split('\n')[0] ?? '')}\n  ${next}`,
   );
 }
 
 /** A run whose agents didn't stop in time has no result to wait for. */
-async function codeOf({ session, state, goesOn }: AppEnd, lobby: RunLobby): Promise<number> {
-  const run = lobby.current();
-  if (session === null || goesOn) return EXIT.done;
-  if (lobby.attached() === session) return codeOfState(state);
+async function codeOf({ session, state, continues }: AppEnd, projectService: LocalProjectService): Promise<number> {
+  const run = projectService.current();
+  if (session === null || continues) return EXIT.done;
+  if (projectService.attached() === session) return codeOfState(state);
   if (run === null) return EXIT.done;
   return state.finished === null ? EXIT.agentFailed : exitCodeOf(await run.result, null);
 }
 
-/** Of a run that another process carried. */
+/** The exit code for a run that another process owned. */
 const codeOfState = ({ finished }: AppEnd['state']): number =>
   finished?.status === 'completed' ? EXIT.done : finished?.status === 'rejected' ? EXIT.notApproved : EXIT.agentFailed;
 
 /** The theme of a name, or what is wrong with it. */
 type Themes = (name: string) => Result<Theme, string>;
 
-/** A project that is trusted brings its own. */
-function themesFor(lobby: RunLobby, { project }: Workshop): Themes {
-  const trusted = lobby.info().trust?.state === 'trusted';
+/** A trusted project may have themes of its own. */
+function themesFor(projectService: LocalProjectService, { project }: OpenProject): Themes {
+  const trusted = projectService.info().trust?.state === 'trusted';
   return (name) => chosenTheme(project, trusted, name);
 }
 
-/** `asks`: what the terminal says of its background decides; what the environment says of it until then. */
+/** `asks`: the background that the terminal reports decides; until it does, the environment. */
 function themeFor(
   args: Arguments,
   chosen: string | undefined,
@@ -178,7 +201,7 @@ function themeFor(
 
 const BY_BACKGROUND = { dark: DEFAULT_THEME, light: 'mimir-light' } as const;
 
-/** The theme for a background; null when it is shown already, or can't be. */
+/** The theme for a background; null if it is already shown or not available. */
 function themeOf(mode: 'dark' | 'light', shown: Theme, themes: Themes): Theme | null {
   const theme = shown.mode === mode ? null : themes(BY_BACKGROUND[mode]);
   return theme?.ok === true ? theme.value : null;

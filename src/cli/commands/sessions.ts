@@ -1,10 +1,8 @@
-/** `mimir sessions`: what was run in this project, newest first. */
-import { fitText } from '../../app/views/text/clip.ts';
-import { toLabel } from '../../app/views/text/sanitise.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
-import { EXIT } from '../../app/process/exit.ts';
-import { openReader, orExit } from '../../app/client/log-of.ts';
-import { projectOf } from '../../app/project/project.ts';
+/** `mimir sessions`: lists the sessions of this project, newest first. */
+import { fitText, formatCost, toLabel } from '../../app/views/index.ts';
+import { CWD, EXIT, JSON_FLAG, exitOnFault } from '../../app/process/index.ts';
+import { openReader, projectOf } from '../../app/workspace/index.ts';
+import type { SessionSummary } from '../../ports/log.ts';
 import type { Verb } from '../verb.ts';
 
 export const sessionsVerb: Verb = {
@@ -14,14 +12,12 @@ export const sessionsVerb: Verb = {
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
   run(args, io) {
-    const all = orExit(() => openReader(projectOf(args, io)).sessions());
+    const all = exitOnFault(() => openReader(projectOf(args, io)).sessions());
     if (args.has('json')) io.json(all);
     else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
     else {
-      for (const { session, state, startedAt, task, asked } of all) {
-        const head = `${session}  ${localMinute(startedAt)}  ${state.padEnd(8)}  `;
-        io.say(head + fitText(toLabel(asked ?? task), Math.max(20, io.width - head.length - 1)).trimEnd());
-      }
+      const costs = all.some((one) => spentBy(one) > 0);
+      for (const one of all) io.say(sessionLine(one, io.width, costs));
       const running = all.find(({ state }) => state === 'running');
       if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);
     }
@@ -29,7 +25,19 @@ export const sessionsVerb: Verb = {
   },
 };
 
-/** `2026-11-22 14:03` on this machine's clock, as all times that a person reads without a zone. */
+/** Id, time, cost (if any session has one), state, and as much of the task as fits. */
+function sessionLine(one: SessionSummary, width: number, costs: boolean): string {
+  const { session, state, startedAt, task, asked } = one;
+  const spent = spentBy(one);
+  const amount = costs ? `${(spent === 0 ? '' : formatCost(spent)).padStart(8)}  ` : '';
+  const head = `${session}  ${localMinute(startedAt)}  ${amount}${state.padEnd(8)}  `;
+  return head + fitText(toLabel(asked ?? task), Math.max(20, width - head.length - 1)).trimEnd();
+}
+
+/** In US dollars, even if the process of the run was killed. */
+const spentBy = ({ ended, cost = 0 }: SessionSummary): number => ended?.cost ?? cost;
+
+/** `2026-11-22 14:03` in local time. */
 function localMinute(iso: string): string {
   const time = new Date(iso);
   const [month, day, hour, minute] = [time.getMonth() + 1, time.getDate(), time.getHours(), time.getMinutes()].map(

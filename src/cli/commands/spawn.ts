@@ -1,32 +1,30 @@
-/** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own. */
+/** `mimir spawn`: starts a child of the calling agent, or of ROOT for a person, and returns at once. */
+import { statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { agentSocketOf, doneOrExit, withSessionClient } from '../../app/client/index.ts';
+import { type Arguments, CWD, EXIT, Exit, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import type { SpawnRequest } from '../../domain/agents/agent.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
-import type { Receipt } from '../../ports/controls.ts';
-import type { SessionRecord } from '../../events/sessions/record.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
+import type { SessionRecord } from '../../events/index.ts';
+import type { SessionClient } from '../../ports/control.ts';
 import { fieldLines, only, picked, RECORD, SPAWNED } from '../sessions/fields.ts';
-import { doneOrExit, doorOf, seated } from '../../app/client/session-client.ts';
 import { named, selfOf } from '../sessions/target.ts';
-import { requireFolder, wishFrom, withFolder } from '../sessions/spawn-request.ts';
-import type { Verb } from '../verb.ts';
-import type { Seat } from '../../ports/control.ts';
+import { tell, type Verb } from '../verb.ts';
 
 export const spawnVerb: Verb = {
   usage: 'mimir spawn [ROLE] "<prompt>" [options]',
-  summary: 'Starts a child session that works on its own, and returns at once; its end is told to whoever spawned it.',
+  summary: 'Starts a child session that works on its own, and returns at once. Its parent is notified when it ends.',
   example: 'mimir spawn code "Implement the cache of src/http" --name cache --wait 600',
   words: 2,
   flags: {
-    model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or the name of a model" },
-    wait: { value: 'SECONDS', help: 'wake the parent when the child has ended, or was idle this long' },
+    model: { value: 'M', help: 'model instead of the role default: opus, sonnet, haiku or a model name' },
+    wait: { value: 'SECONDS', help: 'notify the parent when the child ends or was idle for this long' },
     name: {
       value: 'NAME',
-      help: 'what it is called, with ROLE before it where one is given: `scout` finds `finder-scout`',
+      help: 'its name; ROLE is put in front: `scout` becomes `finder-scout`',
     },
-    run: { value: 'SESSION', help: 'the run, by the start of its id (default: the newest that goes on, or a new one)' },
-    'working-dir': { value: 'DIR', help: "where its commands start (default: the parent's)" },
+    run: { value: 'SESSION', help: 'the run, by the start of its id (default: the newest active one, or a new one)' },
+    'working-dir': { value: 'DIR', help: "folder of its commands (default: the parent's)" },
     ...JSON_FLAG,
     ...CWD,
   },
@@ -36,58 +34,136 @@ export const spawnVerb: Verb = {
 
 async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = wishFrom(args);
-  // A run without a plan that waits for children, where none lives.
+  // Without an active run, starts one that has no plan and waits for children.
   const isFirst =
-    doorOf(io) === null &&
+    agentSocketOf(io) === null &&
     !args.has('run') &&
     (await (
-      await import('../../app/hosting/first-run.ts')
+      await import('../../app/project/hosting.ts')
     ).startFirstRun(args, io, (root) => requireFolder(wish, root, io)));
-  return seated(args, io, async (seat) => {
-    const { record, seen } = await selfOf(seat, args.get('run'));
+  return withSessionClient(args, io, async (client) => {
+    const { record, seen } = await selfOf(client, args.get('run'));
     const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
     const command = { do: 'spawn', parent: record.agent, wish: withFolder(wish, root, io) } as const;
-    const done = await seat.submit(record.run, command);
-    // Nobody wants the run that was begun for nothing.
-    if (!done.ok && isFirst) await seat.submit(record.run, { do: 'stop run', reason: 'its first child was refused' });
-    // What is wrong in the words of the caller is no rule that says no.
+    const done = await client.submit(record.run, command);
+    // A run that was started only for this child is no longer needed.
+    if (!done.ok && isFirst) await client.submit(record.run, { do: 'stop run', reason: 'its first child was refused' });
+    // A wrong folder is a mistake of the caller (exit 2), not a refusal by a rule.
     if (!done.ok) requireFolder(wish, root, io);
     const receipt = doneOrExit(done);
-    const child = await childIn(seat, record.run, receipt.agent);
-    if (args.has('json')) io.json(picked(child, SPAWNED));
-    else for (const line of spawnedLines(child, receipt)) io.say(line);
-    sayWhere(io, args.has('json') ? null : whereWords(seat, record.run, { isFirst, args }));
+    const child = await childIn(client, record.run, receipt.agent);
+    const where = io.terminal ? whereWords(client, record.run, isFirst, args) : null;
+    tell(args, io, picked(child, SPAWNED), [
+      `Spawned ${named(child)}`,
+      // For an unknown role, the role that it works as.
+      ...(receipt.note === undefined ? [] : [`  ${receipt.note}`]),
+      ...(where === null ? [] : [`  ${where}`]),
+    ]);
     return EXIT.done;
   });
 }
 
-/** What it is called; and of one whose role is none, what it works as. */
-const spawnedLines = (child: SessionRecord, { note }: Receipt): readonly string[] => [
-  `Spawned ${named(child)}`,
-  ...(note === undefined ? [] : [`  ${note}`]),
-];
-
-function sayWhere(io: Io, words: string | null): void {
-  if (io.terminal && words !== null) io.say(`  ${words}`);
+/** For a person at a terminal: names the run if it was chosen automatically; null if the choice is clear. */
+function whereWords(client: SessionClient, run: SessionId, isFirst: boolean, args: Arguments): string | null {
+  if (client.as !== null || args.has('run')) return null;
+  if (isFirst) return `in the new run ${run}: \`mimir attach ${run}\` shows it, \`mimir kill ${run}\` ends it`;
+  const living = client.runs().filter(({ state }) => state === 'running').length;
+  return living < 2 ? null : `in run ${run}, the newest of ${living} active runs: --run SESSION chooses another`;
 }
 
-/** For a person at a terminal, where it is not plain which run it went to. */
-function whereWords(
-  seat: Seat,
-  run: SessionId,
-  { isFirst, args }: { readonly isFirst: boolean; readonly args: Arguments },
-): string | null {
-  if (seat.as !== null || args.has('run')) return null;
-  if (isFirst)
-    return `in run ${run}, which was begun for it: \`mimir attach ${run}\` shows it, \`mimir kill ${run}\` ends it`;
-  const living = seat.runs().filter(({ state }) => state === 'running').length;
-  return living < 2 ? null : `in run ${run}, the newest of ${living} that go on: --run SESSION chooses another`;
-}
-
-async function childIn(seat: Seat, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {
-  const { family } = await seat.look(run);
+async function childIn(client: SessionClient, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {
+  const { family } = await client.look(run);
   const child = family.sessions.find((one) => one.agent === agent);
   if (child === undefined)
     throw new Exit(EXIT.refused, 'the child is not among the sessions\n  `mimir children` lists them');
   return child;
+}
+
+// The request of `mimir spawn`, from its words and flags. Wrong ones exit with 2.
+
+/** The request, with the folder as typed. Checked by hand: loading the schema would take most of the start of an agent's command. */
+export function wishFrom(args: Arguments): SpawnRequest {
+  const { role, prompt } = saidIn(args.words);
+  const wish: SpawnRequest = {
+    prompt,
+    role,
+    model: args.get('model') ?? null,
+    name: nameOf(args.get('name'), role),
+    wait: waitOf(args.get('wait')),
+    workingDir: args.get('working-dir') ?? null,
+  };
+  for (const [is, fault] of CHECKS) if (!is(wish)) throw new Exit(EXIT.wrongUse, fault);
+  return wish;
+}
+
+/** Null, or 1 to `most` characters. */
+const fits = (text: string | null, most: number): boolean => text === null || (text.length > 0 && text.length <= most);
+
+/** As the schema has it (domain/agents/spawn.ts). */
+const CHECKS: readonly (readonly [is: (wish: SpawnRequest) => boolean, fault: string])[] = [
+  [
+    ({ prompt }) => fits(prompt, 50_000),
+    'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
+  ],
+  [
+    ({ role }) => fits(role, 100),
+    'ROLE is empty or too long\n  expected the name of a role, such as finder or general-purpose; or leave it out',
+  ],
+  [
+    ({ model }) => fits(model, 200),
+    '--model is empty or too long\n  expected opus, sonnet, haiku or the name of a model',
+  ],
+  [
+    ({ name }) => name === null || /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u.test(name),
+    '--name takes up to 60 letters, digits, blanks, ".", "_" or "-", a letter or digit first (the role before it counts)',
+  ],
+  [
+    ({ workingDir }) => fits(workingDir, 4096),
+    '--working-dir is empty or too long\n  expected a folder of the project',
+  ],
+];
+
+/** A single word is the prompt; of two, the first is the role. */
+function saidIn(words: readonly string[]): { readonly role: string | null; readonly prompt: string } {
+  const [first = '', second] = words;
+  const prompt = second ?? first;
+  if (prompt.trim() !== '') return { role: second === undefined ? null : first, prompt };
+  throw new Exit(EXIT.wrongUse, 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"');
+}
+
+/** The name after the role, if one was given: `engineer-task1`. */
+const nameOf = (name: string | undefined, role: string | null): string | null => {
+  if (name === undefined) return null;
+  return role === null || name === '' ? name : `${role.toLowerCase()}-${name}`;
+};
+
+function waitOf(said: string | undefined): number | null {
+  if (said === undefined) return null;
+  const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : Number.NaN;
+  if (seconds <= 86_400) return seconds;
+  throw new Exit(EXIT.wrongUse, `--wait ${said}\n  expected seconds, 0 to 86400`);
+}
+
+/** The request with its folder relative to the project `root`; exits with 2 if the folder is outside. */
+function withFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): SpawnRequest {
+  if (wish.workingDir === null) return wish;
+  const folder = relative(root, resolve(io.where(), wish.workingDir));
+  if (folder === '..' || folder.startsWith('../')) {
+    throw new Exit(
+      EXIT.wrongUse,
+      `--working-dir ${wish.workingDir} is outside of the project ${root}\n  expected a folder in it`,
+    );
+  }
+  return { ...wish, workingDir: folder === '' ? '.' : folder };
+}
+
+/** Exits with 2 if the requested folder is not in the project `root`. */
+function requireFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): void {
+  const { workingDir } = withFolder(wish, root, io);
+  if (workingDir === null || statSync(resolve(root, workingDir), { throwIfNoEntry: false })?.isDirectory() === true)
+    return;
+  throw new Exit(
+    EXIT.wrongUse,
+    `--working-dir ${wish.workingDir ?? ''}: there is no such folder in the project ${root}\n  expected a folder in it`,
+  );
 }

@@ -1,26 +1,26 @@
 /**
- * `mimir trust`: shows what a project would bring beside its restrictions, and what changed since it was trusted; the person
- * says yes to exactly that. Trust is bound to the content: config/trust/record.ts.
+ * `mimir trust`: shows what a project wants to add besides restrictions, and what changed since it was trusted; the person
+ * trusts exactly that. Trust applies to the content: config/trust/record.ts.
  */
-import { nestedFolders } from '../../config/trust/nested.ts';
-import type { ProjectTrust } from '../../config/trust/record.ts';
-import { takeTrust } from '../../config/trust/record.ts';
-import { unifiedDiff } from '../../tools/files/diff.ts';
-import { visible } from '../../app/views/text/sanitise.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import type { ProjectPlace } from '../../app/project/project-trust.ts';
-import { loadHere, trustHere, trustNow } from '../../app/project/project-trust.ts';
-import { environmentOf, hereOf, projectOf } from '../../app/project/project.ts';
-import type { Verb } from '../verb.ts';
+import { type Arguments, askOnce, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import { nestedFolders, type ProjectTrust, takeTrust } from '../../config/index.ts';
+import { unifiedDiff } from '../../tools/index.ts';
+import { escapeHidden, TRUST_WORDS } from '../../app/views/index.ts';
+import {
+  environmentOf,
+  projectConfigOf,
+  readConfig,
+  projectOf,
+  type ProjectPlace,
+  trustOf,
+  trustNow,
+} from '../../app/workspace/index.ts';
+import { tell, type Verb } from '../verb.ts';
 
 export const trustVerb: Verb = {
   usage: 'mimir trust [DIR] [--yes] [--revoke] [--json]',
   summary:
-    'Shows what a project would bring beside its restrictions, and asks whether it is trusted. Ends with 4 when nobody says yes.',
+    'Shows what the project wants to add besides restrictions, and asks whether to trust it. Exits with 4 if not trusted.',
   example: [
     'mimir trust                  # look, then y',
     '  mimir trust ~/src/app --yes  # in a script: trusts what is there now; a later change asks again',
@@ -28,18 +28,18 @@ export const trustVerb: Verb = {
   ].join('\n'),
   words: 1,
   flags: {
-    yes: { value: '', help: 'trust it without a question' },
-    revoke: { value: '', help: 'trust it no more' },
+    yes: { value: '', help: 'trust it without asking' },
+    revoke: { value: '', help: 'stop trusting it' },
     ...JSON_FLAG,
     ...CWD,
   },
   async run(args, io) {
     const project = projectOf(placeOf(args), io);
     if (args.has('revoke')) return revoked(project, args, io);
-    const { config } = hereOf(project, io, {}, 'look');
-    const trust = trustHere(project, config.preferences.trust ?? [], unifiedDiff);
+    const { config } = projectConfigOf(project, io, {}, 'look');
+    const trust = trustOf(project, config.preferences.trust ?? [], unifiedDiff);
     const shown: Shown = { project, trust, nested: nestedFolders(project.root) };
-    return args.has('json') ? toScript(shown, args.has('yes'), io) : toPerson(shown, args.has('yes'), io);
+    return settle(shown, args, io);
   },
 };
 
@@ -49,27 +49,22 @@ interface Shown {
   readonly nested: readonly string[];
 }
 
-async function toPerson(shown: Shown, beforehand: boolean, io: Io): Promise<number> {
-  for (const line of linesOf(shown, io)) io.say(line);
+/** Shows it and asks. With --json nobody is asked: prints one object; the exit code says whether it is trusted. */
+async function settle(shown: Shown, args: Arguments, io: Io): Promise<number> {
   const { trust } = shown;
-  if (trust.problem !== null) return EXIT.refused;
-  const yes = isSettled(trust) || beforehand || (io.terminal && (await asked()));
+  const json = args.has('json');
+  if (!json) for (const line of linesOf(shown, io)) io.say(line);
+  if (trust.problem !== null) {
+    if (json) io.json(jsonOf(shown, false));
+    return EXIT.refused;
+  }
+  const yes = isSettled(trust) || args.has('yes') || (!json && (await asked(io)));
   if (yes) record(shown);
-  io.say(wordsOf(trust, yes));
+  tell(args, io, jsonOf(shown, yes), answerLines(trust, yes));
   return yes ? EXIT.done : EXIT.notApproved;
 }
 
-/** Nobody is asked: one object, and the code says whether it is trusted now. */
-function toScript(shown: Shown, beforehand: boolean, io: Io): number {
-  const { trust } = shown;
-  const yes = trust.problem === null && (isSettled(trust) || beforehand);
-  if (yes) record(shown);
-  io.json(jsonOf(shown, yes));
-  if (trust.problem !== null) return EXIT.refused;
-  return yes ? EXIT.done : EXIT.notApproved;
-}
-
-/** Where a yes has to be written down. */
+/** Stores the trust unless it is already stored. */
 function record({ project, trust }: Shown): void {
   if (isSettled(trust) && !trust.unrecorded) return;
   const given = trustNow(project, trust.digest);
@@ -82,48 +77,46 @@ function placeOf(args: Arguments): Arguments {
   return named === undefined ? args : { ...args, get: (flag) => (flag === 'cwd' ? named : args.get(flag)) };
 }
 
-/** Nothing to say yes to, or said already. */
+/** Nothing needs trust, or it is already trusted. */
 const isSettled = ({ state }: ProjectTrust): boolean => state === 'nothing' || state === 'trusted';
 
 function revoked(project: ProjectPlace, args: Arguments, io: Io): number {
   const taken = takeTrust(project.root, project.places);
   if (!taken.ok) throw new Exit(EXIT.refused, taken.fault);
   // A configuration with a fault must not keep anybody from taking trust back.
-  const here = loadHere(project, environmentOf(project, io), {}, 'look');
+  const here = readConfig(project, environmentOf(project, io), {}, 'look');
   const listed = here.ok && here.value.trust.unrecorded;
-  if (args.has('json')) io.json({ project: project.root, revoked: taken.value, listed });
-  else io.say(`${harmless(project.root)} ${taken.value ? 'is not trusted any more' : 'was not trusted'}.`);
+  const line = `${sanitise(project.root)} ${taken.value ? 'is no longer trusted' : 'was not trusted'}.`;
+  tell(args, io, { project: project.root, revoked: taken.value, listed }, [line]);
   if (listed)
-    io.complain('mimir: your configuration names it under `trust:`: take it out there, or the next run trusts it');
+    io.complain('mimir: your configuration lists it under `trust:`; remove it there, or the next run trusts it');
   return EXIT.done;
 }
 
-/** Only the letter: Enter, and anything else, is a no. */
-async function asked(): Promise<boolean> {
-  const { openAsker } = await import('../../app/process/asker.ts');
-  const asker = openAsker();
-  const typed = await asker.ask('Trust this, as shown? y yes, anything else no: ');
-  asker.close();
-  return typed?.trim() === 'y';
-}
+/** Only the letter: Enter, and anything else, is a no. Without a terminal nobody is asked. */
+const asked = async ({ terminal }: Io): Promise<boolean> =>
+  terminal && (await askOnce('Trust this? y yes, anything else no: ')) === 'y';
 
 function linesOf({ project, trust, nested }: Shown, { paint }: Io): readonly string[] {
-  const head = paint.bold(visible(project.root));
-  const told = [...trust.notes, ...nested.map((name) => `${name} counts for nothing: only the one at the root does`)];
-  const notes = told.map((note) => paint.yellow(`  ${visible(note)}`));
-  if (trust.problem !== null) return [`${head} can't be trusted: ${visible(trust.problem)}`, ...notes];
-  if (trust.state === 'nothing') return [`${head} says nothing that needs trust; restrictions hold without.`, ...notes];
-  const brings = trust.brings.map((line) => `  ${visible(line)}`);
-  const diff = trust.diff === '' ? [] : ['', 'Changed since it was trusted:', ...trust.diff.split('\n').map(visible)];
+  const head = paint.bold(escapeHidden(project.root));
+  const told = [
+    ...trust.notes,
+    ...nested.map((name) => `${name} is ignored: only the file at the project root is used`),
+  ];
+  const notes = told.map((note) => paint.yellow(`  ${escapeHidden(note)}`));
+  if (trust.problem !== null) return [`${head} cannot be trusted: ${escapeHidden(trust.problem)}`, ...notes];
+  if (trust.state === 'nothing') return [`Nothing in ${head} needs trust.`, ...notes];
+  const brings = trust.brings.map((line) => `  ${escapeHidden(line)}`);
+  const diff = trust.diff === '' ? [] : ['', TRUST_WORDS.changed, ...trust.diff.split('\n').map(escapeHidden)];
   return [`${head} brings:`, ...brings, ...notes, ...diff];
 }
 
-function wordsOf({ state, unrecorded }: ProjectTrust, yes: boolean): string {
-  if (!yes) return 'Not trusted: only its restrictions count. In a script: mimir trust --yes';
-  if (state === 'nothing') return 'Nothing to do.';
-  if (state === 'trusted')
-    return unrecorded ? 'Trusted by your configuration, as it is now.' : 'Trusted already, as it is now.';
-  return 'Trusted, as it is now. When any of it changes, you are asked again.';
+/** Empty if nothing needs trust, which was already said. */
+function answerLines({ state, unrecorded }: ProjectTrust, yes: boolean): readonly string[] {
+  if (!yes) return ['Not trusted: only its restrictions apply. In a script: mimir trust --yes'];
+  if (state === 'nothing') return [];
+  if (state === 'trusted') return [unrecorded ? 'Trusted by your configuration.' : 'Already trusted.'];
+  return ['Trusted. You will be asked again when any of these files change.'];
 }
 
 const jsonOf = ({ project, trust, nested }: Shown, trusted: boolean): object => ({

@@ -1,6 +1,5 @@
 /** `mimir version`, and `mimir --version`. */
-import { EXIT } from '../../app/process/exit.ts';
-import { packageVersion } from '../../app/process/package-root.ts';
+import { EXIT, packageVersion } from '../../app/process/index.ts';
 import type { Verb } from '../verb.ts';
 
 export const versionVerb: Verb = {

@@ -1,27 +1,20 @@
-/** `mimir what`: what a session does now, in a line; `--deep` with its tools, tokens and time. */
-import { plainLine } from '../../events/plain-line.ts';
-import type { SessionDetail, SessionRecord } from '../../events/sessions/record.ts';
-import { formatDuration, formatTokens } from '../../app/views/text/format.ts';
-import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+/** `mimir what`: what a session is doing now, in one line; with `--deep` also its tools, tokens and time. */
+import { plainLine, type SessionDetail, type SessionRecord } from '../../events/index.ts';
+import { formatDuration, formatTokens } from '../../app/views/index.ts';
+import { CWD, sanitise, JSON_FLAG, world } from '../../app/process/index.ts';
 import { AS_CHILDREN, DETAIL, fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
-import { widthFor } from '../sessions/rows.ts';
-import { isHidden, seated, seenOrExit } from '../../app/client/session-client.ts';
-import { named, targetOf } from '../sessions/target.ts';
-import { activityWords, ageOf, ago, cutTo } from '../sessions/words.ts';
-import type { Verb } from '../verb.ts';
-import { world } from '../../app/process/world.ts';
+import { activityWords, ageOf, ago, cutTo, widthFor } from '../sessions/rows.ts';
+import { isHidden, seenOrExit } from '../../app/client/index.ts';
+import { idIn, named, sessionVerb, targetOf } from '../sessions/target.ts';
+import { tell } from '../verb.ts';
 
-export const whatVerb: Verb = {
+export const whatVerb = sessionVerb({
   usage: 'mimir what ID [--deep] [--json]',
-  summary: 'Says what a session does now, and when it last did something.',
+  summary: 'Shows what a session is doing and when it was last active.',
   example: 'mimir what engineer-task1 --deep',
   words: 1,
   flags: {
-    deep: { value: '', help: 'with its last tools, tokens and time; for those above it and the person' },
+    deep: { value: '', help: 'also show recent tools, tokens and time (only for its ancestors and you)' },
     ...JSON_FLAG,
     ...CWD,
   },
@@ -31,34 +24,22 @@ export const whatVerb: Verb = {
     ...fieldLines('With --deep it has these as well:', DETAIL),
     ...WHICH_LOOK,
   ],
-  run: what,
-};
-
-function what(args: Arguments, io: Io): Promise<number> {
-  const [word] = args.words;
-  if (word === undefined) {
-    throw new Exit(EXIT.wrongUse, 'which session?\n  mimir what ID; `mimir children --recursive` lists them');
-  }
-  return seated(args, io, async (seat) => {
-    const { record, seen } = await targetOf(seat, word);
-    const deep = args.has('deep') ? seenOrExit(await seen.detail(record.agent)) : null;
-    if (args.has('json')) io.json(deep === null ? record : { ...record, ...deep });
-    else {
-      for (const line of lines(record, deep, isHidden(seat, record))) io.say(cut(line, io));
-      if (seat.as === null && record.is_waiting_input && seen.family.state === 'running')
-        io.say(`\`mimir attach ${record.run}\` shows what it asks`);
-    }
-    return EXIT.done;
-  });
-}
-
-const cut = (line: string, io: Io): string => {
-  const width = widthFor(io);
-  return width === null ? line : cutTo(line, width);
-};
+  run(args, io) {
+    const word = idIn(args, 'what');
+    return async (client) => {
+      const { record, seen } = await targetOf(client, word);
+      const deep = args.has('deep') ? seenOrExit(await seen.detail(record.agent)) : null;
+      const asks = client.as === null && record.is_waiting_input && seen.family.state === 'running';
+      tell(args, io, { ...record, ...deep }, [
+        ...lines(record, deep, isHidden(client, record)).map((line) => cutTo(line, widthFor(io))),
+        ...(asks ? [`\`mimir attach ${record.run}\` shows what it asks`] : []),
+      ]);
+    };
+  },
+});
 
 function lines(record: SessionRecord, deep: SessionDetail | null, hidden: boolean): readonly string[] {
-  const now = hidden ? 'what it does is for those above it' : oneLine(activityWords(record));
+  const now = hidden ? 'only its ancestors can see what it does' : oneLine(activityWords(record));
   return [
     `${named(record)} ${record.status}: ${now}`,
     `Last activity ${ageOf(record.idle_seconds * 1000)} ago`,
@@ -79,8 +60,8 @@ function deepLines(
     }),
     `Tokens used: about ${formatTokens(tokens_used)}`,
     `Elapsed: ${formatDuration(elapsed)}`,
-    ...(said === '' ? [] : [`Last words: ${said}`]),
+    ...(said === '' ? [] : [`Last message: ${said}`]),
   ];
 }
 
-const oneLine = (text: string): string => harmless(text).replaceAll(/\s+/g, ' ').trim();
+const oneLine = (text: string): string => sanitise(text).replaceAll(/\s+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** What `--json` of the verbs about child sessions says, field by field: printed by their `--help`, checked against what they print. */
+/** The JSON fields of the session commands: printed by their `--help`; a test compares them with the output. */
 
 export type Fields = Readonly<Record<string, string>>;
 
@@ -14,7 +14,7 @@ export const RECORD: Fields = {
   status: 'spawned, starting, running, waiting_input, idle, completed, error, abandoned or killed',
   completion_status: 'completed, error, abandoned, killed; null before the end',
   completion_message: 'its answer in one plain line, or why it ended; null before',
-  partial: 'true: a limit cut it off, and it told what it had',
+  partial: 'true: a limit stopped it, and it gave a partial answer',
   spawn_prompt: 'its prompt; empty for an agent that is not above it',
   working_dir: 'the folder its commands start in',
   tmux_session: 'always null: a session needs none',
@@ -23,15 +23,15 @@ export const RECORD: Fields = {
   completed_at: 'ISO time, UTC; null before the end',
   tokens_used: 'input and output together',
   tokens_remaining_estimate: 'of its budget; null without one',
-  completion_percentage: '0 to 100, by its todos, else its budget; null where nothing tells',
+  completion_percentage: '0 to 100, from its todos or its budget; null if unknown',
   tools_used: 'calls by tool: `{"read": 3}`',
   total_tools: 'how many calls',
   last_tool: '`{"name", "timestamp"}`, or null',
   last_tool_call: 'ISO time of it, or null',
-  current_activity: 'what it does now in a few words, or null',
+  current_activity: 'its current activity, or null',
   is_complete: 'true: at its end (a message may still resume it)',
-  is_idle: 'true: nothing happened for the idle time, or it waits for messages or children',
-  idle_seconds: 'since it last did something',
+  is_idle: 'true: it was idle for the idle time, or it waits for messages or children',
+  idle_seconds: 'since its last activity',
   is_waiting_input: 'true: it waits for a person',
   cost: 'US dollars',
   subtree_cost: 'with everything below it',
@@ -42,58 +42,32 @@ export const RECORD: Fields = {
 export const FAMILY: Fields = {
   run: 'id of the run',
   state: 'running, finished or stopped',
-  task: 'what was asked for',
+  task: 'its task',
   mode: 'human, confirm or yolo',
   started_at: 'ISO time, UTC',
   cost: 'US dollars',
   tokens: 'input and output together',
   questions: 'how many wait for a person',
-  kept_messages: 'messages that wait for it to go on',
-  reviews_due: 'roles that rules make judge its work, and have not judged the last of it',
+  kept_messages: 'messages that are delivered when it continues',
+  reviews_due: 'mandatory reviews that are still pending',
   you: 'place of the calling agent, or null',
   sessions: 'records as of `mimir children --json`, parents first',
 };
 
 export const DETAIL: Fields = {
-  last_words: 'what it said last',
+  last_words: 'its last message',
   recent_tools: 'newest last: `{"label", "ok", "timestamp"}`; ok is null while it runs',
   elapsed: 'milliseconds of running',
 };
 
-export const SPAWNED: readonly string[] = [
-  'session_id',
-  'name',
-  'friendly_name',
-  'working_dir',
-  'parent_session_id',
-  'tmux_session',
-  'created_at',
-  'agent',
-  'run',
-];
+export const SPAWNED: readonly string[] =
+  'session_id name friendly_name working_dir parent_session_id tmux_session created_at agent run'.split(' ');
 
 export const PROGRESS: readonly string[] = [
-  'session_id',
-  'name',
-  'status',
-  'is_complete',
-  'completion_status',
-  'completion_message',
-  'partial',
-  'tokens_used',
-  'tokens_remaining_estimate',
-  'completion_percentage',
-  'tools_used',
-  'total_tools',
-  'last_tool',
-  'current_activity',
-  'is_idle',
-  'idle_seconds',
-  'is_waiting_input',
-  'cost',
-  'subtree_cost',
-  'subtree_tokens',
-];
+  'session_id name status is_complete completion_status completion_message partial',
+  'tokens_used tokens_remaining_estimate completion_percentage tools_used total_tools last_tool current_activity',
+  'is_idle idle_seconds is_waiting_input cost subtree_cost subtree_tokens',
+].flatMap((names) => names.split(' '));
 
 export const EVENT: Fields = {
   session_id: 'short id',
@@ -103,10 +77,10 @@ export const EVENT: Fields = {
   metadata: 'more of it, by type; always `agent`, `run` and `seq`',
 };
 
-/** Where the fields of a record are told: in one help, that of `mimir children`. */
+/** Only the help of `mimir children` lists the fields of a record. */
 export const AS_CHILDREN = 'is a record of a session; `mimir children --help` lists its fields.';
 
-/** Which of the verbs that look at sessions says what, for the help of each of them. */
+/** An overview of the commands that show sessions, for the help of each of them. */
 export const WHICH_LOOK: readonly string[] = [
   '',
   'Which command shows what:',
@@ -119,17 +93,17 @@ export const WHICH_LOOK: readonly string[] = [
   '  all       every session of this project, old runs too',
 ];
 
-/** Some fields of `all`, in the order of `names`. */
+/** The fields of `all` that are named, in the order of `names`. */
 export const only = (all: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.map((name) => [name, all[name] ?? '']));
 
-/** Lines for a help: a head, and a field each. */
+/** Help lines: a heading, then one line for each field. */
 export function fieldLines(head: string, fields: Fields): readonly string[] {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return [head, ...Object.entries(fields).map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`)];
 }
 
-/** The fields of `record` that are named, in that order. */
+/** The named fields of `record`, in that order. */
 export const picked = (record: object, names: readonly string[]): Readonly<Record<string, unknown>> => {
   const all = new Map<string, unknown>(Object.entries(record));
   return Object.fromEntries(names.map((name) => [name, all.get(name) ?? null]));

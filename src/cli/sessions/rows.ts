@@ -1,90 +1,77 @@
 /** Lists of sessions as verbs print them: rows of one kind, a tree of a run with what it used. */
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import { world } from '../../app/process/world.ts';
-import { counted, formatCost, formatTokens } from '../../app/views/text/format.ts';
-import { toLabel } from '../../app/views/text/sanitise.ts';
-import { widthOf } from '../../app/views/text/width.ts';
+import { sanitise, type Io, world } from '../../app/process/index.ts';
+import { clip, plural, formatCost, formatTokens, plain, span, toLabel, widthOf } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { Family, SessionRecord } from '../../events/sessions/record.ts';
-import { activityWords, ago, branches, cutTo, endOrProgress, rowLines } from './words.ts';
+import type { RunSessions, SessionRecord } from '../../events/index.ts';
 
-/** Lines are cut to a person's window; what reads a pipe gets them whole. */
+/** Lines are cut to the terminal's width; in a pipe they are whole. */
 export const widthFor = ({ terminal, width }: Io): number | null => (terminal ? width : null);
 
-/** `engineer (4f9a2c) | running | 5min ago | In progress`, with the branches of a tree where there are some. */
-export function sayRows(rows: readonly { readonly record: SessionRecord; readonly branch: string }[], io: Io): void {
-  const now = world.now();
-  const lines = rowLines(
-    rows.map(({ record, branch }) => ({
-      record,
-      branch,
-      cells: [record.status, ago(record.created_at, now)],
-      words: endOrProgress(record),
-    })),
-    widthFor(io),
-  );
-  for (const line of lines) io.say(line);
+/** A session in a list. */
+interface Row {
+  readonly record: SessionRecord;
+  /** The tree branch before the name. */
+  readonly branch: string;
 }
 
-/** Records without a tree. */
-export const flat = (records: readonly SessionRecord[]): Parameters<typeof sayRows>[0] =>
+/** Rows without tree branches. */
+export const flat = (records: readonly SessionRecord[]): readonly Row[] =>
   records.map((record) => ({ record, branch: '' }));
 
-/** A run: what it is, what waits, and all its sessions as a table with what each used. */
-export function sayFamily(family: Family, io: Io): void {
+/** Prints a run: its heading, what is waiting, and a table of its sessions with usage. */
+export function printRunSessions(family: RunSessions, io: Io): void {
   const width = widthFor(io);
   const now = world.now();
-  const cut = (text: string): string => (width === null ? text : cutTo(text, width));
+  const cut = (text: string): string => cutTo(text, width);
   io.say(io.paint.bold(cut(headOf(family, now))));
-  if (family.task !== '') io.say(cut(`  ${harmless(family.task).split('\n')[0] ?? ''}`));
+  if (family.task !== '') io.say(cut(`  ${sanitise(family.task).split('\n')[0] ?? ''}`));
   for (const waits of waitingWords(family)) io.say(io.paint.yellow(`  ${waits}`));
   const room = width === null ? null : Math.max(1, width - 2);
   for (const line of tableLines(family, now, room)) io.say(`  ${line}`);
 }
 
-function headOf({ run, state, mode, sessions, cost, tokens, started_at }: Family, now: number): string {
-  const agents = counted(sessions.length, 'agent');
+function headOf({ run, state, mode, sessions, cost, tokens, started_at }: RunSessions, now: number): string {
+  const agents = plural(sessions.length, 'agent');
   const spent = `${formatCost(cost)} · ${formatTokens(tokens)} tok`;
   return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · begun ${ago(started_at, now)}`;
 }
 
-function waitingWords({ run, state, questions, kept_messages, reviews_due }: Family): readonly string[] {
+function waitingWords({ run, state, questions, kept_messages, reviews_due }: RunSessions): readonly string[] {
   const lives = state === 'running';
-  const kept = counted(kept_messages, 'message');
+  const kept = plural(kept_messages, 'message');
   return [
-    ...(lives && questions > 0 ? [`${counted(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
-    ...(kept_messages === 0 ? [] : [lives ? `${kept} on the way` : `${kept} kept: \`mimir resume ${run}\` hands over`]),
+    ...(lives && questions > 0 ? [`${plural(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
+    ...(kept_messages === 0 ? [] : [lives ? `${kept} on the way` : `${kept} stored: \`mimir resume ${run}\` delivers`]),
     ...reviews_due.map((role) =>
       lives
-        ? `${role} judges this work when it rests`
-        : `${role} has not judged this work: \`mimir resume ${run}\` has that done first`,
+        ? `${role} reviews this work when it is idle`
+        : `${role} has not reviewed this work: \`mimir resume ${run}\` does that first`,
     ),
   ];
 }
 
-// A run's sessions as a table: a line each, whatever the window; columns that don't fit are left out, names and words are cut.
+// A run's sessions as a table, one line each. Columns that do not fit are left out; names and texts are cut.
 
 interface Column {
   readonly head: string;
   readonly cells: readonly string[];
-  /** Numbers stand under one another by their last digit. */
+  /** Aligned to the right, for numbers. */
   readonly right: boolean;
 }
 
 const GAP = '  ';
-/** Columns that a name with its id needs at least, and words to say something. */
+/** The smallest useful widths of a name with its id, and of the activity. */
 const NAME = 18;
 const SOME = 12;
-/** What most names take, and their share of a wide window. */
+/** The usual width of names, and their share of a wide terminal. */
 const USUAL = 24;
 const SHARE = 0.45;
 
 /**
- * Head and rows, the tree in the first column. `width` null: nothing is cut. In a narrow window the columns of the least use go
- * first; name and status always stay.
+ * Heading and rows, with the tree in the first column. `width` null: nothing is cut. In a narrow terminal the least useful
+ * columns are left out first; name and status always stay.
  */
-function tableLines(family: Pick<Family, 'sessions'>, now: Millis, width: number | null): readonly string[] {
+function tableLines(family: Pick<RunSessions, 'sessions'>, now: Millis, width: number | null): readonly string[] {
   const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
   const rows = branches(family.sessions, tops);
   if (rows.length === 0) return [];
@@ -111,63 +98,153 @@ function tableLines(family: Pick<Family, 'sessions'>, now: Millis, width: number
       .join(GAP)
       .trimEnd(),
   );
-  return width === null ? lines : lines.map((line) => cutTo(line, width));
+  return lines.map((line) => cutTo(line, width));
 }
 
-/** What each used with everything below it stands only where that is more than its own. */
+/** The subtree's usage is shown only where it differs from the session's own. */
 function columnsOf(
   records: readonly SessionRecord[],
   now: Millis,
 ): readonly [status: Column, age: Column, cost: Column, tokens: Column, subtree: readonly Column[]] {
-  const column = (head: string, cells: readonly string[], right: boolean): Column => ({ head, cells, right });
-  const more = records.map(({ cost, tokens_used, subtree_cost, subtree_tokens }) =>
+  const column = (head: string, right: boolean, cell: (record: SessionRecord) => string): Column => ({
+    head,
+    cells: records.map(cell),
+    right,
+  });
+  const more = column('WITH BELOW', true, ({ cost, tokens_used, subtree_cost, subtree_tokens }) =>
     subtree_cost === cost && subtree_tokens === tokens_used
       ? ''
       : `${formatCost(subtree_cost)} ${formatTokens(subtree_tokens).padStart(4)}`,
   );
   return [
-    column(
-      'STATUS',
-      records.map(({ status }) => status),
-      false,
-    ),
-    column(
-      'SPAWNED',
-      records.map(({ created_at }) => ago(created_at, now)),
-      false,
-    ),
-    column(
-      'COST',
-      records.map(({ cost }) => formatCost(cost)),
-      true,
-    ),
-    column(
-      'TOKENS',
-      records.map(({ tokens_used }) => formatTokens(tokens_used)),
-      true,
-    ),
-    more.every((cell) => cell === '') ? [] : [column('WITH BELOW', more, true)],
+    column('STATUS', false, ({ status }) => status),
+    column('SPAWNED', false, ({ created_at }) => ago(created_at, now)),
+    column('COST', true, ({ cost }) => formatCost(cost)),
+    column('TOKENS', true, ({ tokens_used }) => formatTokens(tokens_used)),
+    more.cells.every((cell) => cell === '') ? [] : [more],
   ];
 }
 
 const widthOfColumn = ({ head, cells }: Column): number => Math.max(widthOf(head), ...cells.map(widthOf));
 
-/** Of all, with the gap before each. */
+/** The sum of the widths, with the gap before each column. */
 const widthsOf = (columns: readonly Column[]): number =>
   columns.reduce((sum, column) => sum + GAP.length + widthOfColumn(column), 0);
 
-/** `at` 0: the head. */
+/** `at` 0: the heading. */
 function cellOf(column: Column, at: number): string {
   const text = at === 0 ? column.head : (column.cells[at - 1] ?? '');
-  const fill = ' '.repeat(Math.max(0, widthOfColumn(column) - widthOf(text)));
-  return column.right ? fill + text : text + fill;
+  const width = widthOfColumn(column);
+  return column.right ? ' '.repeat(Math.max(0, width - widthOf(text))) + text : padded(text, width);
 }
 
-/** `└─ engineer-cache (4f9a2c)`: of a long one the name is cut, never the id, which can be typed. */
-const namesIn = (rows: ReturnType<typeof branches>, room: number | null): readonly string[] =>
+/** `└─ engineer-cache (4f9a2c)`: long names are cut, ids never, because people type them. */
+const namesIn = (rows: readonly Row[], room: number | null): readonly string[] =>
   rows.map(({ record, branch }) => {
     const id = ` (${record.session_id})`;
     const name = toLabel(record.name);
     const left = room === null ? null : Math.max(3, room - widthOf(branch) - widthOf(id));
-    return `${branch}${left === null ? name : cutTo(name, left)}${id}`;
+    return `${branch}${cutTo(name, left)}${id}`;
   });
+
+// Texts and rows for child sessions, used by every command that lists them. Foreign text is made harmless here.
+
+/** `30s`, `5min`, `3h`, `2d` */
+export function ageOf(ms: Millis): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}min`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** `5min ago` */
+export const ago = (since: string, now: Millis): string => `${ageOf(now - Date.parse(since))} ago`;
+
+/** The last cell: the answer or why the session ended, otherwise `In progress`. */
+const endOrProgress = ({ completion_message, is_complete, partial, status }: SessionRecord): string =>
+  is_complete ? `${partial ? 'partial: ' : ''}${completion_message ?? ENDS[status] ?? status}` : 'In progress';
+
+/** Texts for sessions without a completion message. */
+const ENDS: Readonly<Partial<Record<SessionRecord['status'], string>>> = { completed: 'done', error: 'failed' };
+
+/** What a session is doing now. */
+export function activityWords(record: SessionRecord): string {
+  if (record.is_complete) return endOrProgress(record);
+  const { status, current_activity } = record;
+  // An idle root has no activity besides its status.
+  return current_activity === null || current_activity === status ? (WAITS[status] ?? 'running') : current_activity;
+}
+
+const WAITS: Readonly<Partial<Record<SessionRecord['status'], string>>> = {
+  spawned: 'not started',
+  starting: 'queued',
+  waiting_input: 'waiting for a person',
+  idle: 'waiting for messages or children',
+};
+
+/** `$0.0123 6.2k tok`, with the subtree's usage if it has children. */
+export function spentWords({ cost, tokens_used, subtree_cost, subtree_tokens, children }: SessionRecord): string {
+  const own = `${formatCost(cost)} ${formatTokens(tokens_used)} tok`;
+  return children === 0 ? own : `${own} (subtree ${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok)`;
+}
+
+/** The smallest useful width of the last cell. */
+const LEAST_WORDS = 16;
+/** The smallest width for a name with its id on the same line. */
+const LEAST_NAME = 24;
+const BAR = ' | ';
+
+/**
+ * `engineer (4f9a2c) | running | 5min ago | In progress`, in columns, with tree branches if there are any. Names are cut to fit
+ * the terminal; if too little would remain, each row takes several lines: the name, and the rest below it.
+ */
+export function rowLines(rows: readonly Row[], io: Io): readonly string[] {
+  const width = widthFor(io);
+  const now = world.now();
+  const cells = rows.map(({ record }) => [record.status, ago(record.created_at, now)] as const);
+  const cellWidths = [0, 1].map((at) => Math.max(0, ...cells.map((each) => widthOf(each[at] ?? ''))));
+  const used = cellWidths.reduce((sum, one) => sum + one + BAR.length, BAR.length + LEAST_WORDS);
+  const whole = namesIn(rows, null);
+  const fits = width === null || used + Math.max(0, ...whole.map(widthOf)) <= width;
+  if (!fits && used + LEAST_NAME > width) return rows.flatMap((row, at) => stacked(row, cells[at] ?? [], width));
+  const names = fits ? whole : namesIn(rows, width - used);
+  const widths = [Math.max(0, ...names.map(widthOf)), ...cellWidths];
+  return rows.map(({ record }, at) => {
+    const line = [names[at] ?? '', ...(cells[at] ?? [])].map((cell, column) => padded(cell, widths[column] ?? 0));
+    return cutTo([...line, toLabel(endOrProgress(record))].join(BAR), width);
+  });
+}
+
+function stacked(row: Row, cells: readonly string[], width: number): readonly string[] {
+  const under = `${row.branch.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}  `;
+  const lines: string[] = [];
+  for (const [at, part] of [...cells, toLabel(endOrProgress(row.record))].entries()) {
+    const last = lines.at(-1);
+    // The last cell may be cut to its smallest useful width.
+    const least = at < cells.length ? widthOf(part) : Math.min(widthOf(part), LEAST_WORDS);
+    if (last === undefined || widthOf(last) + BAR.length + least > width) lines.push(`${under}${part}`);
+    else lines[lines.length - 1] = `${last}${BAR}${part}`;
+  }
+  return [...namesIn([row], width), ...lines.map((line) => cutTo(line, width))];
+}
+
+const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+
+/** A line without styles, cut to `width` columns; null: whole. */
+export const cutTo = (text: string, width: number | null): string =>
+  width === null ? text : plain(clip([span(text)], width));
+
+/** Records as rows of a tree with `tops` at the left. Parents come before their children. */
+export function branches(records: readonly SessionRecord[], tops: readonly SessionRecord[]): readonly Row[] {
+  const walk = (record: SessionRecord, branch: string, stem: string): readonly Row[] => {
+    const children = records.filter(({ parent_session_id }) => parent_session_id === record.session_id);
+    return [
+      { record, branch },
+      ...children.flatMap((child, index) => {
+        const last = index === children.length - 1;
+        return walk(child, `${stem}${last ? '└─ ' : '├─ '}`, `${stem}${last ? '   ' : '│  '}`);
+      }),
+    ];
+  };
+  return tops.flatMap((top) => walk(top, '', ''));
+}

@@ -1,70 +1,90 @@
-/** From the word that a person or an agent wrote to the session that it means. A miss is exit 2, with what there is. */
-import { nearest } from '../../domain/text/nearest.ts';
+/** Finds the session that a word names, for the session commands. Exits with 2 and suggestions if there is none. */
+import { nearest } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { type Miss, foundIn } from '../../events/sessions/find.ts';
-import type { SessionRecord } from '../../events/sessions/record.ts';
-import { EXIT, Exit } from '../../app/process/exit.ts';
-import { harmless } from '../../app/process/io.ts';
+import { foundIn, type Miss, type SessionRecord } from '../../events/index.ts';
+import { withSessionClient } from '../../app/client/index.ts';
+import { type Arguments, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
-import type { Seat, Seen } from '../../ports/control.ts';
+import type { SessionClient, Seen } from '../../ports/control.ts';
+import type { Verb } from '../verb.ts';
+
+interface SessionVerb extends Omit<Verb, 'run'> {
+  /** Checks the arguments; the returned function then uses the caller's client. */
+  readonly run: (args: Arguments, io: Io) => (client: SessionClient) => Promise<void>;
+}
+
+/** Makes a session command, which exits with 0 or with the `Exit` that `run` throws. */
+export const sessionVerb = ({ run, ...verb }: SessionVerb): Verb => ({
+  ...verb,
+  async run(args, io) {
+    await withSessionClient(args, io, run(args, io));
+    return EXIT.done;
+  },
+});
+
+/** The required argument that names a session. */
+export function idIn({ words: [word] }: Arguments, verb: string): string {
+  if (word !== undefined) return word;
+  throw new Exit(EXIT.wrongUse, `missing argument: ID\n  mimir ${verb} ID; \`mimir children --recursive\` lists them`);
+}
 
 export interface Target {
   readonly seen: Seen;
   readonly record: SessionRecord;
 }
 
-/** So many are named that may be meant. */
+/** The number of suggestions. */
 const NEAR = 4;
-/** Runs that are looked through for a name that the newest doesn't know. */
+/** The number of runs that are searched for a name. */
 const FAR = 20;
 
-/** The run that is meant where none is named: the newest that lives, else the newest. Null: there is none yet. */
-export function usualRun(seat: Seat): SessionId | null {
-  const runs = seat.runs();
+/** The default run: the newest active one, otherwise the newest. Null if there is none yet. */
+export function usualRun(client: SessionClient): SessionId | null {
+  const runs = client.runs();
   return (runs.find(({ state }) => state === 'running') ?? runs[0])?.session ?? null;
 }
 
-/** The usual run, seen; exit 2 where there is none. */
-export async function usualSeen(seat: Seat): Promise<Seen> {
-  const session = usualRun(seat);
+/** A snapshot of the default run; exits with 2 if there is none. */
+export async function usualSeen(client: SessionClient): Promise<Seen> {
+  const session = usualRun(client);
   if (session === null) throw nothingYet();
-  return seat.look(session);
+  return client.look(session);
 }
 
 const nothingYet = (): Exit =>
   new Exit(
     EXIT.wrongUse,
-    'there is no session of this project yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one',
+    'this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one',
   );
 
-/** Who calls; for a person ROOT of the run that `run` begins, of the usual one without it. */
-export async function selfOf(seat: Seat, run?: string): Promise<Target> {
-  const seen = run === undefined ? await usualSeen(seat) : await seat.look(runNamed(seat, run));
-  const record = seen.family.sessions.find(({ agent }) => agent === (seat.as ?? 'ROOT'));
+/** The caller; for a person, ROOT of the run whose id begins with `run`, or of the default run. */
+export async function selfOf(client: SessionClient, run?: string): Promise<Target> {
+  const seen = run === undefined ? await usualSeen(client) : await client.look(runNamed(client, run));
+  const record = seen.family.sessions.find(({ agent }) => agent === (client.as ?? 'ROOT'));
   if (record === undefined) throw new Exit(EXIT.wrongUse, `run ${seen.family.run} has no agents yet\n  wait a moment`);
   return { seen, record };
 }
 
 /** The session that `word` names: `ROOT::S1`, `SESSION/ROOT::S1`, a session's id (its ROOT), a short id, a name. */
-export async function targetOf(seat: Seat, word: string): Promise<Target> {
+export async function targetOf(client: SessionClient, word: string): Promise<Target> {
   const [, run, inner] = /^([^/]+)\/(.+)$/.exec(word) ?? [];
-  if (run !== undefined && inner !== undefined) return inRun(seat, runNamed(seat, run), inner);
-  const runs = ordered(seat);
+  if (run !== undefined && inner !== undefined) return inRun(client, runNamed(client, run), inner);
+  const runs = ordered(client);
   if (runs.length === 0) throw nothingYet();
   const whole = runs.find(({ session }) => session === word);
-  if (whole !== undefined) return inRun(seat, whole.session, 'ROOT');
-  return (await wherever(seat, word)) ?? byStart(seat, word);
+  if (whole !== undefined) return inRun(client, whole.session, 'ROOT');
+  return (await wherever(client, word)) ?? byStart(client, word);
 }
 
-/** Newest first, those that live before the others. */
-const ordered = (seat: Seat): ReturnType<Seat['runs']> => {
-  const runs = seat.runs();
+/** Active runs first, then the newest. */
+const ordered = (client: SessionClient): ReturnType<SessionClient['runs']> => {
+  const runs = client.runs();
   return [...runs.filter(({ state }) => state === 'running'), ...runs.filter(({ state }) => state !== 'running')];
 };
 
-async function wherever(seat: Seat, word: string): Promise<Target | null> {
-  for (const { session } of ordered(seat).slice(0, FAR)) {
-    const seen = await seat.look(session);
+async function wherever(client: SessionClient, word: string): Promise<Target | null> {
+  for (const { session } of ordered(client).slice(0, FAR)) {
+    const seen = await client.look(session);
     const found = foundIn(seen.family, word);
     if (found.ok) return { seen, record: found.value };
     if (found.fault.is === 'several') throw missed(word, found.fault);
@@ -72,32 +92,32 @@ async function wherever(seat: Seat, word: string): Promise<Target | null> {
   return null;
 }
 
-/** The start of a session's id is enough where it is the only one; else nothing is meant. */
-async function byStart(seat: Seat, word: string): Promise<Target> {
-  const begin = ordered(seat).filter(({ session }) => word.length >= 3 && session.startsWith(word));
+/** Accepts the start of a session id if only one id begins so. */
+async function byStart(client: SessionClient, word: string): Promise<Target> {
+  const begin = ordered(client).filter(({ session }) => word.length >= 3 && session.startsWith(word));
   const [one] = begin;
-  if (one !== undefined && begin.length === 1) return inRun(seat, one.session, 'ROOT');
-  const { family } = await usualSeen(seat);
+  if (one !== undefined && begin.length === 1) return inRun(client, one.session, 'ROOT');
+  const { family } = await usualSeen(client);
   throw unknown(word, family.sessions);
 }
 
-async function inRun(seat: Seat, session: SessionId, word: string): Promise<Target> {
-  const seen = await seat.look(session);
+async function inRun(client: SessionClient, session: SessionId, word: string): Promise<Target> {
+  const seen = await client.look(session);
   const found = foundIn(seen.family, word);
   if (found.ok) return { seen, record: found.value };
   throw found.fault.is === 'several' ? missed(word, found.fault) : unknown(word, seen.family.sessions);
 }
 
-function runNamed(seat: Seat, word: string): SessionId {
-  const found = seat.runs().filter(({ session }) => word !== '' && session.startsWith(word));
+function runNamed(client: SessionClient, word: string): SessionId {
+  const found = client.runs().filter(({ session }) => word !== '' && session.startsWith(word));
   const one = found.find(({ session }) => session === word) ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one.session;
   const words = found.length > 1 ? `${found.length} sessions begin with "${word}"` : `there is no session "${word}"`;
   throw new Exit(
     EXIT.wrongUse,
-    seat.as === null
+    client.as === null
       ? `${words} of this project\n  \`mimir sessions\` lists them`
-      : `${words} here: an agent reaches those of its own run only\n  \`mimir others\` lists them`,
+      : `${words} here: agents can reach only sessions of their own run\n  \`mimir others\` lists them`,
   );
 }
 
@@ -105,7 +125,7 @@ function missed(word: string, { candidates }: Miss): Exit {
   const lines = candidates.map((one) => `  ${one.agent} (${one.session_id})  ${one.status}`);
   return new Exit(
     EXIT.wrongUse,
-    `${candidates.length} sessions are called "${word}"\n${lines.join('\n')}\n  name one by its id`,
+    `${candidates.length} sessions are called "${word}"\n${lines.join('\n')}\n  use the id of one of them`,
   );
 }
 
@@ -128,16 +148,16 @@ function unknown(word: string, sessions: readonly SessionRecord[]): Exit {
 
 /** `engineer-task1 (4f9a2c)` */
 export const named = ({ name, session_id }: Pick<SessionRecord, 'name' | 'session_id'>): string =>
-  `${harmless(name).replaceAll('\n', ' ')} (${session_id})`;
+  `${sanitise(name).replaceAll('\n', ' ')} (${session_id})`;
 
-/** What becomes of a text for somebody at work. */
+/** What happens to a message for a busy session. */
 export const BY_DELIVERY: Readonly<Record<Delivery, Sent>> = {
   sequential: 'queued',
   important: 'sent',
   urgent: 'interrupted',
 };
 
-/** What became of the text, in words that scripts rely on. */
+/** Says what happened to the message. Scripts rely on these texts. */
 export function sentWords({ record }: Pick<Target, 'record'>, sent: Sent): string {
   if (sent === 'queued') return `Queued for ${record.session_id} (will inject when idle)`;
   if (sent === 'resumed') return `Input sent to ${named(record)}`;

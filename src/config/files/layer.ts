@@ -1,27 +1,24 @@
 /**
- * One file of settings, read and judged by itself: syntax, types, keys that this layer may not set. What several layers say
- * together is merge.ts's.
+ * Reads and validates one file of settings by itself: syntax, types, keys that this layer may not set. merge.ts combines the
+ * layers.
  */
 import type { z } from 'zod';
-import type { Layer as LayerName, Reason } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { builtIn } from '../../policy/rules.ts';
-import { type Path, ruleOf } from '../schema/keys.ts';
-import { knownKeys } from '../schema/known-keys.ts';
-import { configSchemaJson, Settings } from '../schema/schema.ts';
-import { type Judged, keyOf, PREPARED } from './parse-cache.ts';
-import type { ConfigFault } from './fault.ts';
-import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
-import { leavesOf, placeOf, plainOf, respelled, without } from './tree-walk.ts';
-import { readTree, type Tree } from './tree.ts';
+import type { Layer as LayerName, Mode, Reason } from '../../domain/reason.ts';
+import type { Permissions } from '../../domain/plan/plan.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/text.ts';
+import { builtIn } from '../../policy/index.ts';
+import { knownKeys, type Path, ruleOf, Settings } from '../schema/schema.ts';
+import { type ValidatedLayer, keyOf, PREPARED } from './parse-cache.ts';
+import { type ConfigFault, type FaultWords, fileFault } from './read-text.ts';
+import { faultAt, leavesOf, placeOf, plainOf, readTree, respelled, type Tree, without } from './tree.ts';
 
 export interface Layer {
   readonly name: LayerName;
-  /** The file as people would name it; null for the command line. */
+  /** The file as people name it; null for the command line. */
   readonly file: string | null;
   readonly settings: Settings;
-  /** Where a key is written, as a reason with the rule in words. */
+  /** The place of a key, as a reason that includes the rule. */
   reason(path: Path): Reason;
   /** A fault at a key of this layer. */
   fault(path: Path, problem: string, remedy: string): ConfigFault;
@@ -29,14 +26,14 @@ export interface Layer {
 
 export interface ReadLayer {
   readonly layer: Layer;
-  /** Warnings: keys that have no effect. */
+  /** Warnings about keys without effect. */
   readonly notes: readonly string[];
 }
 
-/** How people meet the file of the package's own defaults. */
+/** How the file of the package's defaults is named in messages. */
 export const OWN_FILE = "Mimir's own .mimir/config.yml";
 
-/** Reads the text of a layer's file. All faults of the file are told at once. */
+/** Reads the text of a layer's file; reports all its faults at once. */
 export function readLayer(
   name: LayerName,
   file: string,
@@ -59,7 +56,7 @@ export function judgeLayer(
   file: string,
   text: string,
   trusted = false,
-): Result<Judged, readonly ConfigFault[]> {
+): Result<ValidatedLayer, readonly ConfigFault[]> {
   const tree = readTree(text, file);
   if (!tree.ok) return fail([tree.fault]);
   const checked = checkedSettings(file, respelled(tree.value));
@@ -70,14 +67,14 @@ export function judgeLayer(
   return ok(trusted ? withoutYolo(file, checked.value) : withoutPreferences(file, checked.value));
 }
 
-/** A layer made of settings that stand in no file: the flags. `words` names the flag of a path. */
-export function typedLayer(settings: Settings, words: (path: Path) => string): Layer {
+/** A layer of settings from the flags instead of a file. `words` names the flag of a path. */
+function typedLayer(settings: Settings, words: (path: Path) => string): Layer {
   return {
     name: 'command line',
     file: null,
     settings,
     reason: (path) => ({ rule: words(path), layer: 'command line', file: null, line: null }),
-    fault: (path, problem, remedy) => ({ file: words(path), line: null, column: null, problem, remedy }),
+    fault: (path, problem, remedy) => fileFault(words(path), problem, remedy),
   };
 }
 
@@ -91,11 +88,11 @@ function layerOf(name: LayerName, file: string, tree: Tree, settings: Settings):
       const rule = `${list.join('.')}: ${words(valueAt(settings, list))}`;
       return name === 'default' ? builtIn(rule) : { rule, layer: name, file, line: placeOf(tree, path).line };
     },
-    fault: (path, problem, remedy) => ({ file, ...placeOf(tree, path), problem, remedy }),
+    fault: (path, problem, remedy) => faultAt(file, tree, path, problem, remedy),
   };
 }
 
-/** A value as YAML would have it on one line: `[haiku-4.5, o3]`. */
+/** A value as YAML on one line: `[haiku-4.5, o3]`. */
 export function words(value: unknown): string {
   if (Array.isArray(value)) return cut(`[${value.map((each) => words(each)).join(', ')}]`);
   if (typeof value === 'object' && value !== null) {
@@ -109,26 +106,31 @@ export function words(value: unknown): string {
 }
 const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
 
-function checkedSettings(file: string, tree: Tree): Result<Judged, readonly ConfigFault[]> {
+function checkedSettings(file: string, tree: Tree): Result<ValidatedLayer, readonly ConfigFault[]> {
   const checked = Settings.safeParse(plainOf(tree));
   if (checked.success) return ok({ tree, settings: checked.data, notes: [] });
-  const faults = checked.error.issues.flatMap((issue) => faultsOf(file, tree, issue));
+  const faults = checked.error.issues.flatMap((issue) =>
+    issueFaults(file, tree, issue, (path, key) => ADVICE.get(key) ?? suggestion(key, knownKeys(path))),
+  );
   return fail(faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
 }
 
-function faultsOf(file: string, tree: Tree, issue: z.core.$ZodIssue): readonly ConfigFault[] {
+/** Translates one zod issue into faults with places. `remedy` gives the advice for an unknown key. */
+export function issueFaults(
+  file: string,
+  tree: Tree,
+  issue: z.core.$ZodIssue,
+  remedy: (path: Path, key: string) => string,
+): readonly ConfigFault[] {
   const path = issue.path.filter((part) => typeof part !== 'symbol');
   if (issue.code !== 'unrecognized_keys')
     return [{ file, ...placeOf(tree, path), ...wordsFor(issue, valueAt(plainOf(tree), path)) }];
-  const known = knownKeys(configSchemaJson(), path);
-  return issue.keys.map((key) => {
-    const whole = [...path.map(String), key];
-    const problem = `unknown key ${nameOf(whole)}`;
-    return { file, ...placeOf(tree, whole), problem, remedy: ADVICE.get(key) ?? suggestion(key, known) };
-  });
+  return issue.keys.map((key) =>
+    faultAt(file, tree, [...path, key], `unknown key ${nameOf([...path, key])}`, remedy(path, key)),
+  );
 }
 
-/** For keys that people expect and that no spelling leads to. */
+/** Advice for keys that people expect but that do not exist. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['apiKey', 'a file never holds a key: set a variable and write its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"'],
 ]);
@@ -136,17 +138,16 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 /** Keys that this layer may not set at all. */
 function forbidden(name: LayerName, file: string, tree: Tree, path: readonly string[]): readonly ConfigFault[] {
   const { kind } = ruleOf(path);
-  const at = placeOf(tree, path);
-  if (kind === 'managed only' && name !== 'managed') {
-    return [{ file, ...at, problem: `${nameOf(path)} is for the managed policy only`, remedy: 'take it out' }];
-  }
+  const at = (problem: string, remedy: string): readonly ConfigFault[] => [
+    faultAt(file, tree, path, `${nameOf(path)} ${problem}`, remedy),
+  ];
+  if (kind === 'managed only' && name !== 'managed') return at('is for the managed policy only', 'take it out');
   if (kind !== 'grant' || name !== 'project') return [];
-  const problem = `${nameOf(path)} can't be set by a project`;
-  return [{ file, ...at, problem, remedy: 'move it to your own config.yml (`mimir config show` names it)' }];
+  return at("can't be set by a project", 'move it to your own config.yml (`mimir config show` names it)');
 }
 
-/** A project may prefer a mode, but none that asks nobody. */
-function withoutYolo(file: string, checked: Judged): Judged {
+/** Drops `yolo` from a project's preferences: a project may not prefer a mode without any questions. */
+function withoutYolo(file: string, checked: ValidatedLayer): ValidatedLayer {
   const path = ['mode', 'default'];
   if (checked.settings.mode?.default !== 'yolo') return checked;
   const tree = without(checked.tree, path);
@@ -155,8 +156,8 @@ function withoutYolo(file: string, checked: Judged): Judged {
   return { tree, settings: Settings.parse(plainOf(tree)), notes: [...checked.notes, note] };
 }
 
-/** Before trust a project may only restrict. */
-function withoutPreferences(file: string, checked: Judged): Judged {
+/** Drops the preferences of an untrusted project, which may only restrict. */
+function withoutPreferences(file: string, checked: ValidatedLayer): ValidatedLayer {
   const preferences = leavesOf(checked.tree).filter((path) => ruleOf(path).kind === 'preference');
   if (preferences.length === 0) return checked;
   const tree = preferences.reduce(without, checked.tree);
@@ -164,3 +165,156 @@ function withoutPreferences(file: string, checked: Judged): Judged {
   const note = `${file}: ignored, since this project is not trusted: ${preferences.map(nameOf).join(', ')}`;
   return { tree, settings, notes: [...checked.notes, note] };
 }
+
+// What zod found wrong, in words for the person who wrote the file: what is there, and what to write instead.
+
+/** Words one zod issue about the value at `path` for the author of the file: the present value, and what to write instead. */
+function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
+  const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
+  const is = secretly(name) ?? shown(value);
+  switch (issue.code) {
+    case 'invalid_type':
+      return { problem: `${name} is ${is}`, remedy: `write ${KINDS.get(issue.expected) ?? issue.expected}` };
+    case 'invalid_value':
+      return { problem: `${name} is ${is}`, remedy: among(value, issue.values.map(String)) };
+    case 'too_small':
+      return { problem: `${name} is ${is}`, remedy: `write at least ${String(issue.minimum)}` };
+    case 'too_big':
+      return { problem: `${name} is ${is}`, remedy: `write at most ${String(issue.maximum)}` };
+    default:
+      return { problem: `${name} is ${is}`, remedy: remedyByName(name) };
+  }
+}
+
+/** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
+function secretly(name: string): string | null {
+  if (name.endsWith('apiKeyEnv')) return 'no name of a variable';
+  if (name.includes('.headers.')) return 'no value of a header';
+  return name.endsWith('baseUrl') ? 'no address' : null;
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['boolean', 'true or false, without quotes'],
+  ['int', 'a whole number, without quotes'],
+  ['number', 'a number, without quotes'],
+  ['string', 'text'],
+  ['array', 'a list: [a, b]'],
+  ['object', 'keys below it, or take it out'],
+  ['record', 'keys below it, or take it out'],
+]);
+
+/** `agentOrchestration.roles.finder.tools[1]`. */
+export const nameOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    return name === '' ? String(part) : `${name}.${String(part)}`;
+  }, '');
+
+/** An own property of an object, or undefined. */
+function member(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  const found: unknown = Reflect.get(value, key);
+  return found;
+}
+
+/** The value at a path of plain JSON. */
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((here, part) => member(here, String(part)), value);
+
+/** A value on one line, at most 60 characters. */
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  const text = JSON.stringify(value) ?? 'empty';
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function among(value: unknown, choices: readonly string[]): string {
+  if (typeof value !== 'string') return `write one of: ${choices.join(', ')}`;
+  const hint = suggestion(value, choices);
+  return hint.startsWith('did') ? hint : `write one of: ${choices.join(', ')}`;
+}
+
+function remedyByName(name: string): string {
+  if (/[Dd]uration|retention|Timeout|Interval|answerWithin|retryFor/.test(name))
+    return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
+  if (name === 'minVersion') return 'write a version in quotes, such as "1.0"';
+  if (name.endsWith('baseUrl')) return EXAMPLE;
+  if (name.includes('.headers.')) return 'write a text, or {env: NAME} for the value of a variable';
+  if (name.endsWith('apiKeyEnv')) return 'write the name of an environment variable, such as ANTHROPIC_API_KEY';
+  if (name.startsWith('providers')) return 'name a provider with lower-case letters, digits, "-" or "_"';
+  return '`mimir config schema` shows what may stand here';
+}
+
+// What the command line says in the words of the configuration: a layer like the files, with flags for lines.
+
+/** Flags that set rules and preferences, parsed: milliseconds and US dollars. */
+export interface Flags {
+  readonly mode?: Mode;
+  readonly maxCost?: number;
+  readonly maxTokens?: number;
+  readonly maxDuration?: number;
+  /** The model for every role. */
+  readonly model?: string;
+  /** Role -> model. */
+  readonly roleModels?: Readonly<Record<string, string>>;
+  readonly theme?: string;
+  /** What agents of this run may do without approval. */
+  readonly allow?: Permissions;
+}
+
+/** The flags as a layer: they restrict and prefer, and grant only what `--allow` names. */
+export function flagLayer(flags: Flags): Layer {
+  const { mode, maxCost, maxTokens, maxDuration, theme, allow } = flags;
+  const roles = Object.entries(flags.roleModels ?? {}).map(([role, defaultModel]) => [role, { defaultModel }] as const);
+  const settings: Settings = {
+    budgets: { run: defined({ maxCost, maxTokens, maxDuration }) },
+    ...defined({
+      mode: mode && { default: mode },
+      ui: theme === undefined ? undefined : { theme },
+      permissions: allow,
+      agentOrchestration: roles.length === 0 ? undefined : { roles: Object.fromEntries(roles) },
+    }),
+  };
+  return typedLayer(settings, (path) => flagOf(path, flags));
+}
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['maxCost', '--max-cost'],
+  ['maxTokens', '--max-tokens'],
+  ['maxDuration', '--max-duration'],
+  ['mode', '--mode'],
+  ['ui', '--theme'],
+]);
+
+/** `--max-cost 5`, `--role-model oracle=o3`. */
+function flagOf(path: Path, flags: Flags): string {
+  if (path[0] === 'agentOrchestration') {
+    const role = String(path[2]);
+    return `--role-model ${role}=${flags.roleModels?.[role] ?? ''}`;
+  }
+  if (path[0] === 'permissions') return `--allow ${String(path[1])}`;
+  const key = String(path[0] === 'budgets' ? path[2] : path[0]);
+  const value: unknown = { ...flags, ui: flags.theme }[key];
+  return value === undefined ? (NAMES.get(key) ?? key) : `${NAMES.get(key) ?? key} ${words(value)}`;
+}
+
+// Is this an address that models may be called at? Judged before it is ever shown: what it holds may be a secret.
+
+/** Why a base URL cannot be used, without repeating it, because it may contain a secret; null if it can. */
+export function baseUrlProblem(baseUrl: string): FaultWords | null {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return { problem: 'is no address that models can be called at', remedy: EXAMPLE };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return {
+      problem: 'holds a user name or a password, which would be seen wherever the address is shown',
+      remedy: 'take it out, and name the environment variable with the key as apiKeyEnv',
+    };
+  }
+  if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host and a path', remedy: EXAMPLE };
+  return null;
+}
+
+/** The remedy for an invalid address. */
+const EXAMPLE = 'write an address such as http://127.0.0.1:11434/v1';

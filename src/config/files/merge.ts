@@ -1,14 +1,13 @@
 /**
- * Several layers -> one value a key. Restrictions meet on a lattice, so that no order of layers matters and none can loosen
- * another; the package's own defaults hold where nobody says anything, and bound what a project alone may say.
+ * Merges layers into one value per key. Restrictions are combined on a lattice, so that the order of layers does not matter and
+ * none can loosen another; the package's defaults apply where no layer sets a key, and bound what a project alone may set.
  */
 import { type Layer as LayerName, type Reason, reasonText } from '../../domain/reason.ts';
 import type { Layer } from './layer.ts';
-import { type Merge, ruleOf } from '../schema/keys.ts';
-import { durationMs } from '../schema/schema.ts';
+import { durationMs, type Merge, ruleOf, Settings } from '../schema/schema.ts';
 
-/** One layer's word on a key. */
-export interface Said {
+/** One layer's value of a key. */
+export interface LayerValue {
   readonly layer: LayerName;
   readonly value: unknown;
   readonly from: Reason;
@@ -16,16 +15,16 @@ export interface Said {
 
 export interface Effective {
   readonly path: readonly string[];
-  /** For `each` and `union` the lists put together; else the one that holds. */
+  /** For `each` and `union` the combined lists; else the value in force. */
   readonly value: unknown;
   readonly from: Reason;
-  /** All that take part, in the order of layers. */
-  readonly said: readonly Said[];
+  /** All values that take part, in the order of layers. */
+  readonly said: readonly LayerValue[];
 }
 
-/** Every key that any layer names, by its dotted name, with what holds. */
+/** Every key that any layer sets, by its dotted name, with the value in force. */
 export function merge(layers: readonly Layer[]): ReadonlyMap<string, Effective> {
-  const byKey = new Map<string, { readonly path: readonly string[]; readonly said: Said[] }>();
+  const byKey = new Map<string, { readonly path: readonly string[]; readonly said: LayerValue[] }>();
   for (const layer of inOrder(layers)) {
     for (const { path, value } of valuesOf(layer.settings)) {
       const name = path.join('.');
@@ -39,15 +38,15 @@ export function merge(layers: readonly Layer[]): ReadonlyMap<string, Effective> 
 
 const ORDER: readonly LayerName[] = ['default', 'managed', 'user', 'project', 'command line'];
 
-/** From the ground up, whatever order they came in; files of one layer as an administrator counts them: deeper ones later, by name. */
+/** Layers from the weakest to the strongest; files of one layer by depth, then by name, as an administrator orders them. */
 export const inOrder = <L extends Pick<Layer, 'name' | 'file'>>(layers: readonly L[]): readonly L[] =>
   [...layers].sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name) || byFile(a.file ?? '', b.file ?? ''));
 
 const byFile = (a: string, b: string): number =>
   a.split('/').length - b.split('/').length || Number(a > b) - Number(a < b);
 
-/** The words that count: defaults only where no one with authority spoke. A project never speaks alone. */
-export function binding(said: readonly Said[]): readonly Said[] {
+/** The values that count: defaults only if no layer with authority sets the key. A project never has authority alone. */
+export function binding(said: readonly LayerValue[]): readonly LayerValue[] {
   const authority = said.filter(({ layer }) => layer !== 'default' && layer !== 'project');
   const base = authority.length > 0 ? authority : said.filter(({ layer }) => layer === 'default');
   return [...base, ...said.filter(({ layer }) => layer === 'project')];
@@ -55,8 +54,8 @@ export function binding(said: readonly Said[]): readonly Said[] {
 
 export type Holding = Omit<Effective, 'path'>;
 
-/** What holds of several words on one key. `said` is not empty. */
-export function settle(said: readonly Said[], how: Merge): Holding {
+/** The value in force among `values`, which is not empty. */
+export function settle(said: readonly LayerValue[], how: Merge): Holding {
   if (how === 'union') return together(said);
   if (how === 'each') return together(binding(said));
   if (how === 'first') return holding(nearest(said), said);
@@ -68,28 +67,28 @@ export function settle(said: readonly Said[], how: Merge): Holding {
   );
 }
 
-const holding = (one: Said, said: readonly Said[]): Holding => ({ value: one.value, from: one.from, said });
+const holding = (one: LayerValue, said: readonly LayerValue[]): Holding => ({ value: one.value, from: one.from, said });
 
-/** Preferences: the person's own before the project's, which is before what an organisation suggests. */
+/** The precedence of preferences: the person's own, then the project's, then an organisation's suggestions. */
 const PRECEDENCE: readonly LayerName[] = ['command line', 'user', 'project', 'managed', 'default'];
 
-/** Of several files of one layer, the last. */
-const nearest = (said: readonly Said[]): Said =>
+/** The value of the nearest layer; of several files of one layer, the last. */
+const nearest = (said: readonly LayerValue[]): LayerValue =>
   said.reduce((best, next) => (PRECEDENCE.indexOf(next.layer) <= PRECEDENCE.indexOf(best.layer) ? next : best));
 
-/** What an organisation says goes before the person's word, and that before the project's. */
-export function highest<S extends Pick<Said, 'layer'>>(said: readonly S[]): S {
+/** The value with the most authority: an organisation's before the person's, and that before the project's. */
+export function highest<S extends Pick<LayerValue, 'layer'>>(said: readonly S[]): S {
   const rank = ({ layer }: S): number => HIGHEST.indexOf(layer);
   return said.reduce((best, next) => (rank(next) <= rank(best) ? next : best));
 }
 const HIGHEST: readonly LayerName[] = ['managed', 'user', 'project', 'command line', 'default'];
 
-function together(said: readonly Said[]): Holding {
+function together(said: readonly LayerValue[]): Holding {
   const value = said.flatMap((each): readonly unknown[] => (Array.isArray(each.value) ? each.value : [each.value]));
   return holding({ ...nearest(said), value: [...new Set(value)] }, said);
 }
 
-/** Is `a` strictly tighter than `b`? */
+/** True if `a` is strictly tighter than `b`. */
 function tighter(a: unknown, b: unknown, how: 'min' | 'and' | 'or' | readonly string[]): boolean {
   if (how === 'and') return a === false && b !== false;
   if (how === 'or') return a === true && b !== true;
@@ -97,7 +96,7 @@ function tighter(a: unknown, b: unknown, how: 'min' | 'and' | 'or' | readonly st
   return how.indexOf(String(a)) > how.indexOf(String(b));
 }
 
-/** Numbers as they are, durations in milliseconds; what is neither counts as nothing allowed. */
+/** Numbers unchanged, durations in milliseconds; anything else is 0. */
 export function amount(value: unknown): number {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? (durationMs(value) ?? 0) : 0;
@@ -115,11 +114,27 @@ function valuesOf(value: unknown, path: readonly string[] = []): readonly Value[
     .flatMap(([key, below]) => valuesOf(below, [...path, key]));
 }
 
-/** A line for each; of the layers that may only tighten, the project and the command line. */
+/** Merged values as settings. They were validated by layer, so a failure here is a bug and throws. */
+export const settingsFrom = (values: readonly Value[]): Settings =>
+  Settings.parse(nested(values.map(({ path, value }) => ({ path, value }))));
+
+function nested(values: readonly Value[]): unknown {
+  const [only] = values;
+  if (values.length === 1 && only?.path.length === 0) return only.value;
+  const keys = [...new Set(values.map(({ path }) => path[0] ?? ''))];
+  return Object.fromEntries(
+    keys.map((key) => [
+      key,
+      nested(values.filter(({ path }) => path[0] === key).map(({ path, value }) => ({ path: path.slice(1), value }))),
+    ]),
+  );
+}
+
+/** One line for each value of a project or the command line that has no effect, because another layer is tighter. */
 export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly string[] =>
   [...values.values()].flatMap(({ path, value, from, said }) => {
     const { kind, merge } = ruleOf(path);
-    // What an organisation says of a person's own affairs where it binds: the person's word is the one without effect.
+    // Here the organisation's value binds the person, whose value is then the one without effect.
     const bound = kind === 'grant' && merge === 'highest';
     if ((kind !== 'restriction' && !bound) || ['first', 'each', 'union'].some((whole) => whole === merge)) return [];
     const same = (other: unknown): boolean => other === value || (merge === 'min' && amount(other) === amount(value));

@@ -1,31 +1,31 @@
 /**
- * Reads a configuration file that a stranger may have written: regular files only, never a pipe, never more than the cap
- * plus one byte, UTF-8 or nothing. What stands in it is for others.
+ * Reads a configuration file of unknown origin: regular files only, never a pipe, at most the limit plus one byte, UTF-8 only. Parsing is
+ * left to others.
  */
-import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import { type ConfigFault, NO_PERMISSION, PLAIN_FILE } from './fault.ts';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { fail, ok, type Result } from '../../domain/result.ts';
 
-/** 64 KiB: more than any hand-written configuration, little enough to parse at once. */
+/** 64 KiB: more than any hand-written configuration, and fast to parse. */
 const MAX_BYTES = 64 * 1024;
 
 export interface FileToRead {
   readonly path: string;
-  /** How people would name it. */
+  /** The path as people name it. */
   readonly shown: string;
-  /** Refuse a symbolic link as the last component: for files of a project. */
+  /** `refuse` rejects a symbolic link as the last component, for files of a project. */
   readonly links: 'follow' | 'refuse';
-  /** `mine`: refuse a file of another user, or one that anybody may write; `root`: one that anybody but root may. */
+  /** `mine` rejects a file of another user or writable by everyone; `root` a file writable by anyone but root. */
   readonly owner: 'mine' | 'root' | 'any';
 }
 
-/** The text of the file; null when there is none. */
+/** The text of the file; null if it does not exist. */
 export function readText({ path, shown, links, owner }: FileToRead): Result<string | null, ConfigFault> {
   const wrong = (problem: string, remedy: string): Result<never, ConfigFault> =>
-    fail({ file: shown, line: null, column: null, problem, remedy });
+    fail(fileFault(shown, problem, remedy));
   let descriptor: number;
   try {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer for ever.
+    // Without O_NONBLOCK, opening a pipe would wait for ever.
     const nofollow = links === 'refuse' ? constants.O_NOFOLLOW : 0;
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | nofollow);
   } catch (error) {
@@ -61,10 +61,10 @@ function ownerWords(owner: FileToRead['owner'], status: Owned): readonly [proble
   return null;
 }
 
-/** Files of root are as good as one's own. */
+/** Files of root are as trustworthy as the user's own. */
 const isMine = ({ uid, mode }: Owned): boolean => (uid === process.geteuid?.() || uid === 0) && (mode & 0o002) === 0;
 
-/** Looked at once more on what was really opened. */
+/** Checked again on the file that was really opened. */
 const isRoots = ({ uid, mode }: Owned): boolean => uid === 0 && (mode & 0o022) === 0;
 
 type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
@@ -77,7 +77,8 @@ function opening(code: string, wrong: Wrong, open = 'make it readable for you'):
   return wrong(`can't be read (${code})`, 'check the file');
 }
 
-function readUpTo(descriptor: number, limit: number): Buffer {
+/** Reads at most `limit` bytes from the current position. */
+export function readUpTo(descriptor: number, limit: number): Buffer {
   const bytes = Buffer.alloc(limit);
   let length = 0;
   while (length < limit) {
@@ -87,3 +88,78 @@ function readUpTo(descriptor: number, limit: number): Buffer {
   }
   return bytes.subarray(0, length);
 }
+
+// What is wrong with a configuration, for the person who will mend it: where, what, and what to do. Exit code 3.
+
+/** What is wrong, and what to do about it. */
+export type FaultWords = Readonly<Record<'problem' | 'remedy', string>>;
+
+export interface ConfigFault extends FaultWords {
+  /** As people name it: relative to the project, or from `~`. */
+  readonly file: string;
+  /** From 1; null for the file as a whole. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** A fault of the file as a whole. */
+export function fileFault(file: string, problem: string, remedy: string): ConfigFault {
+  return { file, line: null, column: null, problem, remedy };
+}
+
+export const NO_PERMISSION = "can't be read: no permission";
+export const OTHER_NAME = 'would not be read by this name';
+export const PLAIN_FILE = 'put a plain file there, or remove it';
+export const NOT_A_DIRECTORY = 'is a file, not a directory';
+export const THE_DIRECTORY = 'put the directory itself there';
+
+/** `file:line:column: what — what to do`. */
+export function faultText({ file, line, column, problem, remedy }: ConfigFault): string {
+  const place = [file, line, line === null ? null : column].filter((part) => part !== null).join(':');
+  return `${place}: ${problem} — ${remedy}`;
+}
+
+// The user's configuration and Mimir's state by the XDG rules, and how paths are shown to people.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Places {
+  /** The home directory, as a real path if it exists. */
+  readonly home: string;
+  /** `$XDG_CONFIG_HOME/mimir`. */
+  readonly config: string;
+  /** `$XDG_STATE_HOME/mimir`: databases, audit, locks, trust. */
+  readonly state: string;
+  /** `$XDG_RUNTIME_DIR/mimir` for sockets; below the state without that variable. */
+  readonly runtime: string;
+  /** All of Mimir's own folders, including the defaults of these variables. No project may contain one or lie in one. */
+  readonly own?: readonly string[];
+}
+
+/** The directories for this environment, without creating them. `fallbackHome` replaces an empty HOME. */
+export function placesOf(env: Environment, fallbackHome: string): Places {
+  const home = absolute(env['HOME']) ?? fallbackHome;
+  const state = path.join(absolute(env['XDG_STATE_HOME']) ?? path.join(home, '.local', 'state'), 'mimir');
+  const runtime = absolute(env['XDG_RUNTIME_DIR']);
+  const config = path.join(absolute(env['XDG_CONFIG_HOME']) ?? path.join(home, '.config'), 'mimir');
+  const places = {
+    home,
+    config,
+    state,
+    runtime: runtime === null ? path.join(state, 'run') : path.join(runtime, 'mimir'),
+  };
+  const cache = path.join(absolute(env['XDG_CACHE_HOME']) ?? path.join(home, '.cache'), 'mimir');
+  const usual = ['.config', path.join('.local', 'state'), '.cache'].map((name) => path.join(home, name, 'mimir'));
+  return { ...places, own: [...new Set([config, state, places.runtime, cache, ...usual, MANAGED])] };
+}
+
+/** The administrator's folder. */
+const MANAGED = '/etc/mimir';
+
+/** By the XDG rules a relative path counts as not set. */
+const absolute = (value: string | undefined): string | null =>
+  value !== undefined && path.isAbsolute(value) ? path.normalize(value) : null;
+
+/** A path for people, with `~` for the home. */
+export const shownPath = (file: string, home: string): string =>
+  file.startsWith(home + path.sep) ? `~${file.slice(home.length)}` : file;

@@ -1,10 +1,11 @@
 /**
- * Text of a configuration file -> a plain tree that knows the place of every key. A small, unsurprising part of YAML: one
- * document, maps, lists and scalars of the 1.2 core schema. What the keys mean is the schema's to say.
+ * Parses a configuration file into a plain tree with the place of every key. It accepts a small part of YAML: one document, maps, lists and
+ * scalars of the 1.2 core schema. The schema defines the keys.
  */
-import { LineCounter, type Node, type Pair, isAlias, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from './fault.ts';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseAllDocuments } from 'yaml';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { OTHER_SPELLINGS, type Path } from '../schema/schema.ts';
+import { type ConfigFault, fileFault } from './read-text.ts';
 import { MAX_DEPTH, MAX_KEYS, TOO_DEEP, TWO_DOCUMENTS, unfitIn } from './unfit.ts';
 
 export interface Place {
@@ -23,18 +24,18 @@ export interface Entry {
   readonly value: Tree;
 }
 
-/** The tree of a text, or the first thing that is wrong with it. */
+/** The tree of a text, or its first fault. */
 export function readTree(text: string, file: string): Result<Tree, ConfigFault> {
   try {
     return ok(parsed(text));
   } catch (error) {
     if (error instanceof Unfit) return fail({ file, ...error.at, problem: error.message, remedy: error.remedy });
-    // Whatever else the parser throws at odd input is a fault of the input.
-    return fail({ file, line: null, column: null, problem: 'is not readable as YAML', remedy: 'check its syntax' });
+    // Any other error of the parser is a fault of the input.
+    return fail(fileFault(file, 'is not readable as YAML', 'check its syntax'));
   }
 }
 
-/** Stays inside this file: a fault found deep in the walk. */
+/** A fault found deep in the tree; thrown and caught in this file only. */
 class Unfit extends Error {
   readonly at: { readonly line: number | null; readonly column: number | null };
   readonly remedy: string;
@@ -54,11 +55,7 @@ interface Walk {
 function parsed(text: string): Tree {
   refuseEarly(text);
   const lines = new LineCounter();
-  const placeOf = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
-  // The parser's own check for duplicate keys takes quadratic time (7 000 keys: 3.5 s); ours is in `mapOf`.
+  // The parser's check for duplicate keys takes quadratic time (7,000 keys: 3.5 s); `mapOf` checks instead.
   const options = {
     version: '1.2',
     schema: 'core',
@@ -72,16 +69,16 @@ function parsed(text: string): Tree {
   const [document, second] = documents;
   const problem = document?.errors[0] ?? second?.errors[0];
   if (problem !== undefined) {
-    throw new Unfit(placeOf(problem.pos[0]), inWords(problem.message), 'mend the YAML here');
+    throw new Unfit(placeIn(lines, problem.pos[0]), inWords(problem.message), 'fix the YAML here');
   }
   if (second !== undefined) {
-    throw new Unfit(placeOf(second.range[0]), ...TWO_DOCUMENTS);
+    throw new Unfit(placeIn(lines, second.range[0]), ...TWO_DOCUMENTS);
   }
   const root = document?.contents ?? null;
   return root === null ? { is: 'map', at: { line: 1, column: 1 }, entries: [] } : treeOf(root, { lines, keys: 0 }, 0);
 }
 
-/** A directive could switch to YAML 1.1, where `no` is false: none is accepted. */
+/** Directives are refused: one could switch to YAML 1.1, where `no` is false. */
 function refuseEarly(text: string): void {
   const lines = text.split('\n');
   const directive = lines.findIndex((line) => line.startsWith('%'));
@@ -89,22 +86,24 @@ function refuseEarly(text: string): void {
     throw new Unfit({ line: directive + 1, column: 1 }, 'directives are not accepted', 'remove this line');
   }
   const keys = text.split(':').length - 1;
-  // Colons in values and comments count as well; the exact count comes with the walk.
+  // Colons in values and comments count too; the exact count follows during the walk.
   if (keys > MAX_KEYS * 3) throw new Unfit({ line: 1, column: 1 }, `has more than ${MAX_KEYS} keys`, 'shorten it');
   const unfit = unfitIn(text, keys);
   if (unfit !== null) throw new Unfit(unfit, unfit.problem, unfit.remedy);
 }
 
-/** What the parser puts behind the first line is a drawing of the place. */
+/** Drops the drawing of the place that follows the first line of the parser's message. */
 function inWords(message: string): string {
   if (message.includes('call stack')) return TOO_DEEP[0];
   return (message.split('\n')[0] ?? message).replace(/ at line \d+.*$/, '');
 }
 
-function placeAt(node: Node, walk: Walk): Place {
-  const { line, col } = walk.lines.linePos(node.range?.[0] ?? 0);
+function placeIn(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
+
+const placeAt = (node: Node, { lines }: Walk): Place => placeIn(lines, node.range?.[0] ?? 0);
 
 function treeOf(node: Node, walk: Walk, depth: number): Tree {
   const at = placeAt(node, walk);
@@ -159,4 +158,97 @@ function scalarOf(node: Node, at: Place): string | number | boolean | null {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return value;
   throw new Unfit(at, 'this kind of value is not accepted', 'write text, a number, true or false');
+}
+
+// Walks over a tree of a configuration file: its plain value, the place of a path, keys taken out or written another way.
+
+/** The tree as plain JSON. */
+export function plainOf(tree: Tree): unknown {
+  if (tree.is === 'scalar') return tree.value;
+  if (tree.is === 'list') return tree.items.map(plainOf);
+  return Object.fromEntries(tree.entries.map(({ key, value }) => [key, plainOf(value)]));
+}
+
+/** The place of a path: the key itself, or the list item; for a missing path, the nearest existing parent. */
+export function placeOf(tree: Tree, path: Path): Place {
+  let at = tree.at;
+  let here: Tree | undefined = tree;
+  for (const part of path) {
+    if (here === undefined) return at;
+    const next: { readonly at: Place; readonly value: Tree } | undefined = below(here, part);
+    if (next === undefined) return at;
+    at = next.at;
+    here = next.value;
+  }
+  return at;
+}
+
+/** A fault at a path of the file. */
+export function faultAt(file: string, tree: Tree, path: Path, problem: string, remedy: string): ConfigFault {
+  return { file, ...placeOf(tree, path), problem, remedy };
+}
+
+function below(tree: Tree, part: string | number): { readonly at: Place; readonly value: Tree } | undefined {
+  if (tree.is === 'map') return tree.entries.find(({ key }) => key === part);
+  const item = tree.is === 'list' && typeof part === 'number' ? tree.items[part] : undefined;
+  return item === undefined ? undefined : { at: item.at, value: item };
+}
+
+/** The tree without the key at `path`. */
+export function without(tree: Tree, path: readonly string[]): Tree {
+  const [key, ...rest] = path;
+  if (tree.is !== 'map' || key === undefined) return tree;
+  if (rest.length === 0) return { ...tree, entries: tree.entries.filter((entry) => entry.key !== key) };
+  const entries = tree.entries.map((entry) =>
+    entry.key === key ? { ...entry, value: without(entry.value, rest) } : entry,
+  );
+  return { ...tree, entries };
+}
+
+/** The paths of all values other than non-empty maps, in file order. */
+export function leavesOf(tree: Tree, above: readonly string[] = []): readonly (readonly string[])[] {
+  if (tree.is !== 'map') return [above];
+  return tree.entries.flatMap(({ key, value }) => leavesOf(value, [...above, key]));
+}
+
+const OTHER_SECTIONS = new Set([...OTHER_SPELLINGS.keys()].map((spelling) => spelling.split('.')[0] ?? ''));
+
+/** Keys as other programs spell them, put under Mimir's own names. What the table doesn't know stays, to be refused. */
+export function respelled(tree: Tree): Tree {
+  if (tree.is !== 'map' || !tree.entries.some(({ key }) => OTHER_SECTIONS.has(key))) return tree;
+  return leavesOf(tree)
+    .filter(([section = '']) => OTHER_SECTIONS.has(section))
+    .reduce<Tree>((soFar, path) => {
+      const own = OTHER_SPELLINGS.get(path.join('.'))?.split('.');
+      const entry = entryAt(tree, path);
+      if (own === undefined || entry === null) return soFar;
+      return pruned(inserted(without(soFar, path), own, entry), path[0] ?? '');
+    }, tree);
+}
+
+function entryAt(tree: Tree, path: readonly string[]): Entry | null {
+  const [key, ...rest] = path;
+  const entry = tree.is === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
+  if (entry === undefined) return null;
+  return rest.length === 0 ? entry : entryAt(entry.value, rest);
+}
+
+/** Mimir's own spelling wins when both are written. */
+function inserted(tree: Tree, path: readonly string[], entry: Entry): Tree {
+  const [key = '', ...rest] = path;
+  if (tree.is !== 'map') return tree;
+  const found = tree.entries.find((each) => each.key === key);
+  if (rest.length === 0) {
+    return found === undefined ? { ...tree, entries: [...tree.entries, { ...entry, key }] } : tree;
+  }
+  const empty: Tree = { is: 'map', at: entry.at, entries: [] };
+  const value = inserted(found?.value ?? empty, rest, entry);
+  const others = tree.entries.filter((each) => each.key !== key);
+  return { ...tree, entries: [...others, { key, at: found?.at ?? entry.at, value }] };
+}
+
+/** Without a section in which nothing is left. */
+function pruned(tree: Tree, section: string): Tree {
+  const entry = entryAt(tree, [section]);
+  return entry !== null && leavesOf(entry.value).length === 0 ? without(tree, [section]) : tree;
 }

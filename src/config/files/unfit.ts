@@ -1,6 +1,6 @@
 /**
- * What is refused of a text before it is parsed as YAML: characters that other programs show as the end of a line where YAML sees
- * none, so that a comment would swallow the keys behind it; and what takes the parser long. One pass of the lexer, linear in time.
+ * Refuses some texts before YAML parsing: characters that other programs show as a line end but YAML does not, so that a comment could
+ * hide keys; and input that is slow to parse. One pass of the lexer, linear in time.
  */
 import { Lexer } from 'yaml';
 
@@ -16,20 +16,20 @@ export const MAX_DEPTH = 12;
 /** Problem and remedy. */
 export const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'] as const;
 export const TWO_DOCUMENTS = ['a second document begins here', 'keep one document, without "---"'] as const;
-/** Items of lists, and lines that are empty or comments. */
+/** The most list items, and the most empty or comment lines. */
 const MOST_ITEMS = 5000;
 const MOST_LINES = 10_000;
-/** Oddities of one kind that the parser is left to tell of in its own words. */
+/** Up to this many oddities of one kind are left to the parser, which words them better. */
 const FEW = 16;
-/** Anchors, aliases and tags: of the first one its place is told by the parser's tree. */
+/** Up to this many anchors, aliases and tags are left to the tree walk, which reports the place of the first. */
 const MOST_PROPERTIES = 200;
-/** Levels on which the exact depth is left to whoever walks over the tree. */
+/** Up to this depth the exact check is left to the tree walk. */
 const DEEP = 4 * MAX_DEPTH;
 
-/** A lone CR, NEL, LINE SEPARATOR, PARAGRAPH SEPARATOR, and all other control characters but tabs and ends of lines. */
+/** A lone CR, NEL, LINE SEPARATOR, PARAGRAPH SEPARATOR, and control characters other than tabs and line ends. */
 const ODD = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
 
-/** The first thing in `text` for which it is not parsed at all; null: it can be. `keys`: the most that it may have. */
+/** The first reason not to parse `text`; null if there is none. `keys` is the most keys it may have. */
 export function unfitIn(text: string, keys: number): Unfit | null {
   const odd = ODD.exec(text);
   return odd === null ? tooMuchIn(text, keys) : oddAt(text, odd.index);
@@ -47,36 +47,25 @@ function oddAt(text: string, index: number): Unfit {
   };
 }
 
-interface Counts {
-  line: number;
-  column: number;
-  keys: number;
-  depth: number;
-  /** Brackets that close nothing, and other things that the parser tells of one by one. */
-  odd: number;
-  properties: number;
-  items: number;
-  ends: number;
-  documents: number;
-  /** Signs of lists and keys at the beginning of this line. */
-  signs: number;
-  last: string;
-}
+const nothingYet = () => ({
+  line: 1,
+  column: 1,
+  keys: 0,
+  depth: 0,
+  /** Unmatched brackets and other errors that the parser reports one by one. */
+  odd: 0,
+  properties: 0,
+  items: 0,
+  ends: 0,
+  documents: 0,
+  /** List and key signs at the beginning of this line. */
+  signs: 0,
+  last: '',
+});
+type Counts = ReturnType<typeof nothingYet>;
 
 function tooMuchIn(text: string, keys: number): Unfit | null {
-  const counts: Counts = {
-    line: 1,
-    column: 1,
-    keys: 0,
-    depth: 0,
-    odd: 0,
-    properties: 0,
-    items: 0,
-    ends: 0,
-    documents: 0,
-    signs: 0,
-    last: '',
-  };
+  const counts = nothingYet();
   for (const token of new Lexer().lex(text)) {
     count(counts, token);
     const why = whyTooMuch(counts, keys);
@@ -86,7 +75,7 @@ function tooMuchIn(text: string, keys: number): Unfit | null {
   return null;
 }
 
-/** What a token of one sign, or of a property, adds to; `depth` is counted apart. */
+/** The counter that a token of one sign increases; `depth` is handled apart. */
 const COUNTED: ReadonlyMap<string, 'keys' | 'signs' | 'documents' | 'items'> = new Map([
   [':', 'keys'],
   ['-', 'signs'],
@@ -117,7 +106,7 @@ function count(counts: Counts, token: string): void {
 
 const isWritten = (token: string): boolean => token.trim() !== '' && !ADDED.has(token);
 
-/** Text behind quoted text, or a comma without a value before it. */
+/** True for text after quoted text, or a comma without a value before it. */
 const isOdd = (last: string, first: string): boolean =>
   ('"\''.includes(first) && first !== '' && '"\''.includes(last) && last !== '') ||
   (first === ',' && ',[{'.includes(last));
@@ -130,10 +119,10 @@ function whyTooMuch(counts: Counts, keys: number): readonly [string, string] | n
   if (counts.documents > FEW) return TWO_DOCUMENTS;
   if (counts.items > MOST_ITEMS) return [`has more than ${MOST_ITEMS} items`, 'shorten it'];
   if (counts.ends > MOST_LINES) return [`has more than ${MOST_LINES} lines`, 'shorten it'];
-  return counts.odd > FEW ? ['is not readable as YAML', 'mend the YAML here'] : null;
+  return counts.odd > FEW ? ['is not readable as YAML', 'fix the YAML here'] : null;
 }
 
-/** Tokens that the lexer adds to the text. */
+/** Tokens that the lexer inserts. */
 const ADDED: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
 
 function move(counts: Counts, token: string): void {

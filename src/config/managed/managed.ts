@@ -1,45 +1,46 @@
 /**
- * The managed layer: what an administrator wrote below `/etc/mimir`. Nothing moves that place, and what
- * anybody else could have written there is refused, never skipped. What the files say is layer.ts's and merge.ts's.
+ * The managed layer: an administrator's files below `/etc/mimir`. Nothing can move that path, and a file that anyone else could have written
+ * is refused, never skipped. layer.ts and merge.ts interpret the files.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { type ConfigFault, NO_PERMISSION, OTHER_NAME, PLAIN_FILE } from '../files/fault.ts';
-import { codeOf, readText } from '../files/read-text.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { type ReadLayer, readLayer, valueAt } from '../files/layer.ts';
+import * as texts from '../files/read-text.ts';
+import { faultAt, plainOf, readTree } from '../files/tree.ts';
 
-/** Where an administrator's files are. A constant: no variable, flag or file can name another place. */
+/** The folder of the administrator's files. A constant: no variable, flag or file can name another one. */
 export const MANAGED_ROOT = '/etc/mimir';
 
 export interface ManagedFile {
-  /** Its path, which is also how people know it. */
+  /** Its path, which is also how people name it. */
   readonly shown: string;
   readonly text: string;
 }
 
 const MAX_FILES = 100;
 
-/** All policy files, `policy.yml` first, then those of `policy.d` by name; or everything that is wrong with any of them. */
-export function readManaged(root: string): Result<readonly ManagedFile[], readonly ConfigFault[]> {
+/** All policy files: `policy.yml` first, then those of `policy.d` by name; or all their faults. */
+export function readManaged(root: string): Result<readonly ManagedFile[], readonly texts.ConfigFault[]> {
   const names = policyFiles(root);
   if (!names.ok) return names;
-  const read = names.value.map((file) => readManagedFile(file));
+  const read = names.value.map(readManagedFile);
   const faults = read.flatMap((each) => (each.ok ? [] : [each.fault]));
   return faults.length > 0 ? fail(faults) : ok(read.flatMap((each) => (each.ok ? [each.value] : [])));
 }
 
-/** One file that only an administrator could have written: a policy or a role. */
-export function readManagedFile(file: string): Result<ManagedFile, ConfigFault> {
+/** Reads one file that only an administrator can have written: a policy or a role. */
+export function readManagedFile(file: string): Result<ManagedFile, texts.ConfigFault> {
   const owner = ownerFault(file, 'file');
   if (owner !== null) return fail(owner);
-  const text = readText({ path: file, shown: file, links: 'follow', owner: 'root' });
+  const text = texts.readText({ path: file, shown: file, links: 'follow', owner: 'root' });
   if (!text.ok) return text;
   if (text.value !== null) return ok({ shown: file, text: text.value });
-  return fail({ ...faultOf(file), problem: 'leads nowhere', remedy: 'put the file itself there, or remove it' });
+  return fail(texts.fileFault(file, 'leads nowhere', 'put the file itself there, or remove it'));
 }
 
-/** Names in a folder of the administrator's; null where there is none. The folder is checked like its files. */
-export function managedFolder(folder: string): Result<readonly string[] | null, ConfigFault> {
+/** The names in a folder of the administrator's; null if it does not exist. The folder is checked like its files. */
+export function managedFolder(folder: string): Result<readonly string[] | null, texts.ConfigFault> {
   if (!isThere(folder)) return ok(null);
   const owner = ownerFault(folder, 'directory');
   if (owner !== null) return fail(owner);
@@ -51,11 +52,11 @@ export function managedFolder(folder: string): Result<readonly string[] | null, 
     );
   } catch (error) {
     const remedy = `make it readable for everybody: chmod a+rx ${folder}`;
-    return fail({ ...faultOf(folder), problem: `can't be read (${codeOf(error)})`, remedy });
+    return fail(texts.fileFault(folder, `can't be read (${texts.codeOf(error)})`, remedy));
   }
 }
 
-function policyFiles(root: string): Result<readonly string[], readonly ConfigFault[]> {
+function policyFiles(root: string): Result<readonly string[], readonly texts.ConfigFault[]> {
   const above = managedFolder(root);
   if (!above.ok) return fail([above.fault]);
   if (above.value === null) return ok([]);
@@ -72,14 +73,14 @@ function policyFiles(root: string): Result<readonly string[], readonly ConfigFau
   if (misnamed.length > 0) return fail(misnamed);
   const files = names.filter((name) => name.endsWith('.yml')).map((name) => path.join(folder, name));
   if (files.length > MAX_FILES) {
-    return fail([{ ...faultOf(folder), problem: `has more than ${MAX_FILES} files`, remedy: 'put them together' }]);
+    return fail([texts.fileFault(folder, `has more than ${MAX_FILES} files`, 'put them together')]);
   }
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
 }
 
 /**
- * Files beside the policy that look like one and are not read, by their paths: copies of editors and packages (`policy.yml.bak`),
- * hidden ones. Empty where nothing can be listed: what is wrong with a folder is told by `readManaged`.
+ * Files beside the policy that look like one but are not read: backups of editors and packages (`policy.yml.bak`), hidden files. Empty if a
+ * folder cannot be listed; `readManaged` reports that.
  */
 export function passedOver(root: string): readonly string[] {
   return [root, path.join(root, 'policy.d')].flatMap((folder) => {
@@ -94,22 +95,22 @@ export function passedOver(root: string): readonly string[] {
   });
 }
 
-/** A policy under another name would rule nothing, and nobody would notice. */
+/** A policy under another name would have no effect without anybody noticing. */
 const LIKE_YAML = /\.ya?ml$/i;
 
-function misnamedIn(folder: string, name: string): ConfigFault {
+function misnamedIn(folder: string, name: string): texts.ConfigFault {
   const within = path.basename(folder) === 'policy.d';
   const remedy = within ? 'let its name end in .yml' : 'name it policy.yml, or move it into policy.d as a .yml';
-  return { ...faultOf(path.join(folder, name)), problem: OTHER_NAME, remedy };
+  return texts.fileFault(path.join(folder, name), texts.OTHER_NAME, remedy);
 }
 
 /**
- * What can be told of the managed files without reading them, as one text: equal while nobody touched any. The folders are
- * in it, so that a new file shows; a few microseconds for each.
+ * The metadata of the managed files as one text, equal while nobody changed any file. It includes the folders, to detect new files, and takes
+ * a few microseconds for each.
  */
 export function managedMark(root: string, files: readonly string[]): string {
   const top = markOf(root);
-  // Nothing below what isn't there: where nobody rules, one look is all.
+  // Without the top folder there is nothing else to check.
   if (top === ABSENT && files.length === 0) return top;
   const all = new Set([path.join(root, 'policy.d'), path.join(root, 'policy.yml'), ...files]);
   return [top, ...[...all].map(markOf)].join('\n');
@@ -123,85 +124,73 @@ function markOf(file: string): string {
     if (status === undefined) return ABSENT;
     return status.isSymbolicLink() ? `${figures(status)} ${figures(statSync(file))}` : figures(status);
   } catch (error) {
-    return codeOf(error);
+    return texts.codeOf(error);
   }
 }
 
 const figures = ({ dev, ino, size, mtimeMs, ctimeMs, mode, uid }: Stats): string =>
   [dev, ino, size, mtimeMs, ctimeMs, mode, uid].join(' ');
 
-/** Anything at all, a link that leads nowhere included; what can't be looked at is there too, and refused by who reads it. */
-function isThere(file: string): boolean {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
+/** True for anything, even a broken link. What cannot be inspected counts as present and is refused when it is read. */
+const isThere = (file: string): boolean => tried(() => lstatSync(file, { throwIfNoEntry: false }) !== undefined, true);
 
-const faultOf = (file: string): Pick<ConfigFault, 'file' | 'line' | 'column'> => ({ file, line: null, column: null });
+// Checks that only root can have put a file in place. Every part of the path is checked, from `/` on and along every link, because a part that
+// another user owns or may write could be swapped.
 
-// Could anybody but root have put this here? Every part of a path is looked at, from `/` on and along every link: one that
-// somebody else owns or may write could be swapped for another.
-
-/** Owner that a user namespace shows for everybody whom it doesn't know. */
+/** The owner that a user namespace shows for unknown users. */
 const OVERFLOW = 65_534;
 const MAX_LINKS = 40;
 
-/** What makes `file` (absolute) unfit as an administrator's word, or null. `kind`: what has to be at its end. */
-function ownerFault(file: string, kind: 'file' | 'directory'): ConfigFault | null {
-  const wrong = ({ problem, remedy }: Words): ConfigFault => ({ file, line: null, column: null, problem, remedy });
+/** Why `file` (absolute) cannot be trusted as an administrator's, or null. `kind` is what it must be. */
+function ownerFault(file: string, kind: 'file' | 'directory'): texts.ConfigFault | null {
+  const found = ownerProblem(file, kind);
+  return found === null ? null : texts.fileFault(file, found.problem, found.remedy);
+}
+
+function ownerProblem(file: string, kind: 'file' | 'directory'): texts.FaultWords | null {
   let rest = partsOf(file);
   let here = '/';
   let links = 0;
   const top = unfit('/', lstatSync('/'));
-  if (top !== null) return wrong(top);
+  if (top !== null) return top;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = path.join(here, part);
     const found = statusOf(next);
-    if (!found.ok) return wrong(found.words);
-    const problem = unfit(next, found.status);
-    if (problem !== null) return wrong(problem);
-    if (!found.status.isSymbolicLink()) {
+    if (!found.ok) return found.fault;
+    const problem = unfit(next, found.value);
+    if (problem !== null) return problem;
+    if (!found.value.isSymbolicLink()) {
       here = next;
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) return wrong({ problem: 'is a chain of links without an end', remedy: PLAIN_FILE });
+    if (links > MAX_LINKS) return { problem: 'is a chain of links without an end', remedy: texts.PLAIN_FILE };
     const target = readlinkSync(next);
     rest = [...partsOf(target), ...rest];
     if (path.isAbsolute(target)) here = '/';
   }
-  return kindFault(here, kind, wrong);
+  return kindProblem(here, kind);
 }
 
-interface Words {
-  readonly problem: string;
-  readonly remedy: string;
-}
-
-/** `..` stays a part: behind a link it leads elsewhere than the text says. */
+/** Keeps `..`, which after a link leads elsewhere than the text suggests. */
 const partsOf = (file: string): string[] => file.split('/').filter((part) => part !== '' && part !== '.');
 
-type Found = { readonly ok: true; readonly status: Stats } | { readonly ok: false; readonly words: Words };
-
-function statusOf(part: string): Found {
+function statusOf(part: string): Result<Stats, texts.FaultWords> {
   try {
-    return { ok: true, status: lstatSync(part) };
+    return ok(lstatSync(part));
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOENT')
-      return { ok: false, words: { problem: `leads nowhere: there is no ${part}`, remedy: PLAIN_FILE } };
+    const code = texts.codeOf(error);
+    if (code === 'ENOENT') return fail({ problem: `leads nowhere: there is no ${part}`, remedy: texts.PLAIN_FILE });
     if (code === 'EACCES') {
       const remedy = `let everybody read it: chmod a+rx ${path.dirname(part)}`;
-      return { ok: false, words: { problem: `${NO_PERMISSION} for ${part}`, remedy } };
+      return fail({ problem: `${texts.NO_PERMISSION} for ${part}`, remedy });
     }
-    return { ok: false, words: { problem: `can't be read (${code} at ${part})`, remedy: 'check the file' } };
+    return fail({ problem: `can't be read (${code} at ${part})`, remedy: 'check the file' });
   }
 }
 
-/** Modes of links mean nothing; who owns one decides where it leads. */
-function unfit(part: string, { uid, mode }: Stats): Words | null {
+/** For a link only the owner matters, since its mode has no meaning. */
+function unfit(part: string, { uid, mode }: Stats): texts.FaultWords | null {
   if (uid === OVERFLOW) {
     return {
       problem: `${part} belongs to user ${OVERFLOW}, which in a user namespace stands for everybody unknown: whether it is root's can't be told`,
@@ -217,11 +206,55 @@ function unfit(part: string, { uid, mode }: Stats): Words | null {
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
-function kindFault(real: string, kind: 'file' | 'directory', wrong: (words: Words) => ConfigFault): ConfigFault | null {
+function kindProblem(real: string, kind: 'file' | 'directory'): texts.FaultWords | null {
   const status = lstatSync(real);
-  if (kind === 'file' && !status.isFile()) return wrong({ problem: 'is not a regular file', remedy: PLAIN_FILE });
-  if (kind === 'directory' && !status.isDirectory()) {
-    return wrong({ problem: 'is not a directory', remedy: 'make a directory of it, or remove it' });
-  }
-  return null;
+  if (kind === 'file') return status.isFile() ? null : { problem: 'is not a regular file', remedy: texts.PLAIN_FILE };
+  return status.isDirectory()
+    ? null
+    : { problem: 'is not a directory', remedy: 'make a directory of it, or remove it' };
 }
+
+// The managed files as layers. The required version is checked first, because a newer policy may have unknown keys.
+
+export interface ManagedLayers {
+  readonly files: readonly ManagedFile[];
+  readonly layers: readonly ReadLayer[];
+}
+
+/** All layers below `root`, or all their faults. `version` gives this program's. */
+export function readManagedLayers(
+  root: string,
+  version: () => string,
+): Result<ManagedLayers, readonly texts.ConfigFault[]> {
+  const files = readManaged(root);
+  if (!files.ok) return files;
+  const read = files.value.map(({ shown, text }) => {
+    const tooOld = versionFault(shown, text, version);
+    return tooOld === null ? readLayer('managed', shown, text) : fail([tooOld]);
+  });
+  const faults = read.flatMap((each) => (each.ok ? [] : each.fault));
+  if (faults.length > 0) return fail(faults);
+  return ok({ files: files.value, layers: read.flatMap((each) => (each.ok ? [each.value] : [])) });
+}
+
+/** The fault of a policy that requires a newer Mimir, checked before the rest of the file. Null also if the file is not readable, which the caller reports. */
+export function versionFault(file: string, text: string, version: () => string): texts.ConfigFault | null {
+  const tree = text.includes('minVersion') ? readTree(text, file) : null;
+  if (tree?.ok !== true) return null;
+  const least: unknown = valueAt(plainOf(tree.value), ['minVersion']);
+  if (typeof least !== 'string') return null;
+  const own = version();
+  if (!isOlder(own, least)) return null;
+  const problem = `this policy is for Mimir ${least} or later; this is ${own}`;
+  return faultAt(file, tree.value, ['minVersion'], problem, 'update Mimir');
+}
+
+/** Compares the numbers between the dots; `1.0` equals `1.0.0`. An unknown version is older than any. */
+export function isOlder(version: string, least: string): boolean {
+  const [own, other] = [numbersOf(version), numbersOf(least)];
+  const at = [0, 1, 2].find((index) => own[index] !== other[index]);
+  return at !== undefined && (own[at] ?? 0) < (other[at] ?? 0);
+}
+
+const numbersOf = (version: string): readonly number[] =>
+  [0, 1, 2].map((index) => Number.parseInt(version.split('.')[index] ?? '0', 10) || 0);

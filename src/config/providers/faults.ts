@@ -1,12 +1,11 @@
-/** What is wrong with providers as they are written: addresses, names, models that nobody has. Told before anything runs. */
-import { baseUrlProblem } from '../schema/base-url.ts';
-import type { ConfigFault } from '../files/fault.ts';
-import { headerFaults, type ProviderEntry } from './headers.ts';
-import type { Layer } from '../files/layer.ts';
-import type { Environment } from '../files/paths.ts';
-import { addressIn, BUILT_IN, wireNameOf } from './providers.ts';
+/** Checks the configured providers before anything runs: addresses, names, models. */
+import { BUILT_IN, PROVIDER_FACTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
+import { isTooShortToHide, SHORTEST_HIDDEN } from '../../domain/text/redact.ts';
+import { baseUrlProblem, type Layer } from '../files/layer.ts';
+import { type ConfigFault, type Environment, fileFault } from '../files/read-text.ts';
+import { addressIn, headerFaults, type ProviderEntry, wireNameOf } from './providers.ts';
 
-/** What is wrong with the providers of one file. */
+/** The faults of the providers of one file. */
 export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
   Object.entries(layer.settings.providers ?? {}).flatMap(([name, entry]) => [
     ...nameFaults(layer, name),
@@ -16,7 +15,7 @@ export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
     ...headerFaults(layer, name, entry),
   ]);
 
-/** A model of this name would be taken for the built-in analyst, which no list of allowed models binds. */
+/** A model of this provider would be mistaken for the built-in analyst, which no list of allowed models restricts. */
 const nameFaults = (layer: Layer, name: string): readonly ConfigFault[] =>
   name === 'offline'
     ? [layer.fault(['providers', name], 'there is a built-in provider "offline"', 'give yours another name')]
@@ -28,24 +27,18 @@ function addressFaults(layer: Layer, name: string, { kind, baseUrl }: ProviderEn
     const path = ['providers', name, 'baseUrl'];
     return problem === null ? [] : [layer.fault(path, `${path.join('.')} ${problem.problem}`, problem.remedy)];
   }
-  if (kind !== 'openai-compatible' || BUILT_IN.some((one) => one.name === name)) return [];
-  const problem = `provider "${name}" has no baseUrl`;
-  return [
-    layer.fault(['providers', name], problem, 'add the address of its API: baseUrl: "http://127.0.0.1:11434/v1"'),
-  ];
+  if (PROVIDER_FACTS[kind].own !== true || BUILT_IN.some((one) => one.name === name)) return [];
+  const remedy = 'add the address of its API: baseUrl: "http://127.0.0.1:11434/v1"';
+  return [layer.fault(['providers', name], `provider "${name}" has no baseUrl`, remedy)];
 }
 
-/** The makers' own models all take tool calls; without them they would only do less. */
-const protocolFaults = (layer: Layer, name: string, { kind, protocol }: ProviderEntry): readonly ConfigFault[] =>
-  protocol === undefined || kind === 'openai-compatible'
-    ? []
-    : [
-        layer.fault(
-          ['providers', name, 'protocol'],
-          `protocol: ${protocol} is for providers of kind openai-compatible`,
-          'take it out',
-        ),
-      ];
+/** The vendors' own models all support tool calls, so the text protocol would only reduce them. */
+function protocolFaults(layer: Layer, name: string, { kind, protocol }: ProviderEntry): readonly ConfigFault[] {
+  if (protocol === undefined || PROVIDER_FACTS[kind].own === true) return [];
+  const kinds = PROVIDER_KINDS.filter((one) => PROVIDER_FACTS[one].own).join(' or ');
+  const problem = `protocol: ${protocol} is for providers of kind ${kinds}`;
+  return [layer.fault(['providers', name, 'protocol'], problem, 'take it out')];
+}
 
 function modelFaults(
   layer: Layer,
@@ -55,38 +48,68 @@ function modelFaults(
   return Object.entries({ prices, windows, answersAs }).flatMap(([section, map]) =>
     Object.keys(map ?? {})
       .filter((model) => wireNameOf(name, model, models) === null)
-      .map((model) =>
-        layer.fault(
-          ['providers', name, section, model],
-          `${section} names "${model}", which provider "${name}" doesn't have`,
-          `add it to providers.${name}.models`,
-        ),
-      ),
+      .map((model) => {
+        const problem = `${section} names "${model}", which provider "${name}" doesn't have`;
+        return layer.fault(['providers', name, section, model], problem, `add it to providers.${name}.models`);
+      }),
   );
 }
 
-/** A host as `new URL` has it: a name or an address, with a port or without. */
+/** A host in the form of `new URL`: a name or an address, optionally with a port. */
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Entries that no host could ever be: a list of those alone would call nobody, without a word. */
+/** Faults for entries that cannot be a host: a list of only those would silently allow no call at all. */
 export const endpointFaults = (layer: Layer): readonly ConfigFault[] =>
-  (layer.settings.enforcement?.allowedEndpoints ?? []).flatMap((written, index) =>
-    HOST.test(written)
-      ? []
-      : [
-          layer.fault(
-            ['enforcement', 'allowedEndpoints', index],
-            `allowedEndpoints names "${written}", which is no host`,
-            'write the host alone, or host:port: api.anthropic.com',
-          ),
-        ],
-  );
+  (layer.settings.enforcement?.allowedEndpoints ?? []).flatMap((written, index) => {
+    if (HOST.test(written)) return [];
+    const problem = `allowedEndpoints names "${written}", which is no host`;
+    const remedy = 'write the host alone, or host:port: api.anthropic.com';
+    return [layer.fault(['enforcement', 'allowedEndpoints', index], problem, remedy)];
+  });
 
-/** What is wrong with addresses in the environment, by the name of their variable. */
+/** Faults of addresses in the environment, by the name of their variable. */
 export const environmentFaults = (env: Environment): readonly ConfigFault[] =>
   BUILT_IN.flatMap((builtIn) => {
     const address = addressIn(env, builtIn);
     const problem = address === null ? null : baseUrlProblem(address);
-    if (problem === null) return [];
-    return [{ file: builtIn.baseUrlEnv ?? builtIn.name, line: null, column: null, ...problem }];
+    return problem === null ? [] : [fileFault(builtIn.baseUrlEnv ?? builtIn.name, problem.problem, problem.remedy)];
   });
+
+// The environment variables with secrets, whatever key of the configuration names them. They are removed from the process at the start, and
+// their values are kept out of everything that is written or shown.
+
+export interface Secret {
+  /** The variable. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Keys whose value is the name of a variable with a secret, anywhere in the configuration. */
+const NAMES_ONE: ReadonlySet<string> = new Set(['apiKeyEnv', 'secretEnv', 'botTokenEnv', 'databaseEnv']);
+
+/** The variables that are set, among those that `settings` name for a secret and those of the built-in providers' keys. */
+export function secretsIn(settings: unknown, env: Environment): readonly Secret[] {
+  const names = new Set([...BUILT_IN.map(({ keyEnv }) => keyEnv), ...namedIn(settings, false)]);
+  return [...names].flatMap((name) => {
+    const value = (env[name] ?? '').trim();
+    return value === '' ? [] : [{ name, value }];
+  });
+}
+
+/** A warning for each secret that is too short to be filtered from texts, because it might be a word. */
+export const shortSecretNotes = (secrets: readonly Secret[]): readonly string[] =>
+  secrets
+    .filter(({ value }) => isTooShortToHide(value))
+    .map(
+      ({ name }) =>
+        `${name}: its value is shorter than ${SHORTEST_HIDDEN} characters, which might be a word: it is not taken out of logs, screens and what models read`,
+    );
+
+/** `inHeaders`: within headers, `{env: NAME}` names a variable. */
+function namedIn(value: unknown, inHeaders: boolean): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, below]: [string, unknown]) => {
+    const isName = NAMES_ONE.has(key) || (inHeaders && key === 'env');
+    return isName && typeof below === 'string' ? [below] : namedIn(below, inHeaders || key === 'headers');
+  });
+}

@@ -1,72 +1,40 @@
 /**
- * Who can be asked for models: the built-in providers by their keys in the environment, and those that the user's file
- * names or changes. Keys are read here and kept in memory alone. What is allowed of it is policy's to say, and asked here.
+ * The providers that can be used: the built-in ones with keys from the environment, and those of the user's file. Keys are read here and kept
+ * in memory only. Policy decides what is allowed, and is asked here.
  */
+import { defined } from '../../domain/result.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { Price } from '../../domain/models/price.ts';
 import {
+  BUILT_IN,
   isLoopback,
+  PROVIDER_FACTS,
+  type KnownServer,
   type OwnModel,
+  type Price,
   type ProviderKind,
   type ProviderSetup,
   RETRY_FOR,
 } from '../../domain/models/provider.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { endpointProblem, resolveModel } from '../../policy/models.ts';
-import type { Rules } from '../../policy/rules.ts';
-import type { Environment } from '../files/paths.ts';
+import { endpointProblem, resolveModel, type Rules } from '../../policy/index.ts';
+import type { Layer } from '../files/layer.ts';
+import type { ConfigFault, Environment } from '../files/read-text.ts';
 import { durationMs, type Settings } from '../schema/schema.ts';
-import { headersOf, type ProviderEntry } from './headers.ts';
 
 export interface ConfiguredProvider extends ProviderSetup {
-  /** Did somebody set it up: a key, an address, an entry? The built-in ones are listed without, too. */
+  /** True if the person set it up with a key, an address or an entry; built-in ones are listed without, too. */
   readonly configured: boolean;
-  /** A rule forbids its host: nothing that could be set would help. */
+  /** A rule forbids its host, so no setting would help. */
   readonly forbidden?: true;
 }
 
-interface Base {
-  readonly name: string;
-  readonly kind: ProviderKind;
-  readonly keyEnv: string | null;
-  /** The variable that the makers' own clients read an address from. */
-  readonly baseUrlEnv: string | null;
-  readonly baseUrl: string;
-}
+type Base = Omit<KnownServer, 'keyEnv'> & { readonly keyEnv: string | null };
 
-export const BUILT_IN: readonly (Base & { readonly keyEnv: string })[] = [
-  {
-    name: 'anthropic',
-    kind: 'anthropic',
-    keyEnv: 'ANTHROPIC_API_KEY',
-    baseUrlEnv: 'ANTHROPIC_BASE_URL',
-    baseUrl: 'https://api.anthropic.com',
-  },
-  {
-    name: 'openai',
-    kind: 'openai',
-    keyEnv: 'OPENAI_API_KEY',
-    baseUrlEnv: 'OPENAI_BASE_URL',
-    baseUrl: 'https://api.openai.com/v1',
-  },
-  {
-    name: 'openrouter',
-    kind: 'openai-compatible',
-    keyEnv: 'OPENROUTER_API_KEY',
-    baseUrlEnv: null,
-    baseUrl: 'https://openrouter.ai/api/v1',
-  },
-];
-
-/** So long may a call last before its first word, and stop between two. */
+/** How long a call may last before its first content, and between two pieces of content. */
 const FIRST_EVENT_MS: Millis = 120_000;
 const IDLE_MS: Millis = 120_000;
-/** So long a model may think that does not stream it. */
-const SILENT_THINKING_MS: Millis = 300_000;
-/** Anthropic's streams carry pings, so that a stream in which nothing at all comes is broken. */
-const PING_MS: Millis = 30_000;
 
-/** Every provider that can be named, usable or not: the built-in ones first, then the user's in the order of their file. */
+/** Every provider that can be named, usable or not: the built-in ones first, then the user's in file order. */
 export function providersOf(
   entries: Settings['providers'],
   env: Environment,
@@ -78,10 +46,10 @@ export function providersOf(
   return [...builtIn, ...own.map(([name, entry]) => setupOf(ownBase(name, entry), entry, env, rules))];
 }
 
-/** What an entry of its own stands on: without an address, that of the kind's maker with its key; else nothing but the entry. */
+/** The defaults of an entry of its own: without an address, the vendor's address and key variable for its kind; else none. */
 function ownBase(name: string, { kind, baseUrl }: ProviderEntry): Base {
   const maker = baseUrl === undefined ? BUILT_IN.find((one) => one.kind === kind) : undefined;
-  // A key goes to its maker's own address, or where the person's entry says; never to another address by itself.
+  // A key is sent only to its vendor's own address, or where the person's entry says.
   return { name, kind, keyEnv: maker?.keyEnv ?? null, baseUrlEnv: null, baseUrl: maker?.baseUrl ?? '' };
 }
 
@@ -104,47 +72,49 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
   return { ...setup, ...usability({ ...setup, obstacle }, rules), configured };
 }
 
-/** What only an entry says. */
+/** The settings that only an entry can have. */
 const givenBy = (
   name: string,
   entry: ProviderEntry | undefined,
   headers: NonNullable<ProviderSetup['headers']>,
-): Pick<ProviderSetup, 'protocol' | 'headers' | 'answersAs'> => ({
-  ...(entry?.protocol === undefined ? {} : { protocol: entry.protocol }),
-  ...(entry?.headers === undefined ? {} : { headers }),
-  ...(entry?.answersAs === undefined ? {} : { answersAs: namesOf(name, entry) }),
-});
+): Pick<ProviderSetup, 'protocol' | 'headers' | 'answersAs'> =>
+  defined({
+    protocol: entry?.protocol,
+    headers: entry?.headers && headers,
+    answersAs: entry?.answersAs && namesOf(name, entry),
+  });
 
 type Times = Pick<ProviderSetup, 'firstEventMs' | 'idleMs' | 'silentThinkingMs' | 'pingMs' | 'retryForMs'>;
 
-/** What somebody wrote holds for all models of the provider. */
+/** Configured timeouts apply to all models of the provider. */
 function patience(
   kind: ProviderKind,
   { firstTokenTimeout, idleTimeout, retryFor }: Partial<ProviderEntry> = {},
 ): Times {
   const ms = (written: string | number | undefined, usual: Millis): Millis =>
     written === undefined ? usual : (durationMs(written) ?? usual);
+  const { silentThinkingMs, own: _own, ...pings } = PROVIDER_FACTS[kind];
   const said = firstTokenTimeout !== undefined || idleTimeout !== undefined;
   return {
     firstEventMs: ms(firstTokenTimeout, FIRST_EVENT_MS),
     idleMs: ms(idleTimeout, IDLE_MS),
-    ...(said || kind === 'anthropic' ? {} : { silentThinkingMs: SILENT_THINKING_MS }),
-    ...(kind === 'anthropic' ? { pingMs: PING_MS } : {}),
+    ...pings,
+    ...(said || silentThinkingMs === undefined ? {} : { silentThinkingMs }),
     retryForMs: ms(retryFor, RETRY_FOR),
   };
 }
 
-/** An empty variable counts as not set. */
+/** The value of a variable; an empty one counts as not set. */
 function valueOf(env: Environment, name: string): string | null {
   const value = (env[name] ?? '').trim();
   return value === '' ? null : value;
 }
 
-/** The address that the environment says for a built-in provider, or null. */
+/** The address of a built-in provider from the environment, or null. */
 export const addressIn = (env: Environment, { baseUrlEnv }: Pick<Base, 'baseUrlEnv'>): string | null =>
   baseUrlEnv === null ? null : valueOf(env, baseUrlEnv);
 
-/** `obstacle`: what its headers lack. */
+/** `obstacle` is what its headers lack. */
 function usability(
   setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'> & { readonly obstacle: string | null },
   rules: Rules,
@@ -153,14 +123,14 @@ function usability(
   return rule === null ? { unusable: obstacleTo(setup) ?? setup.obstacle } : { unusable: rule, forbidden: true };
 }
 
-/** The rule that forbids its host, in words; asked first: a host that is not allowed gets no key, whatever is set. */
+/** The rule that forbids its host, as text. It comes first, because a forbidden host gets no key in any case. */
 function ruleAgainst({ baseUrl }: Pick<ProviderSetup, 'baseUrl'>, rules: Rules): string | null {
   const { hostname, host } = new URL(baseUrl);
   const rule = endpointProblem(hostname, rules) === null ? null : endpointProblem(host, rules);
   return rule === null ? null : `${host} may not be called: ${reasonText(rule)}`;
 }
 
-/** What is missing to call it, or null. */
+/** What prevents a call, or null. */
 function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): string | null {
   if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
     return `${setup.keyEnv} holds characters that no key has: set it again`;
@@ -169,7 +139,7 @@ function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): s
   return needed ? `no ${setup.keyEnv}` : null;
 }
 
-/** Other names of models, by the names of these on the wire. */
+/** Other names of models, by their names on the wire. */
 const namesOf = (
   provider: string,
   { answersAs = {}, models = [] }: ProviderEntry,
@@ -178,7 +148,7 @@ const namesOf = (
     Object.entries(answersAs).map(([model, names]) => [wireNameOf(provider, model, models) ?? model, names]),
   );
 
-/** Models that the entry names, and known ones of which it says a price or a window. */
+/** The models that the entry names, and known ones for which it sets a price or a window. */
 function modelsOf(provider: string, entry: ProviderEntry | undefined): readonly OwnModel[] {
   const { models = [], prices = {}, windows = {} } = entry ?? {};
   const said = [...Object.keys(prices), ...Object.keys(windows)];
@@ -186,16 +156,12 @@ function modelsOf(provider: string, entry: ProviderEntry | undefined): readonly 
   const of = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
     Object.entries(map).find(([key]) => (wireNameOf(provider, key, models) ?? key) === name)?.[1];
   return [...names].map((name) => {
-    const [window, price] = [of(windows, name), of(prices, name)];
-    return {
-      name,
-      ...(window === undefined ? {} : { window }),
-      ...(price === undefined ? {} : { price: priceFrom(price) }),
-    };
+    const price = of(prices, name);
+    return { name, ...defined({ window: of(windows, name), price: price && priceFrom(price) }) };
   });
 }
 
-/** The name on the wire of a model that the entry lists or the catalogue knows; null for any other. */
+/** The wire name of a model that the entry lists or the catalogue knows; null for any other. */
 export function wireNameOf(provider: string, name: string, models: readonly string[]): string | null {
   if (models.includes(name)) return name;
   const id = resolveModel(name, []);
@@ -205,6 +171,64 @@ export function wireNameOf(provider: string, name: string, models: readonly stri
 const priceFrom = ({ input, output, cacheRead, cacheWrite }: NonNullable<ProviderEntry['prices']>[string]): Price => ({
   input,
   output,
-  ...(cacheRead === undefined ? {} : { cacheRead }),
-  ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  ...defined({ cacheRead, cacheWrite }),
 });
+
+// Headers that a gateway requires: which may be set, and their values from the environment.
+
+type Written = NonNullable<Settings['providers']>;
+
+export type ProviderEntry = Written[string];
+
+/** Headers of the connection and the body's encoding: another value would break or redirect the request. */
+const OF_THE_CONNECTION =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|expect|via|date|accept|accept-(?:encoding|charset)|content-.*|transfer-encoding|proxy-.*|sec-.*|x-mimir-.*)$/;
+
+/** Header names as HTTP defines them. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\x20-\x7e]*$/;
+
+/** The faults of the headers of one entry. Values are never repeated, because any may be a secret. */
+export function headerFaults(layer: Layer, provider: string, { headers = {} }: ProviderEntry): readonly ConfigFault[] {
+  const names = Object.keys(headers);
+  return names.flatMap((name) => {
+    const wrong = problemOf(name, headers[name], names);
+    const path = ['providers', provider, 'headers', name];
+    return wrong === null ? [] : [layer.fault(path, `header "${name.slice(0, 60)}" ${wrong[0]}`, wrong[1])];
+  });
+}
+
+type Problem = readonly [problem: string, remedy: string];
+
+function problemOf(name: string, value: unknown, all: readonly string[]): Problem | null {
+  const lower = name.toLowerCase();
+  if (!NAME.test(name)) return ['is no name of a header', 'write letters, digits and "-": x-team'];
+  if (lower === 'authorization')
+    return ['is how the key is sent', 'take it out, and name the variable with the key as apiKeyEnv'];
+  if (OF_THE_CONNECTION.test(lower)) return ['belongs to the connection and can not be set', 'take it out'];
+  if (all.some((other) => other !== name && other.toLowerCase() === lower))
+    return ['is written twice', 'leave one of them out'];
+  if (typeof value === 'string' && !VALUE.test(value))
+    return ['has a value with characters that no header can carry', 'write visible ASCII characters only'];
+  return null;
+}
+
+interface SentHeaders {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is missing or cannot be sent, without repeating a value; null if all headers can be sent. */
+  readonly obstacle: string | null;
+}
+
+/** The headers of an entry with their values. */
+function headersOf({ headers = {} }: Pick<ProviderEntry, 'headers'>, env: Environment): SentHeaders {
+  const sent: Record<string, string> = {};
+  let obstacle: string | null = null;
+  for (const [name, said] of Object.entries(headers)) {
+    const value = typeof said === 'string' ? said : (env[said.env] ?? '').trim();
+    if (typeof said !== 'string' && value === '') obstacle ??= `no ${said.env} (for the header ${name})`;
+    else if (VALUE.test(value)) sent[name.toLowerCase()] = value;
+    else obstacle ??= `the value of the header ${name} holds characters that no header can carry: set it again`;
+  }
+  return { headers: sent, obstacle };
+}

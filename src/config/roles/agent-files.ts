@@ -1,18 +1,14 @@
 /**
- * Custom agents as files: the JSON of one, whether it can be made here, and which files of the person's
- * and the project's own folders there are. Writing them is for verbs; reading them into roles is role-file.ts's and roles.ts's.
+ * Custom agents as files: validates and serialises a new one, and lists the files of the person's and the project's folders. Commands write the
+ * files; role-file.ts and roles.ts turn them into roles.
  */
 import path from 'node:path';
-import type { AgentText } from '../../domain/agents/draft.ts';
+import type { AgentText } from '../../domain/agents/form.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import { lookOf } from '../files/confusables.ts';
-import { type ConfigFault, faultText } from '../files/fault.ts';
-import { type Places, shownPath } from '../files/paths.ts';
-import { projectRoleText } from './project-roles.ts';
-import { readText } from '../files/read-text.ts';
-import { readRole } from './role-file.ts';
-import { type ReadRole } from '../files/parse-cache.ts';
+import { lookOf, projectRoleText } from './project-roles.ts';
+import { type ConfigFault, faultText, type Places, readText, shownPath } from '../files/read-text.ts';
+import { readRole, type RoleText } from './role-file.ts';
 import { roleFiles, roleText } from './roles.ts';
 
 export type AgentOwner = 'project' | 'user';
@@ -20,11 +16,11 @@ export type AgentOwner = 'project' | 'user';
 export interface AgentFolder {
   readonly owner: AgentOwner;
   readonly directory: string;
-  /** As people would name it: `.mimir/agents`, `~/.config/mimir/agents`. */
+  /** As people name it: `.mimir/agents`, `~/.config/mimir/agents`. */
   readonly shown: string;
 }
 
-/** The two places in which agents are made and deleted. */
+/** The two folders in which agents are created and deleted. */
 export const agentFolder = (owner: AgentOwner, root: string, { config, home }: Places): AgentFolder =>
   owner === 'project'
     ? { owner, directory: path.join(root, PROJECT_FOLDER), shown: PROJECT_FOLDER }
@@ -32,13 +28,13 @@ export const agentFolder = (owner: AgentOwner, root: string, { config, home }: P
 
 const PROJECT_FOLDER = '.mimir/agents';
 
-/** Names that are taken, and by what. */
+/** The names in use, each with its source. */
 export type Others = readonly { readonly name: string; readonly source: string }[];
 
-/** The text of an agent's file, and the role that it would be read as. Fails, in words, for what could not be used here. */
+/** The text of an agent's file and the role it describes, or why it cannot be used here. */
 export function newAgent(
   wish: AgentText,
-  { owner, shown }: AgentFolder,
+  folder: Pick<AgentFolder, 'owner' | 'shown'>,
   others: Others,
 ): Result<{ readonly file: string; readonly text: string; readonly role: Role }, string> {
   const name = wish.name.trim();
@@ -47,21 +43,21 @@ export function newAgent(
   if (lacking !== null) return fail(lacking);
   const text = `${JSON.stringify(agent, null, 2)}\n`;
   const file = `${name}.json`;
-  const read = readRole(owner === 'project' ? projectRoleText(`${shown}/${file}`, text) : personal(shown, file, text));
+  const read = readRole(textIn(folder, file, text));
   if (!read.ok) return fail(read.fault.map(withoutPlace).join('; '));
   const [note] = read.value.notes;
   return note === undefined ? ok({ file, text, role: read.value.role }) : fail(note);
 }
 
-const personal = (shown: string, file: string, text: string): ReturnType<typeof roleText> =>
-  roleText({ shown, owner: 'user' }, file, text);
+const textIn = ({ owner, shown }: Pick<AgentFolder, 'owner' | 'shown'>, file: string, text: string): RoleText =>
+  owner === 'project' ? projectRoleText(`${shown}/${file}`, text) : roleText({ shown, owner }, file, text);
 
-/** There is no file yet that a line could be of. */
+/** The fault without its place, since there is no file yet. */
 const withoutPlace = ({ problem, remedy }: ConfigFault): string => `${problem}: ${remedy}`;
 
 const oneLine = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
 
-/** What every agent needs, told before a file's reader would tell it in words of files. */
+/** What the agent lacks, worded for a form and not for a file. */
 function lacks({ name, description, tools, prompt }: AgentText, others: Others): string | null {
   const named = agentNameProblem(name, others);
   if (named !== null) return named;
@@ -70,7 +66,7 @@ function lacks({ name, description, tools, prompt }: AgentText, others: Others):
   return prompt === '' ? 'it needs a prompt: what it is told to do' : null;
 }
 
-/** Why an agent can't have this name: no name at all, another's, or one that looks like another's. */
+/** Why an agent cannot have this name: it is invalid, in use, or looks like another name. */
 export function agentNameProblem(name: string, others: Others): string | null {
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name)) {
     return `"${name}" can't be its name: use up to 40 letters, digits, "_" or "-", a letter first`;
@@ -84,35 +80,24 @@ export function agentNameProblem(name: string, others: Others): string | null {
 
 export interface AgentFile {
   readonly owner: AgentOwner;
-  /** Its own name, not its path. */
+  /** The file's name without its folder. */
   readonly file: string;
   readonly path: string;
   readonly shown: string;
-  /** What it describes: its name, or that of the file where it can't be read. */
+  /** The agent's name, or the file's name if it cannot be read. */
   readonly name: string;
-  /** What is wrong with it, with line and remedy; null for a sound one. */
+  /** Its faults with lines and remedies; null if it is valid. */
   readonly fault: string | null;
 }
 
-/** Every agent's file in these folders, sound or not, whether its project is trusted or not. */
+/** Every agent's file in these folders, valid or not, in trusted and untrusted projects. */
 export const agentFiles = (folders: readonly AgentFolder[]): readonly AgentFile[] =>
   folders.flatMap((folder) => roleFiles(folder.directory).map((file) => agentFile(folder, file)));
 
 function agentFile({ owner, directory, shown }: AgentFolder, file: string): AgentFile {
   const place = { owner, file, path: path.join(directory, file), shown: `${shown}/${file}` };
-  const role = roleIn(owner, shown, place);
-  const stem = path.parse(file).name;
+  const text = readText({ path: place.path, shown: place.shown, links: 'refuse', owner: 'any' });
+  const role = text.ok ? readRole(textIn({ owner, shown }, file, text.value ?? '')) : fail([text.fault]);
   if (role.ok) return { ...place, name: role.value.role.name, fault: null };
-  return { ...place, name: stem, fault: role.fault.map(faultText).join('; ') };
-}
-
-function roleIn(
-  owner: AgentOwner,
-  folder: string,
-  { file, path: place, shown }: Pick<AgentFile, 'file' | 'path' | 'shown'>,
-): Result<ReadRole, readonly ConfigFault[]> {
-  const text = readText({ path: place, shown, links: 'refuse', owner: 'any' });
-  if (!text.ok) return fail([text.fault]);
-  const read = text.value ?? '';
-  return readRole(owner === 'project' ? projectRoleText(shown, read) : personal(folder, file, read));
+  return { ...place, name: path.parse(file).name, fault: role.fault.map(faultText).join('; ') };
 }

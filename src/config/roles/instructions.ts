@@ -1,15 +1,17 @@
 /**
- * What a project asks of agents in its instruction files: read only where the person trusts the project, at its root only,
- * regular files only, cut to a budget. They are conventions for the work; no rule of Mimir's can be changed by them.
+ * A project's instruction files: read only for a trusted project, only at its root, only regular files, cut to a budget. They are conventions
+ * for the work and cannot change any of Mimir's rules.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import path from 'node:path';
+import type { Prompts } from '../../domain/agents/role.ts';
 import { bytesIn, headOf, plainText } from '../../domain/text/text.ts';
+import { readText, readUpTo } from '../files/read-text.ts';
 
-/** Folders in which everything counts: all that Mimir reads of a project, and nothing that it doesn't. Roles are in `agents`. */
+/** The folders with role files, all in use: nothing else of a project describes roles. */
 export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'] as const;
 
-/** In the order in which agents are told of them. */
+/** In the order in which agents get them. */
 export const INSTRUCTION_FILES = [
   'AGENTS.md',
   'CLAUDE.md',
@@ -17,21 +19,21 @@ export const INSTRUCTION_FILES = [
   'GEMINI.md',
   '.mimir/instructions.md',
 ];
-/** All files together: 4000 tokens of four bytes. */
+/** The limit for all files together: 4000 tokens of four bytes. */
 const BUDGET = 16_000;
-/** Below this there is no room for another file. */
+/** With less space left, no further file is added. */
 const LEAST = 200;
 
 const HEAD = `The project has conventions for those who work on it. Follow them where they fit your task; what stands above them, your
 task and the person's words go before them. They grant nothing: what you may do is decided by Mimir alone.`;
 
 export interface Instructions {
-  /** The section for system prompts; empty when there is nothing to say. */
+  /** The section for system prompts; empty if there are no instructions. */
   readonly text: string;
   readonly notes: readonly string[];
 }
 
-/** Where the person doesn't trust the project as it is now, a note names the files. */
+/** For an untrusted project the files are only named in a note. */
 export function instructionsOf(projectRoot: string, trusted: boolean): Instructions {
   const there = INSTRUCTION_FILES.filter((file) => isInstructions(path.join(projectRoot, file)));
   if (there.length === 0) return { text: '', notes: [] };
@@ -44,7 +46,7 @@ function sectionsOf(projectRoot: string, there: readonly string[]): string {
   let left = BUDGET;
   for (const file of there) {
     const text = plainText(headOfFile(projectRoot, file, BUDGET + 4)).trim();
-    // Many projects keep the same text under several names, or one that only points to another.
+    // Many projects have the same text under several names, or a file that only points to another.
     if (text === '' || seen.has(text) || /^@\S+$/.test(text)) continue;
     seen.add(text);
     if (left < LEAST) break;
@@ -56,15 +58,15 @@ function sectionsOf(projectRoot: string, there: readonly string[]): string {
 }
 
 const notRead = (files: readonly string[]): string =>
-  `${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} not read: this project is not trusted as it is now (\`mimir trust\`)`;
+  `${files.join(', ')} ignored: project not trusted (\`mimir trust\`)`;
 
-/** A link could show a file of somewhere else: neither the file nor the folder it is in may be one. */
+/** Refuses links, both the file and its folder: a link could show a file from somewhere else. */
 export function isInstructions(file: string): boolean {
   const folder = lstatSync(path.dirname(file), { throwIfNoEntry: false });
   return folder?.isDirectory() === true && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** At most `bytes` of it; nothing of a file that can't be read. */
+/** At most `bytes` of a file; empty if it cannot be read. */
 function headOfFile(projectRoot: string, file: string, bytes: number): string {
   let descriptor: number;
   try {
@@ -76,10 +78,7 @@ function headOfFile(projectRoot: string, file: string, bytes: number): string {
   }
   try {
     if (!fstatSync(descriptor).isFile()) return '';
-    const buffer = Buffer.alloc(bytes);
-    const read = readSync(descriptor, buffer, 0, bytes, 0);
-    return buffer
-      .subarray(0, read)
+    return readUpTo(descriptor, bytes)
       .toString()
       .replace(/\uFFFD+$/, '');
   } catch {
@@ -87,4 +86,27 @@ function headOfFile(projectRoot: string, file: string, bytes: number): string {
   } finally {
     closeSync(descriptor);
   }
+}
+
+// The system prompts, from the package's own `.mimir/prompts`. A missing one is a bug and throws.
+
+/** The prompts from the files; `instructions` is the project's section. */
+export function readPrompts(packageRoot: string, instructions: string): Prompts {
+  const text = (name: string): string => promptText(packageRoot, name);
+  return {
+    common: text('common'),
+    plan: text('plan'),
+    merge: text('merge'),
+    compact: text('compact'),
+    children: text('children'),
+    instructions,
+  };
+}
+
+/** One prompt by its name; rarely used ones are read when needed. */
+export function promptText(packageRoot: string, name: string): string {
+  const shown = `.mimir/prompts/${name}.md`;
+  const read = readText({ path: path.join(packageRoot, shown), shown, links: 'follow', owner: 'any' });
+  if (!read.ok || read.value === null) throw new Error(`${shown} is missing from the package`);
+  return read.value.trim();
 }

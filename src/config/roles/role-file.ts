@@ -1,35 +1,33 @@
 /**
- * One role file -> a role: Markdown with front matter, or JSON. A role is data: a name, words and a
- * set of tools; unknown tools are dropped and told. Where files are looked for, and who may replace whom, is roles.ts's.
+ * Parses one role file, Markdown with front matter or JSON. A role is data: a name, a prompt and a set of tools; unknown tools are dropped with a
+ * note. roles.ts decides where files are searched and which may replace others.
  */
 import { z } from 'zod';
 import { defaultIterations, MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';
 import { RoleName } from '../../domain/ids.ts';
-import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { bytesIn } from '../../domain/text/text.ts';
-import { resolveModel } from '../../policy/models.ts';
-import { type ConfigFault, faultText } from '../files/fault.ts';
-import { valueAt, wordsFor } from '../files/issues.ts';
-import { placeOf, plainOf } from '../files/tree-walk.ts';
-import { readTree, type Tree } from '../files/tree.ts';
+import { EFFORTS } from '../../domain/models/provider.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { bytesIn, suggestion } from '../../domain/text/text.ts';
+import { resolveModel } from '../../policy/index.ts';
+import { type ConfigFault, faultText, fileFault } from '../files/read-text.ts';
+import { issueFaults } from '../files/layer.ts';
+import { faultAt, plainOf, readTree, type Tree } from '../files/tree.ts';
 import { Duration, durationMs } from '../schema/schema.ts';
 import { capabilitiesOf, isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
 import { keyOf, PREPARED, type ReadRole } from '../files/parse-cache.ts';
 
 const ToolNames = z.union([z.array(z.string().max(100)).max(50), z.string().max(1000)]);
 
-/** Not strict: files of other programs have keys of their own, which are told and left alone. */
+/** Not strict: other programs' files have keys of their own, which are ignored with a note. */
 const Front = z.object({
   name: z.string().max(100).optional(),
   description: z.string().trim().min(1).max(1000),
   tools: ToolNames.optional(),
   models: z.array(z.string().min(1).max(200)).max(20).default([]),
-  /** Another program's word for one (`also`). */
+  /** Another program's key for one model (`also`). */
   model: z.string().max(200).optional(),
   iterations: z.int().min(1).max(MOST_ITERATIONS).optional(),
-  /** Of earlier versions: without effect, and told so. */
+  /** A key of earlier versions, ignored with a note. */
   minTokens: z.unknown().optional(),
   maxDuration: Duration.optional(),
   effort: z.enum(EFFORTS).optional(),
@@ -42,46 +40,42 @@ const Front = z.object({
 const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model' && key !== 'minTokens');
 
 export interface RoleText {
-  /** As people would name it. */
+  /** The file as people name it. */
   readonly file: string;
   /** The file's name without its extension. */
   readonly stem: string;
   readonly kind: 'md' | 'json';
   readonly text: string;
-  /** Where the role says it came from: `built-in`, or the file. */
+  /** The origin that the role shows: `built-in`, or the file. */
   readonly source: string;
-  /** The user's or an organisation's: it may have commits by naming them. */
+  /** Of the user or an organisation: it may commit by naming that tool. */
   readonly commits?: true;
-  /** A project's: what elsewhere is told and left out is refused, and tools are named one by one. */
+  /** Of a project: what is elsewhere dropped with a note is refused, and tools must be named one by one. */
   readonly strict?: true;
-  /** Keys of another program that may stand there: `model` counts where it names a model, the others mean nothing here. */
+  /** Permitted keys of another program: `model` counts if it names a model, the others have no meaning. */
   readonly also?: readonly string[];
 }
 
-/** The role that a file describes, or what is wrong with it. */
+/** The role that a file describes, or its faults. */
 export function readRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
   const before = PREPARED.roles.get(keyOf(given.file, given.source, given.text));
   return before === undefined ? parseRole(given) : ok(before);
 }
 
-/** The same, whatever was prepared: plain JSON, decided by the file's name, its source and its text. */
+/** As `readRole`, without the cache. The result is plain JSON that depends on the file's name, source and text only. */
 export function parseRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
   const parts = given.kind === 'json' ? { front: given.text, body: '' } : frontMatter(given.text);
-  if (parts === null) return fail([faultAt(given, 'has no front matter', 'begin with "---", the keys, and "---"')]);
+  if (parts === null)
+    return fail([fileFault(given.file, 'has no front matter', 'begin with "---", the keys, and "---"')]);
   const tree = readTree(parts.front, given.file);
   if (!tree.ok) return fail([tree.fault]);
-  const plain = plainOf(tree.value);
-  const front = Front.safeParse(plain);
-  if (!front.success) {
-    return fail(
-      front.error.issues.map((issue) => {
-        const path = issue.path.filter((part) => typeof part !== 'symbol');
-        return { file: given.file, ...placeOf(tree.value, path), ...wordsFor(issue, valueAt(plain, path)) };
-      }),
-    );
-  }
+  const front = Front.safeParse(plainOf(tree.value));
+  if (!front.success)
+    return fail(front.error.issues.flatMap((issue) => issueFaults(given.file, tree.value, issue, suggested)));
   return roleOf(given, front.data, parts.body, tree.value);
 }
+
+const suggested = (_: unknown, key: string): string => suggestion(key, FRONT_KEYS);
 
 function roleOf(
   given: RoleText,
@@ -89,27 +83,35 @@ function roleOf(
   body: string,
   tree: Tree,
 ): Result<ReadRole, readonly ConfigFault[]> {
-  const name = RoleName.safeParse(front.name ?? given.stem);
+  const at: FaultAt = (key, problem, remedy) => faultAt(given.file, tree, [key], problem, remedy);
+  const written = front.name ?? given.stem;
+  const name = RoleName.safeParse(written);
   if (!name.success) {
-    const problem = `"${front.name ?? given.stem}" can't be the name of a role`;
     return fail([
-      {
-        ...faultAt(given, problem, 'use up to 40 letters, digits, "_" or "-", a letter first'),
-        ...placeOf(tree, ['name']),
-      },
+      at(
+        'name',
+        `"${written}" can't be the name of a role`,
+        'use up to 40 letters, digits, "_" or "-", a letter first',
+      ),
     ]);
   }
   const prompt = (front.prompt ?? body).trim();
   if (prompt === '')
-    return fail([faultAt(given, 'has no prompt', 'write below the front matter what the role is to do')]);
+    return fail([fileFault(given.file, 'has no prompt', 'write below the front matter what the role is to do')]);
   const listed = toolsOf(front.tools);
-  const findings = findingsIn(given, front, listed, tree);
-  const refused = given.strict === true ? [...findings, ...tooMuch(given, prompt, listed, tree)] : [];
+  const keys = keysOf(tree);
+  const findings = findingsIn(given, front, listed, keys, at);
+  const refused = given.strict === true ? [...findings, ...tooMuch(given, prompt, listed, at)] : [];
   if (refused.length > 0) return fail(refused);
   const role = roleFrom(given, front, { name: name.data, prompt, listed });
-  const mute = role.protocol === 'text' && !role.capabilities.includes('shell');
-  const told = [...findings, ...withoutEffect(given, tree)];
-  return mute ? fail([shellFault(given, tree)]) : ok({ role, notes: told.map(faultText) });
+  // Agents of the text protocol work by commands alone.
+  if (role.protocol === 'text' && !role.capabilities.includes('shell')) {
+    const problem = 'protocol: text needs a shell, which this role does not have';
+    return fail([at('protocol', problem, 'add bash_execution to its tools, or take protocol out')]);
+  }
+  const remedy = 'take it out; budgets.role says what an agent of this role may use';
+  const gone = keys.includes(GONE) ? [at(GONE, `${GONE} has no effect any more`, remedy)] : [];
+  return ok({ role, notes: [...findings, ...gone].map(faultText) });
 }
 
 interface Sound extends Pick<Role, 'name' | 'prompt'> {
@@ -129,96 +131,69 @@ function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt,
     models: modelsOf(given, front),
     iterations: front.iterations ?? defaultIterations(name, capabilities),
     ...budgetOf(front.maxDuration),
-    ...withEffort(front.effort),
-    ...(front.prefers === undefined ? {} : { prefers: front.prefers }),
+    ...defined({ effort: front.effort, prefers: front.prefers, protocol: front.protocol }),
     planned: front.planned,
-    ...(front.protocol === undefined ? {} : { protocol: front.protocol }),
     source: given.source,
   };
 }
 
-/** A key of earlier versions: older files still have it, so it is told and never refused. */
+const keysOf = (tree: Tree): readonly string[] => (tree.is === 'map' ? tree.entries.map(({ key }) => key) : []);
+
+/** A key of earlier versions: files may still have it, so it is only noted. */
 const GONE = 'minTokens';
-
-function withoutEffect(given: RoleText, tree: Tree): readonly ConfigFault[] {
-  if (tree.is !== 'map' || !tree.entries.some(({ key }) => key === GONE)) return [];
-  const remedy = 'take it out; budgets.role says what an agent of this role may use';
-  return [{ ...faultAt(given, `${GONE} has no effect any more`, remedy), ...placeOf(tree, [GONE]) }];
-}
-
-/** Its agents work by commands alone. */
-const shellFault = (given: RoleText, tree: Tree): ConfigFault => ({
-  ...faultAt(
-    given,
-    'protocol: text needs a shell, which this role does not have',
-    'add bash_execution to its tools, or take protocol out',
-  ),
-  ...placeOf(tree, ['protocol']),
-});
 
 function modelsOf({ also = [] }: RoleText, { model, models }: z.infer<typeof Front>): readonly string[] {
   const counts = model !== undefined && also.includes('model') && resolveModel(model, []) !== null;
   return models.length === 0 && counts ? [model] : models;
 }
 
-/** The time that an agent of this role has, where its file says so. */
+/** The role's time limit, if its file sets one. */
 function budgetOf(written: string | number | undefined): Pick<Role, 'budget'> {
   const maxDuration = written === undefined ? null : durationMs(written);
   return maxDuration === null ? {} : { budget: { maxDuration } };
 }
 
-/** `Read, Grep` in one text is how some other programs write it. */
+/** Some other programs write the list as one text: `Read, Grep`. */
 const toolsOf = (written: string | readonly string[] | undefined): readonly string[] =>
   (typeof written === 'string' ? written.split(',') : (written ?? []))
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
+/** Makes a fault at a key of the file. */
+type FaultAt = (key: string, problem: string, remedy: string) => ConfigFault;
+
 function findingsIn(
   given: RoleText,
   front: z.infer<typeof Front>,
   listed: readonly string[],
-  tree: Tree,
+  keys: readonly string[],
+  at: FaultAt,
 ): readonly ConfigFault[] {
-  const at = (key: string, problem: string, remedy: string): ConfigFault => ({
-    file: given.file,
-    ...placeOf(tree, [key]),
-    problem,
-    remedy,
-  });
   const known = [...FRONT_KEYS, GONE, ...(given.also ?? [])];
-  const foreign = tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !known.includes(key)) : [];
+  const foreign = keys.filter((key) => !known.includes(key));
   const unknownTools = listed.filter((name) => !isToolName(name));
   return [
     ...(front.tools === undefined
       ? [at('tools', 'names no tools, so this role may only read', 'add "tools:" for more')]
       : []),
     ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is left out`, suggestion(name, TOOL_NAMES))),
-    ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggestion(key, FRONT_KEYS))),
+    ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggested(null, key))),
   ];
 }
 
-/** A stranger's words go to a model before every task of the role: no more than a page or four of them. */
+/** The limit of a project's prompt, which is sent before every task of the role. */
 const MAX_STRICT_PROMPT = 16_000;
 
-function tooMuch(given: RoleText, prompt: string, listed: readonly string[], tree: Tree): readonly ConfigFault[] {
+function tooMuch({ file }: RoleText, prompt: string, listed: readonly string[], at: FaultAt): readonly ConfigFault[] {
   const long =
     bytesIn(prompt) <= MAX_STRICT_PROMPT
       ? []
-      : [faultAt(given, `has a prompt of more than ${MAX_STRICT_PROMPT} bytes`, 'shorten it')];
+      : [fileFault(file, `has a prompt of more than ${MAX_STRICT_PROMPT} bytes`, 'shorten it')];
   if (!listed.includes('*')) return long;
-  const problem = 'a role of a project can\'t have "*" for its tools';
-  return [...long, { ...faultAt(given, problem, 'name them one by one'), ...placeOf(tree, ['tools']) }];
+  return [...long, at('tools', 'a role of a project can\'t have "*" for its tools', 'name them one by one')];
 }
 
-const faultAt = (given: RoleText, problem: string, remedy: string): ConfigFault => ({
-  file: given.file,
-  line: null,
-  column: null,
-  problem,
-  remedy,
-});
-
-/** The lines between the first two `---`, kept on their own line numbers, and the text below them. */
+/** The front matter between the first two `---`, with its line numbers preserved, and the text below it. */
 function frontMatter(text: string): { readonly front: string; readonly body: string } | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines.indexOf('---', 1);

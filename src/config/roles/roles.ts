@@ -1,27 +1,26 @@
 /**
- * The roles of a run that a project has no part in: the package's own files, the administrator's, the user's; and what the
- * settings say on top. A project's are project-roles.ts's. Which roles may be used is policy's to say.
+ * The roles of a run apart from a project's own: from the package, the administrator and the user, with the settings applied. Policy decides which
+ * may be used.
  */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
+import { EFFORTS, withEffort } from '../../domain/models/provider.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from '../files/fault.ts';
+import { codeOf, type ConfigFault, type FaultWords, fileFault, readText } from '../files/read-text.ts';
 import type { Effective } from '../files/merge.ts';
 import { managedFolder, readManagedFile } from '../managed/managed.ts';
-import { codeOf, readText } from '../files/read-text.ts';
 import { type RoleText, readRole } from './role-file.ts';
 import { capabilitiesOf, isToolName } from '../schema/tool-names.ts';
 
 export interface RoleFolder {
   readonly directory: string;
-  /** As people would name it. */
+  /** The folder as people name it. */
   readonly shown: string;
   readonly owner: 'built-in' | 'managed' | 'user';
 }
 
-/** Of the package's own, below its root. */
+/** The package's own roles, below its root. */
 export const OWN_ROLES = '.mimir/agents';
 
 export interface ReadRoles {
@@ -30,8 +29,8 @@ export interface ReadRoles {
 }
 
 /**
- * The roles of the folders, in their order. A user's file replaces a built-in of its name, with the same or fewer tools; an
- * administrator's replaces any; one that an organisation forces (`forced`) nobody else does.
+ * The roles of the folders, in their order. A user's file may replace a built-in role of the same name with the same or fewer tools; an
+ * administrator's may replace any; only an organisation may describe one of its mandatory reviews (`forced`).
  */
 export function readRoles(
   folders: readonly RoleFolder[],
@@ -64,7 +63,7 @@ function namesIn({ directory, owner }: RoleFolder): Result<readonly string[], Co
   return names.ok ? ok(roleNames(names.value ?? [])) : names;
 }
 
-/** Role files in a folder by name; none where there is no folder. */
+/** Role files in a folder by name; empty without a folder. */
 export function roleFiles(directory: string): readonly string[] {
   try {
     return roleNames(readdirSync(directory));
@@ -80,27 +79,14 @@ const roleNames = (names: readonly string[]): readonly string[] =>
     .slice(0, MAX_FILES);
 const MAX_FILES = 200;
 
-/** `main` first, then what planners use, in the order people meet them in the documentation; custom roles last. */
-const RANK = [
-  'main',
-  'finder',
-  'oracle',
-  'librarian',
-  'refactoring',
-  'rush',
-  'reviewer',
-  'security',
-  'tester',
-  'code',
-  'explore',
-  'plan',
-];
+/** The order of the roles: `main`, then those of planners as in the documentation; custom roles last. */
+const RANK = 'main finder oracle librarian refactoring rush reviewer security tester code explore plan'.split(' ');
 const rankOf = ({ name }: Role): number => (RANK.includes(name) ? RANK.indexOf(name) : RANK.length);
 export const byRank = (a: Role, b: Role): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
 
 const shownFile = (folder: Pick<RoleFolder, 'shown'>, file: string): string => path.join(folder.shown, file);
 
-/** One file, as long as it may take the place of what has its name already. */
+/** Reads one file, and refuses it if it may not replace the role of its name. */
 function readBeside(
   folder: RoleFolder,
   file: string,
@@ -112,7 +98,8 @@ function readBeside(
   const { role } = read.value;
   const before = roles.get(role.name);
   const problem = before === undefined ? null : replacing(before, role, folder.owner, forced);
-  return problem === null ? read : fail([{ file: shownFile(folder, file), line: null, column: null, ...problem }]);
+  if (problem === null) return read;
+  return fail([fileFault(shownFile(folder, file), problem.problem, problem.remedy)]);
 }
 
 function readOne(folder: RoleFolder, file: string): ReturnType<typeof readRole> {
@@ -127,7 +114,7 @@ function readOne(folder: RoleFolder, file: string): ReturnType<typeof readRole> 
   return readRole(roleText(folder, file, text.value ?? ''));
 }
 
-/** A file of a folder as the reader of roles takes it. */
+/** A file of a folder as input of the role parser. */
 export function roleText(folder: Pick<RoleFolder, 'shown' | 'owner'>, file: string, text: string): RoleText {
   const shown = shownFile(folder, file);
   return {
@@ -140,12 +127,7 @@ export function roleText(folder: Pick<RoleFolder, 'shown' | 'owner'>, file: stri
   };
 }
 
-function replacing(
-  before: Role,
-  role: Role,
-  owner: RoleFolder['owner'],
-  forced: readonly string[],
-): Pick<ConfigFault, 'problem' | 'remedy'> | null {
+function replacing(before: Role, role: Role, owner: RoleFolder['owner'], forced: readonly string[]): FaultWords | null {
   if (owner === 'user' && forced.includes(role.name)) {
     const problem = `the managed policy forces the role "${role.name}", which can't be replaced`;
     return { problem, remedy: 'give this role another name' };
@@ -164,7 +146,7 @@ function replacing(
 
 type Values = ReadonlyMap<string, Effective>;
 
-/** The roles with what the settings say of each: its models, its iterations, fewer tools. */
+/** The roles with the settings applied: models, iterations, fewer tools, effort. */
 export const withSettings = (roles: readonly Role[], values: Values, everyModel: string | null): readonly Role[] =>
   roles.map((role) => {
     const said = (key: string): Effective | undefined => values.get(`agentOrchestration.roles.${role.name}.${key}`);
@@ -173,25 +155,22 @@ export const withSettings = (roles: readonly Role[], values: Values, everyModel:
     const iterations = said('iterations')?.value;
     const models = [...new Set([...first, ...listed])];
     const fewer = (said('tools')?.said ?? []).reduce((soFar, { value }) => restricted(soFar, textsOf(value)), role);
-    // A person who names models wants these.
+    // Models that a person names override the role's preferred grade.
     const isNamed = first.length > 0 || said('fallbackModels') !== undefined;
     return {
       ...(isNamed ? withoutPreference(fewer) : fewer),
       models,
-      ...effortIn(said('effort')),
+      ...withEffort(EFFORTS.find((one) => one === said('effort')?.value)),
       iterations: typeof iterations === 'number' ? iterations : role.iterations,
     };
   });
-
-const effortIn = (said: Effective | undefined): Pick<Role, 'effort'> =>
-  withEffort(EFFORTS.find((one) => one === said?.value));
 
 function withoutPreference(role: Role): Role {
   const { prefers, ...others } = role;
   return prefers === undefined ? role : others;
 }
 
-/** Never more than the role has: tools that it hasn't are no gift. */
+/** Intersects the role's tools with `names`; a tool that the role does not have is never added. */
 function restricted(role: Role, names: readonly string[]): Role {
   const standing = {
     writes: role.capabilities.includes('write'),

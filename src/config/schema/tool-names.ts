@@ -1,4 +1,4 @@
-/** Names of tools in role files, Mimir's own and other programs', and the capabilities they stand for. */
+/** Names of tools in role files, Mimir's own and other programs', with their capabilities. */
 import { CAPABILITIES, type Capability } from '../../domain/agents/role.ts';
 
 const NAMES: ReadonlyMap<string, readonly Capability[]> = new Map<string, readonly Capability[]>([
@@ -27,20 +27,20 @@ const NAMES: ReadonlyMap<string, readonly Capability[]> = new Map<string, readon
 export const TOOL_NAMES: readonly string[] = [...NAMES.keys(), '*'];
 export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
 
-/** What a role is beside its tools. */
-export interface Standing {
+/** The traits of a role that affect its capabilities. */
+export interface RoleTraits {
   /** `file_operations` includes writing. */
   readonly writes: boolean;
-  /** Only the root spawns by itself, and has commits with its other tools. */
+  /** Only the root may spawn, and it may commit if it has git. */
   readonly root: boolean;
-  /** May it have commits by naming them? A role of the user or an organisation may. */
+  /** Roles of the user or an organisation may commit if they name that tool. */
   readonly commits?: boolean;
 }
 
-/** The capabilities that names stand for, in the order of the table. `*`: all but spawning and commits, for the root those too. */
+/** The capabilities of these tools, in a fixed order. `*` is all but spawning and committing; for the root it includes them. */
 export function capabilitiesOf(
   names: readonly string[],
-  { writes, root, commits = false }: Standing,
+  { writes, root, commits = false }: RoleTraits,
 ): readonly Capability[] {
   const granted = new Set(names.flatMap((name) => capabilitiesOfName(name, writes)));
   if (root && granted.has('git-read')) granted.add('git-write');

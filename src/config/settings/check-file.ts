@@ -1,62 +1,58 @@
 /**
- * Judges one file of settings by itself, as if it were of a layer, over the package's own defaults: for those who write
- * policies, and for their CI. What other layers of this machine say, and who owns the file, plays no part.
+ * Checks one file of settings by itself, as a file of a given layer over the package's defaults: for authors of policies and their CI. Other
+ * layers of this machine and the file's owner are ignored.
  */
 import path from 'node:path';
 import type { Layer } from '../../domain/reason.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import { resolvedIn } from '../../policy/explain/model.ts';
-import type { ConfigFault } from '../files/fault.ts';
+import { resolvedIn } from '../../policy/explain/explain.ts';
+import { type ConfigFault, fileFault, readText } from '../files/read-text.ts';
 import { inForce } from './check.ts';
 import { type ReadLayer, readLayer } from '../files/layer.ts';
-import { type Standing, loadConfig } from './load.ts';
-import { versionFault } from '../managed/layers-managed.ts';
+import { loadConfig, preferencesOf, type StaticConfig } from './load.ts';
+import { versionFault } from '../managed/managed.ts';
 import { merge } from '../files/merge.ts';
 import { ownModels } from './model-lists.ts';
-import { preferencesOf } from './preferences.ts';
-import { readText } from '../files/read-text.ts';
 import { roleFiles } from '../roles/roles.ts';
 
 export interface FileToCheck {
   readonly path: string;
-  /** How people would name it. */
+  /** The file as people name it. */
   readonly shown: string;
   readonly as: Extract<Layer, 'managed' | 'user' | 'project'>;
   readonly packageRoot: string;
 }
 
 export interface CheckedFile {
-  /** Keys without effect and the like, a line each. */
+  /** Warnings, one line each. */
   readonly notes: readonly string[];
-  /** Names of models in it and what they are taken to mean. */
+  /** The names of models in it, with the resolved ids. */
   readonly resolved: readonly { readonly written: string; readonly id: string }[];
 }
 
-/** What is wrong with it, everything at once; or what is worth knowing about it. */
+/** All faults of the file, or its warnings. */
 export function checkFile(file: FileToCheck): Result<CheckedFile, readonly ConfigFault[]> {
   const text = readText({ path: file.path, shown: file.shown, links: 'follow', owner: 'any' });
   if (!text.ok) return fail([text.fault]);
-  if (text.value === null) {
-    return fail([{ file: file.shown, line: null, column: null, problem: 'does not exist', remedy: 'check the path' }]);
-  }
+  if (text.value === null) return fail([fileFault(file.shown, 'does not exist', 'check the path')]);
   const nowhere = path.join(file.packageRoot, 'nowhere');
   const place = { packageRoot: file.packageRoot, projectRoot: file.packageRoot, managedRoot: nowhere };
   const defaults = loadConfig({ ...place, env: { HOME: nowhere } });
   if (!defaults.ok) return defaults;
-  const { standing } = defaults.value;
-  const tooOld = file.as === 'managed' ? versionFault(file.shown, text.value, standing.version) : null;
+  const { staticConfig } = defaults.value;
+  const tooOld = file.as === 'managed' ? versionFault(file.shown, text.value, staticConfig.version) : null;
   if (tooOld !== null) return fail([tooOld]);
   const read = readLayer(file.as, file.shown, text.value, true);
-  return read.ok ? overDefaults(file, read.value, standing) : read;
+  return read.ok ? overDefaults(file, read.value, staticConfig) : read;
 }
 
 function overDefaults(
   { path: place }: FileToCheck,
   read: ReadLayer,
-  { known, layers }: Standing,
+  { known, layers }: StaticConfig,
 ): ReturnType<typeof checkFile> {
   const all = [...layers, read.layer];
-  // Roles of the same organisation lie beside its policy.
+  // Roles of the same organisation are in a folder beside its policy.
   const beside = roleFiles(path.join(path.dirname(place), 'agents')).map((name) => path.parse(name).name);
   const found = inForce(all, {
     ...known,

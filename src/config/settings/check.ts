@@ -1,26 +1,23 @@
-/** What can only be judged with all names known: roles, tools, models and paths that the settings speak of. */
+/** Checks that need all known names: roles, tools, models and paths in the settings. */
+import { placeText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { resolveModel } from '../../policy/models.ts';
-import type { Rules } from '../../policy/rules.ts';
-import type { ConfigFault } from '../files/fault.ts';
-import type { Flags } from '../files/flags.ts';
-import type { Layer } from '../files/layer.ts';
+import { suggestion } from '../../domain/text/text.ts';
+import { resolveModel, type Rules } from '../../policy/index.ts';
+import { type ConfigFault, fileFault } from '../files/read-text.ts';
+import type { Flags, Layer } from '../files/layer.ts';
 import { type Effective, inOrder, merge } from '../files/merge.ts';
 import { endpointFaults, providerFaults } from '../providers/faults.ts';
-import type { Path } from '../schema/keys.ts';
+import type { Path } from '../schema/schema.ts';
 import { isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
-import { childFaults } from './children.ts';
-import { forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
-import { type KnownRoles } from '../roles/resolve-roles.ts';
+import { childFaults, forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
+import { type KnownRoles } from '../roles/project-roles.ts';
 import { modelLists, modelNameFaults, modelNames, type NamedModel } from './model-lists.ts';
-import { boxFaults } from './sandbox.ts';
-import { toRules } from './to-rules.ts';
+import { boxFaults, toRules } from './to-rules.ts';
 
 export interface KnownNames {
-  /** Those of files that wait for trust as well: a list may name them. */
+  /** Includes those of files that wait for trust, because lists may name them. */
   readonly roles: readonly string[];
-  /** Those that may be forced. */
+  /** The roles that may be mandatory reviews. */
   readonly forcible: KnownRoles;
   readonly own: readonly NamedModel[];
   readonly flags: Flags;
@@ -51,40 +48,27 @@ function roleFaults(layer: Layer, roles: readonly string[]): readonly ConfigFaul
     ...keys(agentOrchestration?.roles).map((role) => ({ role, path: ['agentOrchestration', 'roles', role] })),
     ...keys(budgets?.role).map((role) => ({ role, path: ['budgets', 'role', role] })),
   ];
-  const empty =
-    allowed?.length === 0
-      ? [
-          layer.fault(
-            ['enforcement', 'allowedSubAgents'],
-            'allowedSubAgents is empty, so no sub-agent may be used',
-            'name at least one, or set agentOrchestration.enabled: false',
-          ),
-        ]
-      : [];
-  const unknown = named
-    .filter(({ role }) => !roles.includes(role))
-    .map(({ role, path }) => layer.fault(path, `there is no role "${role}"`, suggestion(role, roles)));
-  return [...empty, ...unknown];
+  const remedy = 'name at least one, or set agentOrchestration.enabled: false';
+  const problem = 'allowedSubAgents is empty, so no sub-agent may be used';
+  return [
+    ...(allowed?.length === 0 ? [layer.fault(['enforcement', 'allowedSubAgents'], problem, remedy)] : []),
+    ...named
+      .filter(({ role }) => !roles.includes(role))
+      .map(({ role, path }) => layer.fault(path, `there is no role "${role}"`, suggestion(role, roles))),
+  ];
 }
 
 const keys = (map: object | undefined): readonly string[] => Object.keys(map ?? {});
 
 const toolFaults = (layer: Layer): readonly ConfigFault[] =>
   Object.entries(layer.settings.agentOrchestration?.roles ?? {}).flatMap(([role, { tools = [] }]) =>
-    tools.flatMap((tool, index) =>
-      isToolName(tool)
-        ? []
-        : [
-            layer.fault(
-              ['agentOrchestration', 'roles', role, 'tools', index],
-              `there is no tool "${tool}"`,
-              suggestion(tool, TOOL_NAMES),
-            ),
-          ],
-    ),
+    tools.flatMap((tool, index) => {
+      const path = ['agentOrchestration', 'roles', role, 'tools', index];
+      return isToolName(tool) ? [] : [layer.fault(path, `there is no tool "${tool}"`, suggestion(tool, TOOL_NAMES))];
+    }),
   );
 
-/** Lists of roles that have none in common: no plan could have a task. All of them are named. */
+/** Faults for lists of allowed roles without a common one: no plan could have a task. */
 function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
   const path = ['enforcement', 'allowedSubAgents'];
   const naming = layers.filter(({ settings }) => (settings.enforcement?.allowedSubAgents ?? []).length > 0);
@@ -94,7 +78,7 @@ function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
   const against = naming
     .slice(0, -1)
     .map((layer) => layer.reason(path))
-    .map(({ rule, file, layer, line }) => `${rule} in ${file ?? layer}:${line ?? ''}`)
+    .map((from) => `${from.rule} in ${placeText(from)}`)
     .join(' and ');
   const problem = `allowedSubAgents leaves no role together with ${against}`;
   return [last.fault(path, problem, 'let the lists have a role in common')];
@@ -103,17 +87,16 @@ function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
 function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {
   const { model } = flags;
   if (model === undefined || resolveModel(model, own) !== null) return [];
-  const remedy = suggestion(model, modelNames(own));
-  return [{ file: `--model ${model}`, line: null, column: null, problem: 'is not a known model', remedy }];
+  return [fileFault(`--model ${model}`, 'is not a known model', suggestion(model, modelNames(own)))];
 }
 
 export interface InForce {
   readonly rules: Rules;
-  /** Every key with what holds and where it is written. */
+  /** Every key with its value and origin. */
   readonly values: ReadonlyMap<string, Effective>;
 }
 
-/** `layers` in any order, the defaults among them. */
+/** The rules in force for `layers`, in any order and including the defaults; or all faults. */
 export function inForce(given: readonly Layer[], known: KnownNames): Result<InForce, readonly ConfigFault[]> {
   const layers = inOrder(given);
   const models = modelLists(layers, known.own);

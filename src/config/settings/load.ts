@@ -1,94 +1,92 @@
 /**
- * Everything a run is told beforehand: layers read and merged into rules, roles, prompts and preferences. Wrong input is a
- * list of faults with file, line and remedy, and then nothing may run. The only reader of the environment here.
+ * Loads the configuration of a run: merges layers into rules, roles, prompts and preferences. Invalid input is a list of faults with file, line
+ * and remedy, and then nothing may run. Only this file of the configuration reads the environment.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import type { Prompts, Role } from '../../domain/agents/role.ts';
 import { jsonDigest } from '../../domain/digest.ts';
-import { isLooser } from '../../domain/mode.ts';
-import type { Prompts } from '../../domain/prompts.ts';
-import type { Role } from '../../domain/agents/role.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import type { Rules } from '../../policy/rules.ts';
-import { networkNotes } from './sandbox.ts';
-import { childNotes } from './children.ts';
-import type { KnownNames } from './check.ts';
-import type { ConfigFault } from '../files/fault.ts';
-import { type Flags, flagLayer } from '../files/flags.ts';
-import { managedForced } from './mandatory-reviews.ts';
-import { inForce } from './check.ts';
-import { member } from '../schema/known-keys.ts';
-import type { Layer } from '../files/layer.ts';
-import { MANAGED_ROOT, managedMark } from '../managed/managed.ts';
-import { readManagedLayers } from '../managed/layers-managed.ts';
-import { type Effective, inOrder, merge, withoutEffect } from '../files/merge.ts';
-import { type NamedModel, ownModels } from './model-lists.ts';
-import { type Environment, type Places, placesOf } from '../files/paths.ts';
-import { preferencesOf, type Preferences } from './preferences.ts';
-import { keptBackNotes } from './to-rules.ts';
-import { environmentFaults } from '../providers/faults.ts';
+import { isLooser, type Layer as LayerName, placeText, type Reason } from '../../domain/reason.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Rules } from '../../policy/index.ts';
+import {
+  flagLayer,
+  type Flags,
+  type Layer,
+  OWN_FILE,
+  type ReadLayer,
+  readLayer,
+  words,
+  valueAt,
+} from '../files/layer.ts';
+import { type Effective, inOrder, merge, settingsFrom, withoutEffect } from '../files/merge.ts';
+import * as texts from '../files/read-text.ts';
+import { MANAGED_ROOT, managedMark, readManagedLayers } from '../managed/managed.ts';
+import { environmentFaults, type Secret, secretsIn, shortSecretNotes } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
-import { instructionsOf } from '../roles/instructions.ts';
-import { readPrompts } from '../roles/prompts.ts';
-import { readLayers } from './read-layers.ts';
-import { rolesOf } from '../roles/resolve-roles.ts';
+import { instructionsOf, readPrompts } from '../roles/instructions.ts';
+import { isItself, rolesOf } from '../roles/project-roles.ts';
 import { withSettings } from '../roles/roles.ts';
-import { type Secret, secretsIn, shortSecretNotes } from '../providers/secrets.ts';
+import { ruleOf, type Settings } from '../schema/schema.ts';
+import { inForce, type KnownNames } from './check.ts';
+import { childNotes, managedForced } from './mandatory-reviews.ts';
+import { type NamedModel, ownModels } from './model-lists.ts';
+import { keptBackNotes, networkNotes } from './to-rules.ts';
 
 export interface Sources {
-  /** Where Mimir itself is installed: its own `.mimir` holds the defaults. */
+  /** The folder of Mimir itself, whose `.mimir` has the defaults. */
   readonly packageRoot: string;
   /** Real path of the project (`findProject`). */
   readonly projectRoot: string;
-  readonly env?: Environment;
+  readonly env?: texts.Environment;
   readonly flags?: Flags;
-  /** The person trusts the project as it is now: its instructions, preferences and roles count. Left out: no. */
+  /** The project is trusted: its instructions, preferences and roles count. By default false. */
   readonly trusted?: boolean;
-  /** Where the administrator's files are; left out in the program itself. */
+  /** The folder of the administrator's files; given only by tests. */
   readonly managedRoot?: string;
 }
 
-/** Everything that holds for a whole run, whatever an administrator writes meanwhile. */
-export interface Standing {
+/** The part of the configuration that stays fixed during a run, even if an administrator changes files. */
+export interface StaticConfig {
   readonly managedRoot: string;
-  /** Of the administrator's files, from before they were read. */
+  /** The metadata of the administrator's files, taken before they were read. */
   readonly mark: string;
   /** All others. */
   readonly layers: readonly Layer[];
   readonly known: KnownNames;
-  /** Of this program; asked for only where a policy says which it needs. */
+  /** The program's version, requested only if a policy requires one. */
   readonly version: () => string;
 }
 
 export interface Loaded {
   readonly rules: Rules;
-  /** Built-in and the user's own, with settings applied; which may be used is policy's to say. */
+  /** Built-in and custom roles with settings applied; policy decides which may be used. */
   readonly roles: readonly Role[];
   readonly prompts: Prompts;
-  /** What is neither a rule nor a role: providers, appearance, keys and the like. */
+  /** Settings that are neither rules nor roles: providers, appearance, keys and the like. */
   readonly preferences: Preferences;
-  /** Every provider that can be named, with its key: never to be printed or recorded as a whole. */
+  /** Every provider that can be named, with its key: never print or record these as a whole. */
   readonly providers: readonly ConfiguredProvider[];
-  /** What the environment holds under names that the configuration has for secrets: never to be printed or recorded. */
+  /** The values of environment variables that hold secrets: never print or record these. */
   readonly secrets: readonly Secret[];
-  /** Models of the person's own providers, beside those that the catalogue knows. */
+  /** Models of the person's own providers, in addition to the catalogue's. */
   readonly models: readonly NamedModel[];
-  /** Every key with what holds and where it is written. */
+  /** Every key with its value and origin. */
   readonly values: ReadonlyMap<string, Effective>;
-  readonly places: Places;
+  readonly places: texts.Places;
   /** The administrator's files, in order. */
   readonly managed: readonly { readonly shown: string; readonly digest: string }[];
-  /** What the law goes on from when one of them changes. */
-  readonly standing: Standing;
-  /** Warnings, a line each: what was ignored, and why. */
+  /** The input of the policy watcher when one of them changes. */
+  readonly staticConfig: StaticConfig;
+  /** Warnings, one line each. */
   readonly notes: readonly string[];
 }
 
-/** Reads and merges all layers. Nothing outside the named places is read, nothing is written. */
-export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFault[]> {
+/** Reads and merges all layers. Reads only the named places and writes nothing. */
+export function loadConfig(sources: Sources): Result<Loaded, readonly texts.ConfigFault[]> {
   const { packageRoot, projectRoot, env = process.env, flags = {}, trusted = false } = sources;
-  const places = placesOf(env, homedir());
+  const places = texts.placesOf(env, homedir());
   const { managedRoot = MANAGED_ROOT } = sources;
   const version = (): string => versionIn(packageRoot);
   const mark = managedMark(managedRoot, []);
@@ -99,10 +97,10 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   const layers = inOrder([...own, ...managed.value.layers.map(({ layer }) => layer)]);
   const notes = [...managed.value.layers, ...read.value].flatMap((each) => each.notes);
   const files = managed.value.files.map(({ shown, text }) => ({ shown, digest: jsonDigest(text) }));
-  const standing = { managedRoot, mark, layers: own, version };
+  const staticConfig = { managedRoot, mark, layers: own, version };
   return together(
     { packageRoot, projectRoot, env, flags, trusted, managedRoot },
-    { places, layers, notes, files, standing },
+    { places, layers, notes, files, staticConfig },
   );
 }
 
@@ -110,13 +108,13 @@ interface Read extends Pick<Loaded, 'places' | 'notes'> {
   /** In order. */
   readonly layers: readonly Layer[];
   readonly files: Loaded['managed'];
-  readonly standing: Omit<Standing, 'known'>;
+  readonly staticConfig: Omit<StaticConfig, 'known'>;
 }
 
 function together(
   { packageRoot, projectRoot, env, flags, trusted, managedRoot }: Required<Sources>,
-  { places, layers, notes, files, standing }: Read,
-): Result<Loaded, readonly ConfigFault[]> {
+  { places, layers, notes, files, staticConfig }: Read,
+): Result<Loaded, readonly texts.ConfigFault[]> {
   const roles = rolesOf({ packageRoot, projectRoot, managedRoot, trusted }, places, managedForced(layers));
   if (!roles.ok) return roles;
   const preferences = preferencesOf(merge(layers));
@@ -141,7 +139,7 @@ function together(
     values,
     places,
     managed: files,
-    standing: { ...standing, known },
+    staticConfig: { ...staticConfig, known },
     notes: [
       ...notes,
       ...roles.value.notes,
@@ -155,28 +153,115 @@ function together(
   });
 }
 
-/** Unknown counts as older than any that a policy asks for. */
+/** The version from package.json; `0`, older than any required one, if it is unknown. */
 function versionIn(packageRoot: string): string {
   try {
-    const version = member(JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')), 'version');
+    const version = valueAt(JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')), ['version']);
     return typeof version === 'string' ? version : '0';
   } catch {
     return '0';
   }
 }
 
-/** `--mode` may not be looser than the rules allow. */
-function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly ConfigFault[] {
+/** The fault of a `--mode` that is looser than the rules allow. */
+function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly texts.ConfigFault[] {
   if (mode === undefined || !isLooser(mode, maxMode.value)) return [];
-  const { file, layer, line } = maxMode.from;
-  const place = file === null ? layer : `${file}${line === null ? '' : `:${line}`}`;
-  return [
-    {
-      file: `--mode ${mode}`,
-      line: null,
-      column: null,
-      problem: `is looser than ${maxMode.from.rule} allows (${place})`,
-      remedy: `use --mode ${maxMode.value}`,
-    },
-  ];
+  const problem = `is looser than ${maxMode.from.rule} allows (${placeText(maxMode.from)})`;
+  return [texts.fileFault(`--mode ${mode}`, problem, `use --mode ${maxMode.value}`)];
 }
+
+// The files of settings apart from the administrator's: the defaults, the person's, the project's.
+
+interface LayerFile {
+  readonly name: LayerName;
+  readonly path: string;
+  readonly shown: string;
+}
+
+/** All layers but the administrator's, from the weakest on. */
+function readLayers(
+  packageRoot: string,
+  projectRoot: string,
+  places: texts.Places,
+  trusted: boolean,
+): Result<readonly ReadLayer[], readonly texts.ConfigFault[]> {
+  const own = path.join(places.config, 'config.yml');
+  const files: readonly LayerFile[] = [
+    { name: 'default', path: path.join(packageRoot, '.mimir/config.yml'), shown: OWN_FILE },
+    { name: 'user', path: own, shown: texts.shownPath(own, places.home) },
+    { name: 'project', path: path.join(projectRoot, '.mimir/config.yml'), shown: '.mimir/config.yml' },
+  ];
+  // Mimir's own checkout must not use the defaults as a project's settings too.
+  const counting = isItself(packageRoot, projectRoot) ? files.slice(0, 2) : files;
+  const read = counting.map((file) => readFile(file, trusted));
+  const faults = read.flatMap((each) => (each.ok ? [] : each.fault));
+  if (faults.length > 0) return fail(faults);
+  return ok(read.flatMap((each) => (each.ok && each.value !== null ? [each.value] : [])));
+}
+
+function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, readonly texts.ConfigFault[]> {
+  const folder = file.name === 'project' ? folderFault(path.dirname(file.path)) : null;
+  if (folder !== null) return fail([folder]);
+  const other = otherEnding(file);
+  if (other !== null) return fail([other]);
+  const links = file.name === 'project' ? 'refuse' : 'follow';
+  const text = texts.readText({
+    path: file.path,
+    shown: file.shown,
+    links,
+    owner: file.name === 'user' ? 'mine' : 'any',
+  });
+  if (!text.ok) return fail([text.fault]);
+  if (text.value === null) return ok(null);
+  return readLayer(file.name, file.shown, text.value, trusted);
+}
+
+/** A fault for `config.yaml`, whose restrictions would otherwise be ignored silently. */
+function otherEnding({ path: place, shown }: LayerFile): texts.ConfigFault | null {
+  if (!existsSync(place.replace(/\.yml$/, '.yaml'))) return null;
+  return texts.fileFault(shown.replace(/\.yml$/, '.yaml'), texts.OTHER_NAME, 'name it config.yml');
+}
+
+/** A link in place of `.mimir` would let another directory configure this project. */
+function folderFault(folder: string): texts.ConfigFault | null {
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  if (status === undefined || status.isDirectory()) return null;
+  const problem = status.isSymbolicLink() ? 'is a symbolic link' : texts.NOT_A_DIRECTORY;
+  return texts.fileFault('.mimir', problem, `${texts.THE_DIRECTORY}, or remove it`);
+}
+
+// Settings that are neither rules nor roles: providers, appearance, keys, retention.
+
+const SECTIONS = ['providers', 'trust', 'ui', 'keys', 'notifications', 'childAgents', 'audit', 'retention'] as const;
+export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;
+
+/** The merged values of these sections. */
+export const preferencesOf = (values: ReadonlyMap<string, Effective>): Preferences =>
+  settingsFrom([...values.values()].filter(({ path: [section] }) => SECTIONS.some((one) => one === section)));
+
+// The configuration in force for `mimir config show`: every key, what holds, and which file and line say so.
+
+/** The output of `mimir config show`: one line per key (one per layer for some lists) with name, value and origin in columns; then an empty line and the notes. */
+export function showConfig({ values, notes }: Pick<Loaded, 'values' | 'notes'>): readonly string[] {
+  const rows = [...values].flatMap(rowsOf).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length));
+  const valueWidth = Math.min(40, Math.max(0, ...rows.map(({ value }) => value.length)));
+  const lines = rows.map(
+    ({ name, value, place }) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${place}`,
+  );
+  return notes.length === 0 ? lines : [...lines, '', ...notes];
+}
+
+type Row = Readonly<Record<'name' | 'value' | 'place', string>>;
+
+/** Lists of several layers that something must be in stand apart: put together they would look like more than holds. */
+function rowsOf([name, { path, value, from, said }]: readonly [string, Effective]): readonly Row[] {
+  const isHeader =
+    path[0] === 'providers' && path[2] === 'headers' && typeof value === 'string' && path[4] === undefined;
+  if (isHeader) return [{ name, value: '(not shown)', place: shownPlace(from) }];
+  if (ruleOf(path).merge !== 'each') return [{ name, value: words(value), place: shownPlace(from) }];
+  return said.map((one) => ({ name, value: words(one.value), place: shownPlace(one.from) }));
+}
+
+const shownPlace = (from: Reason): string =>
+  from.layer === 'default' ? 'default' : `${from.layer} (${from.file === null ? from.rule : placeText(from)})`;

@@ -1,19 +1,28 @@
 /**
- * Agents that run whatever a plan says: united over all layers by name, so that no layer can take one out,
- * weaken it or unpin its model. Whether they can run at all is checked here, before anything does.
+ * The rules of mandatory reviews: united over all layers by name, so that no layer can remove one, weaken it or unpin its model. Whether they can
+ * run is checked before anything else does.
  */
-import { ON_FAILURE, type OnFailure, type Trigger, TRIGGERS } from '../../domain/agents/mandatory-review.ts';
-import { type Reason, reasonText } from '../../domain/reason.ts';
-import { nearest, suggestion } from '../../domain/text/nearest.ts';
-import { modelProblem, resolveModel } from '../../policy/models.ts';
-import type { ForcedRule, Rules } from '../../policy/rules.ts';
-import type { ConfigFault } from '../files/fault.ts';
+import path from 'node:path';
+import { ON_FAILURE, type OnFailure, type Trigger, TRIGGERS } from '../../domain/agents/agent.ts';
+import { placeText, type Reason, reasonText } from '../../domain/reason.ts';
+import { defined } from '../../domain/result.ts';
+import { nearest, suggestion } from '../../domain/text/text.ts';
+import {
+  type ChildRules,
+  type ReviewRule,
+  modelProblem,
+  resolveModel,
+  type Rule,
+  type Rules,
+} from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
-import { highest } from '../files/merge.ts';
-import type { KnownRoles } from '../roles/resolve-roles.ts';
+import { type Effective, highest, settingsFrom } from '../files/merge.ts';
+import type { ConfigFault } from '../files/read-text.ts';
+import type { KnownRoles } from '../roles/project-roles.ts';
+import { durationMs, type Settings } from '../schema/schema.ts';
 import { modelNames, type NamedModel } from './model-lists.ts';
 
-/** What a layer that forces an agent leaves open. */
+/** Defaults for what a layer leaves open. */
 const DEFAULT_TRIGGER: Trigger = 'on-write';
 const DEFAULT_ON_FAILURE: OnFailure = 'block';
 
@@ -25,15 +34,14 @@ interface Word {
   readonly from: Reason;
 }
 
-/** One rule an agent, by name; a layer with `enabled: false` says nothing. `layers` in order. */
-export const forcedRules = (layers: readonly Layer[]): readonly ForcedRule[] =>
-  namesIn(layers).flatMap((name) => {
-    const words = layers.flatMap((layer) => wordOf(layer, name));
-    return words.length === 0 ? [] : [united(name, words)];
-  });
-
-const namesIn = (layers: readonly Layer[]): readonly string[] =>
-  [...new Set(layers.flatMap(({ settings }) => Object.keys(settings.enforcement?.forcedSubAgents ?? {})))].sort();
+/** One rule for each review, by name; a layer with `enabled: false` has no effect. `layers` are in merge order. */
+export const forcedRules = (layers: readonly Layer[]): readonly ReviewRule[] =>
+  [...new Set(layers.flatMap(({ settings }) => Object.keys(settings.enforcement?.forcedSubAgents ?? {})))]
+    .sort()
+    .flatMap((name) => {
+      const words = layers.flatMap((layer) => wordOf(layer, name));
+      return words.length === 0 ? [] : [united(name, words)];
+    });
 
 function wordOf(layer: Layer, name: string): readonly Word[] {
   const said = layer.settings.enforcement?.forcedSubAgents?.[name];
@@ -43,8 +51,8 @@ function wordOf(layer: Layer, name: string): readonly Word[] {
   return [{ layer: layer.name, model, trigger, onFailure, from }];
 }
 
-/** `words` is not empty. */
-function united(name: string, words: readonly Word[]): ForcedRule {
+/** The strictest combination of `settings`, which is not empty. */
+function united(name: string, words: readonly Word[]): ReviewRule {
   const pinning = words.filter(({ model }) => model !== undefined);
   const model = pinning.length === 0 ? null : (highest(pinning).model ?? null);
   return {
@@ -57,7 +65,7 @@ function united(name: string, words: readonly Word[]): ForcedRule {
   };
 }
 
-/** Faults of names: an organisation can't rely on a role that the person writes, nobody on one that a project does. */
+/** Faults of unknown roles: an organisation may not rely on a person's role, and nobody on a project's. */
 export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): readonly ConfigFault[] =>
   Object.entries(layer.settings.enforcement?.forcedSubAgents ?? {}).flatMap(([name, { enabled }]) => {
     const known = layer.name === 'managed' ? sure : own;
@@ -69,10 +77,7 @@ export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): reado
     return [layer.fault(path, `there is no role "${name}" that could be forced here`, remedy)];
   });
 
-/**
- * A pinned model has no stand-in (A10): one that nobody knows or that a rule forbids is refused at the start, with the place
- * of the pin.
- */
+/** Faults of pinned models, which have no fallback: an unknown or forbidden one is refused at the start. */
 export const pinFaults = (layers: readonly Layer[], rules: Rules, own: readonly NamedModel[]): readonly ConfigFault[] =>
   (rules.forcedAgents ?? []).flatMap(({ name, model }) => {
     const at = ['enforcement', 'forcedSubAgents', name, 'model'];
@@ -90,7 +95,7 @@ export const pinFaults = (layers: readonly Layer[], rules: Rules, own: readonly 
     return [layer.fault(at, problem, 'pin it to a model that every list allows')];
   });
 
-/** A person's or a project's settings can't change the role that an organisation forces: it would run, and see nothing. */
+/** Faults of settings by a person or a project for a role that an organisation requires: they could make the review useless. */
 export const forcedRoleFaults = (layers: readonly Layer[]): readonly ConfigFault[] => {
   const forced = managedForced(layers);
   return layers
@@ -100,12 +105,129 @@ export const forcedRoleFaults = (layers: readonly Layer[]): readonly ConfigFault
         const rule = forced.find(({ name }) => name === role);
         const key = (['tools', 'iterations', 'effort'] as const).find((each) => said[each] !== undefined);
         if (rule === undefined || key === undefined) return [];
-        const problem = `the role ${role} is forced as it is by ${rule.from.file ?? rule.from.layer}:${rule.from.line ?? ''}`;
+        const problem = `the role ${role} is forced as it is by ${placeText(rule.from)}`;
         return [layer.fault(['agentOrchestration', 'roles', role, key], problem, `take ${key} out`)];
       }),
     );
 };
 
-/** What an organisation forces, by itself. */
-export const managedForced = (layers: readonly Layer[]): readonly ForcedRule[] =>
+/** The mandatory reviews of the organisation alone. */
+export const managedForced = (layers: readonly Layer[]): readonly ReviewRule[] =>
   forcedRules(layers.filter(({ name }) => name === 'managed'));
+
+// The settings for children beyond the plan as rules, the faults of these settings, and notes about keys without effect. Policy applies the
+// rules to a spawn.
+
+type Values = ReadonlyMap<string, Effective>;
+
+/** Undefined if only the package's defaults set anything. */
+export function childRulesFrom(values: Values): Rules['children'] {
+  const said = [...values.values()].filter(
+    ({ path: [section], from }) => section === 'childAgents' && !isDefault(from),
+  );
+  const { childAgents: own = {} } = settingsFrom(said);
+  const { autoComplete, cleanup, naming, notifications } = own;
+  const ruled = <T>(key: string, value: T | undefined): Rule<T> | undefined => {
+    const from = values.get(`childAgents.${key}`)?.from;
+    return value === undefined || from === undefined ? undefined : { value, from };
+  };
+  const children: Partial<ChildRules> = defined({
+    mode: ruled('mode', own.mode),
+    orphans: own.orphans,
+    messages: ruled('messages', own.messages),
+    maxPerParent: ruled('maxPerParent', own.maxPerParent),
+    defaultModel: own.defaultModel,
+    idleTimeout: idleOf(autoComplete),
+    notify: noticesOf(notifications),
+    killOnComplete: cleanup?.autoKillOnComplete,
+    archivePath: archiveOf(cleanup),
+    workingDir: own.workingDir,
+    naming: naming && { pattern: '{friendly_name}', fallback: 'child-{short_id}', ...defined(naming) },
+  });
+  return Object.keys(children).length === 0 ? undefined : children;
+}
+
+type Written = NonNullable<Settings['childAgents']>;
+
+const isDefault = ({ layer }: Reason): boolean => layer === 'default';
+
+/** The idle time in milliseconds. A bare number is seconds here, unlike elsewhere. 0 means never. */
+function idleOf({ enabled, idleTimeout }: Written['autoComplete'] = {}): number | undefined {
+  if (enabled === false) return 0;
+  if (typeof idleTimeout === 'number') return Math.round(idleTimeout * 1000);
+  return idleTimeout === undefined ? undefined : (durationMs(idleTimeout) ?? undefined);
+}
+
+function noticesOf(said: Written['notifications']): ChildRules['notify'] | undefined {
+  if (said === undefined) return undefined;
+  const { notifyParentOnComplete: complete = true, notifyParentOnError: error = true } = said;
+  return { complete, error, idle: said.notifyParentOnIdle ?? false };
+}
+
+/** A folder alone switches the archive on; null if it is switched off, undefined without a folder. */
+const archiveOf = ({ archivePath, autoArchiveTranscript }: Written['cleanup'] = {}): string | null | undefined =>
+  archivePath !== undefined && autoArchiveTranscript === false ? null : archivePath;
+
+/** The placeholders in the name of a child. */
+const PLACEHOLDERS = ['friendly_name', 'role', 'short_id', 'id'];
+
+/** Faults of invalid name patterns, folders and variables. */
+export const childFaults = (layer: Layer): readonly ConfigFault[] => {
+  const { naming, cleanup, inheritEnvironment } = layer.settings.childAgents ?? {};
+  return [
+    ...(['pattern', 'fallback'] as const).flatMap((key) => namingFaults(layer, key, naming?.[key])),
+    ...archiveFaults(layer, cleanup?.archivePath),
+    ...nameFaults(layer, ['childAgents', 'inheritEnvironment'], inheritEnvironment),
+  ];
+};
+
+/** Faults of list items at `path` that cannot be the name of a variable. */
+export const nameFaults = (
+  layer: Layer,
+  path: readonly string[],
+  names: readonly string[] = [],
+): readonly ConfigFault[] =>
+  names.flatMap((name, index) =>
+    /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(name)
+      ? []
+      : [layer.fault([...path, index], `${path.join('.')} names no variable`, 'write a name such as JAVA_HOME')],
+  );
+
+function namingFaults(layer: Layer, key: 'pattern' | 'fallback', written = ''): readonly ConfigFault[] {
+  const at = ['childAgents', 'naming', key];
+  const unknown = [...written.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name);
+  const wrong = unknown.find((name) => !PLACEHOLDERS.includes(name));
+  const known = `write ${PLACEHOLDERS.map((name) => `{${name}}`).join(', ')} and letters, digits, "-" or "_"`;
+  if (wrong !== undefined) return [layer.fault(at, `naming.${key} has no value for {${wrong}}`, known)];
+  const rest = written.replaceAll(/\{[^}]*\}/g, '');
+  return /^[\p{L}\p{N} ._-]*$/u.test(rest) ? [] : [layer.fault(at, `naming.${key} has signs that no name has`, known)];
+}
+
+function archiveFaults(layer: Layer, written: string | undefined): readonly ConfigFault[] {
+  if (written === undefined || path.isAbsolute(written) || /^~(?:\/|$)/.test(written)) return [];
+  const at = ['childAgents', 'cleanup', 'archivePath'];
+  // In the project's folder, agents could read and commit other agents' transcripts.
+  return [layer.fault(at, `archivePath is ${written === '' ? 'empty' : `"${written}"`}`, 'write a folder from / or ~')];
+}
+
+/** Keys without effect, with the reason. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  command: "it is for agents of other programs; Mimir's own are none that are started",
+  args: "they are for agents of other programs; Mimir's own are none that are started",
+  'autoComplete.detectCompletionPhrases':
+    "it is for agents of other programs; Mimir's own end with their turn, never because of words",
+  'autoComplete.completionPatterns':
+    "they are for agents of other programs; Mimir's own end with their turn, never because of words",
+  'cleanup.closeTmuxSession': "it is for agents of other programs; Mimir's own have no tmux session",
+  'progress.enableTokenTracking': 'tokens are always counted',
+  'progress.enableToolTracking': 'tools are always counted',
+  'progress.snapshotInterval': 'figures are taken from the log at each look',
+};
+
+/** One line for each key that somebody set and that has no effect. */
+export const childNotes = (values: Values): readonly string[] =>
+  Object.entries(FOREIGN).flatMap(([name, why]) => {
+    const said = values.get(`childAgents.${name}`);
+    if (said === undefined || isDefault(said.from)) return [];
+    return [`${placeText(said.from)}: childAgents.${name} has no effect: ${why}`];
+  });

@@ -1,25 +1,27 @@
 /**
- * Watches the administrator's files during a run. Whatever they tighten holds at once, whatever they loosen
- * waits for the next start. What can't be read or is gone pauses this run, and so does what a run takes on only at its start
- * (paths, endpoints): resumed, it has it. All other files are as the run found them.
+ * Watches the administrator's files during a run. Tighter rules apply at once; looser ones wait for the next start. An unreadable or missing
+ * file pauses the run, and so does a change of rules that are fixed at the start of a run (paths, endpoints), until it is resumed.
  */
-import { type Result, fail, ok } from '../../domain/result.ts';
-import { deciding, fixedAtStart } from '../../policy/fingerprint.ts';
-import { meet } from '../../policy/intersect-rules.ts';
-import type { Rules } from '../../policy/rules.ts';
-import type { Law } from '../../ports/policy-watcher.ts';
-import { faultText } from '../files/fault.ts';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { deciding, fixedAtStart, meet, type Rules } from '../../policy/index.ts';
+import type { PolicyWatcher } from '../../ports/policy-watcher.ts';
+import { codeOf, type ConfigFault, faultText, fileFault, type Places, shownPath } from '../files/read-text.ts';
+import { managedMark, readManagedLayers } from '../managed/managed.ts';
 import { inForce } from './check.ts';
 import type { Loaded } from './load.ts';
-import { managedMark } from '../managed/managed.ts';
-import { type ManagedLayers, readManagedLayers } from '../managed/layers-managed.ts';
 
-/** `rules`: those that the run begins with. Between two changes, `now` looks at sizes, times and owners of a few files. */
-export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, rules: Rules): Law {
-  const { managed, standing } = loaded;
-  const { managedRoot, layers, known, version } = standing;
+/** `rules` are those of the start. Without changes, `now` only checks sizes, times and owners of a few files. */
+export function openPolicyWatcher(
+  loaded: Pick<Loaded, 'rules' | 'managed' | 'staticConfig'>,
+  rules: Rules,
+): PolicyWatcher {
+  const { managed, staticConfig } = loaded;
+  const { managedRoot, layers, known, version } = staticConfig;
   let files = managed.map(({ shown }) => shown);
-  let mark = standing.mark;
+  let mark = staticConfig.mark;
   let current: Result<Rules, string> = ok(rules);
   let holding = rules;
   let written = loaded.rules;
@@ -31,13 +33,13 @@ export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, 
     if (!read.ok) return fail(`the managed policy can't be used: ${read.fault.map(faultText).join('; ')}`);
     const gone = files.filter((file) => read.value.files.every(({ shown }) => shown !== file));
     if (gone.length > 0) return fail(goneText(gone));
-    const found = inForce([...layers, ...layersOf(read.value)], known);
+    const found = inForce([...layers, ...read.value.layers.map(({ layer }) => layer)], known);
     if (!found.ok) return fail(`the managed policy can't be used: ${found.fault.map(faultText).join('; ')}`);
     files = read.value.files.map(({ shown }) => shown);
     if (isLooser(found.value.rules, written)) waiting.push(looserText(files));
     written = found.value.rules;
     holding = meet(holding, written);
-    // Nobody goes on under paths or endpoints that the tools of this run don't know of.
+    // The tools of this run do not know the new paths or endpoints, so it must not continue.
     return fixedAtStart(holding) === fixed ? ok(holding) : fail(resumeText(files));
   };
 
@@ -47,7 +49,7 @@ export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, 
       if (seen === mark) return current;
       const watched = files;
       current = anew();
-      // From before the reading, so that a change during it shows at the next look; anew where other files are watched now.
+      // The mark from before the reading detects a change during it; another set of files needs a new mark.
       mark = same(watched, files) ? seen : '';
       return current;
     },
@@ -55,28 +57,22 @@ export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, 
   };
 }
 
-/**
- * The same law, looked at once for all that is decided in one turn of the event loop: with hundreds of agents that is much,
- * and a turn takes milliseconds.
- */
-export function oncePerTurn(law: Law): Law {
-  let last: ReturnType<Law['now']> | null = null;
+/** Checks the files once per turn of the event loop: hundreds of agents make many decisions in one turn, which takes milliseconds. */
+export function oncePerTurn(policyWatcher: PolicyWatcher): PolicyWatcher {
+  let last: ReturnType<PolicyWatcher['now']> | null = null;
   return {
-    ...law,
+    ...policyWatcher,
     now() {
       if (last !== null) return last;
       setImmediate(() => (last = null));
-      return (last = law.now());
+      return (last = policyWatcher.now());
     },
   };
 }
 
-const layersOf = ({ layers }: ManagedLayers): readonly ManagedLayers['layers'][number]['layer'][] =>
-  layers.map(({ layer }) => layer);
-
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** In anything at all. */
+/** True if anything is looser. */
 const isLooser = (next: Rules, before: Rules): boolean => !same(deciding(meet(before, next)), deciding(next));
 
 const goneText = (files: readonly string[]): string =>
@@ -87,3 +83,57 @@ const resumeText = (files: readonly string[]): string =>
 
 const looserText = (files: readonly string[]): string =>
   `the managed policy has changed (${files.join(', ')}): what tightens holds now, what loosens when Mimir is started again`;
+
+// Records in the person's state which managed files existed. A missing file is refused, since it may only be hidden. After a real removal by an
+// administrator, the record has to be deleted; the refusal names it.
+
+const Seen = z.strictObject({
+  v: z.literal(1),
+  files: z.array(z.strictObject({ shown: z.string().max(4096), digest: z.string().max(128) })).max(200),
+});
+
+type Managed = Loaded['managed'];
+
+/** The path of the record; deleting it confirms that the files were removed on purpose. */
+export const seenFile = ({ state }: Pick<Places, 'state'>): string => path.join(state, 'managed-seen.json');
+
+/** A fault for each recorded file that is missing, and for an unreadable record. */
+export function vanished(managed: Managed, places: Places): readonly ConfigFault[] {
+  const file = seenFile(places);
+  const known = shownPath(file, places.home);
+  const remedy = `put it back; if the administrator took it away, remove ${known}`;
+  const before = readSeen(file);
+  if (before === 'unreadable') {
+    const problem = 'this record of the managed policy is damaged';
+    return [fileFault(known, problem, 'remove it, when the managed policy is as it should be')];
+  }
+  return before
+    .filter(({ shown }) => managed.every((each) => each.shown !== shown))
+    .map(({ shown }) => fileFault(shown, 'ruled here before and is gone', remedy));
+}
+
+/** Writes the record if it has changed. Never fails: without a writable state no run starts anyway. */
+export function rememberManaged(managed: Managed, places: Pick<Places, 'state'>): void {
+  const file = seenFile(places);
+  const text = `${JSON.stringify({ v: 1, files: managed })}\n`;
+  const before = readSeen(file);
+  if (before !== 'unreadable' && JSON.stringify({ v: 1, files: before }) === text.trim()) return;
+  const fresh = `${file}.${process.pid}`;
+  try {
+    mkdirSync(places.state, { recursive: true, mode: 0o700 });
+    rmSync(fresh, { force: true });
+    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
+    renameSync(fresh, file);
+  } catch (error) {
+    if (codeOf(error) === 'unknown error') throw error;
+  }
+}
+
+function readSeen(file: string): Managed | 'unreadable' {
+  try {
+    const read = Seen.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    return read.success ? read.data.files : 'unreadable';
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR' ? [] : 'unreadable';
+  }
+}

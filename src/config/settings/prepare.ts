@@ -1,4 +1,4 @@
-/** Reads the package's own files for prepared.ts, as a start would. Run by the bundler; a file with a fault is none of ours. */
+/** Parses the package's own files for parse-cache.ts. Run by the bundler. */
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../domain/result.ts';
@@ -8,7 +8,7 @@ import { parseRole } from '../roles/role-file.ts';
 import { OWN_ROLES, roleFiles, roleText } from '../roles/roles.ts';
 import { parseTheme } from '../themes.ts';
 
-/** Everything that is in the package. Throws when a file of it has a fault. */
+/** All cached files of the package. Throws if one is invalid. */
 export function prepare(packageRoot: string): Prepared {
   const text = (...names: readonly string[]): string => readFileSync(path.join(packageRoot, ...names), 'utf8');
   const settings = text('.mimir/config.yml');

@@ -1,38 +1,35 @@
-/** Merged settings -> the rules in force, with the place of each. What they mean for an action is policy's to say. */
-import { type Budget, withoutAbsent } from '../../domain/budget.ts';
-import { isLooser, type Mode, MODES } from '../../domain/mode.ts';
-import { EFFORTS } from '../../domain/models/effort.ts';
-import { PERMITTED } from '../../domain/plan/permissions.ts';
-import { Permission } from '../../domain/plan/plan.ts';
-import type { Permitted } from '../../domain/plan/permissions.ts';
-import type { Reason } from '../../domain/reason.ts';
+/** Turns merged settings into the rules in force, each with its origin. Policy applies them to actions. */
+import path from 'node:path';
+import { withoutAbsent } from '../../domain/budget.ts';
 import { jsonDigest } from '../../domain/digest.ts';
+import { isLooser, type Mode, MODES, placeText } from '../../domain/reason.ts';
+import { defined } from '../../domain/result.ts';
+import { EFFORTS } from '../../domain/models/provider.ts';
+import { Permission, PERMITTED, type Permitted } from '../../domain/plan/plan.ts';
+import { CREDENTIALS } from '../../domain/text/redact.ts';
 import {
+  type SandboxRules,
   type BudgetRule,
   builtIn,
   type CommandRule,
   type CommandRules,
-  type ModelEntry,
   type Rule,
   type Rules,
-} from '../../policy/rules.ts';
+} from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
-import { childRulesFrom } from './children.ts';
-import { forcedRules } from './mandatory-reviews.ts';
-import { amount, binding, type Effective, type Holding, type Said, settle } from '../files/merge.ts';
-import { boxRules } from './sandbox.ts';
+import { amount, binding, type Effective, type Holding, type LayerValue, settle } from '../files/merge.ts';
+import type { ConfigFault } from '../files/read-text.ts';
+import { childRulesFrom, forcedRules, nameFaults } from './mandatory-reviews.ts';
+import type { ModelLists } from './model-lists.ts';
 
 type Values = ReadonlyMap<string, Effective>;
 
-export interface RuleLists {
-  readonly allowed: readonly (readonly ModelEntry[])[];
-  readonly denied: readonly ModelEntry[];
-  /** One a model, the tightest of all layers. */
-  readonly budgets: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
-}
-
-/** `layers` in order. Every key that a rule needs is in the package's own defaults; a missing one is a bug and thrown. */
-export function toRules(layers: readonly Layer[], values: Values, models: RuleLists): Rules {
+/** `layers` are in merge order. The package's defaults have every required key; a missing one is a bug and throws. */
+export function toRules(layers: readonly Layer[], values: Values, models: Omit<ModelLists, 'faults'>): Rules {
+  // Unset keys are left out, so that equal policies have equal digests.
+  const said = <T>(key: string, read: (all: Values, key: string) => T): T | undefined =>
+    values.has(key) ? read(values, key) : undefined;
+  const day = budgetAt(values, 'budgets.day');
   const rules: Omit<Rules, 'policyHash'> = {
     enabled: truth(values, 'agentOrchestration.enabled'),
     autoDetect: truth(values, 'agentOrchestration.autoDetect'),
@@ -47,7 +44,6 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     allowedSubAgents: lists(values, 'enforcement.allowedSubAgents'),
     disabledRoles: disabledRoles(values),
     runBudget: budgetAt(values, 'budgets.run'),
-    ...runCeiling(values),
     agentBudget: budgetAt(values, 'budgets.agent'),
     roleBudgets: roleBudgets(layers, values),
     costLimitSet: costLimitSet(layers),
@@ -55,18 +51,25 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     maxAgentsPerRun: number(values, 'limits.maxAgentsPerRun'),
     mode: modeInForce(values),
     maxMode: word(values, 'mode.max', MODES),
-    ...commandRules(layers),
-    ...(values.has('sandbox.required') ? { sandboxRequired: truth(values, 'sandbox.required') } : {}),
-    ...(values.has('enforcement.maxEffort') ? { maxEffort: word(values, 'enforcement.maxEffort', EFFORTS) } : {}),
-    ...(values.has('enforcement.allowedEndpoints')
-      ? { allowedEndpoints: lists(values, 'enforcement.allowedEndpoints') }
-      : {}),
-    ...forced(layers),
-    ...limitsOfDays(values, models),
-    ...(values.has('approvals.answerWithin') ? { answerWithin: number(values, 'approvals.answerWithin') } : {}),
-    ...permissionRules(values),
-    ...boxRules(layers, passedOn(layers)),
-    ...childRulesFrom(values),
+    ...defined({
+      runCeiling: runCeiling(values),
+      commands: commandRules(layers),
+      sandboxRequired: said('sandbox.required', truth),
+      maxEffort: said('enforcement.maxEffort', (all, key) => word(all, key, EFFORTS)),
+      allowedEndpoints: said('enforcement.allowedEndpoints', lists),
+      answerWithin: said('approvals.answerWithin', number),
+      forcedAgents: unlessEmpty(forcedRules(layers)),
+      dayBudget: Object.keys(day.value).length === 0 ? undefined : day,
+      modelBudgets: unlessEmpty(models.budgets),
+      atLimit: said('budgets.atLimit', (all, key) => word(all, key, ['finish', 'stop'] as const)),
+      permissions: permissionRules((what) => {
+        const chosen = values.get(`permissions.${what}`);
+        return chosen && { value: Permission.parse(chosen.value), from: chosen.from };
+      }),
+      permissionsHeld: permissionRules((what) => values.get(`enforcement.permissions.${what}`)?.from),
+      box: sandboxRules(layers),
+      children: childRulesFrom(values),
+    }),
   };
   return { ...rules, policyHash: jsonDigest(rules) };
 }
@@ -97,39 +100,21 @@ function word<const T extends string>(values: Values, name: string, choices: rea
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** A list a layer. */
+/** One list per layer. */
 const lists = (values: Values, name: string): readonly Rule<readonly string[]>[] =>
   (values.get(name)?.said ?? []).map(({ value, from }) => ({ value: textsOf(value), from }));
 
-/** No key at all where nobody says anything: equal policies, equal digests. */
-function forced(layers: readonly Layer[]): Pick<Rules, 'forcedAgents'> {
-  const forcedAgents = forcedRules(layers);
-  return forcedAgents.length === 0 ? {} : { forcedAgents };
-}
+/** Undefined for an empty list, so that its key is left out. */
+const unlessEmpty = <T>(all: readonly T[]): readonly T[] | undefined => (all.length === 0 ? undefined : all);
 
-function limitsOfDays(values: Values, { budgets }: RuleLists): Pick<Rules, 'dayBudget' | 'modelBudgets' | 'atLimit'> {
-  const day = budgetAt(values, 'budgets.day');
-  return {
-    ...(Object.keys(day.value).length === 0 ? {} : { dayBudget: day }),
-    ...(budgets.length === 0 ? {} : { modelBudgets: budgets }),
-    ...(values.has('budgets.atLimit') ? { atLimit: word(values, 'budgets.atLimit', ['finish', 'stop'] as const) } : {}),
-  };
-}
-
-/** No keys where nobody says anything: equal policies, equal digests. */
-function permissionRules(values: Values): Pick<Rules, 'permissions' | 'permissionsHeld'> {
-  const permissions: Partial<Record<Permitted, Rule<Permission>>> = {};
-  const permissionsHeld: Partial<Record<Permitted, Reason>> = {};
+/** Undefined if no layer sets any. */
+function permissionRules<T>(said: (what: Permitted) => T | undefined): { readonly [W in Permitted]?: T } | undefined {
+  const all: { [W in Permitted]?: T } = {};
   for (const what of PERMITTED) {
-    const chosen = values.get(`permissions.${what}`);
-    if (chosen !== undefined) permissions[what] = { value: Permission.parse(chosen.value), from: chosen.from };
-    const held = values.get(`enforcement.permissions.${what}`);
-    if (held !== undefined) permissionsHeld[what] = held.from;
+    const one = said(what);
+    if (one !== undefined) all[what] = one;
   }
-  return {
-    ...(Object.keys(permissions).length === 0 ? {} : { permissions }),
-    ...(Object.keys(permissionsHeld).length === 0 ? {} : { permissionsHeld }),
-  };
+  return Object.keys(all).length === 0 ? undefined : all;
 }
 
 function disabledRoles(values: Values): Rules['disabledRoles'] {
@@ -139,7 +124,7 @@ function disabledRoles(values: Values): Rules['disabledRoles'] {
   });
 }
 
-/** A person's choice, never looser than what is allowed. */
+/** The chosen mode, never looser than the maximum. */
 function modeInForce(values: Values): Mode {
   const { value } = word(values, 'mode.default', MODES);
   const { value: max } = word(values, 'mode.max', MODES);
@@ -153,45 +138,43 @@ function budgetAt(values: Values, scope: string): BudgetRule {
   return asBudget((limit) => values.get(`${scope}.${limit}`), values);
 }
 
-/** Of a limit that was typed, what the files say beside it; no key where none was: equal policies, equal digests. */
-function runCeiling(values: Values): Pick<Rules, 'runCeiling'> {
+/** The limits from files beside one from the command line; undefined without a limit on the command line. */
+function runCeiling(values: Values): Rules['runCeiling'] {
   const nameOf = (limit: Limit): string => `budgets.run.${limit}`;
-  const saidOf = (limit: Limit): readonly Said[] => values.get(nameOf(limit))?.said ?? [];
-  if (!LIMITS.some((limit) => saidOf(limit).some(isTyped))) return {};
+  const saidOf = (limit: Limit): readonly LayerValue[] => values.get(nameOf(limit))?.said ?? [];
+  if (!LIMITS.some((limit) => saidOf(limit).some(isTyped))) return undefined;
   const written = asBudget((limit) => {
     const said = saidOf(limit).filter((one) => !isTyped(one));
     return said.length === 0 ? undefined : settle(said, 'min');
   }, values);
   const nobodys = LIMITS.filter((limit) => written.value[limit] === undefined);
   const each = Object.fromEntries(nobodys.map((limit) => [limit, builtIn(nameOf(limit))]));
-  return { runCeiling: { ...written, each: { ...each, ...written.each } } };
+  return { ...written, each: { ...each, ...written.each } };
 }
 
-const isTyped = ({ layer }: Said): boolean => layer === 'command line';
+const isTyped = ({ layer }: LayerValue): boolean => layer === 'command line';
 
-/** The reason of a budget is that of its limit on cost, else of any that somebody set. */
+/** The reason of a budget is that of its cost limit, else of any limit that a layer other than the defaults set. */
 function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values): BudgetRule {
-  const found = LIMITS.map((limit) => [limit, limitAt(limit)] as const);
-  const of = (limit: Limit): number | undefined => {
-    const effective = limitAt(limit);
-    return effective === undefined ? undefined : amount(effective.value);
-  };
-  const reasons = found.flatMap(([, effective]) => (effective === undefined ? [] : [effective.from]));
-  const from =
-    limitAt('maxCost')?.from ??
-    reasons.find(({ layer }) => layer !== 'default') ??
-    reasons[0] ??
-    at(values, 'mode.max').from;
+  const found = LIMITS.flatMap((limit) => {
+    const one = limitAt(limit);
+    return one === undefined ? [] : [{ limit, value: amount(one.value), from: one.from }];
+  });
+  const deciding =
+    found.find(({ limit }) => limit === 'maxCost') ??
+    found.find(({ from }) => from.layer !== 'default') ??
+    found[0] ??
+    at(values, 'mode.max');
   return {
-    value: withoutAbsent({ maxTokens: of('maxTokens'), maxCost: of('maxCost'), maxDuration: of('maxDuration') }),
-    from,
-    each: Object.fromEntries(found.flatMap(([limit, one]) => (one === undefined ? [] : [[limit, one.from]]))),
+    value: withoutAbsent(Object.fromEntries(found.map(({ limit, value }) => [limit, value]))),
+    from: deciding.from,
+    each: Object.fromEntries(found.map(({ limit, from }) => [limit, from])),
   };
 }
 
 /**
- * In one layer, a role's own limit takes the place of that on agents in general; of several layers the tightest holds. So
- * a file may give its oracle more than the rest, and never more than another file allows.
+ * Within one layer a role's limit replaces the general limit on agents; over several layers the tightest counts. So a file may give its oracle
+ * more than other roles, but never more than another file allows.
  */
 function roleBudgets(layers: readonly Layer[], values: Values): Rules['roleBudgets'] {
   const roles = new Set(layers.flatMap(({ settings }) => Object.keys(settings.budgets?.role ?? {})));
@@ -204,7 +187,7 @@ function roleBudgets(layers: readonly Layer[], values: Values): Rules['roleBudge
   }));
 }
 
-function wordOn(layer: Layer, role: string, limit: Limit): readonly Said[] {
+function wordOn(layer: Layer, role: string, limit: Limit): readonly LayerValue[] {
   const { budgets } = layer.settings;
   const own = budgets?.role?.[role]?.[limit];
   const value = own ?? budgets?.agent?.[limit];
@@ -225,8 +208,8 @@ const costLimitSet = (layers: readonly Layer[]): boolean =>
       ].some((limits) => limits?.maxCost !== undefined),
     );
 
-/** No key at all when no layer has a rule: equal policies, equal digests. */
-function commandRules(layers: readonly Layer[]): { readonly commands?: CommandRules } {
+/** Undefined if no layer has a rule. */
+function commandRules(layers: readonly Layer[]): CommandRules | undefined {
   const of = (verdict: keyof CommandRules): readonly CommandRule[] =>
     layers.flatMap((layer) =>
       (layer.settings.commands?.[verdict] ?? []).map((text, index) => ({
@@ -235,18 +218,17 @@ function commandRules(layers: readonly Layer[]): { readonly commands?: CommandRu
       })),
     );
   const commands = { allow: of('allow'), ask: of('ask'), deny: of('deny') };
-  const any = [...commands.allow, ...commands.ask, ...commands.deny].length > 0;
-  return any ? { commands } : {};
+  return Object.values(commands).some((rules) => rules.length > 0) ? commands : undefined;
 }
 
-// Variables that commands may see beside the usual few, by layer: `env.passthrough`, and what `childAgents.inheritEnvironment`
-// (S114) lists, but for what opens a door elsewhere: that only an organisation can pass on in this way.
+// Additional environment variables of commands by layer: `env.passthrough` and `childAgents.inheritEnvironment`. Of the latter, variables that
+// give access elsewhere are passed only if an organisation lists them.
 
-/** Sockets of agents, and what holds a key, a token or the way to one. */
+/** Agent sockets, and variables with a key, a token or a path to one. */
 const OPENS_DOORS =
   /^(?:SSH_|GPG_|GNUPG|DBUS_|AWS_|AZURE_|GOOGLE_|XAUTHORITY$|DOCKER_|KUBECONFIG$|NETRC$)|(?:SOCK|SOCKET|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PAT|APIKEY)$/i;
 
-/** A list for each layer that says anything of it. */
+/** One list for each layer that sets any. */
 const passedOn = (layers: readonly Layer[]): readonly Rule<readonly string[]>[] =>
   layers.flatMap((layer) => {
     const passed = layer.settings.env?.passthrough;
@@ -265,14 +247,115 @@ const isKeptBack = (name: string, layers: readonly Layer[]): boolean =>
       [...(settings.env?.passthrough ?? []), ...(settings.childAgents?.inheritEnvironment ?? [])].includes(name),
   );
 
-/** A line for each name that was listed and is not passed on. */
+/** One line for each listed name that is not passed on. */
 export const keptBackNotes = (layers: readonly Layer[]): readonly string[] =>
   layers.flatMap((layer) =>
     (layer.settings.childAgents?.inheritEnvironment ?? []).flatMap((name, index) => {
       if (!isKeptBack(name, layers)) return [];
-      const { file, line } = layer.reason(['childAgents', 'inheritEnvironment', index]);
+      const place = placeText(layer.reason(['childAgents', 'inheritEnvironment', index]));
       return [
-        `${file ?? layer.name}${line === null ? '' : `:${line}`}: childAgents.inheritEnvironment: ${name} is not passed on: it opens doors elsewhere, and only a managed policy may list it`,
+        `${place}: childAgents.inheritEnvironment: ${name} is not passed on: it opens doors elsewhere, and only a managed policy may list it`,
       ];
     }),
   );
+
+// The sandbox and its environment variables as rules, and the faults of its paths.
+
+/** Undefined if no layer sets anything. */
+function sandboxRules(layers: readonly Layer[]): SandboxRules | undefined {
+  const open = openedBy(layers);
+  const box: SandboxRules = {
+    denyRead: pathsOf(layers, 'denyRead'),
+    denyWrite: pathsOf(layers, 'denyWrite'),
+    allowWrite: layers.flatMap((layer) => {
+      const value = layer.settings.sandbox?.fs?.allowWrite;
+      return value === undefined ? [] : [{ value, from: layer.reason(['sandbox', 'fs', 'allowWrite']) }];
+    }),
+    ...(open.length === 0 ? {} : { allowRead: open }),
+    passthrough: inAll(passedOn(layers)),
+  };
+  return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? box : undefined;
+}
+
+const pathsOf = (layers: readonly Layer[], key: PathKey): readonly Rule<string>[] =>
+  layers.flatMap((layer) =>
+    (layer.settings.sandbox?.fs?.[key] ?? []).map((value, index) => ({
+      value,
+      from: { ...layer.reason(['sandbox', 'fs', key, index]), rule: `sandbox.fs.${key}: ${value}` },
+    })),
+  );
+
+/** The intersection of the layers' lists, by their paths as written: an organisation's list bounds the person's. */
+function openedBy(layers: readonly Layer[]): readonly Rule<string>[] {
+  const lists = layers
+    .filter(({ settings }) => settings.sandbox?.fs?.allowRead !== undefined)
+    .map((layer) => pathsOf([layer], 'allowRead').map(({ value, from }) => ({ value: plain(value), from })));
+  const [first = [], ...others] = lists;
+  const met = others.reduce(
+    (before, list) =>
+      before.flatMap((one) =>
+        list.flatMap((other) => (lies(one.value, other.value) ? [other] : lies(other.value, one.value) ? [one] : [])),
+      ),
+    first,
+  );
+  return met.filter(({ value }, index) => met.findIndex((other) => other.value === value) === index);
+}
+
+const plain = (written: string): string => path.normalize(written).replace(/(.)\/$/, '$1');
+const lies = (folder: string, place: string): boolean => place === folder || place.startsWith(`${folder}/`);
+
+/** The names in all lists: an organisation's list bounds the person's. */
+function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly Rule<string>[] {
+  if (first === undefined) return [];
+  return first.value
+    .filter((name) => others.every(({ value }) => value.includes(name)))
+    .map((value) => ({ value, from: first.from }));
+}
+
+/** Faults of paths without effect, of writable paths outside the project, which the sandbox does not have, and of variable names. */
+export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
+  ...(['denyRead', 'denyWrite', 'allowWrite', 'allowRead'] as const).flatMap((key) => pathFaults(layer, key)),
+  ...nameFaults(layer, ['env', 'passthrough'], layer.settings.env?.passthrough),
+];
+
+type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite' | 'allowRead';
+
+function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
+  return (layer.settings.sandbox?.fs?.[key] ?? []).flatMap((written, index) => {
+    const fault = (problem: string, remedy: string): readonly ConfigFault[] => [
+      layer.fault(['sandbox', 'fs', key, index], `${key} names "${written}", ${problem}`, remedy),
+    ];
+    if (/[*?]/.test(written)) return fault('and patterns mean nothing here', 'name each file or folder');
+    if (key === 'allowRead') return openFault(written, fault);
+    return isOutside(written, layer.name === 'project', key)
+      ? fault('which is outside of the project', 'name a path inside it')
+      : [];
+  });
+}
+
+/** Files in the project are readable anyway; folders with credentials must not become readable. */
+function openFault(
+  written: string,
+  fault: (problem: string, remedy: string) => readonly ConfigFault[],
+): readonly ConfigFault[] {
+  const place = plain(written);
+  if (!/^(?:~\/|\/)/.test(written)) return fault('which is no place outside of the project', 'begin it with / or ~/');
+  if (['/', '~', '~/'].includes(place)) return fault('which is too much', 'name the folders that commands need');
+  return CREDENTIALS.some((name) => lies(`~/${name}`, place))
+    ? fault('where credentials lie', 'name a folder that holds none')
+    : [];
+}
+
+/** A project may only have rules about itself: if it could hide system folders, no sandbox would work. */
+function isOutside(written: string, ofProject: boolean, key: PathKey): boolean {
+  if (path.isAbsolute(written) || written.startsWith('~')) return ofProject;
+  return (ofProject || key === 'allowWrite') && path.normalize(written).startsWith('..');
+}
+
+/** One line for each layer that lists network domains, which have no effect in this version. */
+export const networkNotes = (layers: readonly Layer[]): readonly string[] =>
+  layers.flatMap((layer) => {
+    if ((layer.settings.sandbox?.network?.allowedDomains ?? []).length === 0) return [];
+    const place = placeText(layer.reason(['sandbox', 'network', 'allowedDomains']));
+    return [`${place}: sandbox.network.allowedDomains: commands have no network in this version`];
+  });

@@ -1,23 +1,26 @@
 /**
- * Plan templates: plans in the person's form with a name, a description and arguments that fill `{{slots}}` in texts. Reads and
- * fills them; where they lie is template-folders.ts's, whether they count and what becomes of the plan for others.
+ * Plan templates: plans with a name, a description and arguments that fill `{{slots}}` in texts. Finds, reads, fills and writes them; the callers
+ * decide which count and what to do with the plan.
  */
+import { lstatSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { Document, isScalar, visit } from 'yaml';
 import { z } from 'zod';
 import { readDraft } from '../../domain/plan/check-plan.ts';
+import type { PersonTask } from '../../domain/plan/plan-view.ts';
 import { type DraftPlan, DraftTask } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import type { TemplateInfo } from '../../ports/project-service.ts';
-import type { ConfigFault } from '../files/fault.ts';
-import { nameOf, valueAt, wordsFor } from '../files/issues.ts';
-import { placeOf, plainOf } from '../files/tree-walk.ts';
-import { type Path } from '../schema/keys.ts';
-import { readTree, type Tree } from '../files/tree.ts';
+import { suggestion } from '../../domain/text/text.ts';
+import type { TemplateInfo, TemplateRequest } from '../../ports/project-service.ts';
+import { issueFaults, nameOf } from '../files/layer.ts';
+import { type ConfigFault, faultText, fileFault, readText } from '../files/read-text.ts';
+import { faultAt, plainOf, readTree, type Tree } from '../files/tree.ts';
+import type { Path } from '../schema/schema.ts';
 
-/** Where a project, and Mimir's own package, has them. */
+/** The folder of templates in a project and in Mimir's own package. */
 export const PLAN_FOLDER = '.mimir/plans';
 
-/** What a template, and its file, may be called. */
+/** Valid names of templates and their files. */
 export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 const Argument = z.strictObject({
@@ -29,12 +32,12 @@ const TemplateFile = z.strictObject({
   description: z.string().trim().max(1000).default(''),
   arguments: z.record(z.string(), Argument).default({}),
   reason: z.string().max(20_000).default(''),
-  // What agents may do without asking is decided by the person who starts it, not by a template.
+  // The person who starts the template decides what agents may do without approval.
   tasks: z
     .array(DraftTask.omit({ permissions: true }))
     .min(1)
     .max(1000),
-  // As a printed plan has it; made anew from the rules.
+  // Printed plans have it; the rules determine it anew.
   forced: z.array(z.unknown()).max(100).optional(),
 });
 type TemplateFile = z.output<typeof TemplateFile>;
@@ -44,7 +47,7 @@ export interface Template {
   readonly file: TemplateFile;
 }
 
-/** Is it a template that this text of a plan file holds? A plain plan has neither description nor arguments, and no slots. */
+/** True if a plan file is a template: a plain plan has no name, description or arguments. */
 export function isTemplate(plan: unknown): boolean {
   return typeof plan === 'object' && plan !== null && ['name', 'description', 'arguments'].some((key) => key in plan);
 }
@@ -52,18 +55,21 @@ export function isTemplate(plan: unknown): boolean {
 export interface TemplateText {
   /** As people would name it. */
   readonly shown: string;
-  /** What it is called where it doesn't say: the file's name without its extension. */
+  /** The default name: the file's name without its extension. */
   readonly stem: string;
   readonly text: string;
 }
 
-/** The template in a text, or all that is wrong with it. */
+/** The template in a text, or all its faults. */
 export function readTemplate({ shown, stem, text }: TemplateText): Result<Template, readonly ConfigFault[]> {
   const tree = readTree(text, shown);
   if (!tree.ok) return fail([tree.fault]);
   const plain = plainOf(tree.value);
   const file = TemplateFile.safeParse(plain);
-  if (!file.success) return fail(file.error.issues.flatMap((issue) => faultsOf(shown, tree.value, issue)));
+  if (!file.success) {
+    const remedy = (at: Path, key: string): string => suggestion(key, Object.keys(shapeAt(at)));
+    return fail(file.error.issues.flatMap((issue) => issueFaults(shown, tree.value, issue, remedy)));
+  }
   const faults = slotFaults(shown, tree.value, file.data);
   if (faults.length > 0) return fail(faults);
   const { name = stem, description, tasks } = file.data;
@@ -74,29 +80,14 @@ export function readTemplate({ shown, stem, text }: TemplateText): Result<Templa
   return ok({ info, file: file.data });
 }
 
-function faultsOf(file: string, tree: Tree, issue: z.core.$ZodIssue): readonly ConfigFault[] {
-  const at = issue.path.filter((part) => typeof part !== 'symbol');
-  const value = valueAt(plainOf(tree), at);
-  if (issue.code !== 'unrecognized_keys') return [{ file, ...placeOf(tree, at), ...wordsFor(issue, value) }];
-  const known = at.length === 0 ? TemplateFile.shape : at[0] === 'tasks' ? DraftTask.shape : Argument.shape;
-  return issue.keys.map((key) => ({
-    file,
-    ...placeOf(tree, [...at, key]),
-    problem: `unknown key ${nameOf([...at, key])}`,
-    remedy: suggestion(key, Object.keys(known)),
-  }));
-}
+const shapeAt = (at: Path): object =>
+  at.length === 0 ? TemplateFile.shape : at[0] === 'tasks' ? DraftTask.shape : Argument.shape;
 
-/** Slots without an argument, arguments without a slot, and slots where none is filled. */
+/** Faults of slots without an argument, arguments without a slot, and slots in fields that are not filled. */
 function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile): readonly ConfigFault[] {
   const names = Object.keys(known);
   const slots = textsIn(tree).flatMap(({ at, text }) => slotsIn(text).map((slot) => ({ at, slot })));
-  const fault = (at: Path, problem: string, remedy: string): ConfigFault => ({
-    file,
-    ...placeOf(tree, at),
-    problem,
-    remedy,
-  });
+  const fault = (at: Path, problem: string, remedy: string): ConfigFault => faultAt(file, tree, at, problem, remedy);
   const misnamed = names
     .filter((name) => !ARGUMENT.test(name))
     .map((name) =>
@@ -123,7 +114,7 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
 
 const FILLED = 'arguments are filled into reason, descriptions and writes only';
 
-/** Texts in which arguments are filled in. Roles, models and tools never depend on what somebody types. */
+/** True for fields in which arguments are filled. Roles, models and tools never depend on values. */
 function isFilled([first, , field]: Path): boolean {
   if (first === 'description' || first === 'reason') return true;
   return first === 'tasks' && (field === 'description' || field === 'writes');
@@ -137,17 +128,17 @@ function textsIn(tree: Tree, at: Path = []): readonly { readonly at: Path; reado
 }
 
 export interface Filled {
-  /** What the run is about: the description with its slots filled. */
+  /** The task of the run: the description with its slots filled. */
   readonly task: string;
   readonly draft: DraftPlan;
 }
 
-/** Longer values belong in a file that a task names. */
+/** Longer values belong in a file that a task mentions. */
 const LONGEST_VALUE = 4000;
-// Line ends and tabs are text; other control characters could hide what they say.
+// Line ends and tabs are normal text; other control characters could disguise a value.
 const CONTROL = /[[\p{Cc}\p{Cf}\p{Co}]--[\n\t\u200c\u200d]]/v;
 
-/** The plan with these values, or which one is unknown, missing or unfit. Values are plain text, whatever stands in them. */
+/** The plan with these values, or which value is unknown, missing or invalid. Values are plain text, whatever they contain. */
 export function fillTemplate(
   { info, file }: Template,
   values: Readonly<Record<string, string>>,
@@ -158,7 +149,7 @@ export function fillTemplate(
       `${info.name} has no argument ${unknown.map((name) => `"${name}"`).join(', ')}; ${argumentWords(info)}`,
     );
   }
-  // Own properties only: a name is what somebody typed.
+  // A map, because a typed name could be that of an inherited property.
   const given = new Map(Object.entries(values));
   const all = new Map(info.arguments.map((one) => [one.name, given.get(one.name) || one.default]));
   const missing = info.arguments.filter(({ name }) => all.get(name)?.trim() === '');
@@ -186,7 +177,7 @@ function draftOf(file: TemplateFile, values: ReadonlyMap<string, string>, info: 
   return ok({ draft: draft.value, task: task === '' ? info.name : task });
 }
 
-/** `it has target (Where to look) and depth (How deep; "shallow" where it isn't said)`, or that it has none. */
+/** `it has target (Where to look) and depth (How deep; "shallow" by default)`, or that it has none. */
 const argumentWords = ({ arguments: known }: TemplateInfo): string =>
   known.length === 0 ? 'it has none' : `it has ${known.map(wantedWords).join(' and ')}`;
 
@@ -199,13 +190,13 @@ function wantedWords(one: TemplateInfo['arguments'][number]): string {
 // Places in a text that are filled in each time a template is used: `{{target}}`. A literal `{{` is written `{{"{{"}}`. What is
 // filled in is text and nothing else: it is never read again.
 
-/** `{{name}}`, or the literal, which has no name. Nothing nests, and no text makes it slow. */
+/** `{{name}}`, or the literal, which has no name. Slots cannot be nested, and matching takes linear time. */
 const SLOT = /\{\{([^{}"]*)\}\}|\{\{"\{\{"\}\}/g;
 
-/** Names of arguments: what a person types behind `--set`. */
-export const ARGUMENT = /^[a-z][a-z0-9_-]{0,39}$/;
+/** Valid names of arguments, as typed after `--set`. */
+const ARGUMENT = /^[a-z][a-z0-9_-]{0,39}$/;
 
-/** What stands in the slots of a text, in order, names or not. */
+/** The contents of the slots in a text, in order. */
 const slotsIn = (text: string): readonly string[] =>
   [...text.matchAll(SLOT)].flatMap(([, name]) => (name === undefined ? [] : [name.trim()]));
 
@@ -215,7 +206,7 @@ export const filled = (text: string, values: ReadonlyMap<string, string>): strin
     name === undefined ? '{{' : (values.get(name.trim()) ?? whole),
   );
 
-/** The other way: each occurrence of a text becomes its slot, the longest text first, and what looks like a slot a literal. */
+/** The inverse: replaces each occurrence of a text by its slot, the longest text first, and escapes what looks like a slot. */
 export function withSlots(text: string, slots: readonly { readonly name: string; readonly text: string }[]): string {
   const longest = slots.toSorted((a, b) => b.text.length - a.text.length);
   let made = '';
@@ -235,3 +226,142 @@ export function withSlots(text: string, slots: readonly { readonly name: string;
 }
 
 const literal = (text: string): string => text.replaceAll('{{', '{{"{{"}}');
+
+// A plan as the text of a template: what was said, without what the roles give anyway, and slots where words are asked for anew.
+
+/** A task in a template; omitted fields are chosen when the plan is used. */
+export type TemplateTask = Pick<PersonTask, 'id' | 'description' | 'role'> & Partial<PersonTask>;
+
+/** The template's text, sure to be read back as the same plan; or what is wrong with the wish. */
+export function templateText(wish: TemplateRequest, tasks: readonly TemplateTask[]): Result<string, string> {
+  const problem = wishProblem(wish, tasks);
+  if (problem !== null) return fail(problem);
+  const slotted = (text: string): string => withSlots(text, wish.arguments);
+  const text = stringifyYaml({
+    name: wish.name,
+    // Who wrote slots into it meant them.
+    description: wish.description.includes('{{') ? wish.description : slotted(wish.description),
+    ...(wish.arguments.length === 0 ? {} : { arguments: argumentsOf(wish) }),
+    reason: slotted(wish.plan.reason),
+    tasks: tasks.map((task) => ({
+      ...task,
+      description: slotted(task.description),
+      ...(task.writes === undefined ? {} : { writes: task.writes.map(slotted) }),
+    })),
+  });
+  return readBack(wish, tasks, text);
+}
+
+const argumentsOf = ({ arguments: all }: TemplateRequest): object =>
+  Object.fromEntries(all.map(({ name, text }) => [name, { description: '', default: text }]));
+
+function wishProblem({ name, arguments: all }: TemplateRequest, tasks: readonly TemplateTask[]): string | null {
+  if (!TEMPLATE_NAME.test(name)) {
+    return `"${name}" can't be the name of a template: up to 40 lower-case letters, digits and "-", a letter or digit first`;
+  }
+  const texts = tasks.flatMap(({ description, writes = [] }) => [description, ...writes]);
+  for (const { name: argument, text } of all) {
+    if (!ARGUMENT.test(argument))
+      return `"${argument}" can't be an argument: use lower-case letters, digits, "-" and "_"`;
+    if (text.trim() === '') return `what should become {{${argument}}} is empty`;
+    if (!texts.some((one) => one.includes(text)))
+      return `"${text}", which should become {{${argument}}}, stands in no task`;
+  }
+  const twice = all.find((one, index) => all.findIndex(({ name: same }) => same === one.name) !== index);
+  return twice === undefined ? null : `there are two arguments "${twice.name}"`;
+}
+
+/** Verifies the written text: filled with its defaults it must give the same plan. */
+function readBack({ name }: TemplateRequest, tasks: readonly TemplateTask[], text: string): Result<string, string> {
+  if (Buffer.byteLength(text) > LARGEST) return fail('the plan is too large for a template: over 64 KiB');
+  const read = readTemplate({ shown: `${name}.yml`, stem: name, text });
+  if (!read.ok) return fail(read.fault.map(faultText).join('; '));
+  const again = fillTemplate(read.value, {});
+  if (!again.ok) return again;
+  const lost = tasks.findIndex((task, index) => {
+    const back = again.value.draft.tasks[index];
+    return back?.description !== task.description || back.writes?.join('\n') !== task.writes?.join('\n');
+  });
+  return lost === -1 ? ok(text) : fail(`the text of task ${lost + 1} can't be written to a file`);
+}
+/** The size limit of configuration files. */
+const LARGEST = 64 * 1024;
+
+// Where plan templates lie: all of a folder at once, those with a fault told apart. What is in a project's folder is read through
+// same name wins.
+
+interface TemplateFolder {
+  readonly path: string;
+  /** How people would name it: `.mimir/plans`. */
+  readonly shown: string;
+  /** A project's folder: links are refused for the folder and its files. */
+  readonly strict: boolean;
+}
+
+/** All templates of a folder by name, and the faults of the invalid ones. A missing folder has none. */
+export function templatesIn(folder: TemplateFolder): {
+  readonly templates: readonly Template[];
+  readonly faults: readonly ConfigFault[];
+} {
+  const read = filesIn(folder).map((name) => oneOf(folder, name));
+  return {
+    templates: read.flatMap((one) => (one.ok ? [one.value] : [])),
+    faults: read.flatMap((one) => (one.ok ? [] : one.fault)),
+  };
+}
+
+function filesIn({ path: folder, strict }: TemplateFolder): readonly string[] {
+  const isReal = (place: string): boolean => lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    if (strict && !(isReal(folder) && isReal(path.dirname(folder)))) return [];
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.yml'))
+      .toSorted();
+  } catch {
+    return [];
+  }
+}
+
+function oneOf(
+  { path: folder, shown, strict }: TemplateFolder,
+  name: string,
+): Result<Template, readonly ConfigFault[]> {
+  const [file, stem] = [`${shown}/${name}`, path.parse(name).name];
+  if (!TEMPLATE_NAME.test(stem)) {
+    return fail([fileFault(file, "can't be the name of a template", 'use lower-case letters, digits and "-"')]);
+  }
+  const links = strict ? 'refuse' : 'follow';
+  const text = readText({ path: path.join(folder, name), shown: file, links, owner: 'any' });
+  if (!text.ok) return fail([text.fault]);
+  const read = readTemplate({ shown: file, stem, text: text.value ?? '' });
+  if (!read.ok || read.value.info.name === stem) return read;
+  const remedy = `name the file ${read.value.info.name}.yml, or the template ${stem}`;
+  return fail([fileFault(file, `calls itself "${read.value.info.name}"`, remedy)]);
+}
+
+// Plan files as text: YAML (JSON is a part of it) in and out. What a plan may say is checked by others.
+
+/** The value of a YAML or JSON plan file, or its fault with file, line and column. As strict as for configuration. */
+export function parsePlanText(text: string, file: string): Result<unknown, string> {
+  const tree = readTree(text, file);
+  return tree.ok ? ok(plainOf(tree.value)) : fail(faultText(tree.fault));
+}
+
+/**
+ * Quoted texts stay on one line, because the library writes some multi-line ones that it reads back differently. Characters that files may not
+ * have (unfit.ts) are escaped.
+ */
+export function stringifyYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, node) {
+      if (isScalar(node) && typeof node.value === 'string' && ODD.test(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  const text = document.toString({ lineWidth: 120, doubleQuotedMinMultiLineLength: LONGEST });
+  return text.replaceAll(RAW, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+const LONGEST = 1e9;
+const ODD = /[\r\x7f-\x9f\u2028\u2029]/;
+/** Those of them that the library does not escape in quotes. */
+const RAW = /[\x7f-\x9f\u2028\u2029]/g;

@@ -1,21 +1,22 @@
 /**
- * Which files of a project say something to Mimir, read once and bounded: all below `.mimir`, role files of other programs,
- * instruction files. Links are refused, so that nothing of elsewhere is trusted in their name. What they mean is for others.
+ * The files of a project that configure Mimir or instruct agents: all below `.mimir`, role files of other programs, instruction files. Reads them
+ * once and within limits; refuses links, so that no outside file becomes trusted. Also stores the record of trust.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
 import { jsonDigest } from '../../domain/digest.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { codeOf } from '../files/read-text.ts';
+import { codeOf, type Places, readUpTo } from '../files/read-text.ts';
 import { INSTRUCTION_FILES, isInstructions, ROLE_FOLDERS } from '../roles/instructions.ts';
 
 export interface TrustFile {
-  /** From the project's root, with `/`. */
+  /** Relative to the project's root, with `/`. */
   readonly file: string;
   readonly bytes: number;
   /** SHA-256 over the content. */
   readonly digest: string;
-  /** Null for what is no UTF-8 or larger than 64 KiB: such a file is compared by its digest only. */
+  /** Null if it is not UTF-8 or larger than 64 KiB; such a file is compared by its digest only. */
   readonly text: string | null;
 }
 
@@ -27,8 +28,8 @@ const MOST_TEXT = 64 * 1024;
 const DEEPEST = 8;
 
 /**
- * All of them by name, in a fixed order. `own`: this is Mimir's own checkout, where `.mimir` holds the defaults. Fails, in
- * words, where something can't be looked at as a whole: then nothing of the project may be trusted.
+ * All these files in a fixed order. `own` is Mimir's own checkout, whose `.mimir` has the defaults. Fails if a file or folder cannot be read
+ * completely: then nothing of the project may be trusted.
  */
 export function trustFiles(root: string, own: boolean): Result<readonly TrustFile[], string> {
   const found: TrustFile[] = [];
@@ -48,11 +49,11 @@ export function trustFiles(root: string, own: boolean): Result<readonly TrustFil
   return ok(found.toSorted((a, b) => (a.file < b.file ? -1 : 1)));
 }
 
-/** One fingerprint of them all: names and contents. */
+/** One digest of all names and contents. */
 export const digestOf = (files: readonly TrustFile[]): string =>
   jsonDigest(files.map(({ file, digest }) => [file, digest]));
 
-/** Only ever thrown and caught in here. */
+/** Thrown and caught in this file only. */
 class Refused extends Error {}
 
 const instructions = (root: string): readonly string[] =>
@@ -66,12 +67,12 @@ function namesIn(root: string, folders: readonly string[]): readonly string[] {
   return names;
 }
 
-/** Looks at each part by itself: a link on the way leads elsewhere too. */
+/** Checks each part of the path, since any of them may be a link. */
 function isFolder(root: string, folder: string): boolean {
   const parts = folder.split('/');
   return parts.every((_, index) => {
     const part = parts.slice(0, index + 1).join('/');
-    const status = lstatSync(path.join(root, part), { throwIfNoEntry: false });
+    const status = fs.lstatSync(path.join(root, part), { throwIfNoEntry: false });
     if (status?.isSymbolicLink() === true) throw new Refused(`${part} is a symbolic link: put the folder itself there`);
     return status?.isDirectory() === true;
   });
@@ -79,7 +80,7 @@ function isFolder(root: string, folder: string): boolean {
 
 function walk(root: string, folder: string, depth: number, names: string[]): void {
   if (depth === 0) throw new Refused(`${folder} is too deep`);
-  for (const entry of readdirSync(path.join(root, folder), { withFileTypes: true })) {
+  for (const entry of fs.readdirSync(path.join(root, folder), { withFileTypes: true })) {
     const name = `${folder}/${entry.name}`;
     if (entry.isDirectory()) walk(root, name, depth - 1, names);
     else if (entry.isFile()) names.push(name);
@@ -90,29 +91,18 @@ function walk(root: string, folder: string, depth: number, names: string[]): voi
 }
 
 function readOne(root: string, file: string, left: number): TrustFile {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer for ever.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const descriptor = openSync(path.join(root, file), flags);
+  // Without O_NONBLOCK, opening a pipe would wait for ever.
+  const flags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+  const descriptor = fs.openSync(path.join(root, file), flags);
   try {
-    const status = fstatSync(descriptor);
+    const status = fs.fstatSync(descriptor);
     if (!status.isFile()) throw new Refused(`${file} is not a regular file: take it away`);
     if (status.size > left) throw new Refused(`${file} is too large: all files together may have 4 MiB`);
-    const buffer = Buffer.alloc(status.size + 1);
-    const bytes = buffer.subarray(0, readWhole(descriptor, buffer));
+    const bytes = readUpTo(descriptor, status.size + 1);
     return { file, bytes: bytes.length, digest: jsonDigest(bytes.toString('base64')), text: textOf(bytes) };
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
-}
-
-function readWhole(descriptor: number, buffer: Buffer): number {
-  let length = 0;
-  while (length < buffer.length) {
-    const read = readSync(descriptor, buffer, length, buffer.length - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  return length;
 }
 
 function textOf(bytes: Buffer): string | null {
@@ -123,3 +113,111 @@ function textOf(bytes: Buffer): string | null {
     return null;
   }
 }
+
+// The record of trust, one file per project in the state directory: the folder (path, device, inode), the digest of its files, and their texts,
+// to show later changes. A record of another user, or behind a link, does not count.
+
+const TrustRecord = z.strictObject({
+  version: z.literal(1),
+  root: z.string(),
+  device: z.string(),
+  inode: z.string(),
+  digest: z.string(),
+  files: z.array(z.strictObject({ file: z.string(), digest: z.string(), text: z.string().nullable() })),
+});
+export interface TrustRecord extends z.infer<typeof TrustRecord> {}
+
+type State = Pick<Places, 'state'>;
+
+/** The project's folder at this moment, to compare with a record. */
+export function folderNow(root: string): Pick<TrustRecord, 'root' | 'device' | 'inode'> {
+  const { dev, ino } = fs.statSync(root, { bigint: true });
+  return { root, device: String(dev), inode: String(ino) };
+}
+
+/** The record of this project; null if there is none. Fails for a record that cannot be trusted. */
+export function readRecord(root: string, places: State): Result<TrustRecord | null, string> {
+  const file = fileOf(root, places);
+  const folder = folderProblem(places);
+  if (folder !== null) return fail(folder);
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? ok(null) : fail(`${file} can't be read (${codeOf(error)})`);
+  }
+  try {
+    const status = fs.fstatSync(descriptor);
+    if (!status.isFile() || status.size > MOST) return fail(`${file} is no record of Mimir's: remove it`);
+    if (!isPrivate(status)) return fail(`${file} belongs to another user, or others may write it: remove it`);
+    const parsed = TrustRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
+    return parsed.success && parsed.data.root === root ? ok(parsed.data) : fail(`${file} is damaged: remove it`);
+  } catch {
+    return fail(`${file} is damaged: remove it`);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+/** More than the texts of all files can take. */
+const MOST = 32 * 1024 * 1024;
+
+/** Writes the record atomically: mode 0600, in a folder with mode 0700. */
+export function writeRecord(record: TrustRecord, places: State): Result<void, string> {
+  const file = fileOf(record.root, places);
+  const fresh = `${file}.${process.pid}.new`;
+  try {
+    fs.mkdirSync(folderOf(places), { recursive: true, mode: 0o700 });
+    const problem = folderProblem(places);
+    if (problem !== null) return fail(problem);
+    fs.rmSync(fresh, { force: true });
+    const flags = fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW | fs.constants.O_WRONLY;
+    const descriptor = fs.openSync(fresh, flags, 0o600);
+    try {
+      fs.writeFileSync(descriptor, JSON.stringify(record));
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+    fs.renameSync(fresh, file);
+    return ok(undefined);
+  } catch (error) {
+    return fail(`${file} can't be written (${codeOf(error)}): check that folder`);
+  }
+}
+
+/** Removes the record; false if there was none. */
+export function removeRecord(root: string, places: State): Result<boolean, string> {
+  const file = fileOf(root, places);
+  try {
+    if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return ok(false);
+    fs.rmSync(file);
+    return ok(true);
+  } catch (error) {
+    return fail(`${file} can't be removed (${codeOf(error)})`);
+  }
+}
+
+const folderOf = ({ state }: State): string => path.join(state, 'trust');
+
+/** Depends on the real path alone, so that no record of a parent folder or of a git pointer is found. */
+const fileOf = (root: string, places: State): string =>
+  path.join(folderOf(places), `${jsonDigest(root).slice(0, 24)}.json`);
+
+/** Another user who can write there could trust anything. */
+function folderProblem(places: State): string | null {
+  try {
+    for (const folder of [places.state, folderOf(places)]) {
+      const status = fs.lstatSync(folder, { throwIfNoEntry: false });
+      if (status === undefined) continue;
+      const sound = status.isDirectory() && isPrivate(status);
+      if (!sound) return `${folder} is a link, another user's, or others may write it: nothing it says of trust counts`;
+    }
+    return null;
+  } catch (error) {
+    // A path through a file has no records; writing there reports the problem.
+    return codeOf(error) === 'ENOTDIR' ? null : `${places.state} can't be looked at (${codeOf(error)})`;
+  }
+}
+
+const isPrivate = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
+  uid === process.geteuid?.() && (mode & 0o022) === 0;

@@ -1,20 +1,26 @@
-/** Which directory is the project: found once at the start, as a real path. What its files may say is layer.ts's. */
-import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
+/** Finds the project directory, once at the start and as a real path. */
+import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import { type ConfigFault, NO_PERMISSION, NOT_A_DIRECTORY, THE_DIRECTORY } from '../files/fault.ts';
-import { codeOf } from '../files/read-text.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import {
+  codeOf,
+  type ConfigFault,
+  fileFault,
+  NO_PERMISSION,
+  NOT_A_DIRECTORY,
+  THE_DIRECTORY,
+} from '../files/read-text.ts';
 
 export interface Project {
   /** Real path. */
   readonly root: string;
-  /** What it was known by; `directory` when nothing marks it. */
+  /** What marks it as a project; `directory` if nothing does. */
   readonly by: '.mimir' | '.git' | 'directory';
 }
 
 /**
- * The nearest directory from `cwd` up that holds `.mimir` or `.git`; `cwd` itself when there is none. The search ends at
- * the home directory, which is nobody's project, and where another file system begins.
+ * The nearest directory from `cwd` upwards with `.mimir` or `.git`; `cwd` itself if there is none. The search ends before the home directory,
+ * which is never a project, and at the border of the file system.
  */
 export function findProject(cwd: string, home: string): Result<Project, ConfigFault> {
   const start = realDirectory(cwd);
@@ -22,7 +28,7 @@ export function findProject(cwd: string, home: string): Result<Project, ConfigFa
   const top = realOrSame(home);
   const device = statSync(start.value).dev;
   for (let here = start.value; here !== top; here = path.dirname(here)) {
-    if (deviceOf(here) !== device) break;
+    if (statSync(here, { throwIfNoEntry: false })?.dev !== device) break;
     const by = markOf(here);
     if (by !== null) return soundMarks({ root: here, by });
     if (path.dirname(here) === here) break;
@@ -32,7 +38,7 @@ export function findProject(cwd: string, home: string): Result<Project, ConfigFa
 
 function realDirectory(directory: string): Result<string, ConfigFault> {
   const wrong = (problem: string, remedy: string): Result<never, ConfigFault> =>
-    fail({ file: directory, line: null, column: null, problem, remedy });
+    fail(fileFault(directory, problem, remedy));
   try {
     const real = realpathSync(directory);
     if (!statSync(real).isDirectory()) return wrong(NOT_A_DIRECTORY, 'name the directory of the project');
@@ -52,30 +58,39 @@ const MARKS = ['.mimir', '.git'] as const;
 const markOf = (directory: string): Project['by'] | null =>
   MARKS.find((mark) => lstatSync(path.join(directory, mark), { throwIfNoEntry: false }) !== undefined) ?? null;
 
-/** A link in place of `.mimir` or `.git` could borrow the trust of another directory. */
+/** Refuses a link in place of `.mimir` or `.git`, which could borrow the trust of another directory. */
 function soundMarks(project: Project): Result<Project, ConfigFault> {
   const linked = MARKS.find((mark) =>
     lstatSync(path.join(project.root, mark), { throwIfNoEntry: false })?.isSymbolicLink(),
   );
-  if (linked === undefined) return ok(project);
-  const file = path.join(project.root, linked);
-  return fail({
-    file,
-    line: null,
-    column: null,
-    problem: 'is a symbolic link',
-    remedy: THE_DIRECTORY,
-  });
+  return linked === undefined
+    ? ok(project)
+    : fail(fileFault(path.join(project.root, linked), 'is a symbolic link', THE_DIRECTORY));
 }
 
-function deviceOf(directory: string): number | null {
-  return statSync(directory, { throwIfNoEntry: false })?.dev ?? null;
-}
+const realOrSame = (directory: string): string => tried(() => realpathSync(directory), directory);
 
-function realOrSame(directory: string): string {
-  try {
-    return realpathSync(directory);
-  } catch {
-    return directory;
+// Finds `.mimir` folders below a project's root, which have no effect, so that the person can be told. The search is bounded.
+
+const MOST_FOLDERS = 2000;
+const DEEPEST = 6;
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv', 'target', 'dist']);
+
+/** Paths relative to the root, with `/`, upper ones first. Of very large trees only the upper part is searched. */
+export function nestedFolders(root: string): readonly string[] {
+  const found: string[] = [];
+  const waiting: { readonly folder: string; readonly depth: number }[] = [{ folder: '', depth: 0 }];
+  for (let looked = 0; looked < MOST_FOLDERS; looked += 1) {
+    const next = waiting.shift();
+    if (next === undefined) break;
+    for (const entry of foldersIn(path.join(root, next.folder))) {
+      const name = path.posix.join(next.folder, entry.name);
+      if (entry.name === '.mimir') found.push(name);
+      else if (!SKIPPED.has(entry.name) && next.depth < DEEPEST) waiting.push({ folder: name, depth: next.depth + 1 });
+    }
   }
+  return found.filter((name) => name !== '.mimir');
 }
+
+const foldersIn = (folder: string): readonly Dirent[] =>
+  tried(() => readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()), []);

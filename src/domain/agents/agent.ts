@@ -1,7 +1,8 @@
-/** Where an agent stands and how it ended, and what it is sent out with. */
+/** The status and outcome of an agent, its work order, spawn requests and mandatory reviews. */
+import { z } from 'zod';
 import type { Budget } from '../budget.ts';
 import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from '../ids.ts';
-import type { Effort } from '../models/effort.ts';
+import type { Effort } from '../models/provider.ts';
 import type { Turn } from '../turn.ts';
 import type { Capability } from './role.ts';
 
@@ -16,17 +17,17 @@ export const STATUSES = [
 ] as const;
 export type AgentStatus = (typeof STATUSES)[number];
 
-/** How a finished agent ended. Partial, killed, abandoned and skipped have the status `interrupted`. */
+/** How a finished agent ended. Partial, killed, abandoned and skipped agents have the status `interrupted`. */
 export const OUTCOMES = ['completed', 'partial', 'failed', 'killed', 'abandoned', 'skipped'] as const;
 export type AgentOutcome = (typeof OUTCOMES)[number];
 
 export const statusOfOutcome = (outcome: AgentOutcome): AgentStatus =>
   outcome === 'completed' || outcome === 'failed' ? outcome : 'interrupted';
 
-/** Did it end with an answer, whole or in part? Only other ends block those that depend on it. */
+/** Whether it ended with an answer, whole or partial. Other ends block its dependants. */
 export const isAnswered = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';
 
-/** Asked for and really used; `because` says why they differ, null when they don't. */
+/** The requested and the used model; `because` is the reason for a difference, null without one. */
 export interface ModelChoice {
   readonly asked: string;
   readonly used: ModelId;
@@ -37,7 +38,7 @@ export interface AgentMetrics {
   /** ISO times, UTC. */
   readonly startTime: string;
   readonly endTime: string;
-  /** Milliseconds from first running to the end, waiting for a person left out. */
+  /** Milliseconds from the first running to the end, without waiting for a person. */
   readonly duration: Millis;
   readonly tokensUsed: number;
   readonly cost: Usd;
@@ -45,80 +46,81 @@ export interface AgentMetrics {
   readonly toolCalls: number;
 }
 
-/** What a finished task hands to those that depend on it: the summary only, never its transcript. */
+/** What a finished task passes to its dependants: the summary, never the transcript. */
 export interface Finding {
   readonly agent: AgentId;
   readonly task: TaskId | null;
   readonly role: RoleName;
   readonly description: string;
   readonly outcome: AgentOutcome;
-  /** Why it was ended before it was done. */
+  /** Why it ended early. */
   readonly because?: string;
   readonly summary: string;
-  /** Where `summary` is not all of it: which characters it is, of how many. */
+  /** Set if `summary` is an excerpt: its first and last character, and the total. */
   readonly cut?: { readonly from: number; readonly to: number; readonly all: number };
 }
 
-/** Everything an executor needs to carry one agent through. Plain JSON: it survives a trip to another machine. */
+/** Everything an executor needs to run one agent, as plain JSON that can be sent to another machine. */
 export interface WorkOrder {
   readonly agent: AgentId;
   readonly parent: AgentId | null;
   readonly taskId: TaskId | null;
   readonly role: RoleName;
-  /** The task in words, as approved. */
+  /** The task text, as approved. */
   readonly task: string;
-  /** Of a planned agent: what the person asked of the whole run, verbatim. */
+  /** For a planned agent: the person's request for the whole run, verbatim. */
   readonly wholeTask?: string;
   readonly system: string;
-  /** How it is asked for a summary when its conversation comes near the window; nothing: it is never asked. */
+  /** The prompt for a summary when the conversation nears the context window; absent: none is requested. */
   readonly compact?: string;
   readonly model: ModelChoice;
-  /** Ordered fallbacks after a classified fault, already allowed by policy. */
+  /** Fallback models in order, already allowed by policy. */
   readonly fallbacks: readonly ModelId[];
-  /** How much its models are told to think; absent: nothing is said. */
+  /** The effort setting of its models; absent: none is sent. */
   readonly effort?: Effort;
   readonly capabilities: readonly Capability[];
-  /** Globs of the files that it may change (glob.ts); the whole project when left out. */
+  /** Globs of the files that it may change (text/glob.ts); absent: the whole project. */
   readonly writes?: readonly string[];
-  /** Names of the tools that it has. */
+  /** Names of its tools. */
   readonly tools: readonly string[];
   readonly budget: Budget;
   readonly iterations: number;
   readonly findings: readonly Finding[];
-  /** The conversation so far: empty at first, what the log knows after a resume. */
+  /** The conversation so far: empty at first; from the log after a resume. */
   readonly turns: readonly Turn[];
-  /** A folder of the project that its commands start in, relative to the root; the root itself when left out. */
+  /** The folder in which its commands start, relative to the project's root; absent: the root. */
   readonly workingDir?: string;
-  /** `text`: its model has no tool calls, one command a turn stands in its text. */
+  /** `text`: its model has no tool calls; each reply contains one command. */
   readonly protocol?: 'text';
-  /** The commit that the approved plan asks for: where no person can be asked, that approval is the answer. */
+  /** The commit that the approved plan asks for; where nobody can be asked, that approval is the answer. */
   readonly commits?: true;
-  /** Replies that it has had for its work in all; none when left out. */
+  /** Replies for its work so far; absent: none. */
   readonly replies?: number;
 }
 
-/** How carrying out an order ended. `stopped` is a person's or a parent's doing and may be resumed; others are final. */
+/** How a work order ended. `stopped` was caused by a person or a parent and may be resumed; the others are final. */
 export type WorkOutcome =
   | { readonly is: 'completed'; readonly summary: string }
-  | { readonly is: 'partial'; readonly summary: string; readonly reason: string }
+  /** `atLimit`: a limit of its budget ended it. */
+  | { readonly is: 'partial'; readonly summary: string; readonly reason: string; readonly atLimit?: true }
   | { readonly is: 'failed'; readonly reason: string }
   | { readonly is: 'stopped'; readonly reason: string };
 
-/** The lifecycle of a child session, in the words of the commands. It is computed from the log, never stored. */
+/** The lifecycle of a child session in the terms of the commands. Computed from the log, never stored. */
 const LIFECYCLE = [
-  /** Created; nothing of it runs yet. */
+  /** Created, not started. */
   'spawned',
-  /** Waits for a free slot. */
+  /** Waiting for a slot. */
   'starting',
   'running',
-  /** Asked a person, or waits to be resumed by one. */
+  /** Waiting for a person's answer, or interrupted. */
   'waiting_input',
-  /** Nothing happened for the idle time; also ROOT between turns, and who only waits for its children. */
+  /** No activity for the idle time; also ROOT between turns, and agents that only wait for their children. */
   'idle',
-  /** Its turn ended well (partial as well, then marked so). It stays: a message resumes it with its context. */
+  /** Its turn ended well, whole or partial. A message revives it with its context. */
   'completed',
   'error',
-  /** Its parent or its host ended before it did, and nobody took it on. */
+  /** Its parent or its process ended first, and nobody adopted it. */
   'abandoned',
   'killed',
 ] as const;
@@ -126,3 +128,64 @@ export type Lifecycle = (typeof LIFECYCLE)[number];
 
 export const isTerminal = (state: Lifecycle): state is 'completed' | 'error' | 'abandoned' | 'killed' =>
   LIFECYCLE.indexOf(state) >= LIFECYCLE.indexOf('completed');
+
+// A request for a child outside of the plan, from a command, an agent or the screen. Plain JSON.
+
+export const SpawnRequest = z.strictObject({
+  /** The whole prompt, persona and task; the child knows nothing else. */
+  prompt: z.string().min(1).max(50_000),
+  /** As typed, in any spelling or case; null: `code`. */
+  role: z.string().min(1).max(100).nullable(),
+  /** As typed; null: the role's own. */
+  model: z.string().min(1).max(200).nullable(),
+  /** The friendly name; null: `childAgents.naming.fallback`. */
+  name: z
+    .string()
+    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u, 'a name is up to 60 letters, digits, blanks, ".", "_" or "-"')
+    .nullable(),
+  /** Seconds: the parent is woken when the child has ended or was idle this long. Null: the parent only gets a message. */
+  wait: z.number().min(0).max(86_400).nullable(),
+  /** A folder in the project, relative to its root; null: the parent's. */
+  workingDir: z.string().min(1).max(4096).nullable(),
+});
+export type SpawnRequest = z.output<typeof SpawnRequest>;
+
+// Mandatory reviews: roles that an organisation's rules run whatever a plan contains. In a plan they are locked nodes, derived from the
+// rules and never from a draft. Policy decides which there are.
+
+/**
+ * `on-write`: after each task that changed files, before its dependants; `on-commit`: before each commit; `always`: once after all tasks,
+ * and in a run without a plan after each batch of work; `manual`: when a person starts it.
+ */
+export const TRIGGERS = ['always', 'on-write', 'on-commit', 'manual'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
+/** `block`: without a pass the gate stays closed; `warn`: a failed review is reported, and the run continues. */
+export const ON_FAILURE = ['warn', 'block'] as const;
+export type OnFailure = (typeof ON_FAILURE)[number];
+
+/** A mandatory review in a plan, part of the approval and of the digest. All figures are for one review. */
+export interface MandatoryReview {
+  readonly role: RoleName;
+  readonly model: ModelChoice;
+  readonly triggers: readonly Trigger[];
+  readonly onFailure: OnFailure;
+  /** The tasks after which an `on-write` review is expected: those that may change files. */
+  readonly after: readonly TaskId[];
+  /** The expected number of reviews. This many times `budget` is reserved from the run's budget. */
+  readonly runs: number;
+  readonly estimatedTokens: number;
+  readonly estimatedCost: Usd | null;
+  readonly estimatedSeconds: number;
+  readonly budget: Budget;
+  /** The rule with its layer, file and line. */
+  readonly because: string;
+}
+
+/** A reviewer's result, given only by the `give_verdict` tool. */
+export interface Verdict {
+  readonly pass: boolean;
+  readonly summary: string;
+  /** Required changes, one each: `src/a.ts:12: …`. */
+  readonly findings: readonly string[];
+}

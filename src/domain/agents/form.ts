@@ -1,25 +1,46 @@
 /**
- * The form in which a model is asked for a custom agent, and what is made of its answer: untrusted text, brought within bounds, and never
- * more access than the sentence leaves. Whether it could stand in a file is config/roles/agent-files.ts's to say.
+ * The form by which a model drafts a custom agent, and the parsing of its answer: untrusted text, limited in size and in access.
+ * config/roles/agent-files.ts checks whether it is a valid agent file.
  */
 import { z } from 'zod';
-import { saidOfAccess } from './access.ts';
-import { AGENT_TOOLS, type AgentDraft, type AgentText, draftAgent, freeAgentName, IN_A_BOX } from './draft.ts';
-import { objectIn } from '../text/json-in.ts';
-import { type Result, fail, ok } from '../result.ts';
-import { bytesIn, headOf, seenText } from '../text/text.ts';
+import { fail, ok, type Result } from '../result.ts';
+import { bytesIn, headOf, objectIn, seenText } from '../text/text.ts';
+
+/** Tools that a custom agent may have, with their purpose. */
+export const AGENT_TOOLS: readonly { readonly name: string; readonly words: string }[] = [
+  { name: 'read_file', words: 'reads files of the project' },
+  { name: 'search', words: 'searches in them' },
+  { name: 'git', words: 'reads the history: status, diff, log, blame' },
+  { name: 'bash', words: 'runs commands in the sandbox; without the two below it can change nothing' },
+  { name: 'edit_file', words: 'changes files' },
+  { name: 'write_file', words: 'writes new files' },
+];
+
+/** The parts of a custom agent. */
+export interface AgentText {
+  readonly name: string;
+  readonly description: string;
+  /** Tools by their names in agent files. */
+  readonly tools: readonly string[];
+  readonly prompt: string;
+}
+
+export interface AgentDraft extends AgentText {
+  /** What was chosen and by whom, one line each, for the person. Empty where no model drafted it. */
+  readonly because: readonly string[];
+}
 
 const TOOLS = AGENT_TOOLS.map(({ name }) => name);
-/** What every agent needs to look at anything. */
+/** Tools that every agent has. */
 const ALWAYS = ['read_file', 'search'];
 const [LONGEST_NAME, LONGEST_DESCRIPTION] = [32, 300];
-/** Bytes. It goes before every task of the agent. */
+/** Bytes; the prompt precedes every task of the agent. */
 const MOST_PROMPT = 8000;
-/** Bytes of the sentence that a model is given. */
+/** Bytes of the description that a model is given. */
 const MOST_SENTENCE = 12_000;
 const MOST_FAULTS = 5;
 
-/** Every property is required and nothing else allowed, as structured output wants it. */
+/** Every property is required and no other allowed, as structured output demands. */
 export const AGENT_FORM = z.strictObject({
   name: z.string().describe('One to three English words, lower case, joined by "-": code-review.'),
   description: z.string().describe('One sentence, in the language of the request: when this agent is of use.'),
@@ -27,7 +48,7 @@ export const AGENT_FORM = z.strictObject({
   prompt: z.string().describe('What the agent is told: who it is, how it works, what its answer looks like.'),
 });
 
-/** As an answer is read: a tool that there is not is told in words. */
+/** Accepts unknown tools, so that they can be reported by name. */
 const READ = AGENT_FORM.extend({ tools: z.array(z.string()) });
 
 const unknownWords = (tools: readonly string[]): string =>
@@ -36,11 +57,11 @@ const unknownWords = (tools: readonly string[]): string =>
     .map((tool) => `"${oneLine(tool, LONGEST_NAME)}"`)
     .join(', ')}; there are ${TOOLS.join(', ')}`;
 
-/** The sentence as a model is given it: without what nobody sees, bounded. */
+/** The request for a model: without invisible characters, limited in size. */
 export const agentRequest = (sentence: string): string =>
   `# The request\n${headOf(seenText(sentence).trim(), MOST_SENTENCE)}\n\n# The tools\n${AGENT_TOOLS.map(({ name, words }) => `- ${name}: ${words}`).join('\n')}`;
 
-/** The agent in a model's answer, cleaned; or what is wrong with it, in words that a model can mend it by. */
+/** The cleaned agent in a model's answer; or its faults, in words for the model. */
 export function agentIn(answer: string): Result<AgentText, string> {
   const json = objectIn(answer, 'prompt');
   if (json === undefined) return fail('the answer is not one JSON object with name, description, tools and prompt');
@@ -89,52 +110,116 @@ function oneLine(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length - 1).toWellFormed()}…`;
 }
 
-/** Who makes the name free, and which one was chosen instead. */
+/** Tells which names are taken, and whether another was chosen instead. */
 export interface Naming {
   readonly isTaken: (name: string) => boolean;
   readonly named?: string | undefined;
 }
 
-/**
- * What a model drafted, kept to what the sentence says of access: where that is read-only, nothing that the fixed rules would not give;
- * without commands, no bash. `by` names the model.
- */
+/** The name, or if it is taken, the name with the first free number. */
+function freeAgentName(name: string, isTaken: (name: string) => boolean): string {
+  const others = Array.from({ length: 98 }, (_, index) => `${name}-${index + 2}`);
+  return [name, ...others].find((each) => !isTaken(each)) ?? name;
+}
+
+/** The start of a manual draft: the sentence as the description, with read-only tools. */
+export const blankAgent = (sentence: string, name = ''): AgentDraft => ({
+  name,
+  description: oneLine(sentence, LONGEST_DESCRIPTION),
+  tools: ALWAYS,
+  prompt: '',
+  because: [],
+});
+
+/** Tools that change nothing. */
+const LOOKING = [...ALWAYS, 'git'];
+const CHANGING = ['edit_file', 'write_file'];
+
+/** Limits a model's draft to the access that the sentence states: only read-only tools, or no shell. `by` names the model. */
 export function withinSentence(
   agent: AgentText,
   sentence: string,
   by: string,
   { isTaken, named }: Naming = { isTaken: () => false },
 ): AgentDraft {
-  const rules = draftAgent(sentence);
   const { readOnly, noCommands } = saidOfAccess(seenText(sentence));
   const barred = (tool: string): string | null => {
-    if (readOnly !== null && !rules.tools.includes(tool)) return readOnly;
+    if (readOnly !== null && !LOOKING.includes(tool)) return readOnly;
     return noCommands !== null && tool === 'bash' ? noCommands : null;
   };
   const tools = agent.tools.filter((tool) => barred(tool) === null);
-  const name = named ?? freeAgentName(agent.name, isTaken);
-  const chosen = tools.filter((tool) => !rules.tools.includes(tool));
-  const writes = tools.some((tool) => CHANGING.includes(tool));
-  const asked = rules.because.filter((line) => isAbout(line, tools));
+  const chosen = tools.filter((tool) => !ALWAYS.includes(tool));
   return {
     ...agent,
-    name,
+    name: named ?? freeAgentName(agent.name, isTaken),
     tools,
     because: [
-      ...asked.map((line) => (writes ? line.replace(IN_A_BOX, '') : line)),
-      ...(chosen.length === 0 ? [] : [`${chosen.join(', ')}: chosen by ${by}; no word of the sentence asks for it`]),
+      `${ALWAYS.join(', ')}: every agent needs them`,
+      ...(chosen.length === 0 ? [] : [`${chosen.join(', ')}: chosen by ${by}`]),
       ...agent.tools.flatMap((tool) => outWords(tool, barred(tool))),
-      ...(writes ? [] : [readOnly === null ? 'it only reads' : `it only reads: "${readOnly}"`]),
-      ...rules.because.filter((line) => line.endsWith('left out')),
+      ...(tools.some((tool) => CHANGING.includes(tool)) ? [] : [readOnlyWords(readOnly)]),
     ],
   };
 }
 
-const CHANGING = ['edit_file', 'write_file'];
-
-/** `edit_file, write_file: "fixes"` is about tools that it has. */
-const isAbout = (line: string, tools: readonly string[]): boolean =>
-  (line.split(':')[0] ?? '').split(', ').every((word) => tools.includes(word));
-
 const outWords = (tool: string, words: string | null): readonly string[] =>
   words === null ? [] : [`${tool}: left out, since the sentence says "${words}"`];
+
+const readOnlyWords = (said: string | null): string => (said === null ? 'it only reads' : `it only reads: "${said}"`);
+
+// What a sentence states about access, in several languages: that nothing may be changed, or no command may run. A false match only removes access.
+
+const READ_ONLY: readonly RegExp[] = [
+  // English; \b works only for ASCII letters.
+  /\b(?:read|view)[- ]?only\b|\b(?:only|just) (?:reads?|looks?|reviews?|reports?|analy[sz]es?)\b|\b(?:reads|looks|reports) only\b/u,
+  /\b(?:never|not|no|without|cannot|[a-z]{2,8}n't|(?:do|does|ca|wo|must|should)nt|avoid\w*|refrain\w*|instead of|rather than|forbidden to|prohibited from)\b[^.;]{0,24}?\b(?:writ\w*|edit\w*|modif\w*|chang\w*|touch\w*|alter\w*|fix\w*|apply\w*)\b/u,
+  /\b(?:writ\w*|edit\w*|modif\w*|chang\w*|alter\w*)\b[^.;]{0,24}?\b(?:forbidden|prohibited|disallowed|banned|off[- ]limits|not (?:allowed|permitted)|[a-z]{2,8}n't (?:allowed|permitted))\b/u,
+  /\bhands[- ]off\b|\bleav(?:es?|ing) (?:all |any |every |the |its |my |our )?(?:files?|code(?:base)?|sources?|project|repo(?:sitory)?|everything|it)\b[^.;]{0,12}?\b(?:alone|untouched|unchanged|intact)\b/u,
+  // German.
+  /nur[- ]?les(?:en|end|ezugriff|erecht)|lesezugriff|schreibgeschützt|(?:liest|schaut|prüft|berichtet) nur(?!\p{L})/u,
+  /(?<!\p{L})(?:keine?\p{L}{0,12}|nie|niemals|nichts?|ohne)\s[^.;]{0,24}?(?:änder|bearbeit|schreib|modifizier|anfass|anrühr)/u,
+  /(?:änder|schreib|fass|rühr|modifizier)\p{L}{0,12}\s(?:nichts|nie|niemals|keine)(?!\p{L})/u,
+  // French, Spanish, Portuguese, Italian.
+  /lecture seule|sol[oa] lectura|sólo lectura|sol[oa] lettura|(?:somente|apenas|só) leitura/u,
+  /(?<!\p{L})(?:sans|sin|sem|senza)\s[^.;]{0,12}?(?:modif|écri|escri|escrev|scriv|chang|cambi|touch|toc|alter)/u,
+  /(?<!\p{L})(?:ne|no|não|non|nunca|jamais|mai)\s[^.;]{0,12}?(?:modif|chang|cambia|touch|toca|écri|escri|escrev|scriv|alter)/u,
+  // Dutch, Polish, Russian, Turkish.
+  /alleen[- ]lezen|tylko do odczytu|только (?:для )?чт|только чита|без изменени|salt okunur/u,
+  /(?<!\p{L})(?:nie|nigdy|не|ничего|никогда)\s[^.;]{0,12}?(?:zmieni|modyfik|edyt|pis[az]|измен|меня|прав|редакт|писа|пиш|трога)/u,
+  // Chinese, Japanese, Korean.
+  /[只仅僅唯][读讀]|(?:不|别|別|勿|禁止)(?:要|能|得|会|會|可|许|許|做|任何)*(?:修改|更改|改动|改動|编辑|編輯|变更|變更|写|寫|改)/u,
+  /読み?取り?(?:専用|のみ)|読むだけ|(?:変更|編集|修正|書き込み)[をはも]?(?:し(?:ない|ません)|せず|不可|禁止|なし)/u,
+  /읽기 ?(?:전용|만)|(?:수정|변경|편집)[을은]?\s?(?:하지|금지|없이|안)/u,
+];
+
+const NO_COMMANDS: readonly RegExp[] = [
+  /\b(?:no|without|never|not|cannot|[a-z]{2,8}n't|(?:do|does|ca|wo|must|should)nt|avoid\w*|refrain\w*|instead of|rather than|forbidden to|prohibited from)\b[^.;]{0,16}?\b(?:shell|bash|terminal|commands?|run(?:s|ning)?|execut\w*)\b/u,
+  /\b(?:shell|bash|terminal|commands?|execution)\b[^.;]{0,24}?\b(?:forbidden|prohibited|disallowed|banned|off[- ]limits|not (?:allowed|permitted)|[a-z]{2,8}n't (?:allowed|permitted))\b/u,
+  /(?<!\p{L})(?:keine?\p{L}{0,12}|nie|niemals|nichts?|ohne)\s[^.;]{0,16}?(?:shell|bash|befehl|kommando|terminal|ausführ)/u,
+  /(?<!\p{L})(?:sans|aucune?|sin|ning[uú]n\p{L}{0,12}|nunca|sem|nenhum\p{L}{0,12}|senza|nessun\p{L}{0,12})\s[^.;]{0,12}?(?:shell|bash|terminal|com+an|exécut|ejecut|execut|esegu)/u,
+  /без (?:shell|bash|команд|терминал|оболочк)|не (?:запуска|выполня)/u,
+  /(?:不|没有|沒有|无|無|别|別|勿|禁止)(?:要|能|得|会|會|可|许|許|用|使用|运行|運行|执行|執行|访问|訪問|任何)*\s?(?:shell|bash|命令|终端|終端|指令)/u,
+  /(?:シェル|コマンド|bash|shell)[をはもの]?(?:実行|使用)?[をはも]?(?:なし|し(?:ない|ません)|せず|禁止|不可|使わ)/u,
+  /(?:셸|쉘|명령어?|bash|shell)[^.;]{0,6}?(?:없이|금지|않|못)/u,
+];
+
+const MOST_QUOTED = 40;
+
+/** The matching words of the sentence; null where it states no such limit. */
+interface StatedAccess {
+  readonly readOnly: string | null;
+  readonly noCommands: string | null;
+}
+
+export function saidOfAccess(sentence: string): StatedAccess {
+  const words = sentence.normalize('NFC').replaceAll('’', "'").toLowerCase();
+  return { readOnly: found(READ_ONLY, words), noCommands: found(NO_COMMANDS, words) };
+}
+
+function found(patterns: readonly RegExp[], words: string): string | null {
+  for (const pattern of patterns) {
+    const match = pattern.exec(words)?.[0].trim();
+    if (match !== undefined) return match.slice(0, MOST_QUOTED);
+  }
+  return null;
+}

@@ -1,18 +1,18 @@
-/** What a person allows for a whole session with one answer, and how it is said. Policy still judges each act: a grant only stands for the answer. */
+/** What a person can allow for a whole session, and the texts about it. A grant replaces the person's answer; policy still decides each action. */
 
-/** `session`: equal questions. `program`: commands that run nothing but these programs. `file`: changes of this file. */
+/** `session`: equal questions. `program`: commands that run only these programs. `file`: changes of this file. */
 export const GRANT_SCOPES = ['session', 'program', 'file'] as const;
 export type GrantScope = (typeof GRANT_SCOPES)[number];
 export type AnswerScope = 'once' | GrantScope;
 
-/** What a question says of what could be granted. */
+/** The parts of a question that can be granted. */
 export interface Grantable {
   readonly action: string;
-  /** Equal in questions that one answer may cover. */
+  /** Equal for questions that one answer may cover. */
   readonly same?: string;
   /** Each program of a command with its sub-command: `[["npm", "test"]]`. */
   readonly programs?: readonly (readonly string[])[];
-  /** The file that would be changed. */
+  /** The file to change. */
   readonly file?: string;
 }
 
@@ -23,22 +23,22 @@ export function programsText(programs: readonly (readonly string[])[]): string {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  shell: 'exactly this command, whichever agent asks',
-  'git-write': 'exactly this change of the repository, whichever agent asks',
+  shell: 'exactly this command, any agent',
+  'git-write': 'exactly this repository change, any agent',
   write: 'all file changes of this agent, within its writes',
-  read: 'all reading and searching in the project, by all agents',
-  'git-read': 'every look at git, by all agents',
-  spawn: 'every start of another agent, by all agents',
+  read: 'reading and searching in the project, all agents',
+  'git-read': 'git queries, all agents',
+  spawn: 'starting agents, all agents',
 };
 
-/** Does an answer of this scope cover anything of such a question? In words; null: it is not offered. */
+/** What an answer with this scope would cover; null: it is not offered. */
 export function coveredWords({ action, same, programs, file }: Grantable, scope: GrantScope): string | null {
   if (same === undefined) return null;
   switch (scope) {
     case 'session':
       return KINDS[action] ?? null;
     case 'program':
-      return programs === undefined ? null : `every command that runs only ${programsText(programs)}, in the sandbox`;
+      return programs === undefined ? null : `commands that run only ${programsText(programs)}, in the sandbox`;
     case 'file':
       return file === undefined ? null : `changes of ${file} by this agent`;
     default:
@@ -46,13 +46,13 @@ export function coveredWords({ action, same, programs, file }: Grantable, scope:
   }
 }
 
-/** Questions whose title says what is done; that of the others says what it is done to. */
+/** Actions whose title is the action itself; other titles name its object. */
 const NAMED: ReadonlySet<string> = new Set(['shell', 'git-write']);
 
-/** The first line of what a question is titled, without who asks: `npm test` of `tester: npm test`. */
+/** The first line of a title without the asking role: `npm test` of `tester: npm test`. */
 export const actOf = (title: string): string => (title.split('\n')[0] ?? '').replace(/^[a-z][a-z0-9-]*: /, '');
 
-/** What was granted, said to who granted it and in the log: `always allowed npm test for this session: exactly this command, …`. */
+/** What was granted, for the receipt and the log: `always allowed npm test for this session: exactly this command, …`. */
 export function grantedWords(of: Grantable & { readonly title: string }, scope: GrantScope): string {
   const name =
     scope === 'program'

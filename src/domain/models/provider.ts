@@ -1,15 +1,65 @@
-/** A provider of models as it was set up: where it is called, with which key, what it serves. Held in memory only: it carries the key. */
-import type { Price } from './price.ts';
+/** A configured model provider: address, key, models. Kept in memory only, because it contains the key. */
+import { tokensOf, type Usage } from '../budget.ts';
+import { fromMicro, type Usd } from '../ids.ts';
 
-export type ProviderKind = 'anthropic' | 'openai' | 'openai-compatible';
+/** The APIs that model servers speak. */
+export const PROVIDER_KINDS = ['anthropic', 'openai', 'openai-compatible'] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** A model that a person named for a provider of their own. */
-export interface OwnModel {
-  /** As it goes on the wire. */
+/** Defaults of the servers that speak an API; the client is in the models' folder of that name. */
+interface KindFacts extends Pick<ProviderSetup, 'silentThinkingMs' | 'pingMs'> {
+  /** For the person's own servers: they need an address, and their models may lack tool calls. */
+  readonly own?: true;
+}
+
+export const PROVIDER_FACTS: Readonly<Record<ProviderKind, KindFacts>> = {
+  // Its streams contain pings, so a stream without any data is broken.
+  anthropic: { pingMs: 30_000 },
+  openai: { silentThinkingMs: 300_000 },
+  'openai-compatible': { silentThinkingMs: 300_000, own: true },
+};
+
+/** A server that is known without configuration. */
+export interface KnownServer {
   readonly name: string;
-  /** Context window in tokens, where it was said. */
+  readonly kind: ProviderKind;
+  readonly keyEnv: string;
+  /** The environment variable from which the vendor's own clients read the address. */
+  readonly baseUrlEnv: string | null;
+  readonly baseUrl: string;
+}
+
+export const BUILT_IN: readonly KnownServer[] = [
+  {
+    name: 'anthropic',
+    kind: 'anthropic',
+    keyEnv: 'ANTHROPIC_API_KEY',
+    baseUrlEnv: 'ANTHROPIC_BASE_URL',
+    baseUrl: 'https://api.anthropic.com',
+  },
+  {
+    name: 'openai',
+    kind: 'openai',
+    keyEnv: 'OPENAI_API_KEY',
+    baseUrlEnv: 'OPENAI_BASE_URL',
+    baseUrl: 'https://api.openai.com/v1',
+  },
+  {
+    name: 'openrouter',
+    kind: 'openai-compatible',
+    keyEnv: 'OPENROUTER_API_KEY',
+    baseUrlEnv: null,
+    baseUrl: 'https://openrouter.ai/api/v1',
+  },
+];
+
+/** A model that a person configured for a provider of their own. */
+export interface OwnModel {
+  /** Its name in API requests. */
+  readonly name: string;
+  /** Context window in tokens, if configured. */
   readonly window?: number;
-  /** US dollars per million tokens, where it was said. */
+  /** US dollars per million tokens, if configured. */
   readonly price?: Price;
 }
 
@@ -17,52 +67,54 @@ export interface ProviderSetup {
   /** The part of a canonical id before the first slash: `anthropic`, `openai`, `local`. */
   readonly name: string;
   readonly kind: ProviderKind;
-  /** Explicit, always: no client library may take one from the environment. */
+  /** Always explicit: no client library may take an address from the environment. */
   readonly baseUrl: string;
-  /** Never in a message, an event or a file. Null where none is set: servers on loopback need none. */
+  /** Never in a message, an event or a file. Null where none is set; servers on loopback need none. */
   readonly key: string | null;
-  /** The variable that the key comes from, for advice. */
+  /** The variable that contains the key, for advice. */
   readonly keyEnv: string | null;
   readonly models: readonly OwnModel[];
-  /** `text`: its models take no tool calls; agents work with them by words. */
+  /** `text`: its models have no tool calls, and its agents use the text protocol. */
   readonly protocol?: 'text';
   /** Milliseconds until the first event with content, and between two of them. */
   readonly firstEventMs: number;
   readonly idleMs: number;
-  /** Both, for models that think without streaming it; missing: as for the others. */
+  /** Both, for models that think without streaming; absent: the same as for others. */
   readonly silentThinkingMs?: number;
-  /** Milliseconds in which something has to come, be it only a ping, once anything came; missing: pings are not expected. */
+  /** Milliseconds within which some data, at least a ping, must arrive after the first; absent: no pings are expected. */
   readonly pingMs?: number;
-  /** Milliseconds for which a failing call is tried again; missing: ten minutes. */
+  /** Milliseconds for which failing calls are retried; absent: ten minutes. */
   readonly retryForMs?: number;
-  /** Names under which models of this provider may answer, by their own names; names as they go on the wire. */
+  /** Names under which models of this provider may answer, by their own names, both as in the API. */
   readonly answersAs?: Readonly<Record<string, readonly string[]>>;
-  /** Sent with each request: names in lower case. Values are kept from all eyes like the key. */
+  /** Sent with each request; names in lower case. Values are secret like the key. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why nothing can be called here, in words for a person with what to do (no key, host not allowed); null when it can. */
+  /** Why nothing can be called here and what to do about it (no key, host not allowed); null when it works. */
   readonly unusable: string | null;
 }
 
-/** Is the host of `baseUrl` this machine itself? Calls there cost nothing unless a price is set. */
+function hostIn(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+}
+
+/** Whether the host of `baseUrl` is this machine. Calls there are free unless a price is set. */
 export function isLoopback(baseUrl: string): boolean {
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+  const host = hostIn(baseUrl);
   return host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Milliseconds for which a failing call is tried again where nothing else is said. */
+/** Milliseconds for which failing calls are retried by default. */
 export const RETRY_FOR = 600_000;
 
-/** Where a model's maker, or a router that is known here, serves it: such a server says by which name it answers. */
-const KNOWN_HOSTS: ReadonlySet<string> = new Set(['api.anthropic.com', 'api.openai.com', 'openrouter.ai']);
+/** Hosts of the vendors and known routers, which answer with the true model name. */
+const KNOWN_HOSTS: ReadonlySet<string> = new Set(BUILT_IN.map(({ baseUrl }) => hostIn(baseUrl)));
 
-/** A server of the person's own: on this machine, or one that speaks as OpenAI does at an address of theirs. */
+/** Whether the server is the person's own: on this machine, or OpenAI-compatible at an unknown address. */
 export function isOwnServer({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>): boolean {
-  if (isLoopback(baseUrl)) return true;
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-  return kind === 'openai-compatible' && !KNOWN_HOSTS.has(host);
+  return isLoopback(baseUrl) || (PROVIDER_FACTS[kind].own === true && !KNOWN_HOSTS.has(hostIn(baseUrl)));
 }
 
-/** Which ends of a model call lie with the provider, not with the request or the agent: the same request may do elsewhere, or later. */
+/** Faults that lie with the provider and not with the request or the agent, so that the same request may succeed elsewhere or later. */
 export const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
   'rate limited',
   'overloaded',
@@ -73,3 +125,57 @@ export const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
   'unauthorised',
   'no credit',
 ]);
+
+// Prices of tokens, in US dollars per million by class, with tiers for long requests. Costs are whole micro-dollars.
+
+/** US dollars per million tokens. A missing cache class costs as much as plain input. */
+export interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+export interface Price extends Rates {
+  /** For requests with more than `above` input tokens of all classes, these rates apply to the whole request. Ascending. */
+  readonly tiers?: readonly (Rates & { readonly above: number })[];
+}
+
+export const FREE: Price = { input: 0, output: 0 };
+
+/** The rates of a request with `input` tokens of input of all classes. */
+const ratesFor = ({ tiers = [], ...base }: Price, input: number): Rates =>
+  tiers.findLast(({ above }) => input > above) ?? base;
+
+/** The price of `usage`, rounded to whole micro-dollars. */
+export function costOf(price: Price, usage: Usage): Usd {
+  const rates = ratesFor(price, tokensOf(usage) - usage.output);
+  const micro =
+    usage.input * rates.input +
+    usage.output * rates.output +
+    usage.cacheRead * (rates.cacheRead ?? rates.input) +
+    usage.cacheWrite * (rates.cacheWrite ?? rates.input);
+  return fromMicro(Math.round(micro));
+}
+
+/** The highest rates that a request with at most `input` tokens can reach, in US dollars per million tokens. */
+export function worstRates(price: Price, input: number): { readonly input: number; readonly output: number } {
+  const { tiers = [], ...base } = price;
+  const reached = [base, ...tiers.filter(({ above }) => input > above)];
+  return {
+    input: Math.max(...reached.flatMap((rates) => [rates.input, rates.cacheRead ?? 0, rates.cacheWrite ?? 0])),
+    output: Math.max(...reached.map((rates) => rates.output)),
+  };
+}
+
+/** The effort settings that every provider with such a setting knows. Pure. */
+export const EFFORTS = ['low', 'medium', 'high'] as const;
+export type Effort = (typeof EFFORTS)[number];
+
+/** The lesser of `effort` and `max`; undefined stays undefined, so that the provider's default applies. */
+export const cappedEffort = (effort: Effort | undefined, max: Effort | undefined): Effort | undefined =>
+  effort === undefined || max === undefined || EFFORTS.indexOf(effort) <= EFFORTS.indexOf(max) ? effort : max;
+
+/** For records in which an unset effort is absent. */
+export const withEffort = (effort: Effort | undefined): { readonly effort?: Effort } =>
+  effort === undefined ? {} : { effort };

@@ -1,46 +1,46 @@
 /**
- * What earlier runs say of estimates: how much more or less was really used than estimated, by role and model. Where it is kept
- * is the store's; what a range becomes of it, range.ts's.
+ * Calibration of estimates from earlier runs: the ratio of actual to estimated use, by role and model. The store keeps the samples;
+ * estimate.ts makes ranges of them.
  */
 import type { ModelId, RoleName } from '../ids.ts';
 
-/** One agent that completed a task of a plan: what was really used, as a share of the estimate (1: exactly that). */
+/** One agent that completed a planned task: its actual use as a share of the estimate (1: exact). */
 export interface Sample {
-  /** The run it was in: several agents of one run are one run of experience. */
+  /** Its run: several agents of one run count as one run of experience. */
   readonly run: string;
   readonly role: RoleName;
   readonly model: ModelId;
   readonly tokens: number;
   readonly seconds: number;
-  /** Null where either price isn't known or the model is free. */
+  /** Null where either price is unknown or the model is free. */
   readonly cost: number | null;
 }
 
-/** Shares of the estimate: `low` and `high` leave out a tenth on each side. */
+/** Shares of the estimate; `low` and `high` exclude a tenth on each side. */
 export interface Spread {
   readonly low: number;
   readonly median: number;
   readonly high: number;
 }
 
-/** What is known of one role on one model; null stands for any of them. */
+/** The experience with one role on one model; null stands for any of them. */
 export interface Learned {
   readonly role: RoleName | null;
   readonly model: ModelId | null;
-  /** Runs that it was learned from. */
+  /** Number of runs behind it. */
   readonly runs: number;
   readonly tokens: Spread;
   readonly seconds: Spread;
   readonly cost: Spread;
 }
 
-/** Where nothing is known: honest, and wide. */
+/** The wide assumption without experience. */
 export const NO_RUNS: Spread = { low: 0.6, median: 1, high: 1.7 };
 
-/** From so many runs on a spread is drawn from them. */
+/** From this many runs on, a spread is computed from them. */
 const FEWEST_RUNS = 3;
 
-/** Everything that can be said from these samples, the particular before the general: role and model, role, all. */
+/** Everything that the samples support, specific before general: role and model, role, all. */
 export function learnedFrom(samples: readonly Sample[]): readonly Learned[] {
   const groups = new Map<string, { readonly of: Pick<Learned, 'role' | 'model'>; readonly samples: Sample[] }>();
   for (const sample of samples) {
@@ -71,15 +71,14 @@ function oneLearned(of: Pick<Learned, 'role' | 'model'>, samples: readonly Sampl
     runs: runs.length,
     tokens,
     seconds: spreadOf(runs.map((own) => own.map(({ seconds }) => seconds))),
-    // Money follows tokens where too few runs had a price.
+    // Cost follows tokens where too few runs had a price.
     cost: costs.length < FEWEST_RUNS ? tokens : spreadOf(costs),
   };
 }
 
 /**
- * From the 10th to the 90th percentile of ratios, given by run; each run has one voice, however many agents it had. Two imagined
- * runs, as far off as any that was seen and as what is assumed without any, keep a short history from promising too much; among
- * hundreds they no longer count.
+ * From the 10th to the 90th percentile of the ratios; each run has one vote. Two imagined runs, as extreme as any seen and as the
+ * assumption without experience, widen the spread of a short history; among hundreds they have no effect.
  */
 function spreadOf(runs: readonly (readonly number[])[]): Spread {
   const each = (share: number): readonly number[] => sorted(runs.map((own) => percentile(sorted(own), share)));
@@ -90,7 +89,7 @@ function spreadOf(runs: readonly (readonly number[])[]): Spread {
   return { low: at(0.1, lows), median: rounded(median), high: at(0.9, highs) };
 }
 
-/** How much further off than the next one a single run may be: a clock that was put back, or a machine that slept, is no experience. */
+/** The most by which a single run may exceed the next one; a changed clock or a suspended machine is no experience. */
 const FURTHEST = 2;
 
 function tamed(ascending: readonly number[]): readonly number[] {
@@ -101,7 +100,7 @@ function tamed(ascending: readonly number[]): readonly number[] {
 const sorted = (numbers: readonly number[]): readonly number[] => numbers.toSorted((a, b) => a - b);
 const rounded = (share: number): number => Math.round(share * 1000) / 1000;
 
-/** By the share of what is yet to come that lies below it: of 9 numbers the smallest is the 10th percentile. */
+/** By rank among the future values: of 9 numbers the smallest is the 10th percentile. */
 function percentile(ascending: readonly number[], share: number): number {
   const at = Math.min(Math.max(share * (ascending.length + 1) - 1, 0), ascending.length - 1);
   const [below = 0, above = below] = [ascending[Math.floor(at)], ascending[Math.ceil(at)]];

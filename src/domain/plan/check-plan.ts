@@ -1,45 +1,42 @@
 /**
- * From a draft to a sound plan: ids, roles, models, tools, budgets, dependencies, all judged at once, so that whoever
- * wrote it can mend everything in one go. Which models and roles are allowed is asked of the context, not decided here.
+ * Checks a draft and makes a sound plan: ids, roles, models, tools, budgets, dependencies. All faults are reported at once. The context
+ * decides which models and roles are allowed.
  */
-import type { ModelChoice } from '../agents/agent.ts';
-import type { ForcedNode } from '../agents/mandatory-review.ts';
+import { z } from 'zod';
+import type { MandatoryReview, ModelChoice } from '../agents/agent.ts';
 import { MAIN } from '../agents/role.ts';
 import type { Budget } from '../budget.ts';
 import { type RoleName, TaskId } from '../ids.ts';
-import { cappedEffort, withEffort } from '../models/effort.ts';
-import type { Permitted } from './permissions.ts';
-import type { DraftTask, ModelOption, Permissions, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
-import { PERMITTED, plainPermissions } from './permissions.ts';
+import { cappedEffort, type Effort, withEffort } from '../models/provider.ts';
 import { fail, ok, type Result } from '../result.ts';
 import { globProblem } from '../text/glob.ts';
-import { seenText } from '../text/text.ts';
-import { putInOrder, writesOf } from './writes.ts';
+import { isObject, objectIn, seenText } from '../text/text.ts';
 import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
-import { DraftPlan } from './plan.ts';
+import * as plans from './plan.ts';
+import { putInOrder, writesOf } from './writes.ts';
 
-type PlannedRole = PlanChoices['roles'][number];
+type PlannedRole = plans.PlanChoices['roles'][number];
 
-/** What is allowed here. The functions answer at once and don't throw. */
+/** What is allowed here. The functions are synchronous and do not throw. */
 export interface PlanContext {
-  readonly choices: PlanChoices;
-  /** The model that is really used for a name, or why there is none. */
+  readonly choices: plans.PlanChoices;
+  /** The model that is used for a name, or why there is none. */
   resolveModel(asked: string, role: RoleName): Result<ModelChoice, string>;
-  /** Why a role may not be planned, or null. */
+  /** Why a role cannot be planned, or null. */
   roleProblem(role: string): string | null;
-  /** What rules add to a plan of these tasks, or why they can't; nothing where it is missing. Never taken from a draft. */
-  forced?(tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string>;
-  /** Why rules hold this permission at `ask`, or null. Missing: no rule does. */
-  permissionProblem?(what: Permitted): string | null;
-  /** `main` has begun as the one task of this plan: other tasks may stand beside it. */
+  /** The mandatory reviews for these tasks, or why they are impossible; none where the function is missing. Never taken from a draft. */
+  forced?(tasks: readonly plans.PlanTask[]): Result<readonly MandatoryReview[], string>;
+  /** Why the rules keep this permission at `ask`, or null. Missing: no rule does. */
+  permissionProblem?(what: plans.Permitted): string | null;
+  /** `main` has begun the plan's single task, so that other tasks may be added beside it. */
   readonly mainHasBegun?: boolean;
-  /** Ids that are no longer free, beside those of the plan: who had them is remembered. None where it is missing. */
+  /** Ids that cannot be used again, besides those of the plan, because their agents are in the log. */
   readonly taken?: readonly TaskId[];
 }
 
-/** Reads unknown JSON as a draft. Faults name the task where there is one. */
-export function readDraft(json: unknown): Result<DraftPlan, readonly PlanFault[]> {
-  const parsed = DraftPlan.safeParse(json);
+/** Parses unknown JSON as a draft. Faults name their task if there is one. */
+export function readDraft(json: unknown): Result<plans.DraftPlan, readonly plans.PlanFault[]> {
+  const parsed = plans.DraftPlan.safeParse(json);
   if (parsed.success) return ok(parsed.data);
   return fail(
     parsed.error.issues.map((issue) => ({
@@ -49,24 +46,24 @@ export function readDraft(json: unknown): Result<DraftPlan, readonly PlanFault[]
   );
 }
 
-/** A plan in which nothing is wrong, its tasks in topological order, or everything that is wrong with the draft. */
-export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundPlan, readonly PlanFault[]> {
+/** The sound plan with its tasks in topological order, or all faults of the draft. */
+export function checkPlan(
+  draft: plans.DraftPlan,
+  context: PlanContext,
+): Result<plans.SoundPlan, readonly plans.PlanFault[]> {
   const look = lookAt(context, draft.tasks.length === 1 || context.mainHasBegun === true);
   const { faults } = look;
   const { maxTasks } = context.choices.limits;
-  if (draft.tasks.length > maxTasks) {
-    faults.push({ task: null, problem: `the plan has ${draft.tasks.length} tasks; at most ${maxTasks} are allowed` });
-  }
+  if (draft.tasks.length > maxTasks)
+    fault(look, null, `the plan has ${draft.tasks.length} tasks; at most ${maxTasks} are allowed`);
   checkPermissions(look, null, draft.permissions);
   for (const task of draft.tasks) checkId(look, task.id);
   const tasks = new Map(draft.tasks.flatMap((task) => checkTask(look, task) ?? []).map((task) => [task.id, task]));
   const ordered = orderOf([...tasks.keys()], (id) => tasks.get(id)?.dependsOn ?? []);
-  for (const cycle of ordered.cycles) {
-    const problem = `Circular dependency detected in agent graph: ${cycle.join(' -> ')}`;
-    faults.push({ task: cycle[0] ?? null, problem });
-  }
+  for (const cycle of ordered.cycles)
+    fault(look, cycle[0] ?? null, `Circular dependency detected in agent graph: ${cycle.join(' -> ')}`);
   if (faults.length > 0) return fail(faults);
-  const own = plainPermissions(draft.permissions, true);
+  const own = plans.plainPermissions(draft.permissions, true);
   const inOrder = putInOrder(ordered.order.flatMap((id) => tasks.get(id) ?? []));
   return withForced(
     {
@@ -79,8 +76,8 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
   );
 }
 
-/** Locked nodes are no part of a draft: each check makes them anew. */
-function withForced(plan: SoundPlan, context: PlanContext): Result<SoundPlan, readonly PlanFault[]> {
+/** Mandatory reviews are not part of a draft; each check adds them anew. */
+function withForced(plan: plans.SoundPlan, context: PlanContext): Result<plans.SoundPlan, readonly plans.PlanFault[]> {
   const forced = context.forced?.(plan.tasks) ?? ok([]);
   if (!forced.ok) return fail([{ task: null, problem: forced.fault }]);
   return ok(forced.value.length === 0 ? plan : { ...plan, forced: forced.value });
@@ -101,16 +98,19 @@ function lookAt(context: PlanContext, mayBeMain: boolean): Look {
 
 interface Look {
   readonly context: PlanContext;
-  /** Can a task be main's? */
+  /** Whether a task can be main's. */
   readonly mayBeMain: boolean;
-  /** Closed look-ups: names come from a model, and `constructor` is a property of every object. */
+  /** Maps, because names come from a model and `constructor` is a property of every object. */
   readonly roles: ReadonlyMap<string, PlannedRole>;
-  readonly models: ReadonlyMap<string, ModelOption>;
+  readonly models: ReadonlyMap<string, plans.ModelOption>;
   readonly tools: ReadonlySet<string>;
-  /** Folded id -> id as written first; `id` is null when it can't be one. Parsed once: plans may be long. */
+  /** Folded id -> id as first written; `id` is null when it is invalid. Parsed once, because plans may be long. */
   readonly ids: Map<string, { readonly written: string; readonly id: TaskId | null }>;
-  readonly faults: PlanFault[];
+  readonly faults: plans.PlanFault[];
 }
+
+const fault = ({ faults }: Pick<Look, 'faults'>, task: string | null, problem: string): void =>
+  void faults.push({ task, problem });
 
 const PLAIN = /^[\w.-]*$/;
 const folded = (id: string): string => (PLAIN.test(id) ? id : id.normalize('NFKC')).toLowerCase();
@@ -120,20 +120,17 @@ const OBJECT_NAMES: ReadonlySet<string> = new Set(
 
 function checkId(look: Look, id: string): void {
   const parsed = TaskId.safeParse(id);
-  if (!parsed.success) {
-    look.faults.push({ task: id, problem: `"${id}" can't be an id: ${parsed.error.issues[0]?.message ?? ''}` });
-  } else if (OBJECT_NAMES.has(folded(id))) {
-    look.faults.push({ task: id, problem: `"${id}" can't be an id: the name is reserved` });
-  }
+  if (!parsed.success) fault(look, id, `"${id}" is not a valid id: ${parsed.error.issues[0]?.message ?? ''}`);
+  else if (OBJECT_NAMES.has(folded(id))) fault(look, id, `"${id}" is not a valid id: the name is reserved`);
   const key = folded(id);
   const before = look.ids.get(key)?.written;
   const by = before === id ? '' : ` by "${before}"`;
   if (before === undefined) look.ids.set(key, { written: id, id: parsed.success ? parsed.data : null });
-  else look.faults.push({ task: id, problem: `the id "${id}" is taken already${by}` });
+  else fault(look, id, `the id "${id}" is already used${by}`);
 }
 
-/** The task when it is sound by itself; null when it isn't, the faults being noted. */
-function checkTask(look: Look, draft: DraftTask): PlanTask | null {
+/** The task if it is sound by itself; otherwise null, with its faults noted. */
+function checkTask(look: Look, draft: plans.DraftTask): plans.PlanTask | null {
   const id = idOf(look, draft.id);
   const role = roleOf(look, draft);
   const dependsOn = needsOf(look, draft);
@@ -142,10 +139,10 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   const tools = toolsOf(look, draft, role);
   checkBudget(look, draft, role);
   checkPermissions(look, draft.id, draft.permissions);
-  const permissions = plainPermissions(draft.permissions, false);
-  // What is approved is what was seen: an order that no screen shows is none.
+  const permissions = plans.plainPermissions(draft.permissions, false);
+  // Invisible characters are removed, so that the person approves everything that the agent is told.
   const description = seenText(draft.description).trim();
-  if (description === '') look.faults.push({ task: draft.id, problem: 'its description has nothing that can be seen' });
+  if (description === '') fault(look, draft.id, 'its description is empty');
   if (id === null || model === null) return null;
   const option = look.models.get(model.used);
   const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.capabilities));
@@ -168,130 +165,122 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   };
 }
 
-/** What a rule holds at `ask` can be allowed by nobody. */
-function checkPermissions({ context, faults }: Look, task: string | null, permissions: Permissions = {}): void {
-  for (const what of PERMITTED) {
-    const problem = permissions[what] === 'allow' ? (context.permissionProblem?.(what) ?? null) : null;
-    if (problem !== null) faults.push({ task, problem: `${what} can't be allowed: ${problem}` });
+/** Nobody can allow what a rule keeps at `ask`. */
+function checkPermissions(look: Look, task: string | null, permissions: plans.Permissions = {}): void {
+  for (const what of plans.PERMITTED) {
+    const problem = permissions[what] === 'allow' ? (look.context.permissionProblem?.(what) ?? null) : null;
+    if (problem !== null) fault(look, task, `${what} cannot be allowed: ${problem}`);
   }
 }
 
-function globsOf(look: Look, draft: DraftTask, role: PlannedRole): readonly string[] {
+function globsOf(look: Look, draft: plans.DraftTask, role: PlannedRole): readonly string[] {
   const said = draft.writes?.map((glob) => seenText(glob).trim());
   for (const glob of said ?? []) {
     const problem = globProblem(glob);
-    if (problem !== null) look.faults.push({ task: draft.id, problem: `writes: ${problem}` });
+    if (problem !== null) fault(look, draft.id, `writes: ${problem}`);
   }
   return writesOf(said, role);
 }
 
-/** Tasks that are gone meanwhile are left out. */
-function alongsideIn(look: Look, draft: DraftTask): Pick<PlanTask, 'alongside'> {
+/** Removed tasks are dropped. */
+function alongsideIn(look: Look, draft: plans.DraftTask): Pick<plans.PlanTask, 'alongside'> {
   const others = [...new Set(draft.alongside)].flatMap((id) => (id === draft.id ? [] : (idOf(look, id) ?? [])));
   return others.length === 0 ? {} : { alongside: others };
 }
 
-/** The role's where the task names none; what is more than the rules allow is lowered to that. */
-const effortOf = ({ context }: Look, draft: DraftTask, role: PlannedRole): Pick<PlanTask, 'effort'> =>
+/** The role's effort where the task names none, limited by the rules. */
+const effortOf = ({ context }: Look, draft: plans.DraftTask, role: PlannedRole): Pick<plans.PlanTask, 'effort'> =>
   withEffort(cappedEffort(draft.effort ?? role.effort, context.choices.limits.maxEffort?.value));
 
-/** Both spellings of one field; given differently they are a fault, and the person's one is taken on. */
-function oneOf(look: Look, task: string, person: Named, planner: Named): string | undefined {
-  if (person.value !== undefined && planner.value !== undefined && person.value !== planner.value) {
-    const problem = `${person.name} is "${person.value}", but ${planner.name} is "${planner.value}"; give one of them`;
-    look.faults.push({ task, problem });
-  }
-  return person.value ?? planner.value;
-}
-interface Named {
-  readonly name: string;
-  readonly value: string | undefined;
+/** Both spellings of one field; different values are a fault, and the person's value is used. */
+function oneOf(
+  look: Look,
+  draft: plans.DraftTask,
+  person: 'role' | 'model',
+  planner: 'recommendedRole' | 'recommendedModel',
+): string | undefined {
+  const [own, recommended] = [draft[person], draft[planner]];
+  if (own !== undefined && recommended !== undefined && own !== recommended)
+    fault(look, draft.id, `${person} is "${own}", but ${planner} is "${recommended}"; keep one of them`);
+  return own ?? recommended;
 }
 
-function roleOf(look: Look, draft: DraftTask): PlannedRole | null {
-  const person = { name: 'role', value: draft.role };
-  const asked = oneOf(look, draft.id, person, { name: 'recommendedRole', value: draft.recommendedRole });
+function roleOf(look: Look, draft: plans.DraftTask): PlannedRole | null {
+  const asked = oneOf(look, draft, 'role', 'recommendedRole');
   if (asked === undefined || asked === '') {
-    look.faults.push({ task: draft.id, problem: `it has no role; known roles: ${knownRoles(look)}` });
+    fault(look, draft.id, `it has no role; known roles: ${knownRoles(look)}`);
     return null;
   }
   const role = look.roles.get(asked) ?? null;
   const unknown = role === null ? `there is no role "${asked}"; known roles: ${knownRoles(look)}` : null;
   const problem = mainProblem(look, asked) ?? look.context.roleProblem(asked) ?? unknown;
-  if (problem !== null) look.faults.push({ task: draft.id, problem });
+  if (problem !== null) fault(look, draft.id, problem);
   return problem === null ? role : null;
 }
 
-/** Agents without tool calls have children by an echo in their shell, which is how they work. */
-const speaksText = ({ protocol }: PlannedRole, model: ModelOption | undefined): boolean =>
+/** Agents of the text protocol spawn children by a shell command. */
+const speaksText = ({ protocol }: PlannedRole, model: plans.ModelOption | undefined): boolean =>
   protocol === 'text' || model?.protocol === 'text';
 
 const mainProblem = ({ mayBeMain }: Look, role: string): string | null =>
-  role === MAIN && !mayBeMain
-    ? 'the role "main" does the work of a plan of one task; give this task another role'
-    : null;
+  role === MAIN && !mayBeMain ? 'the role "main" is for plans with one task; choose another role' : null;
 
 /** Names of the roles that a task of this plan can have. */
 const knownRoles = ({ roles, mayBeMain }: Look): string =>
   [...roles.values()].flatMap(({ name, single }) => (single === true && !mayBeMain ? [] : [name])).join(', ');
 
-function modelOf(look: Look, draft: DraftTask, role: PlannedRole): ModelChoice | null {
-  const person = { name: 'model', value: draft.model };
-  const asked = oneOf(look, draft.id, person, { name: 'recommendedModel', value: draft.recommendedModel });
+function modelOf(look: Look, draft: plans.DraftTask, role: PlannedRole): ModelChoice | null {
+  const asked = oneOf(look, draft, 'model', 'recommendedModel');
   if (asked === undefined || asked === '') return role.model;
   const choice = look.context.resolveModel(asked, role.name);
   if (choice.ok) return choice.value;
-  look.faults.push({ task: draft.id, problem: choice.fault });
+  fault(look, draft.id, choice.fault);
   return null;
 }
 
-/** The role's tools, or those of them that were named. Names that no role knows are dropped. */
-function toolsOf(look: Look, draft: DraftTask, role: PlannedRole): readonly string[] {
+/** The role's tools, or the named subset. Unknown names are dropped. */
+function toolsOf(look: Look, draft: plans.DraftTask, role: PlannedRole): readonly string[] {
   if (draft.tools === undefined || draft.tools.includes('*')) return role.tools;
   const known = [...new Set(draft.tools)].filter((tool) => look.tools.has(tool));
   const everything = role.tools.includes('*');
   const tooMany = everything ? [] : known.filter((tool) => !role.tools.includes(tool));
   const has = `${role.name} has ${role.tools.join(', ')}`;
-  if (tooMany.length > 0) {
-    look.faults.push({ task: draft.id, problem: `the role has no tool ${tooMany.join(', ')}; ${has}` });
-  }
-  // Dropping all of them must not quietly make an agent that can do nothing.
-  if (known.length === 0 && draft.tools.length > 0) {
-    look.faults.push({ task: draft.id, problem: `none of its tools is known: ${draft.tools.join(', ')}; ${has}` });
-  }
+  if (tooMany.length > 0) fault(look, draft.id, `the role has no tool ${tooMany.join(', ')}; ${has}`);
+  // Dropping all names must not silently leave an agent without tools.
+  if (known.length === 0 && draft.tools.length > 0)
+    fault(look, draft.id, `none of its tools is known: ${draft.tools.join(', ')}; ${has}`);
   return known;
 }
 
 const limitOf = ({ context }: Look, role: PlannedRole): Budget => role.limit ?? context.choices.limits.agent;
 
-function checkBudget(look: Look, draft: DraftTask, role: PlannedRole): void {
+function checkBudget(look: Look, draft: plans.DraftTask, role: PlannedRole): void {
   const limit = limitOf(look, role);
   const over = (what: string, asked: number | undefined, most: number | undefined): void => {
     if (asked === undefined || most === undefined || asked <= most) return;
-    look.faults.push({ task: draft.id, problem: `its budget of ${what} is ${asked}; one agent may use ${most}` });
+    fault(look, draft.id, `its budget of ${what} is ${asked}; one agent may use ${most}`);
   };
   over('tokens', draft.budget?.maxTokens, limit.maxTokens);
   over('dollars', draft.budget?.maxCost, limit.maxCost);
   over('milliseconds', draft.budget?.maxDuration, limit.maxDuration);
 }
 
-function needsOf(look: Look, draft: DraftTask): readonly TaskId[] {
+function needsOf(look: Look, draft: plans.DraftTask): readonly TaskId[] {
   const person = unique(draft.dependsOn);
   const planner = unique(draft.dependencies);
-  if (person !== undefined && planner !== undefined && !sameSet(person, planner)) {
-    look.faults.push({ task: draft.id, problem: 'dependsOn and dependencies differ; give one of them' });
-  }
+  if (person !== undefined && planner !== undefined && !sameSet(person, planner))
+    fault(look, draft.id, 'dependsOn and dependencies differ; keep one of them');
   return (person ?? planner ?? []).flatMap((need) => {
     const id = idOf(look, need);
     if (id !== null) return [id];
     const written = look.ids.get(folded(need))?.written;
     const hint = written === undefined || written === need ? '' : `; did you mean "${written}"?`;
-    look.faults.push({ task: draft.id, problem: `it depends on "${need}", which is no task of this plan${hint}` });
+    fault(look, draft.id, `it depends on the unknown task "${need}"${hint}`);
     return [];
   });
 }
 
-/** The id of a task of this plan, spelt exactly so; null when there is none. */
+/** The id of the task that `text` names, as written; null when there is none. */
 function idOf(look: Look, text: string): TaskId | null {
   const known = look.ids.get(folded(text));
   return known?.written === text ? known.id : null;
@@ -301,7 +290,7 @@ const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((each) => b.includes(each));
 const unique = (ids: readonly string[] | undefined): readonly string[] | undefined => ids && [...new Set(ids)];
 
-/** The id that the task at `path` gives itself, for a fault that was found before anything was parsed. */
+/** The id in the JSON of the task at `path`, for a fault found before parsing. */
 function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
   if (path[0] !== 'tasks' || typeof path[1] !== 'number') return null;
   const tasks: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, 'tasks') : null;
@@ -310,10 +299,10 @@ function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
   return typeof id === 'string' ? id.slice(0, 64) : null;
 }
 
-// The order of tasks in a plan: everything after what it needs, otherwise as it was written. Finds the cycles that make
-// such an order impossible. Knows ids and needs only; linear, without recursion, so that a plan of thousands is no matter.
+// The order of tasks in a plan: each after its dependencies, otherwise as written; or the cycles that prevent an order. Linear and without
+// recursion, so that plans may have thousands of tasks.
 
-/** Cycles named in full; a plan made of nothing but cycles need not list them all. */
+/** The most cycles that are named. */
 const CYCLES_NAMED = 5;
 
 interface Order<Id> {
@@ -322,7 +311,7 @@ interface Order<Id> {
   readonly cycles: readonly (readonly Id[])[];
 }
 
-/** Walks `ids` as written and puts what each one needs before it. Needs that are not among the ids are not looked at. */
+/** Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. */
 function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]): Order<Id> {
   const walk: Walk<Id> = { known: new Set(ids), state: new Map(), path: [], order: [], cycles: [] };
   for (const id of ids) {
@@ -367,3 +356,52 @@ function noteCycle<Id>(walk: Walk<Id>, start: Id): void {
   const from = walk.path.findIndex(({ id }) => id === start);
   walk.cycles.push([...walk.path.slice(from).map(({ id }) => id), start]);
 }
+
+// The form by which a model is asked for a plan, and the parsing of its answer. Every property is required and no other allowed, as
+// structured output demands; null stands for an omitted value.
+
+/** `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. */
+export function plannerForm(
+  roles: readonly string[],
+  models: readonly string[],
+  efforts: readonly Effort[] = [],
+): z.ZodType {
+  const task = z.strictObject({
+    id: z.string().describe('task-1, task-2 …'),
+    description: z.string().describe('Goal, where to look, form of the result. All that the agent is told.'),
+    recommendedRole: roles.length === 0 ? z.string() : z.enum(roles),
+    recommendedModel: (models.length === 0 ? z.null() : z.enum(models).nullable()).describe(
+      "null: the role's own model.",
+    ),
+    effort: (efforts.length === 0 ? z.null() : z.enum(efforts).nullable()).describe("null: the role's own effort."),
+    estimatedTokens: z.number().describe('Input and output together, over all calls.'),
+    dependencies: z.array(z.string()).describe('Ids of the tasks whose result it needs.'),
+    writes: z
+      .array(z.string())
+      .nullable()
+      .describe('Globs of the files it may change; [] when it only looks; null: the whole project.'),
+  });
+  return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
+}
+
+/** The plan in a model's answer. Undefined when there is none, or more than one. */
+export const planIn = (answer: string): unknown => withoutNulls(objectIn(answer, 'tasks'));
+
+/** Removes null properties of the plan and its tasks. */
+function withoutNulls(plan: unknown): unknown {
+  if (!isObject(plan)) return plan;
+  const said = dropNulls(plan);
+  const tasks: unknown = said['tasks'];
+  return Array.isArray(tasks)
+    ? { ...said, tasks: tasks.map((task: unknown) => (isObject(task) ? saidOf(task) : task)) }
+    : said;
+}
+
+/** Only a person may decide that two tasks that change the same files run in parallel. */
+function saidOf(task: object): Record<string, unknown> {
+  const { alongside: _left, ...said } = dropNulls(task);
+  return said;
+}
+
+const dropNulls = (one: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null));

@@ -1,8 +1,7 @@
 /** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
 import type { Budget } from '../budget.ts';
-import type { Effort } from '../models/effort.ts';
-import type { Permitted } from './permissions.ts';
-import type { Permission, SoundPlan } from './plan.ts';
+import type { Effort } from '../models/provider.ts';
+import type { Permission, Permitted, SoundPlan } from './plan.ts';
 import type { TaskId } from '../ids.ts';
 
 export type PlanEdit =
@@ -40,7 +39,7 @@ export type PlanEdit =
     }
   /** `other` becomes part of `task`: both texts, both needs, the sum of the estimates; role and model are those of `task`. */
   | { readonly is: 'join'; readonly task: TaskId; readonly other: TaskId }
-  /** Several models at once: a variant of the plan (what-if.ts). */
+  /** Several models at once: a variant of the plan (estimate.ts). */
   | { readonly is: 'models'; readonly models: readonly { readonly task: TaskId; readonly model: string }[] }
   /** What agents may do without asking, of one task or (null) of the plan. What is left out stays; null: as the plan has it. */
   | {

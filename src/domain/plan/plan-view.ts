@@ -2,9 +2,8 @@
  * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
  * spellings that files and programs read. Pure; nothing here decides anything.
  */
-import { type Effort, withEffort } from '../models/effort.ts';
-import type { Budget } from '../budget.ts';
-import type { ForcedNode } from '../agents/mandatory-review.ts';
+import { withEffort } from '../models/provider.ts';
+import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
 import type { Permissions, PlanTask, SoundPlan } from './plan.ts';
 import { waitsFor } from './writes.ts';
@@ -60,11 +59,14 @@ export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
 const reviewSeconds = (plan: SoundPlan, { id }: PlanTask): number =>
   (plan.forced ?? []).reduce((sum, node) => sum + (node.after.includes(id) ? node.estimatedSeconds : 0), 0);
 
-/** When a task would run, in seconds from the start, the reviews that forced agents make of it included. */
-export interface Slot {
-  readonly id: TaskId;
+interface Time {
   readonly start: number;
   readonly end: number;
+}
+
+/** When a task would run, in seconds from the start, the reviews that forced agents make of it included. */
+export interface Slot extends Time {
+  readonly id: TaskId;
   /** Part of the one chain without a gap that decides when everything ends. */
   readonly critical: boolean;
 }
@@ -76,19 +78,16 @@ export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[
   const times = timesOf(plan, Math.max(1, maxParallel));
   const critical = criticalOf(plan, times);
   const slots = plan.tasks.map(({ id }): Slot => {
-    const time = times.get(id) ?? { start: 0, end: 0 };
-    return { id, start: time.start, end: time.end, critical: critical.has(id) };
+    return { id, ...(times.get(id) ?? { start: 0, end: 0 }), critical: critical.has(id) };
   });
   SCHEDULES.set(plan, { maxParallel, slots });
   return slots;
 }
 
 /** When one run of a forced agent would be, in seconds from the start. */
-export interface ReviewSlot {
+export interface ReviewSlot extends Time {
   /** Index of its node among the plan's forced ones. */
   readonly node: number;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Every expected run of the forced agents: behind the tasks that they judge, the others one after the other when all tasks are done. */
@@ -119,11 +118,6 @@ export function reviewsOf(plan: SoundPlan, maxParallel: number): readonly Review
 
 /** A plan never changes in place, and a screen asks for its schedule several times a frame. */
 const SCHEDULES = new WeakMap<SoundPlan, { readonly maxParallel: number; readonly slots: readonly Slot[] }>();
-
-interface Time {
-  readonly start: number;
-  readonly end: number;
-}
 
 function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time> {
   const open = new Map(plan.tasks.map((task) => [task.id, new Set(waitsFor(task)).size]));
@@ -188,25 +182,14 @@ function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): Readonly
 }
 
 /** A task as `--json` prints it: what a planner is asked for, and what became of it. */
-export interface PlannerTask {
-  readonly id: string;
-  readonly description: string;
+export interface PlannerTask
+  extends Omit<PersonTask, 'role' | 'model' | 'dependsOn'>,
+    Pick<PlanTask, 'estimatedCost' | 'estimatedSeconds'> {
   readonly recommendedRole: string;
   readonly recommendedModel: string;
   readonly usedModel: string;
   readonly modelReason: string | null;
-  readonly estimatedTokens: number;
-  readonly estimatedCost: Usd | null;
-  readonly estimatedSeconds: number;
   readonly dependencies: readonly string[];
-  readonly tools: readonly string[];
-  readonly budget: Budget;
-  readonly writes: readonly string[];
-  readonly after?: PlanTask['after'];
-  readonly alongside?: readonly string[];
-  readonly maySpawn: boolean;
-  readonly permissions?: Permissions;
-  readonly effort?: Effort;
 }
 
 /** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
@@ -215,10 +198,10 @@ interface Printed<Task> {
   readonly tasks: readonly Task[];
   readonly permissions?: Permissions;
   readonly commit?: true;
-  readonly forced?: readonly PrintedForced[];
+  readonly forced?: readonly PrintedReview[];
 }
 
-interface PrintedForced extends Omit<ForcedNode, 'model'> {
+interface PrintedReview extends Omit<MandatoryReview, 'model'> {
   readonly model: string;
 }
 
@@ -234,11 +217,27 @@ const orderForm = ({ after, alongside }: PlanTask): Pick<PlanTask, 'after' | 'al
   ...(alongside === undefined ? {} : { alongside }),
 });
 
+/** What both spellings have at the end of a task. */
+const sharedForm = (task: PlanTask): SharedForm => ({
+  ...orderForm(task),
+  maySpawn: task.maySpawn,
+  ...permissionsForm(task),
+  ...withEffort(task.effort),
+});
+
+const printed = <Task>(plan: SoundPlan, tasks: readonly Task[]): Printed<Task> => ({
+  reason: plan.reason,
+  tasks,
+  ...permissionsForm(plan),
+  ...(plan.commit === true ? { commit: true as const } : {}),
+  ...forcedForm(plan),
+});
+
 /** The planner's spelling. Reads back to the same plan under the same rules. */
 export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
-  return {
-    reason: plan.reason,
-    tasks: plan.tasks.map((task) => ({
+  return printed(
+    plan,
+    plan.tasks.map((task) => ({
       id: task.id,
       description: task.description,
       recommendedRole: task.role,
@@ -252,40 +251,29 @@ export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
       tools: task.tools,
       budget: task.budget,
       writes: task.writes,
-      ...orderForm(task),
-      maySpawn: task.maySpawn,
-      ...permissionsForm(task),
-      ...withEffort(task.effort),
+      ...sharedForm(task),
     })),
-    ...permissionsForm(plan),
-    ...(plan.commit === true ? { commit: true as const } : {}),
-    ...forcedForm(plan),
-  };
+  );
 }
 
+type SharedForm = Pick<PlanTask, 'after' | 'alongside' | 'maySpawn' | 'permissions' | 'effort'>;
+
 /** A task as a person writes it in a plan file. */
-export interface PersonTask {
+export interface PersonTask
+  extends Pick<PlanTask, 'description' | 'estimatedTokens' | 'tools' | 'budget' | 'writes'>,
+    Omit<SharedForm, 'alongside'> {
   readonly id: string;
-  readonly description: string;
   readonly role: string;
   readonly model: string;
-  readonly estimatedTokens: number;
-  readonly tools: readonly string[];
-  readonly budget: Budget;
   readonly dependsOn: readonly string[];
-  readonly writes: readonly string[];
-  readonly after?: PlanTask['after'];
   readonly alongside?: readonly string[];
-  readonly maySpawn: boolean;
-  readonly permissions?: Permissions;
-  readonly effort?: Effort;
 }
 
 /** The person's spelling. Reads back to the same plan under the same rules. */
 export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
-  return {
-    reason: plan.reason,
-    tasks: plan.tasks.map((task) => ({
+  return printed(
+    plan,
+    plan.tasks.map((task) => ({
       id: task.id,
       description: task.description,
       role: task.role,
@@ -295,13 +283,7 @@ export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
       budget: task.budget,
       dependsOn: task.dependsOn,
       writes: task.writes,
-      ...orderForm(task),
-      maySpawn: task.maySpawn,
-      ...permissionsForm(task),
-      ...withEffort(task.effort),
+      ...sharedForm(task),
     })),
-    ...permissionsForm(plan),
-    ...(plan.commit === true ? { commit: true as const } : {}),
-    ...forcedForm(plan),
-  };
+  );
 }

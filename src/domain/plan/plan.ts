@@ -3,12 +3,10 @@
  * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it).
  */
 import { z } from 'zod';
-import type { ModelChoice } from '../agents/agent.ts';
-import type { ForcedNode } from '../agents/mandatory-review.ts';
+import type { MandatoryReview, ModelChoice } from '../agents/agent.ts';
 import { Budget } from '../budget.ts';
 import type { ModelId, RoleName, TaskId, Usd } from '../ids.ts';
-import { type Effort, EFFORTS } from '../models/effort.ts';
-import type { Price } from '../models/price.ts';
+import { type Effort, EFFORTS, type Price } from '../models/provider.ts';
 import type { Learned } from './calibration.ts';
 
 export const Permission = z.enum(['ask', 'allow']);
@@ -68,7 +66,7 @@ export interface SoundPlan {
   /** `main` commits the work at the end, behind the reviews; missing: nothing is committed on its own. */
   readonly commit?: true;
   /** Locked: what the rules add to every plan. Missing where there is none. */
-  readonly forced?: readonly ForcedNode[];
+  readonly forced?: readonly MandatoryReview[];
 }
 
 /** A model that may be chosen, as pickers, estimates and `mimir models` show it. Prices in USD per million tokens. */
@@ -131,7 +129,7 @@ export interface PlanChoices {
     readonly run: Budget;
     readonly agent: Budget;
   };
-  /** What earlier runs here say of estimates (range.ts); missing where there were none. */
+  /** What earlier runs here say of estimates (estimate.ts); missing where there were none. */
   readonly learned?: readonly Learned[];
 }
 
@@ -186,4 +184,53 @@ export interface PlanFault {
   /** The task it is about, by id as written; null for the plan as a whole. */
   readonly task: string | null;
   readonly problem: string;
+}
+
+// What a person decides with the plan: whether agents may change files, and run commands in the sandbox, without asking each time.
+
+/** `edits`: file tools, within the task's `writes`. `commands`: in the sandbox, which has no network and only the project. */
+export const PERMITTED = ['edits', 'commands'] as const;
+export type Permitted = (typeof PERMITTED)[number];
+
+export type AllPermissions = Readonly<Record<Permitted, Permission>>;
+
+export const ASK_ALL: AllPermissions = { edits: 'ask', commands: 'ask' };
+
+/** What holds for a task of the plan; without a task, for agents beside the plan. */
+export const permissionsOf = (
+  { permissions: ofPlan }: Pick<SoundPlan, 'permissions'>,
+  task?: Pick<PlanTask, 'permissions'>,
+): AllPermissions => ({ ...ASK_ALL, ...ofPlan, ...task?.permissions });
+
+/** Without what says nothing: equal permissions, equal digests. Null when nothing is left. */
+export function plainPermissions(written: Permissions | undefined, ofPlan: boolean): Permissions | null {
+  const said = PERMITTED.flatMap((what): [Permitted, Permission][] => {
+    const permission = written?.[what];
+    return permission === undefined || (ofPlan && permission === 'ask') ? [] : [[what, permission]];
+  });
+  return said.length === 0 ? null : Object.fromEntries(said);
+}
+
+/** `edits and commands`, or an empty text. */
+export const allowedWords = (permissions: Permissions): string =>
+  PERMITTED.filter((what) => permissions[what] === 'allow').join(' and ');
+
+/** Public tools that stand for each. */
+const TOOLS = { edits: 'file_operations', commands: 'bash_execution' } as const;
+const CAPABILITIES = { edits: 'write', commands: 'shell' } as const;
+
+/** Tasks whose agents may come to acts that a person has to answer, by what they are. */
+export function tasksThatAsk(
+  plan: SoundPlan,
+  { roles }: Pick<PlanChoices, 'roles'>,
+): Readonly<Record<Permitted, readonly TaskId[]>> {
+  const of = (what: Permitted): readonly TaskId[] =>
+    plan.tasks.flatMap((task) => {
+      const role = roles.find(({ name }) => name === task.role);
+      const able = role?.capabilities.includes(CAPABILITIES[what]) ?? true;
+      const has = task.tools.includes('*') || task.tools.includes(TOOLS[what]);
+      const mayWrite = what === 'commands' || task.writes.length > 0;
+      return able && has && mayWrite && permissionsOf(plan, task)[what] === 'ask' ? [task.id] : [];
+    });
+  return { edits: of('edits'), commands: of('commands') };
 }

@@ -7,10 +7,9 @@ import { fromMicro, type TaskId, toMicro } from '../ids.ts';
 import { fail, ok, type Result } from '../result.ts';
 import type { PlanContext } from './check-plan.ts';
 import { defaultBudget } from './estimate.ts';
-import { permissionsOf, PERMITTED } from './permissions.ts';
+import { type Permission, permissionsOf, PERMITTED, type PlanChoices, type PlanTask, type SoundPlan } from './plan.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { type PersonTask, toPersonForm } from './plan-view.ts';
-import type { Permission, PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 
 /** A task of a sound plan as a person would write it, for another check. The check chooses what is left out. */
 export type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
@@ -78,11 +77,11 @@ export function split(
 export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: PlanChoices): Result<Drafts, string> {
   const other = plan.tasks.find(({ id }) => id === otherId);
   if (other === undefined) return fail(noTask(otherId));
-  if (other.id === task.id) return fail(`${named(plan, task.id)} can't be joined to itself`);
+  if (other.id === task.id) return fail(`${named(plan, task.id)} cannot be merged with itself`);
   const between = standsBetween(plan, task, other);
   if (between !== undefined) {
-    const pair = `${named(plan, other.id)} can't be joined to ${named(plan, task.id)}`;
-    return fail(`${pair}: ${named(plan, between)} needs one of them and is needed by the other`);
+    const pair = `${named(plan, other.id)} cannot be merged into ${named(plan, task.id)}`;
+    return fail(`${pair}: ${named(plan, between)} is between them`);
   }
   const description = `${task.description}\n\n${other.description}`;
   if (description.length > LONGEST) return fail(`the text would be longer than ${LONGEST} characters`);

@@ -33,9 +33,8 @@ export function writesText(writes: readonly string[]): string {
 }
 
 /**
- * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other
- * anyway, the later one in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which
- * one says `alongside` is left as it is.
+ * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other anyway, the later one
+ * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which one says `alongside` is left as it is.
  */
 export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
   const places = new Map(tasks.map(({ id }, place) => [id, place]));

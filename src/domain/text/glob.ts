@@ -62,12 +62,9 @@ export const literalNames = (glob: string): readonly string[] =>
   });
 
 /**
- * May there be a file that both lists say? Never false where there is one: names are compared without regard to case, as lenient
- * file systems do.
+ * The first two that may say the same file; null when none do. Never null where there is such a file: names are compared without
+ * regard to case, as lenient file systems do.
  */
-export const mayMeet = (a: readonly string[], b: readonly string[]): boolean => meetingGlobs(a, b) !== null;
-
-/** The first two that may say the same file; null when none do. */
 export function meetingGlobs(a: readonly string[], b: readonly string[]): readonly [string, string] | null {
   for (const one of a) for (const other of b) if (pairMayMeet(one, other)) return [one, other];
   return null;

@@ -1,4 +1,5 @@
 /** Texts on their way to a model: bounded in bytes, and without characters that a person wouldn't see. What they mean is for others. */
+import type { z } from 'zod';
 
 /** UTF-8 bytes. */
 export const bytesIn = (text: string): number => Buffer.byteLength(text);
@@ -75,6 +76,12 @@ export function plainLine(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length - 1).toWellFormed()}…`;
 }
 
+/** The first line that is not blank, as it is; empty where there is none. */
+export const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
+
+/** Those that are not empty, with an empty line between them. */
+export const paragraphs = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
+
 /**
  * The greatest size that all of `sizes` may have at most so that their sum is no more than `total`: small ones keep
  * theirs, the room that is left is shared by the others.
@@ -94,3 +101,122 @@ export function typedNumber(text: string): number | null {
   if (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(text)) return Number(text.replaceAll(',', ''));
   return /^\d+(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : null;
 }
+
+// The one JSON object that a model's answer is meant to be: bare, or with a fence, prose or thoughts around it.
+
+/** Longer answers are none. */
+const LONGEST = 1_000_000;
+/** Openings of an object that are tried. */
+const TRIES = 50;
+
+/** Of several objects that which has `key`. Undefined when there is none, or more than one. */
+export function objectIn(answer: string, key: string): object | undefined {
+  if (answer.length > LONGEST) return undefined;
+  const whole = parsed(answer);
+  if (isObject(whole)) return whole;
+  const objects = objectsIn(withoutThoughts(answer));
+  const meant = objects.filter((one) => Object.hasOwn(one, key));
+  return meant.length > 1 ? undefined : (meant[0] ?? objects[0]);
+}
+
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Some servers leave the thoughts in the text, some of them without the opening tag. */
+function withoutThoughts(answer: string): string {
+  const end = /^[\s\S]*<\/think(?:ing)?>/i.exec(answer)?.[0].length ?? 0;
+  return answer.slice(end).replace(/<think(?:ing)?>[\s\S]*$/i, ' ');
+}
+
+function parsed(text: string): unknown {
+  try {
+    const json: unknown = JSON.parse(text);
+    return json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON objects that stand in a text one after the other. */
+function objectsIn(text: string): readonly object[] {
+  const found: object[] = [];
+  let at = text.indexOf('{');
+  for (let tries = 0; at !== -1 && tries < TRIES; tries += 1) {
+    const end = endOfObject(text, at);
+    const json = end === -1 ? undefined : parsed(text.slice(at, end));
+    if (isObject(json)) found.push(json);
+    at = text.indexOf('{', isObject(json) ? end : at + 1);
+  }
+  return found;
+}
+
+/** Behind the brace that closes the one at `start`; -1 when none does. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = start; at < text.length; at += 1) {
+    const sign = text[at];
+    if (quoted) {
+      if (sign === '\\') at += 1;
+      else if (sign === '"') quoted = false;
+    } else if (sign === '"') quoted = true;
+    else if (sign === '{') depth += 1;
+    else if (sign === '}') {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+// "Did you mean": the known word that was probably meant, by edits of one letter and swaps of two neighbours.
+
+/** The closest of `known` within a third of the word's length (at least one edit), or null. Case counts as one edit less. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  if (word.length > 100) return null;
+  const reach = Math.max(1, Math.floor(word.length / 3));
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: edits(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ edits }) => edits <= reach)
+    .sort((a, b) => a.edits - b.edits);
+  return ranked[0]?.candidate ?? null;
+}
+
+/** `did you mean "x"?` when something is near, else all that is known, shortened. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const near = nearest(word, known);
+  if (near !== null) return `did you mean "${near}"?`;
+  const some = known.slice(0, 12).join(', ');
+  return known.length === 0 ? 'take it out' : `known here: ${some}${known.length > 12 ? ', …' : ''}`;
+}
+
+/** Damerau-Levenshtein with neighbours swapped at most once (optimal string alignment). */
+function edits(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const changed = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = swapped ? at(before, j - 2) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, changed, swap));
+    }
+    before = last;
+    last = row;
+  }
+  return at(last, b.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Number.POSITIVE_INFINITY;
+
+// What ids look like, without the schemas of ids.ts: for programs that start often and read little.
+
+type Id<Name extends string> = string & z.core.$brand<Name>;
+
+export const AGENT_ID = /^ROOT(::S[1-9][0-9]*)*$/;
+export const SESSION_ID = /^[0-9a-z-]{4,64}$/;
+
+export const isAgentId = (value: unknown): value is Id<'AgentId'> => typeof value === 'string' && AGENT_ID.test(value);
+export const isSessionId = (value: unknown): value is Id<'SessionId'> =>
+  typeof value === 'string' && SESSION_ID.test(value);

@@ -1,81 +1,99 @@
-/** The last word of an agent in the log: how it ended, with its metrics. What follows from it for others is the ties'. */
-import type { AgentOutcome, WorkOutcome } from '../../domain/agents/agent.ts';
-import { statusOfOutcome } from '../../domain/agents/agent.ts';
-import type { AgentId } from '../../domain/ids.ts';
+/**
+ * Records how an agent ended, with its metrics, and the consequences: the notice to its owner, and the adoption or end
+ * of its children. Everything is one batch, so that a crash leaves all of it or nothing.
+ */
+import { type AgentOutcome, statusOfOutcome, type WorkOutcome } from '../../domain/agents/agent.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { unreachable } from '../../domain/result.ts';
-import type { EndedBy, EventBody } from '../../events/event.ts';
-import { elapsedOf, isFinal, tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
-import type { World } from '../../ports/world.ts';
-import type { End } from '../messaging/child-end.ts';
-import type { Recorder } from '../run/recorder.ts';
-import { unansweredReason } from './unanswered.ts';
+import * as events from '../../events/index.ts';
+import { type Inbox, messageEvent, type RunContext, unansweredReason } from '../gate/index.ts';
+import { type ChildRules, childRules } from '../../policy/index.ts';
 
-/** Why an agent was ended from outside. An interrupt is none of them: it can be resumed. */
+/** Why an agent was ended from outside. An interrupt is not among them, because it can be resumed. */
 export type EndCause = 'kill' | 'run stopped' | 'parent ended';
 
-/** What an agent has to do with others beside its work. */
-export interface Ties {
-  /** Does it want to hear of children that still work? Then it waits for them at the end of its turn. */
-  isOwed(agent: AgentId): boolean;
-  /** Records how the agent has ended, with all that follows from it. */
-  end(end: End): void;
-  /** It works no more. */
-  left(agent: AgentId): void;
-  /** Tells of each message to the agent; returns what ends that. */
-  onMail(agent: AgentId, heard: () => void): () => void;
+/** What recording an end needs. */
+export interface EndParts extends Pick<RunContext, 'recorder' | 'world' | 'rules'> {
+  readonly inbox: Inbox;
+  readonly running: {
+    /** Ends an agent whose parent has ended. */
+    abandon(agent: AgentId): void;
+    has(agent: AgentId): boolean;
+  };
 }
 
-export interface Ending {
-  readonly recorder: Recorder;
-  readonly world: World;
-  readonly ties: Ties;
+/** Records how an agent's work has ended, with all consequences. */
+export function endAgent(parts: EndParts, end: End): void {
+  const { recorder, inbox, running } = parts;
+  const rules = childRules(parts.rules());
+  const state = recorder.state();
+  const orphans = rules.orphans === 'kill' ? events.openChildrenOf(state, end.agent) : [];
+  const consequences = consequencesOf(state, end, rules);
+  recorder.record(finishedEvent(parts, end.agent, end.outcome, end.summary, end), ...consequences);
+  for (const { id } of orphans) running.abandon(id);
+  endCallChildren(parts, end.agent);
+  inbox.arrived(consequences);
+  // The owner may have waited for exactly this, even where it gets no notice.
+  const owner = state.agents.get(end.agent)?.owner ?? null;
+  if (owner !== null) inbox.wake(owner);
 }
+
+/** Ends children of tool calls that `parent` made before a resume and has not continued. */
+export function endCallChildren(parts: EndParts, parent: AgentId): void {
+  const { agents } = parts.recorder.state();
+  for (const id of agents.get(parent)?.children ?? []) {
+    const one = agents.get(id);
+    if (one === undefined || one.call === null || events.isFinal(one) || parts.running.has(id)) continue;
+    endAgent(parts, { agent: id, outcome: 'abandoned', summary: one.summary, ...PARENT_STOPPED_SILENTLY });
+  }
+}
+const PARENT_STOPPED_SILENTLY = { error: 'its parent stopped', silent: true } as const;
 
 export function close(
-  { ties, recorder }: Ending,
+  parts: EndParts,
   agent: AgentId,
   outcome: Exclude<WorkOutcome, { is: 'stopped' }>,
   before: string,
 ): AgentOutcome {
-  const end = (how: AgentOutcome, summary: string, error: string | null): AgentOutcome => {
-    ties.end({ agent, outcome: how, summary, error, silent: false });
+  const end = (how: AgentOutcome, summary: string, error: string | null, atLimit = false): AgentOutcome => {
+    const why = atLimit ? { error, endedBy: { is: 'limit' } as const } : { error };
+    endAgent(parts, { agent, outcome: how, summary, ...why, silent: false });
     return how;
   };
   switch (outcome.is) {
     case 'completed': {
-      // Work that nobody could be asked about is not done, whatever the answer says.
-      const left = unansweredReason(recorder.state(), agent);
-      return end(left === null ? 'completed' : 'partial', joined(before, outcome.summary), left);
+      // Work that was denied for want of an answer is not done, whatever the agent's answer claims.
+      const reason = unansweredReason(parts.recorder.state(), agent);
+      return end(reason === null ? 'completed' : 'partial', joined(before, outcome.summary), reason);
     }
     case 'partial':
-      return end('partial', outcome.summary, outcome.reason);
+      return end('partial', outcome.summary, outcome.reason, outcome.atLimit);
     case 'failed':
-      // "Failed: <message>" is what the result says.
+      // The result is defined to begin with "Failed: ".
       return end('failed', `Failed: ${outcome.reason}`, outcome.reason);
     default:
       return unreachable(outcome);
   }
 }
 
-/** An answer to a later message must not take the place of the work itself. */
+/** The answer to a later message is appended and does not replace the work's answer. */
 const joined = (before: string, now: string): string =>
   before === '' || now.startsWith(before) ? now : `${before}\n\n${now}`;
 
-/** Why an agent did not end by itself: as a sentence, and as data. */
+/** Why an agent did not end by itself, as a sentence and as data. */
 export interface EndReason {
   readonly error: string | null;
-  readonly endedBy?: EndedBy;
+  readonly endedBy?: events.EndedBy;
 }
 
-/** `silent`: who would be told of the kill knows, or ends as well. */
+/** `silent`: the reader of the notice knows already, or ends as well. */
 export interface Killed {
   readonly why: EndReason;
   readonly silent: boolean;
 }
 
-/** `by` null: the person. */
-export function killedBy(agents: RunState['agents'], by: AgentId | null): EndReason {
+/** `by` null means the person. */
+export function killedBy(agents: events.RunState['agents'], by: AgentId | null): EndReason {
   if (by === null) return KILLED_BY_PERSON;
   const name = agents.get(by)?.name ?? by;
   return { error: `killed by ${name}`, endedBy: { is: 'agent', name } };
@@ -83,65 +101,137 @@ export function killedBy(agents: RunState['agents'], by: AgentId | null): EndRea
 
 export const KILLED_BY_PERSON: EndReason = { error: 'killed by you', endedBy: { is: 'person' } };
 export const PARENT_STOPPED: EndReason = { error: 'its parent stopped', endedBy: { is: 'parent' } };
-/** A review that the stop of the run cut off is made again by another agent. */
+/** A review that was cut off by a stop is repeated by another agent. */
 export const CUT_OFF: EndReason = { error: 'the run was stopped', endedBy: { is: 'run' } };
 export const INTERRUPTED = {
   status: 'interrupted',
   reason: 'interrupted by you',
   endedBy: { is: 'person' },
 } as const;
-/** A resumed run goes on with the agent. */
+/** A resumed run continues the agent. */
 export const RUN_STOPPED = { status: 'interrupted', reason: 'the run was stopped', endedBy: { is: 'run' } } as const;
 
-/** Was it an agent that killed it: its parent, or one above that, which took the branch along? */
-export const isKilledByAgent = ({ outcome, endedBy }: AgentState): boolean =>
+/** Whether an agent killed it: its parent, or an ancestor whose end took the branch along. */
+export const isKilledByAgent = ({ outcome, endedBy }: events.AgentState): boolean =>
   outcome === 'killed' && (endedBy?.is === 'agent' || endedBy?.is === 'parent');
 
-/** Killed and abandoned are final; a stopped run leaves the agent for a resume. */
+/** Records the end of a stopped agent. Killed and abandoned are final; when the run was stopped, the agent stays resumable and the result is null. */
 export function closeStopped(
-  parts: Ending,
+  parts: EndParts,
   agent: AgentId,
   { end, killed }: { readonly end: EndCause; readonly killed: Killed },
 ): AgentOutcome | null {
   const state = parts.recorder.state().agents.get(agent);
-  if (state === undefined || isFinal(state)) return state?.outcome ?? null;
-  if (end === 'run stopped') return leftForResume(parts, state);
+  if (state === undefined || events.isFinal(state)) return state?.outcome ?? null;
+  if (end === 'run stopped') return keepForResume(parts, state);
   const outcome = end === 'kill' ? 'killed' : 'abandoned';
   const lastWords = state.blocks.findLast(({ is }) => is === 'said');
   const summary = lastWords?.is === 'said' ? lastWords.text : '';
   const why = outcome === 'killed' ? killed.why : PARENT_STOPPED;
-  parts.ties.end({ agent, outcome, summary, ...why, silent: killed.silent });
+  endAgent(parts, { agent, outcome, summary, ...why, silent: killed.silent });
   return outcome;
 }
 
-/** Who stopped the run may have said why already. */
-function leftForResume({ recorder }: Ending, { id, status }: AgentState): null {
+/** The caller that stopped the run may have recorded the reason already. */
+function keepForResume({ recorder }: EndParts, { id, status }: events.AgentState): null {
   if (status !== 'interrupted') recorder.record({ type: 'agent.status', agent: id, ...RUN_STOPPED });
   return null;
 }
 
-/** The final state of an agent, with its metrics, for the log. */
+/** The event that ends an agent, with its metrics. */
 export function finishedEvent(
-  { recorder, world }: Pick<Ending, 'recorder' | 'world'>,
+  { recorder, world }: Pick<EndParts, 'recorder' | 'world'>,
   agent: AgentId,
   outcome: AgentOutcome,
   summary: string,
   why: string | null | EndReason,
-): EventBody {
+): events.EventBody {
   const { error, endedBy } = typeof why === 'string' || why === null ? { error: why } : why;
   const state = recorder.state();
-  const one = state.agents.get(agent);
-  if (!one) throw new Error(`${agent} was never created`);
+  const agentState = state.agents.get(agent);
+  if (!agentState) throw new Error(`${agent} was never created`);
   const now = world.now();
   const metrics = {
-    startTime: new Date(one.firstRunAt ?? now).toISOString(),
+    startTime: new Date(agentState.firstRunAt ?? now).toISOString(),
     endTime: new Date(now).toISOString(),
-    duration: elapsedOf(one, now),
-    tokensUsed: tokensOfAgent(one),
-    cost: one.cost,
-    iterations: one.iterations,
-    toolCalls: one.toolCalls,
+    duration: events.elapsedOf(agentState, now),
+    tokensUsed: events.tokensOfAgent(agentState),
+    cost: agentState.cost,
+    iterations: agentState.iterations,
+    toolCalls: agentState.toolCalls,
   };
   const by = endedBy === undefined ? {} : { endedBy };
   return { type: 'agent.finished', agent, status: statusOfOutcome(outcome), outcome, summary, error, ...by, metrics };
+}
+
+/** The reason of an agent that has ended its turn and waits for its children. */
+export const WAITING_FOR_CHILDREN = { reason: 'waiting for its children', waitingFor: { is: 'children' } } as const;
+
+/** How the work of an agent has ended, as it will be recorded. */
+export interface End {
+  readonly agent: AgentId;
+  readonly outcome: AgentOutcome;
+  readonly summary: string;
+  readonly error: string | null;
+  readonly endedBy?: events.EndedBy;
+  /** No notice is needed: its reader knows already, or ends as well. */
+  readonly silent: boolean;
+}
+
+const consequencesOf = (state: events.RunState, end: End, rules: ChildRules): readonly events.EventBody[] => [
+  ...noticeOf(state, end, rules),
+  // A killed agent's children end with it.
+  ...(rules.orphans === 'adopt' && end.outcome !== 'killed' ? adoptions(state, end.agent) : []),
+];
+
+const adoptions = (state: events.RunState, parent: AgentId): readonly events.EventBody[] =>
+  events.openChildrenOf(state, parent).map(({ id }) => ({ type: 'agent.adopted', agent: id, owner: ROOT }));
+
+function noticeOf(state: events.RunState, end: End, { notify }: ChildRules): readonly events.EventBody[] {
+  const child = state.agents.get(end.agent);
+  if (child === undefined || child.spawned === null || end.silent || end.outcome === 'abandoned') return [];
+  const news = NEWS[end.outcome] ?? { is: 'error' };
+  const wanted = child.spawned.wait !== null || (news.is === 'completed' ? notify.complete : notify.error);
+  return wanted ? notice(state, child, news, noticeText(child, end)) : [];
+}
+
+type News = Omit<NonNullable<events.SentMessage['notice']>, 'of'>;
+const NEWS: Readonly<Partial<Record<AgentOutcome, News>>> = {
+  completed: { is: 'completed' },
+  partial: { is: 'completed' },
+  killed: { is: 'error', killed: true },
+};
+
+/** The notice of `child` to its owner; none if the owner has ended. */
+export function notice(
+  { agents }: events.RunState,
+  { id, owner }: events.AgentState,
+  news: News,
+  content: string,
+): readonly events.EventBody[] {
+  const reader = owner === null ? undefined : agents.get(owner);
+  if (reader === undefined || (events.isFinal(reader) && reader.id !== ROOT)) return [];
+  const kind = news.is === 'completed' ? 'result' : news.is === 'error' ? 'error' : 'status';
+  return [messageEvent({ from: id, to: reader.id, kind, content, notice: { of: id, ...news } })];
+}
+
+/** The notice as text: `Child <name> completed: <summary>`. For a revived child, only what is new since its last end. */
+function noticeText({ name, summary: before }: events.AgentState, { outcome, summary, error }: End): string {
+  switch (outcome) {
+    case 'completed':
+      return `Child ${name} completed: ${newText(before, summary)}`;
+    case 'partial':
+      return `Child ${name} completed: ${newText(before, summary)}\n(Cut off: ${error ?? 'a limit was met'}.)`;
+    case 'killed':
+      // Written for a model, where "you" would be the model.
+      return `Child ${name} was killed by the person${summary === '' ? '' : `: ${newText(before, summary)}`}`;
+    default:
+      return `Child ${name} failed: ${error ?? outcome}`;
+  }
+}
+
+/** The part of `now` after `before`, if `now` begins with `before`; otherwise all of `now`. */
+export function newText(before: string, now: string): string {
+  const rest = before !== '' && now.startsWith(before) ? now.slice(before.length).trim() : '';
+  return rest === '' ? now : rest;
 }

@@ -1,251 +1,238 @@
 /**
- * Ask, use, ask … until an answer without calls; messages are looked at between turns. Knows the words and the gate,
- * nothing else: no clock, no chance, no files, no network, so that it can run anywhere the gate can be reached.
+ * The agent loop: ask the model, use tools, repeat until an answer without calls; messages are read between turns.
+ * Knows only the gate: no clock, chance, files or network, so that it can run wherever the gate can be reached.
  */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { briefText } from '../../domain/agents/brief.ts';
 import { unreachable } from '../../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { compact } from './compact.ts';
-import { answersCarried, CUT_OFF, wasCut } from './compact-text.ts';
-import {
-  CIRCLES_REASON,
-  circlesText,
-  ENDED_AT,
-  FEW_TURNS,
-  GO_ON,
-  interimText,
-  isClosed,
-  lastTurnText,
-  MAX_ITERATIONS,
-  sameInARow,
-  TOLD_AT,
-  TOLD_BEFORE,
-  wasTold,
-} from './closing-words.ts';
-import type { Gate } from '../gate/gate.ts';
-import type { AskFault } from '../gate/question.ts';
-import { finalOutput, handedOver } from '../gate/text-protocol/read-reply.ts';
-import { hasVerdict, isReviewer, lastResults } from '../reviews/verdict-turn.ts';
+import { type AskFault, finalOutput, type Gate, lastFinalOutput, isReviewer, VERDICT_TOOL } from '../gate/index.ts';
+import { answersCarried, compact, CUT_OFF, wasCut } from './compact.ts';
 
-/** A conversation that was shortened this often in a row without a reply is given up. */
-const SHORTENINGS = 2;
-/** How often a closing answer is asked for: a model that only calls tools in it is asked once more. */
-const CLOSINGS = 2;
+/** After this many compactions in a row without a reply, the agent gives up. */
+const MOST_COMPACTIONS = 2;
+/** How often a closing answer is requested; a model that only calls tools is asked once more. */
+const MOST_CLOSINGS = 2;
 
-/** Carries `order` through. Resolves however the agent ended; rejects only for a bug. */
-export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal): Promise<WorkOutcome> {
-  const turns: Turn[] = [...order.turns];
-  if (turns.length === 0) turns.push(gate.tell(order, briefText(order)));
-  await answerOpenCalls(order, gate, turns, signal);
-  const known = gate.signalled(order) ?? answerGiven(order, gate, turns);
-  if (known) return known;
-  for (const pace = paceOf(order, turns); ; ) {
-    if (pace.closed && pace.iteration < order.iterations) turns.push(gate.tell(order, GO_ON));
-    const outcome = await oneTurn(order, gate, turns, pace, signal);
-    // What it said of its own end goes before what came of the step.
-    const end = (signal.aborted ? null : gate.signalled(order)) ?? outcome;
-    if (end) return end;
-  }
-}
+/** Carries out `order`. Resolves however the agent ended; rejects only on a bug. */
+export const runAgent = (order: WorkOrder, gate: Gate, signal: AbortSignal): Promise<WorkOutcome> =>
+  new Loop(order, gate, signal).run();
 
-/** Mail, room, a reply, its tools. Null: it goes on. */
-async function oneTurn(
-  order: WorkOrder,
-  gate: Gate,
-  turns: Turn[],
-  pace: Pace,
-  signal: AbortSignal,
-): Promise<WorkOutcome | null> {
-  if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
-  const mail = gate.waiting(order, 'between turns');
-  if (mail) turns.push(mail);
-  const stop = await makeRoom(order, gate, turns, pace, signal);
-  if (stop) return stop === 'again' ? null : stop;
-  const reason = closingReason(order, pace);
-  if (reason !== null) return lastTurn(order, gate, turns, { pace, reason }, signal);
-  if (order.iterations - pace.iteration === TOLD_BEFORE && hasSpoken(turns)) note(order, gate, turns, FEW_TURNS);
-  const reply = await gate.ask({ order, turns }, signal);
-  if (!reply.ok) return afterFault(reply.fault, turns, pace);
-  pace.iteration += 1;
-  pace.shortened = 0;
-  pace.closed = false;
-  return takeReply(order, gate, turns, { reply: reply.value, pace }, signal);
-}
-
-/** Why the next turn is the last one; null where it is not. */
-function closingReason({ iterations }: WorkOrder, pace: Pace): string | null {
-  if (pace.iteration >= iterations - 1) pace.closing ??= MAX_ITERATIONS;
-  return pace.closing;
-}
-
-const hasSpoken = (turns: readonly Turn[]): boolean => turns.some(({ by }) => by === 'model');
-
-/** The closing answer: no tool can be called in it, and it is handed over as partial. Null: it is asked for again. */
-async function lastTurn(
-  order: WorkOrder,
-  gate: Gate,
-  turns: Turn[],
-  { pace, reason }: { readonly pace: Pace; readonly reason: string },
-  signal: AbortSignal,
-): Promise<WorkOutcome | null> {
-  // It had one before, and nothing was done since.
-  if (pace.closed) return { is: 'partial', reason, summary: joined(answersIn(turns)) };
-  const judges = isReviewer(order);
-  note(order, gate, turns, lastTurnText(reason, judges ? 'reviewer' : 'worker'));
-  const reply = await gate.ask({ order, turns, closing: true }, signal);
-  if (!reply.ok) return afterFault(reply.fault, turns, pace);
-  const { text, stopReason } = reply.value;
-  const before = answersIn(turns);
-  const calls = takeTurn(turns, reply.value);
-  pace.iteration += 1;
-  pace.closings += 1;
-  if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
-  if (calls.length > 0) turns.push({ by: 'tools', results: await lastResults(order, gate, calls, signal) });
-  if (judges) return judged(turns, pace, reason);
-  if (answerOf(text) !== '') return { is: 'partial', reason, summary: joined([...before, answerOf(text)]) };
-  return pace.closings < CLOSINGS ? null : { is: 'partial', reason, summary: interimOf(turns) };
-}
-
-/** With its verdict a reviewer has done its whole task; without it the last turn is asked for once more. */
-function judged(turns: readonly Turn[], pace: Pace, reason: string): WorkOutcome | null {
-  if (hasVerdict(turns)) return { is: 'completed', summary: joined(answersIn(turns)) || 'The verdict is given.' };
-  return pace.closings < CLOSINGS ? null : { is: 'partial', reason, summary: interimOf(turns) };
-}
-
-/** Tells the agent `text` once before its next reply: in its last tool result where there is one. */
-function note(order: WorkOrder, gate: Gate, turns: Turn[], text: string): void {
-  if (wasTold(turns, text)) return;
-  const at = turns.findLastIndex(({ by }) => by !== 'user');
-  const last = turns[at];
-  if (last?.by === 'tools' && last.results.length > 0) turns[at] = gate.note(order, last, text);
-  else turns.push(gate.tell(order, text));
-}
-
-/** A message is read, a conversation that is too long is shortened, twice at most; everything else is the end. */
-function afterFault(fault: AskFault, turns: readonly Turn[], pace: Pace): WorkOutcome | null {
-  if (fault.is === 'told') return null;
-  if (fault.is === 'budget' && pace.closing === null && hasSpoken(turns)) {
-    pace.closing = fault.text;
-    return null;
-  }
-  if (fault.is !== 'too long' || pace.shortened >= SHORTENINGS) return ended(fault, turns);
-  pace.tooLong = fault.text;
-  return null;
-}
-
-interface Pace {
-  iteration: number;
-  /** How often the conversation was shortened since the last reply. */
-  shortened: number;
-  /** What the model said to a request that it found too long; null otherwise. */
-  tooLong: string | null;
+class Loop {
+  private readonly order: WorkOrder;
+  private readonly gate: Gate;
+  private readonly signal: AbortSignal;
+  private readonly turns: Turn[];
+  /** A resumed agent continues its count. */
+  private iteration: number;
+  /** Compactions since the last reply. */
+  private compactions = 0;
+  /** The model's fault when a request was too long; otherwise null. */
+  private tooLong: string | null = null;
   /** Why the next turn is the last one; null while it is not. */
-  closing: string | null;
-  /** Closing answers that were asked for. */
-  closings: number;
-  /** The conversation ends with a closing answer of before. */
-  closed: boolean;
-}
+  private closing: string | null = null;
+  /** Closing answers requested so far. */
+  private closings = 0;
+  /** The conversation ends with an earlier closing answer. */
+  private closed = false;
 
-/** A resumed agent goes on counting where it was. */
-const paceOf = ({ replies = 0 }: WorkOrder, turns: readonly Turn[]): Pace => ({
-  iteration: replies,
-  shortened: 0,
-  tooLong: null,
-  closing: null,
-  closings: 0,
-  closed: isClosed(turns),
-});
-
-/** Shortens the conversation when it comes near the window, or when the model found it too long. Null: it may be asked. */
-async function makeRoom(
-  order: WorkOrder,
-  gate: Gate,
-  turns: Turn[],
-  pace: Pace,
-  signal: AbortSignal,
-): Promise<WorkOutcome | 'again' | null> {
-  const { tooLong } = pace;
-  if (tooLong === null) {
-    const { tokens, limit } = gate.room(order, turns);
-    if (tokens <= limit || pace.shortened > 0) return null;
+  constructor(order: WorkOrder, gate: Gate, signal: AbortSignal) {
+    this.order = order;
+    this.gate = gate;
+    this.signal = signal;
+    this.turns = [...order.turns];
+    this.iteration = order.replies ?? 0;
   }
-  const done = await compact(order, gate, turns, signal, { force: tooLong !== null });
-  if (done.is === 'told') return 'again';
-  if (done.is === 'stopped') return { is: 'stopped', reason: done.text };
-  pace.shortened += 1;
-  pace.tooLong = null;
-  if (done.is === 'done') turns.splice(0, turns.length, ...done.turns);
-  else if (tooLong !== null) return ended({ is: 'too long', text: tooLong }, turns);
-  return null;
-}
 
-/** A resumed conversation may end in calls without an answer: those that may be repeated, or were never begun, run now. */
-async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], signal: AbortSignal): Promise<void> {
-  const at = turns.findLastIndex(({ by }) => by === 'model');
-  const asked = turns[at];
-  if (asked?.by !== 'model') return;
-  const next = turns[at + 1];
-  const known: readonly ToolResult[] = next?.by === 'tools' ? next.results : [];
-  const open = asked.calls.filter(({ id }) => !known.some(({ call }) => call === id));
-  if (open.length === 0) return;
-  const all = [...known, ...(await gate.use(order, open, signal))];
-  const results = asked.calls.flatMap(({ id }) => all.filter(({ call }) => call === id));
-  turns.splice(at + 1, next?.by === 'tools' ? 1 : 0, { by: 'tools', results });
-}
+  async run(): Promise<WorkOutcome> {
+    const { order, gate, turns } = this;
+    if (turns.length === 0) this.tell(briefText(order));
+    await this.answerOpenCalls();
+    const known = gate.signalled(order) ?? this.answerGiven();
+    if (known) return known;
+    for (this.closed = isClosed(turns); ; ) {
+      if (this.closed && this.iteration < order.iterations) this.tell(GO_ON);
+      const outcome = await this.oneTurn();
+      // The agent's own report of its end precedes the result of the step.
+      const end = (this.signal.aborted ? null : gate.signalled(order)) ?? outcome;
+      if (end) return end;
+    }
+  }
 
-/** It had given its answer when the run was cut off: that is not asked for twice. */
-function answerGiven(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
-  const last = turns.at(-1);
-  // A closing answer is no end of the work: whether it goes on is seen by its limits.
-  if (isClosed(turns)) return null;
-  const said = last?.by === 'model' && last.calls.length === 0;
-  return said || handedOver(turns) !== null ? atTheEnd(order, gate, turns) : null;
-}
+  private tell(text: string): void {
+    this.turns.push(this.gate.tell(this.order, text));
+  }
 
-async function takeReply(
-  order: WorkOrder,
-  gate: Gate,
-  turns: Turn[],
-  { reply, pace }: { readonly reply: ModelReply; readonly pace: Pace },
-  signal: AbortSignal,
-): Promise<WorkOutcome | null> {
-  const cut = reply.stopReason === 'output limit';
-  const calls = takeTurn(turns, reply);
-  if (reply.stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
-  if (cut) {
-    turns.push(gate.tell(order, CUT_OFF));
+  /** Messages, compaction, a reply, its tools. Null: the loop continues. */
+  private async oneTurn(): Promise<WorkOutcome | null> {
+    const { order, gate, turns, signal } = this;
+    if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
+    const mail = gate.waiting(order, 'between turns');
+    if (mail) turns.push(mail);
+    const stop = await this.compactIfNeeded();
+    if (stop) return stop === 'again' ? null : stop;
+    const reason = this.closingReason();
+    if (reason !== null) return this.lastTurn(reason);
+    if (order.iterations - this.iteration === TOLD_BEFORE && hasReplied(turns)) this.note(FEW_TURNS);
+    const reply = await gate.ask({ order, turns }, signal);
+    if (!reply.ok) return this.afterFault(reply.fault);
+    this.iteration += 1;
+    this.compactions = 0;
+    this.closed = false;
+    return this.takeReply(reply.value);
+  }
+
+  /** Why the next turn is the last one; null where it is not. */
+  private closingReason(): string | null {
+    if (this.iteration >= this.order.iterations - 1) this.closing ??= MAX_ITERATIONS;
+    return this.closing;
+  }
+
+  /** Requests the closing answer, in which no tool can be called and which counts as partial. Null: it is requested again. */
+  private async lastTurn(reason: string): Promise<WorkOutcome | null> {
+    const { order, gate, turns, signal } = this;
+    // A closing answer was given before, and nothing was done since.
+    if (this.closed) return { is: 'partial', reason, summary: joined(answersIn(turns)) };
+    this.note(lastTurnText(reason, isReviewer(order)));
+    const reply = await gate.ask({ order, turns, closing: true }, signal);
+    if (!reply.ok) return this.afterFault(reply.fault);
+    const { text, stopReason } = reply.value;
+    const before = answersIn(turns);
+    const calls = this.takeTurn(reply.value);
+    this.iteration += 1;
+    this.closings += 1;
+    if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
+    if (calls.length > 0) turns.push({ by: 'tools', results: await this.lastResults(calls) });
+    return this.afterClosing(reason, before, answerOf(text));
+  }
+
+  /** The outcome of the last turn. A reviewer with a verdict has completed its task. Null: the closing answer is requested again. */
+  private afterClosing(reason: string, before: readonly string[], answer: string): WorkOutcome | null {
+    const { turns } = this;
+    const isReviewing = isReviewer(this.order);
+    if (isReviewing && hasVerdict(turns))
+      return { is: 'completed', summary: joined(answersIn(turns)) || 'Verdict given.' };
+    if (!isReviewing && answer !== '') return { is: 'partial', reason, summary: joined([...before, answer]) };
+    return this.closings < MOST_CLOSINGS ? null : { is: 'partial', reason, summary: interimOf(turns) };
+  }
+
+  /** Tells the agent `text` once before its next reply, in its last tool result if there is one. */
+  private note(text: string): void {
+    const { order, gate, turns } = this;
+    if (endsWithText(turns, text)) return;
+    const at = turns.findLastIndex(({ by }) => by !== 'user');
+    const last = turns[at];
+    if (last?.by === 'tools' && last.results.length > 0) turns[at] = gate.note(order, last, text);
+    else this.tell(text);
+  }
+
+  /** Continues after a message or a too long request (which is compacted, twice at most); any other fault ends the agent. */
+  private afterFault(fault: AskFault): WorkOutcome | null {
+    if (fault.is === 'told') return null;
+    if (fault.is === 'budget' && this.closing === null && hasReplied(this.turns)) {
+      this.closing = fault.text;
+      return null;
+    }
+    if (fault.is !== 'too long' || this.compactions >= MOST_COMPACTIONS) return outcomeOf(fault, this.turns);
+    this.tooLong = fault.text;
     return null;
   }
-  if (calls.length === 0) return atTheEnd(order, gate, turns);
-  turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
-  if (handedOver(turns) !== null) return atTheEnd(order, gate, turns);
-  const same = signal.aborted ? 0 : sameInARow(turns);
-  if (same >= ENDED_AT) pace.closing = CIRCLES_REASON;
-  else if (same >= TOLD_AT) note(order, gate, turns, circlesText(same));
-  return null;
-}
 
-/** Puts the reply behind the conversation; the calls that it asks for. */
-function takeTurn(turns: Turn[], { text, calls: asked, stopReason, opaque }: ModelReply): readonly ToolCall[] {
-  const calls = stopReason === 'tool use' ? asked : [];
-  turns.push({ by: 'model', text, calls, ...(opaque === undefined ? {} : { opaque }) });
-  return calls;
-}
-
-/** The model ended its turn without a call, or with its final output: done, unless somebody has written meanwhile. */
-function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
-  const mail = gate.waiting(order, 'at the end');
-  if (mail) {
-    turns.push(mail);
+  /** Compacts the conversation when it nears the context window, or when the model found it too long. Null: the model may be asked. */
+  private async compactIfNeeded(): Promise<WorkOutcome | 'again' | null> {
+    const { order, gate, turns, signal, tooLong } = this;
+    if (tooLong === null) {
+      const { tokens, limit } = gate.room(order, turns);
+      if (tokens <= limit || this.compactions > 0) return null;
+    }
+    const compaction = await compact(order, gate, turns, signal, { force: tooLong !== null });
+    if (compaction.is === 'told') return 'again';
+    if (compaction.is === 'stopped') return { is: 'stopped', reason: compaction.text };
+    this.compactions += 1;
+    this.tooLong = null;
+    if (compaction.is === 'done') turns.splice(0, turns.length, ...compaction.turns);
+    else if (tooLong !== null) return outcomeOf({ is: 'too long', text: tooLong }, turns);
     return null;
   }
-  const summary = joined(answersIn(turns));
-  return summary === '' ? { is: 'failed', reason: 'The model ended without an answer' } : { is: 'completed', summary };
+
+  /** A resumed conversation may end in calls without results. Those that may be repeated, or never began, run now. */
+  private async answerOpenCalls(): Promise<void> {
+    const { order, gate, turns, signal } = this;
+    const at = turns.findLastIndex(({ by }) => by === 'model');
+    const asked = turns[at];
+    if (asked?.by !== 'model') return;
+    const next = turns[at + 1];
+    const known: readonly ToolResult[] = next?.by === 'tools' ? next.results : [];
+    const open = asked.calls.filter(({ id }) => !known.some(({ call }) => call === id));
+    if (open.length === 0) return;
+    const results = inOrder(asked.calls, [...known, ...(await gate.use(order, open, signal))]);
+    turns.splice(at + 1, next?.by === 'tools' ? 1 : 0, { by: 'tools', results });
+  }
+
+  /** The outcome if the answer was already given when the run was cut off, so that it is not requested twice. */
+  private answerGiven(): WorkOutcome | null {
+    const { turns } = this;
+    const last = turns.at(-1);
+    // A closing answer does not end the work; the limits decide whether it continues.
+    if (isClosed(turns)) return null;
+    const hasAnswered = last?.by === 'model' && last.calls.length === 0;
+    return hasAnswered || lastFinalOutput(turns) !== null ? this.endIfNoMail() : null;
+  }
+
+  private async takeReply(reply: ModelReply): Promise<WorkOutcome | null> {
+    const { order, gate, turns, signal } = this;
+    const calls = this.takeTurn(reply);
+    if (reply.stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
+    if (reply.stopReason === 'output limit') {
+      this.tell(CUT_OFF);
+      return null;
+    }
+    if (calls.length === 0) return this.endIfNoMail();
+    turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
+    if (lastFinalOutput(turns) !== null) return this.endIfNoMail();
+    const same = signal.aborted ? 0 : sameInARow(turns);
+    if (same >= ENDED_AT) this.closing = LOOP_REASON;
+    else if (same >= NOTED_AT) this.note(loopText(same));
+    return null;
+  }
+
+  /** Appends the reply to the conversation; returns the calls to carry out. */
+  private takeTurn({ text, calls: asked, stopReason, opaque }: ModelReply): readonly ToolCall[] {
+    const calls = stopReason === 'tool use' ? asked : [];
+    this.turns.push({ by: 'model', text, calls, ...(opaque === undefined ? {} : { opaque }) });
+    return calls;
+  }
+
+  /** The model ended its turn without a call, or with its final output: the work is done unless messages have arrived. */
+  private endIfNoMail(): WorkOutcome | null {
+    const mail = this.gate.waiting(this.order, 'at the end');
+    if (mail) {
+      this.turns.push(mail);
+      return null;
+    }
+    const summary = joined(answersIn(this.turns));
+    return summary === ''
+      ? { is: 'failed', reason: 'The model ended without an answer' }
+      : { is: 'completed', summary };
+  }
+
+  /** The results of calls in a last turn, in which only a reviewer's verdict is carried out. */
+  private async lastResults(calls: readonly ToolCall[]): Promise<readonly ToolResult[]> {
+    const { order, gate, signal } = this;
+    if (!isReviewer(order)) return gate.refuse(order, calls, NOT_IN_LAST_TURN);
+    const verdicts = calls.filter(({ tool }) => tool === VERDICT_TOOL);
+    const others = calls.filter(({ tool }) => tool !== VERDICT_TOOL);
+    const given = await gate.use(order, verdicts, signal);
+    return inOrder(calls, [...given, ...gate.refuse(order, others, ONLY_THE_VERDICT)]);
+  }
 }
 
-/** Every answer that was given: one to a message that came late must not take the place of the work itself. */
+const inOrder = (calls: readonly ToolCall[], results: readonly ToolResult[]): readonly ToolResult[] =>
+  calls.flatMap(({ id }) => results.filter(({ call }) => call === id));
+
+const hasReplied = (turns: readonly Turn[]): boolean => turns.some(({ by }) => by === 'model');
+
+/** Every answer given, because the answer to a late message must not replace the answer of the work. */
 const answersIn = (turns: readonly Turn[]): readonly string[] =>
   turns
     .flatMap((turn, at) => {
@@ -257,18 +244,18 @@ const answersIn = (turns: readonly Turn[]): readonly string[] =>
     .map(answerOf)
     .filter((text) => text !== '');
 
-/** Without the mark of its end. */
+/** The text without the mark of its end. */
 const answerOf = (text: string): string => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim();
 
 const joined = (answers: readonly string[]): string => answers.join('\n\n');
 
-/** What was said so far is handed over even when the end came early. */
-function ended(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[]): WorkOutcome {
+/** The outcome of a fault. Answers given so far are handed over. */
+function outcomeOf(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[]): WorkOutcome {
   switch (fault.is) {
     case 'stopped':
       return { is: 'stopped', reason: fault.text };
     case 'budget':
-      return { is: 'partial', reason: fault.text, summary: interimOf(turns) };
+      return { is: 'partial', reason: fault.text, summary: interimOf(turns), atLimit: true };
     case 'too long':
       return {
         is: 'partial',
@@ -283,7 +270,7 @@ function ended(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[])
   }
 }
 
-/** The answers that it had given, and behind them what it said last, marked as no answer. */
+/** The answers given, followed by the last text of the model, marked as interim. */
 function interimOf(turns: readonly Turn[]): string {
   const answers = answersIn(turns);
   const last = turns
@@ -291,4 +278,95 @@ function interimOf(turns: readonly Turn[]): string {
     .findLast((text) => text !== '');
   const interim = last === undefined || last === answers.at(-1) ? '' : interimText(last);
   return joined([...answers, interim].filter((text) => text !== ''));
+}
+
+const hasVerdict = (turns: readonly Turn[]): boolean =>
+  turns.some((turn, at) => {
+    const next = turns[at + 1];
+    if (turn.by !== 'model' || next?.by !== 'tools') return false;
+    const asked = new Set(turn.calls.flatMap(({ tool, id }) => (tool === VERDICT_TOOL ? [id] : [])));
+    return next.results.some(({ call, ok }) => ok && asked.has(call));
+  });
+
+// Notes that warn an agent of its last turns and of repeated calls.
+
+/** An agent is told when this many turns are left, the last one included. */
+const TOLD_BEFORE = 3;
+
+/** Why an agent ends that has used all its turns. */
+const MAX_ITERATIONS = 'Max iterations reached';
+
+const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. In the last one no tool can be called: it is for your answer. Do now what matters most.)`;
+
+const LAST_TURN =
+  'This is your last turn, and no tool can be called in it. Answer now: what you did and found, with its places, and what is left to do.)';
+
+const LAST_TURN_OF_REVIEWER = `This is your last turn, and only \`${VERDICT_TOOL}\` can be called in it. Give your verdict now: without it the gate stays closed.)`;
+
+/** The note before the closing answer. `reason`: why there is no further turn. */
+const lastTurnText = (reason: string, judges: boolean): string =>
+  `(Mimir: ${reason}. ${judges ? LAST_TURN_OF_REVIEWER : LAST_TURN}`;
+
+/** The result of calls made in a last turn. */
+const NOT_IN_LAST_TURN = 'Not run: no tool can be called in the last turn. Answer in words.';
+
+/** The same for a reviewer. */
+const ONLY_THE_VERDICT = `Not run: only \`${VERDICT_TOOL}\` can be called in the last turn.`;
+
+/** The note to an agent that has given its closing answer and may continue. */
+const GO_ON = '(Mimir: you may work again, and call tools. Go on with what is left to do.)';
+
+/** The last text of an agent that ended without a closing answer. */
+const interimText = (words: string): string =>
+  words === '' ? '' : `(Interim: there was no room for a closing answer. This is what it said last.)\n\n${words}`;
+
+/** The same calls with the same results this often in a row: first a note, then the end. */
+const NOTED_AT = 3;
+const ENDED_AT = 6;
+
+const LOOP_REASON = `Loop detected: the same calls with the same results ${ENDED_AT} times in a row`;
+
+const loopText = (times: number): string =>
+  `(Mimir: the same call has given the same result ${times} times in a row. Do something else, or answer.)`;
+
+/** Notes of Mimir at the end of a result. */
+const NOTES = /(?:\n\n\(Mimir: [^\n]*\))+$/;
+
+/** The duration of a command in its result, which is ignored when results are compared. */
+const TOOK = /(?<=^[^\n]*) after [0-9.]+ s/;
+
+/** How often in a row, up to the last turn, the same calls gave the same results. */
+function sameInARow(turns: readonly Turn[]): number {
+  let [same, known] = [0, ''];
+  for (let at = turns.length - 1; at >= 0; at -= 1) {
+    const turn = turns[at];
+    if (turn?.by !== 'model') continue;
+    const next = turns[at + 1];
+    if (next?.by !== 'tools') return same;
+    const key = keyOf(turn.calls, next.results);
+    if (same > 0 && key !== known) return same;
+    known = key;
+    same += 1;
+  }
+  return same;
+}
+
+const keyOf = (calls: readonly ToolCall[], results: readonly ToolResult[]): string =>
+  JSON.stringify([
+    calls.map(({ tool, input }) => [tool, input]),
+    results.map(({ ok, text }) => [ok, text.replace(NOTES, '').replace(TOOK, '')]),
+  ]);
+
+function isClosed(turns: readonly Turn[]): boolean {
+  const at = turns.findLastIndex(({ by }) => by === 'model');
+  return at > 0 && endsWithText(turns.slice(0, at), LAST_TURN);
+}
+
+/** Whether the turns after the last reply end with `text`. */
+function endsWithText(turns: readonly Turn[], text: string): boolean {
+  const from = turns.findLastIndex(({ by }) => by === 'model') + 1;
+  return turns.slice(from).some((turn) => {
+    if (turn.by === 'tools') return turn.results.at(-1)?.text.endsWith(text) === true;
+    return turn.by === 'user' && turn.text.endsWith(text);
+  });
 }

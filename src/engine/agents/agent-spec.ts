@@ -1,187 +1,169 @@
-/** From a task, planned or spawned, to the order an agent is sent out with. */
-import type { Finding, ModelChoice, WorkOrder } from '../../domain/agents/agent.ts';
-import { FINDING_LIMIT, partOf } from '../../domain/agents/brief.ts';
-import type { Budget } from '../../domain/budget.ts';
-import type { Effort } from '../../domain/models/effort.ts';
-import { cappedEffort, withEffort } from '../../domain/models/effort.ts';
-import type { AgentId, CallId, ModelId, TaskId } from '../../domain/ids.ts';
-import { depthOf, ROOT } from '../../domain/ids.ts';
+/** Builds the work order and the `agent.created` event of a planned or spawned agent. */
+import { defined } from '../../domain/result.ts';
+import type { Finding, WorkOrder } from '../../domain/agents/agent.ts';
+import { environmentText, FINDING_LIMIT, partOf } from '../../domain/agents/brief.ts';
+import type { Capability, Prompts, Role } from '../../domain/agents/role.ts';
+import { type AgentId, depthOf, type ModelId, ROOT } from '../../domain/ids.ts';
+import { cappedEffort, type Effort, withEffort } from '../../domain/models/provider.ts';
 import type { PlanTask } from '../../domain/plan/plan.ts';
-import type { Prompts } from '../../domain/prompts.ts';
-import type { Capability, Role } from '../../domain/agents/role.ts';
 import { bytesIn, fairShare, headOf, withinBytes } from '../../domain/text/text.ts';
-import type { EventBody } from '../../events/event.ts';
-import type { RunState } from '../../events/state.ts';
-import { childRules } from '../../policy/children.ts';
-import { namesOf } from '../../policy/rules.ts';
-import { choicesOf, fallbacksFor } from '../planning/model-selection.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import type { AgentState, EventBody, RunState } from '../../events/index.ts';
+import { childRules } from '../../policy/index.ts';
+import type { RepositoryPort } from '../../ports/tree.ts';
+import { type AgentSetup, fallbacksFor, type RunContext } from '../gate/index.ts';
 
-/** What one task hands to another, and all that one gets. */
+/** Findings that a task hands to its dependants: the size of each and of all together. */
 const FOR_DEPENDANTS: FindingLimits = { one: FINDING_LIMIT, all: 240_000 };
 
 export interface FindingLimits {
-  /** Characters of one finding. */
   readonly one: number;
-  /** Bytes of UTF-8 of all findings together. */
+  /** Bytes of all findings together, in UTF-8. */
   readonly all: number;
 }
 
-export interface NewAgent {
-  readonly agent: AgentId;
-  readonly parent: AgentId | null;
+type Created = Extract<EventBody, { readonly type: 'agent.created' }>;
+type CreatedAs =
+  | 'agent'
+  | 'parent'
+  | 'name'
+  | 'task'
+  | 'taskId'
+  | 'model'
+  | 'budget'
+  | 'dependsOn'
+  | 'writes'
+  | 'call'
+  | 'protocol';
+
+export interface NewAgent extends Pick<Created, CreatedAs> {
   readonly role: Role;
-  readonly name: string;
-  readonly task: string;
-  readonly taskId: TaskId | null;
-  readonly model: ModelChoice;
   readonly capabilities: readonly Capability[];
-  readonly budget: Budget;
-  /** Globs of the files that it may change; absent: its role alone decides. */
-  readonly writes?: readonly string[];
-  readonly dependsOn: readonly AgentId[];
-  /** Of one that another agent called for: the call of its tool. */
-  readonly call?: CallId;
-  /** Of a planned agent: as its task was approved. Of others it is the role's. */
+  /** For a planned agent, as approved with its task; other agents have their role's effort. */
   readonly effort?: Effort;
-  /** Of a child of one that works by words; otherwise its role says it. */
-  readonly protocol?: 'text';
 }
 
-type Started = Extract<EventBody, { readonly type: 'session.started' }>;
-
-/** The first event of a session. `kind`: what else it is than a run with a plan. */
-export const startedEvent = (options: RunOptions, kind: Pick<Started, 'idle' | 'draft'>): Started => ({
-  type: 'session.started',
-  task: options.task,
-  cwd: options.cwd,
-  mode: options.mode,
-  ...namesOf(options.rules),
-  version: options.version,
-  budget: options.runBudget,
-  maxParallel: options.rules.maxParallelAgents.value,
-  sandbox: sandboxText(options),
-  provider: options.provider,
-  notes: options.notes,
-  ...kind,
-  // Where no plan is proposed nothing else would say what children may be made of.
-  ...(kind.idle === true ? { choices: choicesOf(options) } : {}),
-});
-
-const sandboxText = ({ tools }: RunOptions): string =>
-  tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
-
-/** The event that creates the agent. */
-export const createdEvent = (
-  options: RunOptions,
-  one: NewAgent,
-): Extract<EventBody, { readonly type: 'agent.created' }> => ({
+export const createdEvent = (options: AgentSetup, spec: NewAgent): Created => ({
   type: 'agent.created',
-  agent: one.agent,
-  parent: one.parent,
-  role: one.role.name,
-  name: one.name,
-  task: one.task,
-  taskId: one.taskId,
-  tools: toolsOf(options, one),
-  budget: one.budget,
-  dependsOn: one.dependsOn,
-  model: one.model,
-  iterations: one.role.iterations,
-  ...writesIn(one),
-  ...effortOf(options, one),
-  ...(one.call === undefined ? {} : { call: one.call }),
-  ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
+  agent: spec.agent,
+  parent: spec.parent,
+  role: spec.role.name,
+  name: spec.name,
+  task: spec.task,
+  taskId: spec.taskId,
+  tools: toolsOf(options, spec),
+  budget: spec.budget,
+  dependsOn: spec.dependsOn,
+  model: spec.model,
+  iterations: spec.role.iterations,
+  ...writesIn(spec),
+  ...effortOf(options, spec),
+  ...defined({ call: spec.call, protocol: spec.protocol }),
 });
 
-/** The order itself; `findings` are of the tasks that it needs. */
-export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly Finding[]): WorkOrder => ({
-  agent: one.agent,
-  parent: one.parent,
-  taskId: one.taskId,
-  role: one.role.name,
-  task: one.task,
-  ...(one.taskId === null ? {} : { wholeTask: options.task }),
-  system: withInstructions(toldTo(options, one), options.prompts),
+/** The work order; `findings` are the results of its dependencies. */
+export const workOrderFor = (options: AgentSetup, spec: NewAgent, findings: readonly Finding[]): WorkOrder => ({
+  agent: spec.agent,
+  parent: spec.parent,
+  taskId: spec.taskId,
+  role: spec.role.name,
+  task: spec.task,
+  ...(spec.taskId === null ? {} : { wholeTask: options.task }),
+  system: withInstructions(systemPrompt(options, spec), options.prompts),
   compact: options.prompts.compact,
-  model: one.model,
-  fallbacks: fallbacksFor(options, one.role, one.model.used),
-  capabilities: one.capabilities,
-  tools: toolsOf(options, one),
-  budget: one.budget,
-  iterations: one.role.iterations,
-  ...writesIn(one),
+  model: spec.model,
+  fallbacks: fallbacksFor(options, spec.role, spec.model.used),
+  capabilities: spec.capabilities,
+  tools: toolsOf(options, spec),
+  budget: spec.budget,
+  iterations: spec.role.iterations,
+  ...writesIn(spec),
   findings,
   turns: [],
-  ...effortOf(options, one),
-  ...spokenBy(one),
+  ...effortOf(options, spec),
+  ...protocolOf(spec),
 });
 
-/** Those of its capabilities. Planned agents and ROOT can read findings of the run; a child has its prompt alone. */
-function toolsOf(options: RunOptions, { capabilities, taskId, agent }: NewAgent): readonly string[] {
+/** Tools of the agent's capabilities. Planned agents and ROOT can also read findings of the run. */
+function toolsOf(options: AgentSetup, { capabilities, taskId, agent }: NewAgent): readonly string[] {
   const reads = taskId !== null || agent === ROOT;
   const has = options.tools.tools.some(({ name }) => name === READ_FINDING);
   return [...options.toolsOf(capabilities), ...(reads && has ? [READ_FINDING] : [])];
 }
 const READ_FINDING = 'read_finding';
 
-/** What all are told, what its role is told, and how it has children by its shell, only where it can: a word too many is paid at each turn. */
-function toldTo({ prompts, rules, doors }: RunOptions, { agent, capabilities, role }: NewAgent): string {
+/**
+ * The common prompt, the role's, and the one about child agents only where the agent can spawn them by its shell,
+ * because each word is paid at every turn.
+ */
+function systemPrompt({ prompts, rules, agentSockets }: AgentSetup, { agent, capabilities, role }: NewAgent): string {
   const texts = [prompts.common, role.prompt];
-  const may =
-    doors !== undefined &&
+  const canSpawn =
+    agentSockets !== undefined &&
     capabilities.includes('spawn') &&
     capabilities.includes('shell') &&
     depthOf(agent) < rules.maxNestingDepth.value &&
     childRules(rules).mode.value !== 'manual';
-  if (may && prompts.children !== undefined) texts.push(prompts.children);
+  if (canSpawn && prompts.children !== undefined) texts.push(prompts.children);
   return texts.join('\n\n');
 }
 
-/** Within what the rules allow now. */
-const effortOf = ({ rules }: RunOptions, { taskId, role, effort }: NewAgent): Pick<WorkOrder, 'effort'> =>
+/** The effort, limited by the present rules. */
+const effortOf = ({ rules }: AgentSetup, { taskId, role, effort }: NewAgent): Pick<WorkOrder, 'effort'> =>
   withEffort(cappedEffort(taskId === null ? role.effort : effort, rules.maxEffort?.value));
 
-/** What its role says; how its model of the moment speaks is looked at with each request. */
-const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>
+/** The role's protocol. The present model's is checked with each request. */
+const protocolOf = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>
   (protocol ?? role.protocol) === undefined ? {} : { protocol: 'text' };
 
-/** As they are given on: absent stays absent. */
-export const writesIn = ({
-  writes,
-}: {
-  readonly writes?: readonly string[];
-}): { readonly writes?: readonly string[] } => (writes === undefined ? {} : { writes });
+/** The spec of an agent in the log, with its capabilities under the present rules. */
+export const recreatedAgent = (one: AgentState, role: Role, capabilities: readonly Capability[]): NewAgent => ({
+  agent: one.id,
+  parent: one.parent,
+  role,
+  name: one.name,
+  task: one.task,
+  taskId: one.taskId,
+  model: one.model,
+  capabilities,
+  budget: one.budget,
+  ...writesIn(one),
+  dependsOn: one.dependsOn,
+  ...withEffort(one.effort),
+  ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
+});
+
+export const writesIn = ({ writes }: Pick<NewAgent, 'writes'>): Pick<NewAgent, 'writes'> =>
+  writes === undefined ? {} : { writes };
 
 /**
- * Capabilities of the role, less those whose tool the plan took away, and less writing where it may change nothing (D41);
- * spawning only where the plan says so (D1).
+ * The role's capabilities, without those whose tools the plan removed, without writing where no file may be changed,
+ * and with spawning only where the plan allows it.
  */
 export function capabilitiesOf(
   task: PlanTask,
   role: Role,
   writes: readonly string[] = task.writes,
 ): readonly Capability[] {
-  const isHeld = writes.length === 0 && role.capabilities.includes('write');
-  const changes: readonly Capability[] = isHeld ? ['write', 'git-write'] : [];
-  const all = role.tools.includes('*') ? Object.keys(STANDS_FOR) : role.tools;
-  const taken = task.tools.includes('*') ? [] : all.filter((tool) => !task.tools.includes(tool));
-  const without = taken.flatMap((tool) => STANDS_FOR[tool] ?? []);
-  const left = role.capabilities.filter((one) => one !== 'spawn' && ![...without, ...changes].includes(one));
-  return task.maySpawn ? [...left, 'spawn'] : left;
+  const isReadOnly = writes.length === 0 && role.capabilities.includes('write');
+  const changes: readonly Capability[] = isReadOnly ? ['write', 'git-write'] : [];
+  const roleTools = role.tools.includes('*') ? Object.keys(CAPABILITIES_OF) : role.tools;
+  const removedTools = task.tools.includes('*') ? [] : roleTools.filter((tool) => !task.tools.includes(tool));
+  const removed = removedTools.flatMap((tool) => CAPABILITIES_OF[tool] ?? []);
+  const remaining = role.capabilities.filter((one) => one !== 'spawn' && ![...removed, ...changes].includes(one));
+  return task.maySpawn ? [...remaining, 'spawn'] : remaining;
 }
 
-const STANDS_FOR: Readonly<Record<string, readonly Capability[]>> = {
+const CAPABILITIES_OF: Readonly<Record<string, readonly Capability[]>> = {
   file_operations: ['read', 'write'],
   bash_execution: ['shell'],
   git: ['git-read', 'git-write'],
 };
 
-/** The project's own conventions come last: what stands before them goes before. */
+/** The project's own instructions come last. */
 export const withInstructions = (prompt: string, { instructions }: Prompts): string =>
   instructions === '' ? prompt : `${prompt}\n\n${instructions}`;
 
-/** What the agents `needs` have found, each cut to its share, for those that depend on them. */
+/** The findings of the agents `needs` for their dependants, each cut to its share. */
 export function findingsOf(
   state: RunState,
   needs: readonly AgentId[],
@@ -208,14 +190,48 @@ export function findingsOf(
   });
 }
 
-/** Of the window of `model`, what findings may fill. Known to be small: less than usual. */
+/** The finding limits for `model`: half of its context window, at most `one` and `all`. */
 export function findingLimits(
-  options: RunOptions,
+  options: AgentSetup,
   model: ModelId,
   { one, all }: FindingLimits = FOR_DEPENDANTS,
 ): FindingLimits {
   const window = options.models.models().find(({ id }) => id === model)?.window ?? Infinity;
-  // Three bytes a token, half of the window: the rest is for the task, the instructions and the answer.
-  const room = Math.min(all, Math.floor(window * 1.5));
-  return { one: Math.min(one, room), all: room };
+  // Three bytes per token and half of the window; the rest is for the task, the instructions and the answer.
+  const most = Math.min(all, Math.floor(window * 1.5));
+  return { one: Math.min(one, most), all: most };
+}
+
+// The environment block of a system prompt is recorded once, so that the prompt stays equal. Reviewers get none,
+// because file names are chosen by the agents they judge.
+
+/** The project in which the agents of a run work. */
+export interface WorkPlace {
+  readonly repository: RepositoryPort;
+  readonly cwd: string;
+}
+
+interface EnvironmentParts extends Pick<RunContext, 'recorder' | 'world'> {
+  readonly options: AgentSetup;
+  readonly place: WorkPlace;
+}
+
+/** Appends the environment block to the system prompt; at the end, so that the text before it stays cacheable across agents. */
+export async function withEnvironment(
+  { options, place, recorder, world }: EnvironmentParts,
+  order: WorkOrder,
+  signal: AbortSignal,
+): Promise<WorkOrder> {
+  const { repository, cwd } = place;
+  const agent = recorder.state().agents.get(order.agent);
+  if (agent === undefined || agent.forced !== null) return order;
+  if (agent.environment === undefined && repository.environment !== undefined && !signal.aborted) {
+    const facts = await repository.environment(signal);
+    if (signal.aborted) return order;
+    const text = environmentText(facts, { folder: cwd, now: world.now(), sandbox: options.tools.sandbox });
+    recorder.record({ type: 'agent.environment', agent: order.agent, text });
+  }
+  // Read back from the log, where secrets have been removed.
+  const text = recorder.state().agents.get(order.agent)?.environment;
+  return text === undefined ? order : { ...order, system: `${order.system}\n\n${text}` };
 }

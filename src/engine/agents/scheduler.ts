@@ -1,15 +1,13 @@
 /**
- * Starts every task whose needs are done, and looks again whenever one ends. No waves: a quick branch never waits for a
- * slow one it doesn't need. What depends on a failed task waits for a choice (D16); a partial answer is one (D40). How many run at once
- * is the slots'; what an agent does is the loop's.
+ * Starts every task whose dependencies are done, and checks again whenever one ends. There are no waves: a fast branch never waits for a
+ * slow one. Dependants of a failed task wait for a choice; a partial answer counts as an answer. The slots limit how many run at once.
  */
-import { isAnswered } from '../../domain/agents/agent.ts';
-import type { AgentOutcome } from '../../domain/agents/agent.ts';
+import { type AgentOutcome, isAnswered } from '../../domain/agents/agent.ts';
 
 export interface Job<Id> {
   readonly id: Id;
   readonly needs: readonly Id[];
-  /** Those that it comes after whatever their outcome, without needing anything of them. */
+  /** Jobs that it follows whatever their outcome, without needing their results. */
   readonly after?: readonly Id[];
 }
 
@@ -17,68 +15,51 @@ export type Choice = 'retry' | 'skip' | 'stop';
 
 export interface Schedule<Id> {
   readonly jobs: readonly Job<Id>[];
-  /** May the two not run at the same time? A retry waits for that as well. Absent: any may. */
-  apart?(a: Id, b: Id): boolean;
-  /** Outcomes that are known already, of a resumed run. */
+  /** Whether the two must not run at the same time; applies to retries too. Absent: any two may. */
+  mustNotOverlap?(a: Id, b: Id): boolean;
+  /** Outcomes of a resumed run that are already known. */
   readonly known: ReadonlyMap<Id, AgentOutcome>;
-  /** Runs one; null when the run was stopped meanwhile. Called again for a retry. */
+  /** Runs a job; null when the run was stopped meanwhile. Called again for a retry. */
   start(id: Id, again: boolean): Promise<AgentOutcome | null>;
   /**
-   * `blocked` can't start since `failed` did not complete: what now? Asked once for each failure of `failed`. `moot` is
-   * aborted when nobody is blocked by it any more; the choice doesn't count then.
+   * `blocked` cannot start because `failed` did not complete. Asked once for each failure. `moot` is aborted when the
+   * failure blocks nothing any more; the choice is then ignored.
    */
   choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
-  /** May what needs `id` begin, now that it has ended so? By `isAnswered` where it is missing. */
+  /** Whether dependants of `id` may begin after this outcome; `isAnswered` by default. */
   satisfies?(id: Id, outcome: AgentOutcome): boolean;
-  /** Told when a task will never run. */
+  /** Called when a task will never run. */
   skipped(id: Id, because: Id): void;
-  /** Told when a task that was skipped behind a failure waits for its needs again, since that failure is retried. */
+  /** Called when a skipped task waits again because the failure before it is retried. */
   restored(id: Id): void;
 }
 
-/** What a person may change while it runs. */
-export interface Scheduling<Id> {
-  /** Runs a failed task again, and those that were skipped behind it once their needs are done; false when it isn't at a bad end. */
-  retry(id: Id): boolean;
-  /** Leaves a task out that has not started; false when it has. */
-  skip(id: Id): boolean;
-  /** One that had ended goes on beside the schedule: what needs it waits for the end of `work`. */
-  goesOn(id: Id, work: Promise<AgentOutcome | null>): void;
-  /** Does it run, or has it an outcome? */
-  hasBegun(id: Id): boolean;
-  /**
-   * `jobs` in place of those there were. What has begun stays, with its needs as they were; what has not and is missing
-   * ends without an outcome and without a word. False, and nothing is changed, when nothing can begin any more.
-   */
-  change(jobs: readonly Job<Id>[]): boolean;
-  /**
-   * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run. Rejects
-   * with the first fault of a promise of the plan, when all that was started has ended.
-   */
-  readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
-}
-
 /** Starts at once. Every job ends in exactly one outcome unless the run is stopped. */
-export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Running(plan);
+export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Scheduling(plan);
 
-/** What was asked about a failure, and what takes the question back. */
+/** An open question about a failure, and the way to withdraw it. */
 interface Question<Id> {
   readonly blocked: readonly Id[];
   readonly moot: AbortController;
 }
 
-class Running<Id> implements Scheduling<Id> {
-  readonly done: Scheduling<Id>['done'];
+/** A running schedule, with the changes that a person may make. */
+export class Scheduling<Id> {
+  /**
+   * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run.
+   * Rejects with the first fault of the schedule's callbacks, after all started jobs have ended.
+   */
+  readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
   private readonly plan: Schedule<Id>;
   private jobs: readonly Job<Id>[];
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
   private readonly choosing = new Map<Id, Question<Id>>();
-  /** Of those that run: what they go on with behind that. */
-  private readonly more = new Map<Id, Promise<AgentOutcome | null>>();
-  /** For each skipped task the one whose failure it was skipped for; a task that a person left out is its own cause. */
+  /** Running jobs that continue with further work after their present run. */
+  private readonly continuations = new Map<Id, Promise<AgentOutcome | null>>();
+  /** For each skipped task, the task whose failure caused it; a task that a person skipped is its own cause. */
   private readonly skippedFor = new Map<Id, Id>();
-  /** Those that wait to be run again. */
+  /** Jobs that wait to run again. */
   private readonly retried = new Set<Id>();
   private readonly faults: unknown[] = [];
   private stopped = false;
@@ -94,64 +75,72 @@ class Running<Id> implements Scheduling<Id> {
       if (this.faults.length > 0) throw this.faults[0];
       return { outcomes: this.outcomes, stopped: this.stopped };
     });
-    this.look();
+    this.advance();
   }
 
+  /** Runs a failed task again, and the tasks skipped because of it once their dependencies are done; false unless it ended badly. */
   retry(id: Id): boolean {
     const outcome = this.outcomes.get(id);
     const isBad = outcome !== undefined && outcome !== 'completed' && outcome !== 'skipped';
     if (this.over || this.stopped || !isBad) return false;
-    this.again(id);
-    this.look();
+    this.requeue(id);
+    this.advance();
     return true;
   }
 
+  /** Skips a task that has not started; false when it has. */
   skip(id: Id): boolean {
     if (this.over || this.stopped || !this.waiting().some((job) => job.id === id)) return false;
-    this.leaveOut(id, id);
-    this.look();
+    this.markSkipped(id, id);
+    this.advance();
     return true;
   }
 
-  goesOn(id: Id, work: Promise<AgentOutcome | null>): void {
+  /** A revived job continues outside the schedule; its dependants wait for the end of `work`. */
+  continueWith(id: Id, work: Promise<AgentOutcome | null>): void {
     if (this.over) return;
-    // It has ended, and is judged, or the word of its end is under way here.
-    if (this.running.has(id)) this.more.set(id, work);
+    // Its work has ended and is being reviewed, or its end is about to be reported here.
+    if (this.running.has(id)) this.continuations.set(id, work);
     else if (this.outcomes.delete(id)) {
-      this.carry(id, work);
-      this.look();
+      this.track(id, work);
+      this.advance();
     }
   }
 
+  /** Whether it runs, has an outcome, or waits for a retry. */
   hasBegun(id: Id): boolean {
     return this.running.has(id) || this.outcomes.has(id) || this.retried.has(id);
   }
 
+  /**
+   * Replaces the jobs. Jobs that have begun keep their dependencies; jobs that have not begun and are missing disappear
+   * without an outcome. False, and nothing changes, when nothing can begin any more.
+   */
   change(jobs: readonly Job<Id>[]): boolean {
     if (this.over || this.stopped) return false;
     const begun = this.jobs.filter(({ id }) => this.hasBegun(id));
-    // One that was left out may be begun yet: then it waits for what it needs now.
-    const kept = new Map(begun.flatMap((job) => (this.outcomes.get(job.id) === 'skipped' ? [] : [[job.id, job]])));
+    // A skipped job may still begin, so it takes its new dependencies.
+    const unchanged = new Map(begun.flatMap((job) => (this.outcomes.get(job.id) === 'skipped' ? [] : [[job.id, job]])));
     const named = new Set(jobs.map(({ id }) => id));
     for (const id of this.skippedFor.keys()) if (!named.has(id)) this.skippedFor.delete(id);
-    this.jobs = [...jobs.map((job) => kept.get(job.id) ?? job), ...begun.filter(({ id }) => !named.has(id))];
-    // Whoever was asked was told whom it concerns.
+    this.jobs = [...jobs.map((job) => unchanged.get(job.id) ?? job), ...begun.filter(({ id }) => !named.has(id))];
+    // An open question names the jobs it blocks, so it is asked again when these change.
     for (const [failed, { blocked }] of this.choosing) {
       const now = this.blockedBy(failed);
-      if (now.length !== blocked.length || now.some((id) => !blocked.includes(id))) this.takeBack(failed);
+      if (now.length !== blocked.length || now.some((id) => !blocked.includes(id))) this.withdraw(failed);
     }
-    this.look();
+    this.advance();
     return true;
   }
 
-  /** Starts what can start, asks about what is blocked, and ends when nothing moves any more. */
-  private look(): void {
+  /** Starts what can start, asks about blocked jobs, and ends when nothing can change any more. */
+  private advance(): void {
     if (!this.stopped) {
       const stuck = this.stuck();
       for (const job of this.waiting()) {
         if (this.mayStart(job, stuck)) this.start(job.id, this.retried.delete(job.id));
       }
-      this.lookAtFailures();
+      this.askAboutFailures();
     }
     const idle = this.choosing.size === 0 && this.waiting().length === 0;
     if (this.running.size > 0 || !(this.stopped || idle)) return;
@@ -160,42 +149,44 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   private mayStart({ id, needs, after = [] }: Job<Id>, stuck: ReadonlySet<Id>): boolean {
-    const isReady = needs.every((need) => this.outcomes.has(need) && !this.bad(need));
+    const isReady = needs.every((need) => this.outcomes.has(need) && !this.isUnsatisfied(need));
     if (!isReady || after.some((other) => this.isToCome(other) && !stuck.has(other))) return false;
-    return ![...this.running].some((other) => this.plan.apart?.(id, other) === true);
+    return ![...this.running].some((other) => this.plan.mustNotOverlap?.(id, other) === true);
   }
 
+  /** Whether the job exists and has no outcome yet. */
   private isToCome(id: Id): boolean {
     return !this.outcomes.has(id) && this.jobs.some((job) => job.id === id);
   }
 
-  /** Those that can't begin since something failed that they need: who only comes after them does not wait for a choice. */
+  /** Jobs that cannot begin because a dependency failed. Jobs that only come after them do not wait for the choice. */
   private stuck(): ReadonlySet<Id> {
     const stuck = new Set<Id>();
     for (const { id, needs } of this.waiting())
-      if (needs.some((need) => this.bad(need) || stuck.has(need))) stuck.add(id);
+      if (needs.some((need) => this.isUnsatisfied(need) || stuck.has(need))) stuck.add(id);
     return stuck;
   }
 
-  /** One question for each failure that blocks somebody; one that blocks nobody any more is taken back. */
-  private lookAtFailures(): void {
-    const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.bad(need))));
-    for (const failed of this.choosing.keys()) if (!failures.has(failed)) this.takeBack(failed);
+  /** Asks once for each failure that blocks a job, and withdraws questions about failures that block none. */
+  private askAboutFailures(): void {
+    const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.isUnsatisfied(need))));
+    for (const failed of this.choosing.keys()) if (!failures.has(failed)) this.withdraw(failed);
     for (const failed of failures) if (!this.choosing.has(failed)) this.choose(failed);
   }
 
   private start(id: Id, again: boolean): void {
-    this.carry(id, this.plan.start(id, again));
+    this.track(id, this.plan.start(id, again));
   }
 
-  private carry(id: Id, work: Promise<AgentOutcome | null>): void {
+  private track(id: Id, work: Promise<AgentOutcome | null>): void {
     this.running.add(id);
-    // Out of those that run and among those that have ended in one step: whoever looks in between would begin it again.
+    // Leaves `running` and enters `outcomes` in one step; otherwise a check in between would start it again.
     const end = (): boolean => this.running.delete(id);
     const ended = (outcome: AgentOutcome | null): void => {
       end();
-      const more = this.more.get(id);
-      if (this.more.delete(id) && more !== undefined && outcome !== null) return this.carry(id, more);
+      const continuation = this.continuations.get(id);
+      if (this.continuations.delete(id) && continuation !== undefined && outcome !== null)
+        return this.track(id, continuation);
       if (outcome === null) this.stopped = true;
       else this.outcomes.set(id, outcome);
     };
@@ -208,20 +199,20 @@ class Running<Id> implements Scheduling<Id> {
     this.after(this.plan.choose(failed, blocked, moot.signal), (choice) => {
       if (moot.signal.aborted) return;
       this.choosing.delete(failed);
-      // Somebody said stop meanwhile: no choice may begin anything, or leave anything out.
+      // A stop came meanwhile: the choice must not start or skip anything.
       if (this.stopped) return;
       if (choice === 'stop') this.stopped = true;
-      else if (choice === 'retry') this.again(failed);
-      else for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);
+      else if (choice === 'retry') this.requeue(failed);
+      else for (const id of this.blockedBy(failed)) this.markSkipped(id, failed);
     });
   }
 
-  private takeBack(failed: Id): void {
+  private withdraw(failed: Id): void {
     this.choosing.get(failed)?.moot.abort();
     this.choosing.delete(failed);
   }
 
-  /** Looks again when `work` is done. A fault stops everything: nobody knows what it left behind. */
+  /** Checks again when `work` is done. A fault stops the schedule, because its effects are unknown. */
   private after<T>(work: Promise<T>, then: (value: T) => void, broken = (): unknown => null): void {
     void work
       .then(then)
@@ -230,11 +221,11 @@ class Running<Id> implements Scheduling<Id> {
         this.faults.push(error);
         broken();
       })
-      .then(() => this.look());
+      .then(() => this.advance());
   }
 
-  /** What was left out has never begun: it waits for its needs as at first. */
-  private again(id: Id): void {
+  /** A skipped job has never begun and just waits for its dependencies again. */
+  private requeue(id: Id): void {
     if (this.outcomes.get(id) !== 'skipped') this.retried.add(id);
     this.outcomes.delete(id);
     this.skippedFor.delete(id);
@@ -251,16 +242,16 @@ class Running<Id> implements Scheduling<Id> {
     }
   }
 
-  private leaveOut(id: Id, because: Id): void {
+  private markSkipped(id: Id, because: Id): void {
     if (this.outcomes.has(id)) return;
     this.retried.delete(id);
     this.outcomes.set(id, 'skipped');
     this.skippedFor.set(id, because);
     this.plan.skipped(id, because);
-    for (const next of this.blockedBy(id)) this.leaveOut(next, id);
+    for (const next of this.blockedBy(id)) this.markSkipped(next, id);
   }
 
-  private bad(id: Id): boolean {
+  private isUnsatisfied(id: Id): boolean {
     const outcome = this.outcomes.get(id);
     return outcome !== undefined && !(this.plan.satisfies?.(id, outcome) ?? isAnswered(outcome));
   }

@@ -1,14 +1,16 @@
-/** How many agents may run at once: a slot each, first come, first served. */
+import type { AgentId } from '../../domain/ids.ts';
+
+/** Limits how many agents run at once: one slot each, first come, first served. */
 export interface Slots {
-  /** Resolves when a slot is the caller's, or at once when `signal` is aborted; returns what gives it back. */
+  /** Resolves when the caller has a slot, or when `signal` is aborted; returns the function that gives it back. */
   take(signal: AbortSignal): Promise<() => void>;
 }
 
 export function openSlots(count: number): Slots {
   let free = count;
   const queue = new Set<() => void>();
-  // Handed over rather than set free: nobody who comes later can be quicker than the first who waits.
-  const give = (): void => {
+  // A slot is passed on directly, so that no newcomer can overtake the first in the queue.
+  const release = (): void => {
     const [next] = queue;
     if (next) next();
     else free += 1;
@@ -18,20 +20,20 @@ export function openSlots(count: number): Slots {
       if (signal.aborted) return Promise.resolve(() => {});
       if (free > 0) {
         free -= 1;
-        return Promise.resolve(once(give));
+        return Promise.resolve(once(release));
       }
       return new Promise((resolve) => {
-        const turn = (): void => {
-          queue.delete(turn);
-          signal.removeEventListener('abort', leave);
-          resolve(once(give));
+        const grant = (): void => {
+          queue.delete(grant);
+          signal.removeEventListener('abort', abandon);
+          resolve(once(release));
         };
-        const leave = (): void => {
-          queue.delete(turn);
+        const abandon = (): void => {
+          queue.delete(grant);
           resolve(() => {});
         };
-        queue.add(turn);
-        signal.addEventListener('abort', leave, { once: true });
+        queue.add(grant);
+        signal.addEventListener('abort', abandon, { once: true });
       });
     },
   };
@@ -44,3 +46,57 @@ const once = (act: () => void): (() => void) => {
     done = true;
   };
 };
+
+// Slots of agents that wait for children: yielded once, however many children they wait for, and taken back once.
+
+export interface YieldedSlots {
+  /** Yields the agent's slot while `work` runs; resolves when the slot is taken again and nothing else waits. */
+  during<T>(agent: AgentId, work: () => Promise<T>): Promise<T>;
+  /** Whether the agent waits for a child. */
+  waits(agent: AgentId): boolean;
+}
+
+interface YieldedSlot {
+  waits: number;
+  readonly takeBack: () => Promise<void>;
+  /** Set while the slot is being taken back. */
+  back: Promise<void> | null;
+}
+
+/** `yieldSlot` gives the agent's slot back; the function it returns takes one again. */
+export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<void>): YieldedSlots {
+  const yieldedSlots = new Map<AgentId, YieldedSlot>();
+  const begin = async (agent: AgentId): Promise<YieldedSlot> => {
+    for (let one = yieldedSlots.get(agent); ; one = yieldedSlots.get(agent)) {
+      if (one === undefined) {
+        const made = { waits: 1, takeBack: yieldSlot(agent), back: null };
+        yieldedSlots.set(agent, made);
+        return made;
+      }
+      if (one.back === null) {
+        one.waits += 1;
+        return one;
+      }
+      // Yielding it while it is being taken back would take two slots.
+      await one.back;
+    }
+  };
+  const end = async (agent: AgentId, yielded: YieldedSlot): Promise<void> => {
+    yielded.waits -= 1;
+    if (yielded.waits > 0) return;
+    yielded.back = yielded.takeBack();
+    await yielded.back;
+    yieldedSlots.delete(agent);
+  };
+  return {
+    async during(agent, work) {
+      const yielded = await begin(agent);
+      try {
+        return await work();
+      } finally {
+        await end(agent, yielded);
+      }
+    },
+    waits: (agent) => yieldedSlots.has(agent),
+  };
+}

@@ -1,239 +1,288 @@
 /**
- * The agents of a run, from the start of each to its one final state: slots, interrupt and resume, kill, the last word
- * in the log. Which agent starts when is the scheduler's; what an agent does is the loop's.
+ * The running agents, from the start of each to its single final state: slots, interrupt, resume, kill, the recorded
+ * end. The scheduler decides when an agent starts, the loop what it does.
  */
 import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
-import { type AgentId, isBelow } from '../../domain/ids.ts';
-import type { EventBody, WaitingFor } from '../../events/event.ts';
-import type { RunState } from '../../events/state.ts';
-import type { Standing } from '../../events/turns.ts';
-import type { Executor } from '../../ports/executor.ts';
+import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
+import * as events from '../../events/index.ts';
 import { LogFault } from '../../ports/log.ts';
-import { WAITS } from '../messaging/child-end.ts';
-import type { Conversations } from './conversations.ts';
-import type { EndCause, Ending, EndReason, Killed } from './agent-end.ts';
-import { close, closeStopped, finishedEvent, INTERRUPTED, KILLED_BY_PERSON, killedBy } from './agent-end.ts';
-import { hasMail } from '../messaging/inbox.ts';
+import { hasMail, type Recorder, type RunContext, messageOf } from '../gate/index.ts';
+import * as ends from './agent-end.ts';
 import type { Slots } from './slots.ts';
 
-export interface Crew {
-  /**
-   * Runs an agent that was created to its end. `null`: the run was stopped first, and a resume goes on with it. `before`: what it
-   * has answered in an earlier stretch of its life.
-   */
-  run(order: WorkOrder, parent?: AbortSignal, before?: string): Promise<AgentOutcome | null>;
-  /** Each returns false when the agent's state doesn't allow it. */
-  interrupt(agent: AgentId): boolean;
-  resume(agent: AgentId): boolean;
-  /** With everything below it. `by`: the agent that wants it; a person when left out. */
-  kill(agent: AgentId, by?: AgentId): boolean;
-  /** Ends one whose parent has ended. */
-  abandon(agent: AgentId): void;
-  /** Is it in the run, and at no work now: does it wait for a slot, for mail, or for its person? */
-  rests(agent: AgentId): boolean;
-  /** Aborted when the agent is stopped or has ended; null of one that doesn't work. */
-  signal(agent: AgentId): AbortSignal | null;
-  /** Stops every agent without an end: a resumed run goes on with them. */
-  stopAll(): void;
-  /** Gives the agent's slot back while it waits for a child; resolves with what takes one again. */
-  lend(agent: AgentId): () => Promise<void>;
-  /** The final state of an agent, with its metrics, for the log. */
-  finished(agent: AgentId, outcome: AgentOutcome, summary: string, why: string | null | EndReason): EventBody;
+/** ROOT doing its own work, in a run without a plan or when a person talks to it. */
+export interface RootAgent {
+  /** Yields its slot, as `AgentSupervisor.yieldSlot` does; null where it has none. */
+  readonly yieldSlot: (() => () => Promise<void>) | null;
+  /** Interrupts its turn. */
+  interrupt(): void;
 }
 
-interface Seat {
+interface RunningAgent {
   control: AbortController;
-  /** Set once the agent must end, whatever it does at that moment. */
-  end: EndCause | null;
-  killed: Killed;
-  /** In a stretch of work. */
+  /** Set once the agent must end. */
+  end: ends.EndCause | null;
+  killed: ends.Killed;
+  /** Whether it is working, rather than waiting. */
   works: boolean;
-  /** Set while the agent is interrupted: what goes on with it. */
+  /** Set while the agent is interrupted: resumes it. */
   wake: (() => void) | null;
   release: () => void;
 }
 
-export interface CrewParts extends Ending {
-  readonly executor: Executor;
+/**
+ * Carries out one work order: in this process today, on another machine behind the same call later.
+ *
+ * - Resolves when the agent has ended, however it ended; a failed agent is an outcome, not a rejection.
+ * - Aborting `signal` ends the agent within two seconds with `{ is: 'stopped' }`; tools are told first.
+ * - The order is plain JSON. An executor may send it elsewhere and must not keep references into it.
+ * - Called once per start or resume of an agent.
+ */
+export type Execute = (order: WorkOrder, signal: AbortSignal) => Promise<WorkOutcome>;
+
+export interface SupervisorParts extends Omit<ends.EndParts, 'running'>, Pick<RunContext, 'signal'> {
+  readonly execute: Execute;
   readonly slots: Slots;
   readonly conversations: Conversations;
 }
 
-export const openCrew = (parts: CrewParts): Crew => new LocalCrew(parts);
-
-class LocalCrew implements Crew {
-  private readonly parts: CrewParts;
-  private readonly seats = new Map<AgentId, Seat>();
+export class AgentSupervisor {
+  private readonly parts: SupervisorParts & ends.EndParts;
+  private readonly runningAgents = new Map<AgentId, RunningAgent>();
+  private readonly listeners = new Set<(agent: AgentId) => void>();
+  private root: RootAgent | null = null;
   private over = false;
 
-  constructor(parts: CrewParts) {
-    this.parts = parts;
+  constructor(parts: SupervisorParts) {
+    const running = {
+      abandon: (agent: AgentId) => this.abandon(agent),
+      has: (agent: AgentId) => this.runningAgents.has(agent),
+    };
+    this.parts = { ...parts, running };
+    if (parts.signal.aborted) this.stopAll();
+    else parts.signal.addEventListener('abort', () => this.stopAll(), { once: true });
   }
 
+  /**
+   * Runs a created agent to its end. Null: the run was stopped first, and a resume continues the agent. `before`: its answer before it was revived.
+   */
   async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
-    const seat = newSeat();
-    this.seats.set(order.agent, seat);
+    const runningAgent = newRunning();
+    this.runningAgents.set(order.agent, runningAgent);
     this.parts.conversations.keep(order.agent, order.turns.length === 0);
-    const orphan = (): void => endSeat(seat, parent?.reason === 'kill' ? 'kill' : 'parent ended');
+    const orphan = (): void => endRunning(runningAgent, parent?.reason === 'kill' ? 'kill' : 'parent ended');
     parent?.addEventListener('abort', orphan, { once: true });
     if (parent?.aborted) orphan();
-    if (this.over) endSeat(seat, 'run stopped');
+    if (this.over) endRunning(runningAgent, 'run stopped');
     try {
-      return await this.toItsEnd(order, seat, before);
+      return await this.runToEnd(order, runningAgent, before);
     } catch (error) {
       if (error instanceof LogFault) throw error;
-      // A bug takes its agent with it, not the run: the others go on.
-      const reason = `a bug in Mimir: ${error instanceof Error ? error.message : String(error)}`;
-      return close(this.parts, order.agent, { is: 'failed', reason }, '');
+      // A bug ends its agent, but not the run.
+      const reason = `a bug in Mimir: ${messageOf(error)}`;
+      return ends.close(this.parts, order.agent, { is: 'failed', reason }, '');
     } finally {
       parent?.removeEventListener('abort', orphan);
-      // Nothing of an agent that has ended goes on: not a call of a model, not a tool.
-      seat.control.abort('ended');
-      this.leave(order.agent, seat);
+      // Nothing of an ended agent continues, neither a model call nor a tool.
+      runningAgent.control.abort('ended');
+      this.leave(order.agent, runningAgent);
     }
   }
 
-  /** A message may have given it another seat already. */
-  private leave(agent: AgentId, seat: Seat): void {
-    if (this.seats.get(agent) === seat) this.seats.delete(agent);
-    this.parts.ties.left(agent);
-    if (!this.seats.has(agent)) this.parts.conversations.drop(agent);
+  /** A message may have revived the agent meanwhile. */
+  private leave(agent: AgentId, runningAgent: RunningAgent): void {
+    if (this.runningAgents.get(agent) === runningAgent) this.runningAgents.delete(agent);
+    for (const listener of this.listeners) listener(agent);
+    if (!this.runningAgents.has(agent)) this.parts.conversations.drop(agent);
   }
 
+  /** Interrupts the agent; false when its state does not allow that. */
   interrupt(agent: AgentId): boolean {
-    const seat = this.seats.get(agent);
-    if (!seat || seat.control.signal.aborted) return false;
-    seat.control.abort('interrupt');
+    if (agent === ROOT) {
+      this.root?.interrupt();
+      return this.root !== null;
+    }
+    const runningAgent = this.runningAgents.get(agent);
+    if (!runningAgent || runningAgent.control.signal.aborted) return false;
+    runningAgent.control.abort('interrupt');
     return true;
   }
 
+  /** Resumes an interrupted agent; false when it is not interrupted. */
   resume(agent: AgentId): boolean {
-    const wake = this.seats.get(agent)?.wake;
+    const wake = this.runningAgents.get(agent)?.wake;
     wake?.();
     return Boolean(wake);
   }
 
+  /** Kills the agent and its descendants. `by`: the agent that asked for it; a person when left out. */
   kill(agent: AgentId, by?: AgentId): boolean {
-    const seat = this.seats.get(agent);
-    if (!seat) return false;
+    const runningAgent = this.runningAgents.get(agent);
+    if (!runningAgent) return false;
     const { agents } = this.parts.recorder.state();
-    const why = killedBy(agents, by ?? null);
-    for (const [one, other] of this.seats) {
+    const why = ends.killedBy(agents, by ?? null);
+    for (const [one, other] of this.runningAgents) {
       if (one !== agent && !isBelow(one, agent)) continue;
-      // Whose parent ends as well, or has wanted it, needs no word of it.
+      // Descendants, and agents killed by their own parent, need no notice.
       other.killed = { why, silent: one !== agent || by !== undefined };
-      endSeat(other, 'kill');
+      endRunning(other, 'kill');
     }
     return true;
   }
 
+  /** Ends an agent whose parent has ended. */
   abandon(agent: AgentId): void {
-    const seat = this.seats.get(agent);
-    if (seat) endSeat(seat, 'parent ended');
+    const runningAgent = this.runningAgents.get(agent);
+    if (runningAgent) endRunning(runningAgent, 'parent ended');
   }
 
+  /** Whether it is running but not working now: it waits for a slot, a message or the person. */
   rests(agent: AgentId): boolean {
-    return this.seats.get(agent)?.works === false;
+    return agent === ROOT
+      ? this.parts.recorder.state().idle && (this.root?.yieldSlot ?? null) === null
+      : this.runningAgents.get(agent)?.works === false;
   }
 
+  /** Aborted when the agent is stopped or has ended; null for an agent that is not running. */
   signal(agent: AgentId): AbortSignal | null {
-    return this.seats.get(agent)?.control.signal ?? null;
+    return this.runningAgents.get(agent)?.control.signal ?? null;
   }
 
-  stopAll(): void {
+  /** Ends all agents so that a resumed run can continue them. */
+  private stopAll(): void {
     this.over = true;
-    for (const seat of this.seats.values()) endSeat(seat, 'run stopped');
+    for (const runningAgent of this.runningAgents.values()) endRunning(runningAgent, 'run stopped');
   }
 
-  lend(agent: AgentId): () => Promise<void> {
-    const seat = this.seats.get(agent);
-    seat?.release();
+  /** ROOT works itself from now on; returns the function that ends that. */
+  setRoot(root: RootAgent): () => void {
+    this.root = root;
+    return () => void (this.root === root && (this.root = null));
+  }
+
+  /** Records how an agent's work has ended, with all consequences. */
+  end(end: ends.End): void {
+    ends.endAgent(this.parts, end);
+  }
+
+  /** Ends children of tool calls that `parent` does not continue. */
+  endCalled(parent: AgentId): void {
+    ends.endCallChildren(this.parts, parent);
+  }
+
+  /** Calls `listener` for each agent that stops running. */
+  onLeft(listener: (agent: AgentId) => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** Yields the agent's slot while it waits for a child; the function it returns takes one again. */
+  yieldSlot(agent: AgentId): () => Promise<void> {
+    if (agent === ROOT && this.root?.yieldSlot) return this.root.yieldSlot();
+    const runningAgent = this.runningAgents.get(agent);
+    runningAgent?.release();
     return async () => {
-      if (seat) seat.release = await this.parts.slots.take(seat.control.signal);
+      if (runningAgent) runningAgent.release = await this.parts.slots.take(runningAgent.control.signal);
     };
   }
 
-  readonly finished: Crew['finished'] = (...end) => finishedEvent(this.parts, ...end);
+  /** The event that ends an agent, with its metrics. */
+  finished(
+    agent: AgentId,
+    outcome: AgentOutcome,
+    summary: string,
+    why: string | null | ends.EndReason,
+  ): events.EventBody {
+    return ends.finishedEvent(this.parts, agent, outcome, summary, why);
+  }
 
-  /** Stretches of work, with an interruption or a wait for children between them each time. */
-  private async toItsEnd(order: WorkOrder, seat: Seat, before: string): Promise<AgentOutcome | null> {
+  /** Runs stretches of work, with an interruption or a wait for children between them. */
+  private async runToEnd(order: WorkOrder, runningAgent: RunningAgent, before: string): Promise<AgentOutcome | null> {
     const { recorder, slots, conversations } = this.parts;
     const { agent } = order;
-    if (hasSaidItsEnd(recorder.state(), agent)) this.waits(agent, FOR_A_SLOT);
-    else this.status(agent, 'initializing', '');
-    for (let now: Partial<Standing> = {}; ; now = conversations.of(agent)) {
-      seat.release = isReviewOfIdle(recorder.state(), agent) ? NO_SLOT : await slots.take(seat.control.signal);
-      // The slot is given back when the end is recorded: in the log no two share one.
+    if (hasSignalledEnd(recorder.state(), agent)) this.recordWaiting(agent, FOR_A_SLOT);
+    else this.recordStatus(agent, 'initializing', '');
+    for (let now: Partial<events.AgentPosition> = {}; ; now = conversations.of(agent)) {
+      runningAgent.release = isReviewOfIdle(recorder.state(), agent)
+        ? NO_SLOT
+        : await slots.take(runningAgent.control.signal);
+      // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
-        const outcome = await this.stretch({ ...order, ...now }, seat);
-        if (outcome.is === 'completed' && this.goesOn(agent)) {
-          await this.untilNews(agent, seat);
-          if (!seat.control.signal.aborted) continue;
-        } else if (outcome.is !== 'stopped') return close(this.parts, agent, outcome, before);
-        if (seat.end !== null) return closeStopped(this.parts, agent, { end: seat.end, killed: seat.killed });
+        const outcome = await this.stretch({ ...order, ...now }, runningAgent);
+        if (outcome.is === 'completed' && this.hasMoreWork(agent)) {
+          await this.waitForMail(agent, runningAgent);
+          if (!runningAgent.control.signal.aborted) continue;
+        } else if (outcome.is !== 'stopped') return ends.close(this.parts, agent, outcome, before);
+        if (runningAgent.end !== null)
+          return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
       } finally {
-        seat.release();
+        runningAgent.release();
       }
-      await this.whileInterrupted(agent, seat);
-      if (seat.end !== null) return closeStopped(this.parts, agent, { end: seat.end, killed: seat.killed });
-      seat.control = new AbortController();
+      await this.whileInterrupted(agent, runningAgent);
+      if (runningAgent.end !== null)
+        return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
+      runningAgent.control = new AbortController();
     }
   }
 
-  /** Its turn is over, but not its work: it was written to in that very moment, or waits for children. Its own word of its end is the last. */
-  private goesOn(agent: AgentId): boolean {
-    const { recorder, ties } = this.parts;
-    const state = recorder.state();
-    return state.agents.get(agent)?.signalled === null && (hasMail(state, agent) || ties.isOwed(agent));
+  /**
+   * Whether the agent has more to do although its turn ended: a message arrived at that moment, or it waits for
+   * children. Its own report of its end overrides both.
+   */
+  private hasMoreWork(agent: AgentId): boolean {
+    const state = this.parts.recorder.state();
+    return state.agents.get(agent)?.signalled === null && (hasMail(state, agent) || events.isOwed(state, agent));
   }
 
-  /** Waits for mail without a slot; resolves at once where there is some. */
-  private async untilNews(agent: AgentId, seat: Seat): Promise<void> {
-    const { recorder, ties } = this.parts;
-    const { signal } = seat.control;
+  /** Waits for a message without holding a slot. */
+  private async waitForMail(agent: AgentId, runningAgent: RunningAgent): Promise<void> {
+    const { recorder, inbox } = this.parts;
+    const { signal } = runningAgent.control;
     if (signal.aborted) return;
-    seat.release();
-    // It takes a slot again, behind others who wait for one: until then it does not run.
-    if (hasMail(recorder.state(), agent)) return this.waits(agent, FOR_A_SLOT);
-    this.waits(agent, WAITS);
+    runningAgent.release();
+    // It queues for a slot again and does not run until it has one.
+    if (hasMail(recorder.state(), agent)) return this.recordWaiting(agent, FOR_A_SLOT);
+    this.recordWaiting(agent, ends.WAITING_FOR_CHILDREN);
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        unheard();
+        unsubscribe();
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const unheard = ties.onMail(agent, done);
+      const unsubscribe = inbox.onMail(agent, done);
       signal.addEventListener('abort', done, { once: true });
     });
   }
 
-  /** One stretch of work: until it ends or is stopped. */
-  private async stretch(order: WorkOrder, seat: Seat): Promise<WorkOutcome> {
-    const { signal } = seat.control;
+  /** One stretch of work, until it ends or is stopped. */
+  private async stretch(order: WorkOrder, runningAgent: RunningAgent): Promise<WorkOutcome> {
+    const { signal } = runningAgent.control;
     if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
-    this.status(order.agent, 'running', '');
-    seat.works = true;
+    this.recordStatus(order.agent, 'running', '');
+    runningAgent.works = true;
     try {
-      return await this.parts.executor.run(order, signal);
+      return await this.parts.execute(order, signal);
     } finally {
-      seat.works = false;
+      runningAgent.works = false;
     }
   }
 
   /** Waits until the person resumes an interrupted agent, or something ends it. */
-  private async whileInterrupted(agent: AgentId, seat: Seat): Promise<void> {
-    // Aborted here as well when the agent stopped by itself: its turn was refused by the person.
-    seat.control.abort('interrupt');
-    this.parts.recorder.record({ type: 'agent.status', agent, ...INTERRUPTED });
-    await new Promise<void>((resolve) => (seat.wake = resolve));
-    seat.wake = null;
+  private async whileInterrupted(agent: AgentId, runningAgent: RunningAgent): Promise<void> {
+    // Also aborted here because the agent may have stopped by itself, when the person refused its turn.
+    runningAgent.control.abort('interrupt');
+    this.parts.recorder.record({ type: 'agent.status', agent, ...ends.INTERRUPTED });
+    await new Promise<void>((resolve) => (runningAgent.wake = resolve));
+    runningAgent.wake = null;
   }
 
-  private waits(agent: AgentId, why: { readonly reason: string; readonly waitingFor: WaitingFor }): void {
+  private recordWaiting(
+    agent: AgentId,
+    why: { readonly reason: string; readonly waitingFor: events.WaitingFor },
+  ): void {
     this.parts.recorder.record({ type: 'agent.status', agent, status: 'waiting', ...why });
   }
 
-  private status(
+  private recordStatus(
     agent: AgentId,
     status: Exclude<AgentStatus, 'pending' | 'waiting' | 'interrupted' | 'completed' | 'failed'>,
     reason: string,
@@ -244,29 +293,75 @@ class LocalCrew implements Crew {
 
 const FOR_A_SLOT = { reason: '', waitingFor: { is: 'slot' } } as const;
 
-const newSeat = (): Seat => ({
+const newRunning = (): RunningAgent => ({
   control: new AbortController(),
   end: null,
   works: false,
-  killed: { why: KILLED_BY_PERSON, silent: false },
+  killed: { why: ends.KILLED_BY_PERSON, silent: false },
   wake: null,
   release: () => {},
 });
 
-/** It had said that its work ends when the run was cut off: it is not begun anew, that holds. */
-function hasSaidItsEnd({ agents }: RunState, agent: AgentId): boolean {
+/** Whether it had reported its end when the run was cut off; it is then not started again. */
+function hasSignalledEnd({ agents }: events.RunState, agent: AgentId): boolean {
   const one = agents.get(agent);
   return one !== undefined && one.signalled !== null && one.outcome === null;
 }
 
-/** Who judges work of a run without a plan, which may never end, waits for no slot of that. One review is made at a time. */
-const isReviewOfIdle = ({ idle, agents }: RunState, agent: AgentId): boolean =>
+/** Reviewers of a run without a plan take no slot, because ROOT may hold one without end. Only one review runs at a time. */
+const isReviewOfIdle = ({ idle, agents }: events.RunState, agent: AgentId): boolean =>
   idle && (agents.get(agent)?.forced ?? null) !== null;
 const NO_SLOT = (): void => {};
 
-/** Ends an agent that works, waits or is interrupted. A kill is the stronger word; otherwise the first one stays. */
-function endSeat(seat: Seat, cause: EndCause): void {
-  if (seat.end === null || cause === 'kill') seat.end = cause;
-  seat.control.abort(cause);
-  seat.wake?.();
+/** Ends an agent that works, waits or is interrupted. A kill overrides earlier causes; otherwise the first cause stays. */
+function endRunning(runningAgent: RunningAgent, cause: ends.EndCause): void {
+  if (runningAgent.end === null || cause === 'kill') runningAgent.end = cause;
+  runningAgent.control.abort(cause);
+  runningAgent.wake?.();
+}
+
+// Conversations of running agents, kept up to date from new events, so that a woken agent does not read the whole log
+// again. Conversations from before are read once, all requested ones together.
+
+export interface Conversations {
+  /** Keeps the conversation of `agent` until `drop`. `isNew`: the log has none yet. */
+  keep(agent: AgentId, isNew: boolean): void;
+  /** The agent's present position; it is kept from then on. */
+  of(agent: AgentId): events.AgentPosition;
+  /** The number of its replies before its last end, likewise. */
+  repliesBefore(agent: AgentId): number;
+  /** Frees the conversation, which may be long. */
+  drop(agent: AgentId): void;
+}
+
+export function openConversations(recorder: Pick<Recorder, 'each' | 'onRecord'>): Conversations {
+  const known = new Map<AgentId, events.Conversation>();
+  /** Kept, but not read yet. */
+  const unread = new Set<AgentId>();
+  recorder.onRecord((event: events.MimirEvent) => {
+    if (event.type === 'session.resumed') for (const one of known.values()) one.take(event);
+    else if ('agent' in event && event.agent !== null) known.get(event.agent)?.take(event);
+  });
+  const found = (agent: AgentId): events.Conversation => {
+    const one = known.get(agent);
+    if (one !== undefined) return one;
+    unread.add(agent);
+    for (const [id, conversation] of events.conversationsIn(recorder.each({ agents: [...unread] }), unread))
+      known.set(id, conversation);
+    unread.clear();
+    return known.get(agent) ?? new events.Conversation(agent);
+  };
+  return {
+    keep(agent, isNew) {
+      if (known.has(agent)) return;
+      if (isNew) known.set(agent, new events.Conversation(agent));
+      else unread.add(agent);
+    },
+    of: (agent) => found(agent).position(),
+    repliesBefore: (agent) => found(agent).repliesBefore(),
+    drop(agent) {
+      known.delete(agent);
+      unread.delete(agent);
+    },
+  };
 }

@@ -1,16 +1,15 @@
 /**
- * Questions to a person, of all agents in one inbox: each is recorded when asked and gets exactly one answer, of a person,
- * of a looser mode, or of the time that rules give. An answer for the session clears equal questions at once.
+ * Questions to a person, from all agents in one list. Each is recorded when asked and gets exactly one answer: from a
+ * person, from a less strict mode, or by timeout. An answer for the session also answers equal open questions.
  */
+import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { actOf, type AnswerScope, coveredWords, grantedWords, type GrantScope } from '../../domain/agents/grant.ts';
 import type { AgentId, CallId } from '../../domain/ids.ts';
-import type { Mode } from '../../domain/mode.ts';
+import type { Mode } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { Grant } from '../../events/decisions.ts';
-import type { ApprovalRequest, EventBody } from '../../events/event.ts';
-import type { StandingGrant } from '../../events/state.ts';
+import type { ApprovalRequest, EventBody, Grant, StandingGrant } from '../../events/index.ts';
 import type { World } from '../../ports/world.ts';
-import type { Recorder } from '../run/recorder.ts';
+import type { Recorder } from './recorder.ts';
 
 export interface Answer {
   readonly is: 'allowed' | 'denied' | 'withdrawn';
@@ -19,63 +18,57 @@ export interface Answer {
   readonly by: string;
 }
 
-/** A file whose content decides what is done: a standing yes holds for this content. */
+/** A file whose content decides what a command does; a grant applies only to this content. */
 export interface InputFile {
   readonly path: string;
   readonly digest: string;
 }
 
-/** Which mode holds for an agent. */
 export type ModeOf = (agent: AgentId) => Mode;
 
-/** What is known of a question beside its words. */
 export interface Asking {
   readonly inputs?: readonly InputFile[];
-  /** Would it not be asked at all if these modes held? Absent: it would be, in every mode. */
+  /** Whether these modes would run the action without asking. Missing: every mode asks. */
   readonly runs?: (modeOf: ModeOf) => boolean;
 }
 
-/** Who asks: of an order only its agent counts. */
-export interface Asker {
-  readonly agent: AgentId;
-}
-
 export interface Approvals {
-  /** Waits for a person. Aborting `signal` withdraws the question. The agent is `waiting` meanwhile. */
+  /** Asks a person and waits for the answer; the agent is `waiting` meanwhile. Aborting `signal` withdraws the question. */
   ask(
-    order: Asker,
+    order: Pick<WorkOrder, 'agent'>,
     call: CallId | null,
     request: ApprovalRequest,
     signal: AbortSignal,
     asking?: Asking,
   ): Promise<Answer>;
-  /** What was done, in words; a fault when there is no such open question (answered or withdrawn meanwhile). */
+  /** A text that says what was done; a fault when the question is no longer open. */
   answer(
     approval: string,
     answer: { readonly allow: boolean; readonly scope: AnswerScope; readonly text: string },
   ): Result<string, string>;
-  /** Does a grant of the session answer it? */
+  /** Whether a grant of the session answers the request. */
   granted(agent: AgentId, request: ApprovalRequest, inputs?: readonly InputFile[]): Cover;
-  /** How many open questions would not be asked if these modes held. */
-  running(modeOf: ModeOf): number;
-  /** Answers them with yes, in the name of `by`; how many there were. */
+  /** The number of open questions that these modes would not ask. */
+  countReleasable(modeOf: ModeOf): number;
+  /** Allows those questions in the name of `by`; returns their number. */
   release(modeOf: ModeOf, by: string): number;
 }
 
 interface Open {
-  readonly order: Asker;
+  readonly order: Pick<WorkOrder, 'agent'>;
   readonly request: ApprovalRequest;
   readonly asking: Asking;
   readonly settle: (answer: Answer, grant?: Grant | 'other') => void;
 }
 
-/** In whose name a question is answered that nobody answered. */
-export const NOBODY = 'mimir';
+/** Named as the answerer of questions that nobody answered. */
+export const UNANSWERED_BY = 'mimir';
 
 /**
- * `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. `waitsOn`: does who asked
- * wait for something else as well, so that an answer alone does not let it run? `rests`: is it at no work now, so that a question
- * in its name (a process that it has left behind asks for a child) changes nothing for it?
+ * `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`:
+ * whether the agent also waits for something else, so that an answer alone does not let it run. `rests`: whether the
+ * agent is not working now (for example when a process it left behind asks for a child), so that the question does not
+ * change its status.
  */
 export function openApprovals(
   recorder: Recorder,
@@ -85,30 +78,31 @@ export function openApprovals(
   rests: (agent: AgentId) => boolean = () => false,
 ): Approvals {
   const open = new Map<string, Open>();
-  const cover = (agent: AgentId, request: ApprovalRequest, inputs: readonly InputFile[] = []): Cover =>
+  const coverFor = (agent: AgentId, request: ApprovalRequest, inputs: readonly InputFile[] = []): Cover =>
     coverOf(recorder.state().grants, agent, request, inputs);
-  const running = (modeOf: ModeOf): readonly Open[] =>
+  const releasable = (modeOf: ModeOf): readonly Open[] =>
     [...open.values()].filter(({ asking }) => asking.runs?.(modeOf) === true);
 
-  const held = (agent: AgentId): boolean =>
+  const staysWaiting = (agent: AgentId): boolean =>
     waitsOn(agent) || rests(agent) || [...open.values()].some(({ order }) => order.agent === agent);
 
   return {
     ask(order, call, request, signal, asking = {}) {
-      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '', by: NOBODY });
+      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '', by: UNANSWERED_BY });
       const id = `ask-${world.name(8)}`;
       return new Promise<Answer>((resolve, reject) => {
-        recorder.record(...requested(order, id, call, request, rests(order.agent)));
-        const over = new AbortController();
-        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: NOBODY });
+        const events = requestEvents(order.agent, id, call, request);
+        recorder.record(...(rests(order.agent) ? events.slice(0, 1) : events));
+        const done = new AbortController();
+        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: UNANSWERED_BY });
         const settle: Open['settle'] = (answer, grant) => {
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
-          over.abort('answered');
-          const more = held(order.agent);
-          // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
+          done.abort('answered');
+          const more = staysWaiting(order.agent);
+          // A fault of the log belongs to the agent that asked. Thrown in this listener, nothing could catch it.
           try {
-            recorder.record(...answered(recorder, order, id, { answer, grant }, more));
+            recorder.record(...answerEvents(recorder, order, id, { answer, grant }, more));
             resolve(answer);
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
@@ -116,7 +110,7 @@ export function openApprovals(
         };
         open.set(id, { order, request, asking, settle });
         signal.addEventListener('abort', withdraw, { once: true });
-        void denyAfter(within(), world, over.signal, (answer) => open.get(id)?.settle(answer));
+        void denyAfter(within(), world, done.signal, (answer) => open.get(id)?.settle(answer));
       });
     },
     answer(approval, { allow, scope, text }) {
@@ -125,34 +119,34 @@ export function openApprovals(
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
       const grant = allow ? givenGrant(asked, scope) : null;
       asked.settle(answer, grant ?? undefined);
-      if (grant === null) return ok(answeredWords(asked.request, allow));
+      if (grant === null) return ok(answeredText(asked.request, allow));
       for (const { order, request, asking, settle } of open.values())
-        if (cover(order.agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
+        if (coverFor(order.agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
       return ok(grantedWords(grant, grant.scope));
     },
-    granted: cover,
-    running: (modeOf) => running(modeOf).length,
+    granted: coverFor,
+    countReleasable: (modeOf) => releasable(modeOf).length,
     release(modeOf, by) {
-      const all = running(modeOf);
+      const all = releasable(modeOf);
       for (const one of all) one.settle({ is: 'allowed', text: '', by });
       return all.length;
     },
   };
 }
 
-/** `allowed once: npm test`; of a question that asks for no permission, that it was answered. */
-function answeredWords({ action, title }: ApprovalRequest, allow: boolean): string {
+/** The receipt: `allowed once: npm test`, or `answered` for a question that asks for no permission. */
+function answeredText({ action, title }: ApprovalRequest, allow: boolean): string {
   if (ANSWERED.has(action)) return allow ? 'answered' : 'not answered';
   return `${allow ? 'allowed once' : 'denied'}: ${actOf(title)}`;
 }
 
 const ANSWERED: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
 
-/** What is not offered is allowed once: less than was asked for, never more. */
+/** An answer with a scope that was not offered allows once, never more. */
 const givenGrant = ({ request, asking: { inputs = [] } }: Open, scope: AnswerScope): Grant | null =>
   scope === 'once' ? null : grantOf(request, scope, inputs);
 
-/** Nobody there is no yes. */
+/** Denies the question after the time limit. */
 async function denyAfter(
   limit: number | undefined,
   world: World,
@@ -161,7 +155,7 @@ async function denyAfter(
 ): Promise<void> {
   if (limit === undefined) return;
   await world.sleep(limit, answered);
-  settle({ is: 'denied', text: `nobody answered within ${durationText(limit)}`, by: NOBODY });
+  settle({ is: 'denied', text: `nobody answered within ${durationText(limit)}`, by: UNANSWERED_BY });
 }
 
 function durationText(ms: number): string {
@@ -169,27 +163,22 @@ function durationText(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
-/** The question, for which the agent waits where it is at work. */
-function requested(
-  { agent }: Asker,
-  approval: string,
-  call: CallId | null,
-  request: ApprovalRequest,
-  rests: boolean,
-): EventBody[] {
-  const event: EventBody = { type: 'approval.requested', agent, approval, call, request };
-  return rests
-    ? [event]
-    : [event, { type: 'agent.status', agent, status: 'waiting', reason: '', waitingFor: { is: 'person' } }];
+/** The events of a new question, with the status of the waiting agent. */
+function requestEvents(agent: AgentId, approval: string, call: CallId | null, request: ApprovalRequest): EventBody[] {
+  const waitingFor = { is: 'person' } as const;
+  return [
+    { type: 'approval.requested', agent, approval, call, request },
+    { type: 'agent.status', agent, status: 'waiting', reason: '', waitingFor },
+  ];
 }
 
-/** The answer, and the agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */
-function answered(
+/** The events of an answer. The agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */
+function answerEvents(
   recorder: Recorder,
-  { agent }: Asker,
+  { agent }: Pick<WorkOrder, 'agent'>,
   approval: string,
   { answer, grant }: { readonly answer: Answer; readonly grant: Grant | 'other' | undefined },
-  more: boolean,
+  staysWaiting: boolean,
 ): EventBody[] {
   const event: EventBody = {
     type: 'approval.answered',
@@ -201,15 +190,15 @@ function answered(
     by: answer.by,
     ...(grant === undefined || grant === 'other' ? {} : { grant }),
   };
-  if (more || recorder.state().agents.get(agent)?.status !== 'waiting') return [event];
+  if (staysWaiting || recorder.state().agents.get(agent)?.status !== 'waiting') return [event];
   return [event, { type: 'agent.status', agent, status: 'running', reason: '' }];
 }
 
-// Which questions the grants of a session answer. They stand in the log, so a resumed run has them; policy judges before them each time.
+// Matching questions with the session's grants. Grants are in the log, so a resumed run has them; policy decides before them each time.
 
 type Cover = { readonly is: 'yes' | 'no' } | { readonly is: 'changed'; readonly paths: readonly string[] };
 
-/** The grant that an answer of this scope gives; null where the question offers none. */
+/** The grant that an answer with this scope gives; null where the question does not offer it. */
 function grantOf(request: ApprovalRequest, scope: GrantScope, inputs: readonly InputFile[]): Grant | null {
   const { action, same, programs, file, title } = request;
   if (same === undefined || coveredWords(request, scope) === null) return null;
@@ -224,7 +213,7 @@ function grantOf(request: ApprovalRequest, scope: GrantScope, inputs: readonly I
   };
 }
 
-/** `changed`: it was allowed, but files that it reads are other now. */
+/** `changed`: the command was allowed, but files that it reads have changed since. */
 function coverOf(
   grants: readonly StandingGrant[],
   agent: AgentId,
@@ -239,7 +228,7 @@ function coverOf(
   return paths.length === 0 ? { is: 'yes' } : { is: 'changed', paths };
 }
 
-/** Is each of its programs allowed, by whichever answers? */
+/** Whether each program of the command is allowed by some grant. */
 function hasPrograms(grants: readonly StandingGrant[], { programs }: ApprovalRequest): boolean {
   if (programs === undefined) return false;
   const allowed = new Set(grants.flatMap((grant) => grant.programs ?? []).map((words) => JSON.stringify(words)));
@@ -249,11 +238,11 @@ function hasPrograms(grants: readonly StandingGrant[], { programs }: ApprovalReq
 const isOfFile = ({ scope, file, agent }: StandingGrant, asker: AgentId, request: ApprovalRequest): boolean =>
   scope === 'file' && agent === asker && request.action === 'write' && file === request.file;
 
-/** Changes of files were allowed to one agent, everything else to all. */
+/** Grants for file changes apply to one agent, all others to every agent. */
 const isEqual = ({ scope, same, action, agent }: StandingGrant, asker: AgentId, request: ApprovalRequest): boolean =>
   scope === 'session' && same === request.same && (action !== 'write' || agent === asker);
 
-/** Paths of files that are other now, new, or gone. */
+/** Paths of files that were changed, added or removed. */
 export function changedInputs(before: readonly InputFile[], now: readonly InputFile[]): readonly string[] {
   const known = new Map(before.map(({ path, digest }) => [path, digest]));
   const changed = now.filter(({ path, digest }) => known.get(path) !== digest).map(({ path }) => path);
@@ -261,10 +250,10 @@ export function changedInputs(before: readonly InputFile[], now: readonly InputF
   return [...changed, ...gone];
 }
 
-/** Ends a grant: what it covered is asked about again, from the next act on. */
+/** Withdraws a grant: what it covered is asked about again from the next action on. */
 export function withdrawGrant(recorder: Recorder, id: string): Result<string, string> {
   const found = recorder.state().grants.find((grant) => grant.id === id);
-  if (found === undefined) return fail('there is no such grant: it was withdrawn already');
+  if (found === undefined) return fail('no such grant (already withdrawn)');
   recorder.record({ type: 'grant.withdrawn', grant: id });
   return ok(`withdrawn: ${coveredWords(found, found.scope) ?? found.title} asks again`);
 }

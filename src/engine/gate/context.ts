@@ -1,15 +1,78 @@
-/** What most code of a run needs. Other collaborators are passed where a module is opened. */
-import type { Rules } from '../../policy/rules.ts';
+/** What most code of a run needs. Other collaborators are passed when a module is opened. */
+import type { z } from 'zod';
+import type { WorkOrder } from '../../domain/agents/agent.ts';
+import type { Prompts, Role } from '../../domain/agents/role.ts';
+import type { Budget } from '../../domain/budget.ts';
+import type { Learned } from '../../domain/plan/calibration.ts';
+import type { Turn } from '../../domain/turn.ts';
+import type { Rules } from '../../policy/index.ts';
+import type { AgentSockets } from '../../ports/control.ts';
+import type { ModelPort, Purpose } from '../../ports/model.ts';
+import type { ToolPort } from '../../ports/tool.ts';
 import type { World } from '../../ports/world.ts';
-import type { Recorder } from '../run/recorder.ts';
+import type { Recorder } from './recorder.ts';
 
 export interface RunContext {
   readonly recorder: Recorder;
   readonly world: World;
-  /** As they are at this moment: to be read anew for each decision. */
+  /** The rules that apply now. Read them again for each decision. */
   readonly rules: () => Rules;
-  /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
-  /** Stops the run so that it can be resumed, when it can't go on for anybody. */
-  readonly fail: (text: string, is: 'model' | 'denied' | 'budget') => void;
+  /** Stops the run so that it can be resumed. `is`: the kind of fault, where the result shows why the run could not continue. */
+  readonly fail: (text: string, is?: 'model' | 'denied' | 'budget') => void;
 }
+
+/** What agents are built from: roles, prompts, models and tools, under the current rules. */
+export interface AgentSetup {
+  readonly task: string;
+  /** The rules that apply now. */
+  readonly rules: Rules;
+  readonly roles: readonly Role[];
+  readonly prompts: Prompts;
+  readonly models: ModelPort;
+  readonly tools: ToolPort;
+  /** Names of the tools that a set of capabilities grants. */
+  readonly toolsOf: (capabilities: Role['capabilities']) => readonly string[];
+  /** No provider is configured, so the offline analyst answers. */
+  readonly offlineOnly: boolean;
+  /** The run's budget: `--max-cost` and similar flags, already limited by the rules. */
+  readonly runBudget: Budget;
+  /** Corrections of estimates from earlier runs; missing or empty where there were too few. */
+  readonly learned?: readonly Learned[];
+  /** The sockets that agents' commands connect to; missing where agents cannot reach the run. */
+  readonly agentSockets?: AgentSockets;
+}
+
+/** The message of an unexpected error. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Why a model could not be asked, in the only terms that the agent loop acts on. */
+export type AskFault =
+  | { readonly is: 'budget'; readonly text: string }
+  | { readonly is: 'denied'; readonly text: string }
+  | { readonly is: 'model'; readonly text: string }
+  /** The request exceeds the model's context window; fewer turns may fit. */
+  | { readonly is: 'too long'; readonly text: string }
+  /** A message arrived meanwhile: read the inbox and ask again. */
+  | { readonly is: 'told' }
+  /** The agent was interrupted or killed, or the run ended; the signal holds the reason. */
+  | { readonly is: 'stopped'; readonly text: string };
+
+export const stopped = (signal: AbortSignal): AskFault => ({ is: 'stopped', text: String(signal.reason) });
+
+export interface Question {
+  readonly order: WorkOrder;
+  readonly turns: readonly Turn[];
+  /** The purpose of the call; by default the agent's own work. */
+  readonly purpose?: Purpose;
+  /** The schema of the whole reply, if it must have one. */
+  readonly format?: z.ZodType;
+  /** The agent's last turn: no tool may be called, and the amounts that limits reserve for it may be used. */
+  readonly closing?: true;
+}
+
+/** The only tool of a reviewer's last turn: a verdict is given by this tool, never in text. */
+export const VERDICT_TOOL = 'give_verdict';
+
+/** Whether the agent is a reviewer, whose last turn is for its verdict. */
+export const isReviewer = ({ tools }: { readonly tools: readonly string[] }): boolean => tools.includes(VERDICT_TOOL);

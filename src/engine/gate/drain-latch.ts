@@ -1,67 +1,58 @@
-/** What stands before each model call and each tool while a run is handed over: nothing new begins, what runs is counted. */
+/** Holds back each model call and tool call while a run is handed over to another process, and counts the calls in flight. */
 
-export interface Hold {
-  /** Null: it may begin. Else resolves when it may be judged again, or when `signal` is aborted. */
+export interface DrainLatch {
+  /** Null: the call may begin. Otherwise resolves when the call may be judged again, or when `signal` is aborted. */
   wait(signal: AbortSignal): Promise<void> | null;
-  /** Something runs from now on, `what` in a few words; returns what says that it has ended. */
+  /** Counts a call in flight, described by `what`; returns the function that ends it. */
   begin(what: string): () => void;
-  /** What runs now. */
   running(): readonly string[];
   close(): void;
   open(): void;
-  /** Resolves when nothing runs, or when it was opened again. */
+  /** Resolves when no call is in flight, or when the latch was opened again. */
   quiet(): Promise<void>;
 }
 
-export function openHold(): Hold {
+export function openDrainLatch(): DrainLatch {
   const running = new Map<symbol, string>();
-  let closed: { readonly opened: Promise<void>; readonly open: () => void } | null = null;
+  let closed: PromiseWithResolvers<void> | null = null;
   const listeners = new Set<() => void>();
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   return {
-    wait: (signal) => (closed === null || signal.aborted ? null : orAborted(closed.opened, signal)),
+    wait: (signal) => (closed === null || signal.aborted ? null : orAborted(closed.promise, signal)),
     begin(what) {
       const id = Symbol(what);
       running.set(id, what);
       return () => {
         running.delete(id);
-        tell();
+        notify();
       };
     },
     running: () => [...running.values()],
-    close() {
-      if (closed !== null) return;
-      let open = (): void => {};
-      const opened = new Promise<void>((resolve) => (open = resolve));
-      closed = { opened, open };
-    },
+    close: () => void (closed ??= Promise.withResolvers()),
     open() {
-      closed?.open();
+      closed?.resolve();
       closed = null;
-      tell();
+      notify();
     },
     async quiet() {
-      await whatFollowsAtOnce();
+      await settleMicrotasks();
       while (running.size > 0 && closed !== null) {
-        await new Promise<void>((resolve) => {
-          const heard = (): void => {
-            listeners.delete(heard);
-            resolve();
-          };
-          listeners.add(heard);
-        });
-        await whatFollowsAtOnce();
+        const ended = Promise.withResolvers<void>();
+        listeners.add(ended.resolve);
+        await ended.promise;
+        listeners.delete(ended.resolve);
+        await settleMicrotasks();
       }
     },
   };
 }
 
-/** What comes of a reply at once, a plan, a report, a summary, is written down before the run is seen as quiet. */
-const AT_ONCE = 64;
-async function whatFollowsAtOnce(): Promise<void> {
-  for (let turn = 0; turn < AT_ONCE; turn += 1) await Promise.resolve();
+/** A plan, report or summary that directly follows a reply is recorded before the run counts as quiet. */
+const MICROTASKS = 64;
+async function settleMicrotasks(): Promise<void> {
+  for (let turn = 0; turn < MICROTASKS; turn += 1) await Promise.resolve();
 }
 
 function orAborted(opened: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -1,72 +1,122 @@
 /**
- * The one door to the outside: everything an agent does goes through here, always in this order: decide, reserve,
- * record, act, record. Judging and reserving stay one step without `await`. What models and tools are is theirs to say;
- * what is allowed is policy's; how it is done is said in budget/, model/ and tools/.
+ * Every model call and tool call of an agent passes through here, always in this order: decide, reserve, record, act, record. No `await`
+ * separates deciding and reserving. Policy decides what is allowed; budget/, model/ and tools/ carry it out.
  */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import type { RunContext } from './context.ts';
-import { lacksVerdict, VERDICT_REMINDER } from '../reviews/record.ts';
-import { type Budgets, openBudgets } from './budget/budgets.ts';
-import { askModel, type ModelParts } from './model/ask.ts';
-import { type Compaction, recordCompaction, type Room, roomOf } from './model/context-budget.ts';
-import { openLines } from './model/provider-queue.ts';
-import type { AskFault, Question } from './question.ts';
-import { noteResults, refuseTools, type ResultsTurn, type ToolParts, useTools } from './tools/use.ts';
+import { lacksVerdict, VERDICT_REMINDER } from '../../events/index.ts';
+import type { Tick } from '../../ports/controls.ts';
+import { openApprovals } from './approvals.ts';
+import { limitChanged, openBudgets } from './budget/budgets.ts';
+import type { AskFault, Question, RunContext } from './context.ts';
+import { openDrainLatch } from './drain-latch.ts';
+import { openInbox } from './inbox.ts';
+import { askModel } from './model/ask.ts';
+import { type Compaction, recordCompaction, type ContextBudget, contextBudgetOf } from './model/context-budget.ts';
+import { openProviderQueues } from './provider-queue.ts';
+import type { GateHooks, GateParts, GateSettings } from './budget/parts.ts';
+import { redactedTicks } from './recorder.ts';
+import { noteResults, refuseTools, type ResultsTurn, useTools } from './tools/use.ts';
 
 export interface Gate {
-  /** One reply of the agent's model, within policy and budget; falls back as the order says. Never rejects but for a bug. */
+  /** One reply of the agent's model, within policy and budget; falls back to other models as the order allows. Rejects only on a bug. */
   ask(question: Question, signal: AbortSignal): Promise<Result<ModelReply, AskFault>>;
-  /** All calls of one reply: reading ones together, others in the order asked; results in the order asked. */
+  /** Carries out all calls of one reply: reads in parallel, other calls in the order asked. Results come in the order asked. */
   use(order: WorkOrder, calls: readonly ToolCall[], signal: AbortSignal): Promise<readonly ToolResult[]>;
-  /** Answers calls that may not be carried out; nothing is done. */
+  /** Answers calls that must not be carried out. Nothing is done. */
   refuse(order: WorkOrder, calls: readonly ToolCall[], text: string): readonly ToolResult[];
-  /** The same results with a sentence at their end, recorded. */
+  /** Appends a sentence to the results and records them. */
   note(order: WorkOrder, turn: ResultsTurn, text: string): Turn;
   /** Puts a user turn into the agent's context and records it. */
   tell(order: WorkOrder, text: string): Turn;
-  /** Messages that wait for the agent as one user turn, recorded as delivered; null when there are none. */
+  /** Undelivered messages to the agent as one user turn, recorded as delivered; null when there are none. */
   waiting(order: WorkOrder, when: When): Turn | null;
-  /** How the agent has said that its work ends; null while it has not. */
+  /** How the agent itself has reported its end; null while it has not. */
   signalled(order: WorkOrder): WorkOutcome | null;
-  /** How much of the window of the agent's present model a request with `turns` would fill. */
-  room(order: WorkOrder, turns: readonly Turn[]): Room;
-  /** Records that the conversation goes on as these turns: the first one, the summary, the last `kept`. */
+  /** How much of the context window of the agent's present model a request with `turns` fills. */
+  room(order: WorkOrder, turns: readonly Turn[]): ContextBudget;
+  /** Records that the conversation continues as these turns: the first one, the summary, the last `kept`. */
   compacted(order: WorkOrder, to: Compaction): void;
 }
 
-export type { Desk, ToolOutput } from '../../ports/tool.ts';
+export type { ToolHost, ToolOutput } from '../../ports/tool.ts';
 type When = 'between turns' | 'at the end';
 
-/** What lies outside. */
-export type GatePorts = Pick<ModelParts, 'models'> & Pick<ToolParts, 'tools' | 'doors'> & Pick<Budgets, 'day'>;
+/** An opened gate: what agents do through it, and what the rest of the run asks of it. */
+export interface OpenGate extends Gate, Pick<GateParts, 'inbox' | 'approvals' | 'limits' | 'drain'> {
+  /** Calls `listener` for each tick of streamed text; returns the unsubscribe function. */
+  ticks(listener: (tick: Tick) => void): () => void;
+  /** The agent has another model: an agent that waits for the former one, or for an answer about a limit, is judged again. */
+  modelChanged(agent: AgentId): void;
+  /** Adds the hooks of a higher module when that module is opened. */
+  hook(more: Partial<GateHooks>): void;
+}
 
-/** What the gate needs of the run. */
-export type GateNeeds = Omit<ModelParts, keyof RunContext | keyof GatePorts | 'budgets' | 'lines' | 'useForPerson'> &
-  Omit<ToolParts, keyof RunContext | keyof GatePorts | 'budgets'> & {
-    /** What is to be delivered to `agent` now, or null. */
-    readonly inbox: { take(agent: AgentId, when: When): { text: string; messages: readonly number[] } | null };
-  };
-
-export function openGate(context: RunContext, ports: GatePorts, needs: GateNeeds): Gate {
+export function openGate(context: RunContext, settings: GateSettings): OpenGate {
   const { recorder, world } = context;
-  const { inbox, hide } = needs;
-  const budgets = openBudgets(context, ports);
-  const using: ToolParts = { ...context, ...ports, ...needs, budgets };
-  const useForPerson: ModelParts['useForPerson'] = async (order, call, signal) =>
-    (await useTools(using, order, [call], signal, 'person'))[0];
-  const asking: ModelParts = { ...context, ...ports, ...needs, budgets, lines: openLines(world), useForPerson };
+  const { options, redactor } = settings;
+  const { models, tools } = options;
+  const hooks = noHooks();
+  const approvals = openApprovals(
+    recorder,
+    world,
+    () => context.rules().answerWithin?.value,
+    (agent) => hooks.waits(agent),
+    (agent) => hooks.rests(agent),
+  );
+  const listeners = new Set<(tick: Tick) => void>();
+  const show = (tick: Tick): void => {
+    for (const listener of listeners) listener(tick);
+  };
+  const opened = {
+    hooks,
+    inbox: openInbox(recorder),
+    approvals,
+    drain: openDrainLatch(),
+    providers: openProviderQueues(world),
+  };
+  const parts: GateParts = {
+    ...context,
+    ...settings,
+    ...openBudgets(),
+    ...opened,
+    models,
+    tools,
+    modelChanges: new Map(),
+    tick: redactor === undefined ? show : redactedTicks(show, redactor),
+    hide: (text) => redactor?.known(text) ?? text,
+    useForPerson: async (order, call, signal) => (await useTools(parts, order, [call], signal, 'person'))[0],
+  };
+  const { limits, modelChanges } = parts;
+  return {
+    ...opened,
+    limits,
+    ticks(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    modelChanged(agent) {
+      limitChanged(limits, agent);
+      modelChanges.get(agent)?.();
+    },
+    hook: (more) => void Object.assign(hooks, more),
+    ...gateOf(parts),
+  };
+}
+
+function gateOf(parts: GateParts): Gate {
+  const { recorder, inbox } = parts;
   const tell = (order: WorkOrder, text: string, messages: readonly number[]): Turn => {
     recorder.record({ type: 'agent.told', agent: order.agent, text, messages });
-    return { by: 'user', text: hide(text) };
+    return { by: 'user', text: parts.hide(text) };
   };
   return {
-    ask: (question, signal) => askModel(asking, question, signal),
-    use: (order, calls, signal) => useTools(using, order, calls, signal),
-    refuse: (order, calls, text) => refuseTools(using, order, calls, text),
-    note: (order, turn, text) => noteResults(using, order, turn, text),
+    ask: (question, signal) => askModel(parts, question, signal),
+    use: (order, calls, signal) => useTools(parts, order, calls, signal),
+    refuse: (order, calls, text) => refuseTools(parts, order, calls, text),
+    note: (order, turn, text) => noteResults(parts, order, turn, text),
     tell: (order, text) => tell(order, text, []),
     waiting(order, when) {
       const mail = inbox.take(order.agent, when);
@@ -76,13 +126,40 @@ export function openGate(context: RunContext, ports: GatePorts, needs: GateNeeds
         : null;
     },
     signalled({ agent }) {
-      const said = recorder.state().agents.get(agent)?.signalled ?? null;
-      if (said === null) return null;
-      return said.status === 'completed'
-        ? { is: 'completed', summary: said.message }
-        : { is: 'failed', reason: said.message };
+      const signal = recorder.state().agents.get(agent)?.signalled ?? null;
+      if (signal === null) return null;
+      return signal.status === 'completed'
+        ? { is: 'completed', summary: signal.message }
+        : { is: 'failed', reason: signal.message };
     },
-    room: (order, turns) => roomOf(budgets, ports.tools, order, turns),
-    compacted: (order, to) => recordCompaction(budgets, ports.tools, order, to),
+    room: (order, turns) => contextBudgetOf(parts, order, turns),
+    compacted: (order, to) => recordCompaction(parts, order, to),
   };
+}
+
+/** The hooks before any higher module has been opened. */
+const noHooks = (): GateHooks => ({
+  beforeCommit: () => Promise.resolve(ok(undefined)),
+  toolHost: () => {
+    throw new Error('no tool host is set');
+  },
+  abandon: () => undefined,
+  waits: () => false,
+  rests: () => false,
+});
+
+/** One reply. Messages that arrive meanwhile are appended to the turns of the question. */
+export async function askRoot(
+  gate: Gate,
+  question: Question & { readonly turns: Turn[] },
+  when: Parameters<Gate['waiting']>[1],
+  signal: AbortSignal,
+): Promise<Result<ModelReply, Exclude<AskFault, { readonly is: 'told' }>>> {
+  for (;;) {
+    const mail = gate.waiting(question.order, when);
+    if (mail) question.turns.push(mail);
+    const reply = await gate.ask(question, signal);
+    if (reply.ok) return reply;
+    if (reply.fault.is !== 'told') return fail(reply.fault);
+  }
 }

@@ -1,77 +1,40 @@
 /**
- * Children beyond the plan, which work beside their parent, and agents that a message revives: all that works in the run
- * without a place in its schedule. How one is made is in spawn.ts, what its end brings about in child-end.ts.
+ * Children outside of the plan, and agents revived by a message: everything that works in the run without a place in its schedule. spawn.ts
+ * creates children, agent-end.ts handles the consequences of their end.
  */
-import type { AgentOutcome } from '../../domain/agents/agent.ts';
-import type { SpawnWish } from '../../domain/agents/spawn.ts';
-import type { AgentId, Millis } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { ok } from '../../domain/result.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import { activityOf, isFinal } from '../../events/queries.ts';
-import { activeAt } from '../../events/sessions/lifecycle.ts';
-import type { AgentState, RunState, SentMessage } from '../../events/state.ts';
-import { childRules } from '../../policy/children.ts';
-import type { ChildRules } from '../../policy/rules.ts';
+import type { AgentOutcome, SpawnRequest, WorkOrder } from '../../domain/agents/agent.ts';
+import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
+import { reasonText } from '../../domain/reason.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import * as events from '../../events/index.ts';
+import { type ChildRules, childRules, plannedRoleProblem, roleNamed, roleProblem } from '../../policy/index.ts';
 import type { Receipt } from '../../ports/controls.ts';
-import type { Ties } from '../agents/agent-end.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import { PARENT_STOPPED } from '../agents/agent-end.ts';
-import type { EndReason } from '../agents/agent-end.ts';
-import { markWork } from '../reviews/batch.ts';
-import type { RunParts } from '../run/parts.ts';
-import { agentAgain, orderAgain, whyClosed } from './child-again.ts';
-import type { End } from './child-end.ts';
-import { isOwed, notice, openChildrenOf, withEnd } from './child-end.ts';
-import { hasMail } from './inbox.ts';
-import { made, namedWords } from './spawn.ts';
+import * as agents from '../agents/index.ts';
+import { hasMail, spentLimit, messageOf } from '../gate/index.ts';
+import { markWork } from '../reviews/index.ts';
+import { capabilitiesIn, made, namedWords, type FamilyParts } from './spawn.ts';
 
-/**
- * For an idle run: ROOT is woken by `parts.inbox.onMail(ROOT, wake)`, told of each message to it, of a person, an agent or a
- * notice of a child; `gate.waiting` then has it. `children.settled()` and `children.working()` say whether the others are done.
- */
-export interface Children {
-  /** Makes a child of `parent` and lets it work; `by`: the agent that asks, null for a person. May wait for the person's leave. */
-  spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>>;
-  /** Lets an agent that has ended go on with its whole conversation; null, or why it can't. Its message is in the log already. */
-  revive(agent: AgentId): string | null;
-  /** Why no message revives an agent that has ended; null: one does, or it has not ended. */
-  closed(agent: AgentId): string | null;
-  /**
-   * Of a resumed run, once, behind `reopen`: what had not ended goes on, and so does who has ended and was written to after that.
-   * `isTaken`: somebody else lets it go on.
-   */
-  resume(isTaken?: (agent: AgentId) => boolean): void;
-  /** Does anything work that is not in the schedule? */
-  working(): boolean;
-  /** Resolves when nothing of that works any more, at once where nothing does. Rejects with the fault of a log. */
-  settled(): Promise<void>;
-  /** The end of the work of one that was revived or spawned and works now; undefined for others. */
-  endOf(agent: AgentId): Promise<AgentOutcome | null> | undefined;
-}
+/** Spawned children that had not ended when the run did. Only `resume` continues them. */
+const unfinishedChildren = (state: events.RunState): readonly events.AgentState[] =>
+  [...state.agents.values()].filter((one) => one.spawned !== null && !events.isFinal(one));
 
-/** Spawned children that had not ended when the run did. Nobody but `resume` goes on with them. */
-const unfinishedChildren = (state: RunState): readonly AgentState[] =>
-  [...state.agents.values()].filter((one) => one.spawned !== null && !isFinal(one));
-
-export const openChildren = (parts: () => RunParts): Children & Ties => new Beside(parts);
-
-class Beside implements Children, Ties {
-  private readonly of: () => RunParts;
-  /** What works now, each with its end. */
+export class Children {
+  private readonly parts: FamilyParts;
+  /** Running agents, each with its end. */
   private readonly now = new Map<AgentId, Promise<AgentOutcome | null>>();
-  /** Spawns that wait for a person. */
+  /** Spawns that wait for a person's answer. */
   private readonly asking = new Set<Promise<unknown>>();
   private readonly faults: unknown[] = [];
 
-  constructor(parts: () => RunParts) {
-    this.of = parts;
+  constructor(parts: FamilyParts) {
+    this.parts = parts;
+    parts.supervisor.onLeft((agent) => this.left(agent));
   }
 
-  async spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>> {
-    const parts = this.of();
-    const making = made(parts, { parent, wish, by }, (child) => {
+  /** Creates a child of `parent` and starts it; `by`: the agent that asks, null for a person. May wait for a person's approval. */
+  async spawn(parent: AgentId, wish: SpawnRequest, by: AgentId | null): Promise<Result<Receipt, string>> {
+    const { parts } = this;
+    const making = made({ ...parts, parent, wish, by }, (child) => {
       parts.conversations.keep(child.agent, true);
       this.begin(child, '');
     });
@@ -86,17 +49,24 @@ class Beside implements Children, Ties {
     });
   }
 
+  /** Why no message can revive an ended agent; null: one can, or it has not ended. */
   closed(agent: AgentId): string | null {
-    return whyClosed(this.of(), agent);
+    return whyClosed(this.parts, agent);
   }
 
+  /** The same without regard to its budget. */
+  over(one: events.AgentState): string | null {
+    return whyOver(this.parts, one);
+  }
+
+  /** Revives an ended agent with its whole conversation; null, or why that is impossible. Its message is in the log already. */
   revive(agent: AgentId): string | null {
-    const parts = this.of();
+    const { parts } = this;
     const state = parts.recorder.state().agents.get(agent);
-    if (state === undefined || !isFinal(state)) return null;
+    if (state === undefined || !events.isFinal(state)) return null;
     const closed = whyClosed(parts, agent);
     if (closed !== null) return closed;
-    // Whoever goes on with the run finds the message, and lets it go on then.
+    // The resumed run will find the message and revive the agent.
     if (parts.signal.aborted) return null;
     const one = agentAgain(parts, state);
     if (!one.ok) return one.fault;
@@ -105,19 +75,23 @@ class Beside implements Children, Ties {
     return null;
   }
 
+  /**
+   * Call once after `reopen`. Restarts unfinished children, and revives finished agents with unread messages. `isTaken`: agents that the
+   * caller restarts itself.
+   */
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
-    const parts = this.of();
-    const { recorder, crew, conversations } = parts;
+    const { parts } = this;
+    const { recorder, supervisor, conversations } = parts;
     const lives = livesIn(recorder.each({ types: ['agent.status', 'agent.finished'] }));
-    // Who was made or written to since the run goes on works already.
+    // Agents created or written to since the resume are running already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
     for (const { id } of open) conversations.keep(id, false);
     for (const child of open) {
       const end = this.endWithParent(child, lives);
       const again = agentAgain(parts, child);
-      if (end !== null) recorder.record(crew.finished(child.id, end.outcome, child.summary, end.why));
+      if (end !== null) recorder.record(supervisor.finished(child.id, end.outcome, child.summary, end.why));
       else if (!again.ok)
-        this.end({
+        supervisor.end({
           agent: child.id,
           outcome: 'failed',
           summary: `Failed: ${again.fault}`,
@@ -130,86 +104,62 @@ class Beside implements Children, Ties {
         continue;
       }
       conversations.drop(child.id);
-      this.endCalled(child.id);
+      supervisor.endCalled(child.id);
     }
     for (const agent of mailedSince(recorder.state(), lives)) if (!isTaken(agent)) this.revive(agent);
   }
 
+  /** Whether anything outside of the schedule is working. */
   working(): boolean {
     return this.now.size + this.asking.size > 0;
   }
 
+  /** Resolves when nothing outside of the schedule works any more. Rejects with a fault of the log. */
   async settled(): Promise<void> {
     while (this.working()) await Promise.allSettled([...this.now.values(), ...this.asking]);
     if (this.faults.length > 0) throw this.faults[0];
   }
 
+  /** The end of a revived or spawned agent that is running; undefined for others. */
   endOf(agent: AgentId): Promise<AgentOutcome | null> | undefined {
     return this.now.get(agent);
   }
 
-  isOwed(agent: AgentId): boolean {
-    return isOwed(this.of().recorder.state(), agent);
-  }
-
-  end(end: End): void {
-    const { options, recorder, inbox, crew } = this.of();
-    const rules = childRules(options.rules);
-    const state = recorder.state();
-    const left = rules.orphans === 'kill' ? openChildrenOf(state, end.agent) : [];
-    const more = withEnd(state, end, rules);
-    recorder.record(crew.finished(end.agent, end.outcome, end.summary, end), ...more);
-    for (const { id } of left) crew.abandon(id);
-    this.endCalled(end.agent);
-    inbox.arrived(more);
-    // Also where it is told nothing: it may have waited for just that.
-    const owner = state.agents.get(end.agent)?.owner ?? null;
-    if (owner !== null) inbox.stir(owner);
-  }
-
-  /** It had said that it is done in the very moment when it was written to: it goes on with that. */
-  left(agent: AgentId): void {
-    const { recorder } = this.of();
+  /** Revives an agent that reported its end at the moment a message arrived. */
+  private left(agent: AgentId): void {
+    const { recorder } = this.parts;
     const state = recorder.state();
     const one = state.agents.get(agent);
     if (one?.outcome === 'completed' && one.signalled !== null && hasMail(state, agent)) this.revive(agent);
   }
 
-  onMail(agent: AgentId, heard: () => void): () => void {
-    return this.of().inbox.onMail(agent, heard);
-  }
-
-  /** Lets it work; nothing waits for it here but `settled`. `before`: what it has answered in an earlier stretch. */
-  private begin(one: NewAgent, before: string): void {
-    const parts = this.of();
-    // What its review will need is kept back from its first call on.
+  /** Starts the agent; only `settled` waits for it here. `before`: its answer before it was revived. */
+  private begin(one: agents.NewAgent, before: string): void {
+    const { parts } = this;
+    // Marked first, so that the budget of its review is reserved from its first call on.
     markWork(parts);
-    const work = this.work(parts, one, () => parts.crew.run(orderAgain(parts, one), undefined, before))
+    const work = this.work(one, before)
       .catch((error: unknown) => {
         this.faults.push(error);
-        parts.stop(error instanceof Error ? error.message : String(error));
+        parts.fail(messageOf(error));
         return null;
       })
       .finally(() => {
         if (this.now.get(one.agent) === work) this.now.delete(one.agent);
       });
     this.now.set(one.agent, work);
-    if (one.taskId !== null) parts.scheduling.now?.goesOn(one.agent, work);
+    if (one.taskId !== null) parts.schedule.now()?.continueWith(one.agent, work);
   }
 
-  private async work(
-    parts: RunParts,
-    one: NewAgent,
-    run: () => Promise<AgentOutcome | null>,
-  ): Promise<AgentOutcome | null> {
+  private async work(one: agents.NewAgent, before: string): Promise<AgentOutcome | null> {
+    const { parts } = this;
     const { forced } = parts;
     const judged = forced.judges(one);
-    // What was in the project before it can't be told from what it wrote at once: all is judged that was not yet.
-    // A fault of looking is met again when it has ended, and by whoever waits for that.
+    // Changes from before cannot be told apart from its own, so everything unreviewed is reviewed. A fault here is met again when the agent ends.
     if (judged) void forced.begin(one)?.catch(() => null);
     const over = new AbortController();
     const [outcome] = await Promise.all([
-      run().finally(() => over.abort('ended')),
+      parts.supervisor.run(orderAgain(parts, one), undefined, before).finally(() => over.abort('ended')),
       watchOver(parts, one.agent, over.signal),
     ]);
     if (outcome === null || parts.signal.aborted) return null;
@@ -217,53 +167,41 @@ class Beside implements Children, Ties {
     return passage === 'open' ? outcome : passage === null ? null : 'failed';
   }
 
-  /** Those that it had called for by a tool before the run was resumed, and never went on with: nobody does by now. */
-  private endCalled(parent: AgentId): void {
-    const { recorder, crew } = this.of();
-    const { agents } = recorder.state();
-    for (const id of agents.get(parent)?.children ?? []) {
-      const one = agents.get(id);
-      if (one === undefined || one.call === null || isFinal(one) || crew.signal(id) !== null) continue;
-      this.end({ agent: id, outcome: 'abandoned', summary: one.summary, error: 'its parent stopped', silent: true });
-    }
-  }
-
-  /** ROOT takes on whose parent has ended. */
-  private adopt(child: AgentState): void {
-    const { options, recorder } = this.of();
+  private adopt(child: events.AgentState): void {
+    const { options, recorder } = this.parts;
     if (this.isLeft(child) && childRules(options.rules).orphans === 'adopt')
       recorder.record({ type: 'agent.adopted', agent: child.id, owner: ROOT });
   }
 
-  /** Its parent's end was to be its own, and the run was cut off before that; null: it goes on. */
+  /** The end that follows from its parent's end, if the run was cut off before that was recorded; null: the child continues. */
   private endWithParent(
-    child: AgentState,
+    child: events.AgentState,
     lives: ReadonlyMap<AgentId, Life>,
-  ): { readonly outcome: 'killed' | 'abandoned'; readonly why: EndReason } | null {
-    const { options, recorder } = this.of();
+  ): { readonly outcome: 'killed' | 'abandoned'; readonly why: agents.EndReason } | null {
+    const { options, recorder } = this.parts;
     if (!this.isLeft(child) || wasBegunAfter(lives, child)) return null;
     if (recorder.state().agents.get(child.owner ?? ROOT)?.outcome === 'killed')
       return { outcome: 'killed', why: KILLED_WITH_PARENT };
     const { orphans } = childRules(options.rules);
-    return orphans === 'kill' ? { outcome: 'abandoned', why: PARENT_STOPPED } : null;
+    return orphans === 'kill' ? { outcome: 'abandoned', why: agents.PARENT_STOPPED } : null;
   }
 
-  private isLeft({ spawned, owner }: AgentState): boolean {
-    const reader = owner === null ? undefined : this.of().recorder.state().agents.get(owner);
-    return spawned !== null && reader !== undefined && reader.id !== ROOT && isFinal(reader);
+  private isLeft({ spawned, owner }: events.AgentState): boolean {
+    const reader = owner === null ? undefined : this.parts.recorder.state().agents.get(owner);
+    return spawned !== null && reader !== undefined && reader.id !== ROOT && events.isFinal(reader);
   }
 }
 
-const KILLED_WITH_PARENT: EndReason = { error: 'killed with its parent', endedBy: { is: 'parent' } };
+const KILLED_WITH_PARENT: agents.EndReason = { error: 'killed with its parent', endedBy: { is: 'parent' } };
 
-/** What the log says of an agent's stretches of work: numbers of events, and what it had answered when its work ended last, if well. */
+/** An agent's stretches of work in the log: event numbers, and the answer of its last successful end. */
 interface Life {
   readonly begunAt: number;
   readonly endedAt: number;
   readonly answer: string;
 }
 
-function livesIn(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, Life> {
+function livesIn(events: Iterable<events.MimirEvent>): ReadonlyMap<AgentId, Life> {
   const lives = new Map<AgentId, Life>();
   for (const event of events) {
     if (event.type !== 'agent.finished' && (event.type !== 'agent.status' || event.status !== 'initializing')) continue;
@@ -275,57 +213,121 @@ function livesIn(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, Life> {
   return lives;
 }
 
-/** Who has ended, and was written to after that without an answer. */
-function mailedSince({ agents, messages }: RunState, lives: ReadonlyMap<AgentId, Life>): readonly AgentId[] {
+/** Ended agents with unread messages from after their end. */
+function mailedSince({ agents, messages }: events.RunState, lives: ReadonlyMap<AgentId, Life>): readonly AgentId[] {
   const endOf = (agent: AgentId): number => lives.get(agent)?.endedAt || Infinity;
-  // Who has ended by its own word was to go on with what had come before that as well.
-  const isLate = ({ to, seq }: SentMessage): boolean => seq > endOf(to) || (agents.get(to)?.signalled ?? null) !== null;
+  // An agent that reported its own end also continues with messages from before it.
+  const isLate = ({ to, seq }: events.SentMessage): boolean =>
+    seq > endOf(to) || (agents.get(to)?.signalled ?? null) !== null;
   const readers = new Set(messages.filter((one) => !one.delivered && isLate(one)).map(({ to }) => to));
   return [...readers].filter((id) => id !== ROOT && (agents.get(id)?.outcome ?? null) !== null);
 }
 
-/** Did it go on by a message when its parent had ended already? */
-const wasBegunAfter = (lives: ReadonlyMap<AgentId, Life>, { id, owner }: AgentState): boolean =>
+/** Whether a message revived it after its parent had ended. */
+const wasBegunAfter = (lives: ReadonlyMap<AgentId, Life>, { id, owner }: events.AgentState): boolean =>
   (lives.get(id)?.begunAt ?? 0) > (lives.get(owner ?? ROOT)?.endedAt ?? 0);
 
-// Children that nothing is heard of: their owner is told once, measured from events.
+// Silent children: the owner is notified once; silence is measured from events.
 
-/** Between two looks at least: an event may come in the same moment. */
+/** The shortest wait between two checks, because an event may arrive in the same moment. */
 const SHORTEST = 50;
 
-/** Watches over `agent` until `over` is aborted, it has ended, or its owner was told. Rejects with the fault of a log. */
+/** Watches `agent` until `over` is aborted, it has ended, or its owner was notified. Rejects with a fault of the log. */
 async function watchOver(
-  { options, recorder, inbox, world }: Pick<RunParts, 'options' | 'recorder' | 'inbox' | 'world'>,
+  { options, recorder, inbox, world }: FamilyParts,
   agent: AgentId,
   over: AbortSignal,
 ): Promise<void> {
   while (!over.aborted) {
     const state = recorder.state();
     const child = state.agents.get(agent);
-    if (child === undefined || isFinal(child) || child.spawned === null) return;
+    if (child === undefined || events.isFinal(child) || child.spawned === null) return;
     const limit = patienceWith(child, childRules(options.rules));
-    if (limit === null || state.messages.some(({ notice: told }) => told?.of === agent && told.is === 'idle')) return;
+    if (limit === null || state.messages.some(({ notice: other }) => other?.of === agent && other.is === 'idle'))
+      return;
     const left = silentSince(child, state, world.now()) + limit - world.now();
     if (left > 0) {
       await world.sleep(Math.max(left, SHORTEST), over);
       continue;
     }
-    const last = activityOf(child);
+    const last = events.activityOf(child);
     const words = `Child ${child.name} is idle: nothing from it for ${limit / 1000} s${last === '' ? '' : ` (last: ${last})`}`;
-    const events = notice(state, child, 'idle', words);
-    if (events.length === 0) return;
-    recorder.record(...events);
-    inbox.arrived(events);
+    const told = agents.notice(state, child, { is: 'idle' }, words);
+    if (told.length === 0) return;
+    recorder.record(...told);
+    inbox.arrived(told);
   }
 }
 
-/** Who waits for a slot is not silent: it was not let in yet. */
-const silentSince = (child: AgentState, state: RunState, now: Millis): Millis =>
-  child.status === 'initializing' ? now : activeAt(child, state);
+/** A child that waits for a slot does not count as silent. */
+const silentSince = (child: events.AgentState, state: events.RunState, now: Millis): Millis =>
+  child.status === 'initializing' ? now : events.activeAt(child, state);
 
-/** How long it may be silent before its owner is told; null: for ever. */
-function patienceWith({ spawned }: AgentState, { notify, idleTimeout }: ChildRules): Millis | null {
+/** Milliseconds of silence before the owner is notified; null: never. */
+function patienceWith({ spawned }: events.AgentState, { notify, idleTimeout }: ChildRules): Millis | null {
   const wait = spawned?.wait ?? 0;
   if (wait > 0) return wait * 1000;
   return notify.idle && idleTimeout > 0 ? idleTimeout : null;
+}
+
+// Continuing an agent that is in the log: with its original spec, the present rules, and its whole conversation.
+
+const CLOSED: Readonly<Partial<Record<AgentOutcome, string>>> = {
+  killed: 'was killed',
+  abandoned: 'was abandoned',
+  skipped: 'was skipped',
+};
+
+/** Why no message can revive the agent; null: one can, or it has not ended. */
+function whyClosed(parts: FamilyParts, agent: AgentId): string | null {
+  const one = parts.recorder.state().agents.get(agent);
+  if (one === undefined || one.outcome === null || agent === ROOT) return null;
+  return whyOver(parts, one) ?? spentLimit(parts.recorder.state(), agent, parts.world.now());
+}
+
+/** The same without regard to its budget. */
+function whyOver(parts: FamilyParts, one: events.AgentState): string | null {
+  const { options } = parts;
+  if (one.outcome === null) return null;
+  const outcome = CLOSED[one.outcome];
+  if (outcome !== undefined) return `${one.name} ${outcome} and no longer reads messages`;
+  if (one.forced !== null || one.call !== null) return `${one.name} has finished and no longer reads messages`;
+  if (one.spawned !== null && childRules(options.rules).killOnComplete)
+    return `${one.name} was closed with its turn (childAgents.cleanup.autoKillOnComplete): spawn another`;
+  const again = agentAgain(parts, one);
+  return again.ok ? whyCrowded(parts, one) : `${one.name} cannot continue: ${again.fault}`;
+}
+
+/** A revived child counts against its parent's limit like a new one. */
+function whyCrowded({ options, recorder }: FamilyParts, { name, parent, spawned }: events.AgentState): string | null {
+  if (spawned === null || parent === null) return null;
+  const { maxPerParent } = childRules(options.rules);
+  const siblings = events.openBelow(recorder.state(), parent).length;
+  if (siblings < maxPerParent.value) return null;
+  const rule = `${maxPerParent.from.rule}: ${siblings} children of its parent are not done`;
+  return `${name} cannot continue now: ${reasonText({ ...maxPerParent.from, rule })}`;
+}
+
+/** The spec to continue with, or the rule that now forbids it. */
+function agentAgain({ options, recorder, root }: FamilyParts, one: events.AgentState): Result<agents.NewAgent, string> {
+  const problemOf = one.taskId === null ? roleProblem : plannedRoleProblem;
+  const problem = problemOf(one.role, options.rules, options.roles);
+  if (problem !== null) return fail(`${problem.text}: ${reasonText(problem.reason)}`);
+  const role = roleNamed(one.role, options.roles);
+  if (role === null) return fail(`role ${one.role} no longer exists`);
+  return ok(agents.recreatedAgent(one, role, capabilitiesIn(options, root, recorder.state(), one)));
+}
+
+/** The work order to continue with. Earlier turns do not count against its limit of turns. */
+function orderAgain({ options, recorder, conversations }: FamilyParts, one: agents.NewAgent): WorkOrder {
+  const state = recorder.state();
+  const findings = agents.findingsOf(state, one.dependsOn, agents.findingLimits(options, one.model.used));
+  const order = agents.workOrderFor(options, one, findings);
+  const dir = events.workingDirOf(state, one.agent);
+  return {
+    ...order,
+    ...conversations.of(one.agent),
+    iterations: order.iterations + conversations.repliesBefore(one.agent),
+    ...(dir === '' ? {} : { workingDir: dir }),
+  };
 }

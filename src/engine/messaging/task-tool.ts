@@ -1,84 +1,76 @@
 /**
- * Children that an agent calls for by its tool Task: fresh context, only the final text comes back. The
- * call waits for its child; one that a crash or another process has cut off goes on with the child that it has.
+ * Children of the tool Task: a fresh context, and only the final text comes back. The call waits for its child; a call cut off by a crash
+ * continues with the child it has.
  */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
-import { type AgentId, type CallId, childOf, depthOf } from '../../domain/ids.ts';
+import { type CallId, childOf, depthOf } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
-import { isFinal } from '../../events/queries.ts';
-import type { AgentState } from '../../events/state.ts';
-import { standingsOf } from '../../events/turns.ts';
+import { type AgentState, isFinal, openBelow, positionsOf } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
-import { roleNamed, roleProblem } from '../../policy/roles.ts';
-import { openBelow } from './child-end.ts';
-import { budgetOf, modelFor } from '../planning/model-selection.ts';
-import type { Crew } from '../agents/supervisor.ts';
-import type { Desk, ToolOutput } from '../gate/gate.ts';
-import { OF_CALLS, openCalls } from '../gate/tools/interrupted-call.ts';
-import type { Loans } from '../agents/yield-slot.ts';
-import { createdEvent, type NewAgent, orderOf, writesIn } from '../agents/agent-spec.ts';
-import type { Recorder } from '../run/recorder.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import { createdEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
+import {
+  type AgentSetup,
+  budgetOf,
+  type ToolHost,
+  modelFor,
+  CALL_EVENTS,
+  openCalls,
+  type ToolOutput,
+} from '../gate/index.ts';
+import { allowedRole, childCapabilities, type FamilyParts } from './spawn.ts';
 
-export interface TaskParts {
-  readonly options: RunOptions;
-  readonly recorder: Recorder;
-  /** The call of the tool that asks. */
+/** A tool call that asks something of the run. */
+export interface ToolHostCall extends FamilyParts {
+  readonly order: WorkOrder;
   readonly call: CallId;
-  /** The crew is made after the gate, which needs the desk. */
-  readonly crew: () => Crew;
-  readonly loans: Loans;
+  /** Ends the call. */
+  readonly ends: AbortSignal;
 }
 
-/** Resolves with what the child has found, or why it found nothing; left open where the run was stopped meanwhile. */
-export async function taskFor(
-  parts: TaskParts,
-  order: WorkOrder,
-  wish: Parameters<Desk['spawn']>[0],
-  signal: AbortSignal,
-): Promise<ToolOutput> {
-  const before = madeBefore(parts, order);
+type SpawnArguments = Parameters<ToolHost['spawn']>[0];
+
+/** Resolves with the child's answer, or why there is none; left open where the run was stopped meanwhile. */
+export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promise<ToolOutput> {
+  const { order, recorder, yieldedSlots, supervisor, ends } = asking;
+  const before = madeBefore(asking);
   if (before !== null && isFinal(before)) return answerOf(before, before.outcome);
-  const child = before === null ? made(parts, order, wish) : again(parts, order, before);
+  const child = before === null ? made(asking, wish) : again(asking, before);
   if (!child.ok) return refused(child.fault);
-  const { agent } = child.value;
-  const outcome = await parts.loans.during(order.agent, () => parts.crew().run(child.value, stopsChild(signal)));
-  // The child is left for whoever goes on with the run, and so is the call.
+  const outcome = await yieldedSlots.during(order.agent, () => supervisor.run(child.value, stopsChild(ends)));
+  // The resumed run continues the child and the call.
   if (outcome === null) return { ...refused('the run was stopped'), open: true };
-  // Also when the step was ended: an urgent message ends the child, not the parent. Who is stopped itself does not run any more.
-  if (!parts.loans.waits(order.agent) && parts.crew().signal(order.agent)?.aborted !== true)
-    parts.recorder.record({ type: 'agent.status', agent: order.agent, status: 'running', reason: '' });
-  const ended = parts.recorder.state().agents.get(agent);
+  // Also when the step was ended, because an urgent message ends the child and not the parent. A stopped parent does not run any more.
+  if (!yieldedSlots.waits(order.agent) && supervisor.signal(order.agent)?.aborted !== true)
+    recorder.record({ type: 'agent.status', agent: order.agent, status: 'running', reason: '' });
+  const ended = recorder.state().agents.get(child.value.agent);
   return ended === undefined ? refused('The child is gone.') : answerOf(ended, outcome);
 }
 
 function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | null): ToolOutput {
   if (outcome === 'completed') return { ok: true, text: summary };
   if (outcome === 'partial' && summary !== '')
-    return { ok: true, text: `(The child ${id} ended before its work was whole: ${error ?? ''})\n\n${summary}` };
+    return { ok: true, text: `(The child ${id} ended before its work was complete: ${error ?? ''})\n\n${summary}` };
   const last = summary === '' ? '' : `\nIts last words:\n${summary}`;
   return refused(`The child ${id} did not complete (${error ?? outcome ?? 'it was stopped'}).${last}`);
 }
 
-/** The child that this very call has made before the run was resumed. */
-function madeBefore({ recorder, call }: TaskParts, { agent }: WorkOrder): AgentState | null {
+/** The child that this call spawned before the run was resumed. */
+function madeBefore({ recorder, call, order: { agent } }: ToolHostCall): AgentState | null {
   const { agents } = recorder.state();
   const children = agents.get(agent)?.children ?? [];
-  // The log is read only where there may be one: ids of calls come again.
+  // Read the log only where there may be one, because call ids can repeat.
   if (!children.some((child) => agents.get(child)?.call === call)) return null;
-  const found = openCalls(recorder.each({ types: OF_CALLS })).find((one) => one.agent === agent && one.call === call);
+  const found = openCalls(recorder.each({ types: CALL_EVENTS })).find(
+    (one) => one.agent === agent && one.call === call,
+  );
   return found?.child ? (agents.get(found.child) ?? null) : null;
 }
 
-/** A new one, in the log. The limits are looked at again: several calls of one reply were let in before one of them had a child. */
-function made(
-  { options, recorder, call }: TaskParts,
-  order: WorkOrder,
-  wish: Parameters<Desk['spawn']>[0],
-): Result<WorkOrder, string> {
+/** Records a new child. The limits are checked again, because several calls of one reply were permitted before any of them had a child. */
+function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArguments): Result<WorkOrder, string> {
   const state = recorder.state();
   const depth = depthOf(order.agent) + 1;
   const siblings = openBelow(state, order.agent).length;
@@ -89,7 +81,7 @@ function made(
   const model = modelFor(options, role.value, null);
   if (!model.ok) return model;
   const one: NewAgent = {
-    agent: nextChild(recorder, order.agent),
+    agent: childOf(order.agent, (state.agents.get(order.agent)?.children.length ?? 0) + 1),
     parent: order.agent,
     role: role.value,
     name: wish.description,
@@ -103,76 +95,44 @@ function made(
     call,
     ...(wish.protocol === undefined ? {} : { protocol: wish.protocol }),
   };
-  recorder.record(createdEvent(options, one), {
-    type: 'agent.status',
-    agent: order.agent,
-    ...WAITS_FOR_CHILD,
-  });
-  return ok({ ...orderOf(options, one, []), ...placeOf(order) });
+  recorder.record(createdEvent(options, one), { type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
+  return ok({ ...workOrderFor(options, one, []), ...placeOf(order) });
 }
 
 const WAITS_FOR_CHILD = { status: 'waiting', reason: '', waitingFor: { is: 'child' } } as const;
 
-/** The order of one that was made before, under the rules of now: what is forbidden by now ends it. */
-function again(
-  { options, recorder, crew }: TaskParts,
-  order: WorkOrder,
-  before: AgentState,
-): Result<WorkOrder, string> {
+/** The work order of an existing child under the present rules; a role that is now forbidden ends it. */
+function again({ options, recorder, supervisor, order }: ToolHostCall, before: AgentState): Result<WorkOrder, string> {
   const role = allowedRole(options, before.role);
   if (!role.ok) {
-    recorder.record(crew().finished(before.id, 'failed', before.summary, role.fault));
+    recorder.record(supervisor.finished(before.id, 'failed', before.summary, role.fault));
     return role;
   }
   recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
-  const one: NewAgent = {
-    agent: before.id,
-    parent: order.agent,
-    role: role.value,
-    name: before.name,
-    task: before.task,
-    taskId: null,
-    model: before.model,
-    capabilities: inherited(options, role.value, order, before),
-    budget: before.budget,
-    ...writesIn(before),
-    dependsOn: [],
-    ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
-  };
-  const standing = standingsOf(recorder.each({ agents: [before.id] }), [before.id]).get(before.id);
-  return ok({ ...orderOf(options, one, []), ...placeOf(order), ...standing });
+  const one = recreatedAgent(before, role.value, inherited(options, role.value, order, before));
+  const standing = positionsOf(recorder.each({ agents: [before.id] }), [before.id]).get(before.id);
+  return ok({ ...workOrderFor(options, one, []), ...placeOf(order), ...standing });
 }
 
-/** It works where its parent does. */
+/** The child works in its parent's folder. */
 const placeOf = ({ workingDir }: WorkOrder): Pick<WorkOrder, 'workingDir'> =>
   workingDir === undefined ? {} : { workingDir };
 
-function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, string> {
-  const problem = roleProblem(name, rules, roles);
-  if (problem) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
-  const role = roleNamed(name, roles);
-  return role === null ? fail(`There is no role ${name}.`) : ok(role);
-}
-
 /**
- * Never more than the parent has, and no spawning of its own: one level by this tool (D1, I011). Who works by words has children by
- * its commands, as deep as the rules let it.
+ * Never more than the parent has, and no spawning: Task children have no children of their own. In the text protocol, children may spawn as
+ * deep as the rules allow.
  */
 function inherited(
-  { rules }: RunOptions,
+  options: AgentSetup,
   role: Role,
   parent: WorkOrder,
   { protocol }: Pick<AgentState, 'protocol'>,
 ): readonly Capability[] {
-  const own = role.capabilities.filter((one) => one !== 'spawn' && parent.capabilities.includes(one));
-  const room = depthOf(parent.agent) + 1 < rules.maxNestingDepth.value;
-  return protocol === 'text' && room && parent.capabilities.includes('spawn') ? [...own, 'spawn'] : own;
+  const all = childCapabilities(options, role, childOf(parent.agent, 1), parent.capabilities);
+  return protocol === 'text' ? all : all.filter((one) => one !== 'spawn');
 }
 
-const nextChild = (recorder: Recorder, parent: AgentId): AgentId =>
-  childOf(parent, (recorder.state().agents.get(parent)?.children.length ?? 0) + 1);
-
-/** What ends the call ends its child, but for the end of the run: that leaves both to be gone on with. */
+/** Aborted with the call, except at the end of the run, when both are left for a resume. */
 function stopsChild(signal: AbortSignal): AbortSignal {
   const child = new AbortController();
   const end = (): void => {

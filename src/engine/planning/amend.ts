@@ -1,64 +1,72 @@
 /**
- * An approved plan changed while it runs: what it would be after some edits, and the change itself. Only what has not begun can be
- * other; the rest is judged by the rules of now. Which agents follow from a plan is planned.ts's, when they start the scheduler's.
+ * Amends an approved plan while it runs: the preview of some edits, and the change itself. Only tasks that have not begun can change, under
+ * the present rules. plan-agents.ts derives the agents of a plan; the scheduler starts them.
  */
+import { firstLine } from '../../domain/text/text.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import type { Budget } from '../../domain/budget.ts';
-import { permissionsOf, PERMITTED } from '../../domain/plan/permissions.ts';
+import { type ModelOption, permissionsOf, PERMITTED, type PlanTask, type SoundPlan } from '../../domain/plan/plan.ts';
 import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
-import type { ModelOption, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { jsonDigest, planDigest } from '../../domain/digest.ts';
 import { writesText } from '../../domain/plan/writes.ts';
-import { modeFor } from '../../events/modes.ts';
-import { isFinal } from '../../events/queries.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
+import { type AgentState, isFinal, modeFor, type RunState } from '../../events/index.ts';
 import type { Command, PlanChange, PlanPreview } from '../../ports/controls.ts';
-import { redactedPlan } from '../gate/redaction.ts';
-import { nodesAfter } from '../reviews/nodes.ts';
-import type { RunParts } from '../run/parts.ts';
-import { planContextOf } from './context.ts';
-import { choicesOf } from './model-selection.ts';
-import { agentsByTask, hasNotBegun, inLine, plannedAgents } from './plan-agents.ts';
+import type { RepositoryPort } from '../../ports/tree.ts';
+import { type AgentSetup, type OpenGate, redactedPlan, type RunContext } from '../gate/index.ts';
+import { nodesAfter } from '../reviews/index.ts';
+import { choicesOf, planContextOf, type PlanTerms } from './context.ts';
+import { agentsByTask, hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
+import type { Agents } from '../agents/index.ts';
+import type { Redactor } from '../../domain/text/redact.ts';
 
-/** The plan in force after `edits`, one after the other, judged by the rules of now; nothing is done. */
-export function previewPlan(parts: RunParts, edits: readonly PlanEdit[]): Result<PlanPreview, string> {
+/** The collaborators of making, approving and amending plans. */
+export interface PlanningParts extends RunContext, Agents {
+  readonly options: AgentSetup & PlanTerms;
+  readonly gate: OpenGate;
+  readonly redactor: Redactor | undefined;
+  readonly repository: RepositoryPort;
+  /** Reconciles the agents with the plan in force; set while the plan may be amended. */
+  readonly amending: { now: (() => void) | null };
+}
+
+/** The plan after `edits`, applied in order and checked against the present rules; nothing is changed. */
+export function previewPlan(parts: PlanningParts, edits: readonly PlanEdit[]): Result<PlanPreview, string> {
   const state = parts.recorder.state();
   const before = planInForce(parts, state);
   if (!before.ok) return before;
   const after = planAfter(parts, state, before.value, edits);
   if (!after.ok) return after;
-  const plan = redactedPlan(after.value, parts.options.redactor);
+  const plan = redactedPlan(after.value, parts.redactor);
   const changes = changesBetween(before.value, plan, (state.choices ?? choicesOf(parts.options)).models);
   return ok({ plan, digest: planDigest(plan), base: planDigest(before.value), changes });
 }
 
-type Amendment = Omit<Extract<Command, { readonly do: 'amend plan' }>, 'do'>;
+export type Amendment = Omit<Extract<Command, { readonly do: 'amend plan' }>, 'do'>;
 
-/** The change that the person was shown: `base` and `digest` are those of the preview. In the log before anything follows. */
-export function amendPlan(parts: RunParts, { edits, base, digest }: Amendment): Result<string, string> {
-  const { options, recorder, scheduling } = parts;
+/** Makes the change that the person was shown: `base` and `digest` are those of the preview. Recorded before anything follows from it. */
+export function amendPlan(parts: PlanningParts, { edits, base, digest }: Amendment): Result<string, string> {
+  const { options, recorder, amending } = parts;
   const preview = previewPlan(parts, edits);
   if (!preview.ok) return preview;
   const { plan, changes } = preview.value;
   if (base !== preview.value.base || digest !== preview.value.digest)
     return fail('the plan has changed meanwhile: look at it again');
-  if (base === digest) return fail('nothing would change');
+  if (base === digest) return fail('no change');
   const state = recorder.state();
   const before = state.plan ?? plan;
   const agents = plannedAgents(options, plan, state);
-  // In one piece: a run that is cut off has all of it or nothing.
+  // One batch, so that a run that is cut off has all of the change or nothing.
   recorder.record(
     { type: 'plan.amended', plan, digest, changes: changes.map(({ text }) => text), by: 'person' },
-    ...inLine(parts, state, agents, { before, now: plan }),
+    ...reconcile(parts, state, agents, { before, now: plan }),
   );
-  scheduling.amend?.();
-  // What it allows by now needs no answer any more.
-  parts.approvals.release((agent) => modeFor(recorder.state(), agent), 'the changed plan');
+  amending.now?.();
+  // Questions that the changed plan answers are withdrawn as allowed.
+  parts.gate.approvals.release((agent) => modeFor(recorder.state(), agent), 'the changed plan');
   return ok(receiptOf(changes));
 }
 
@@ -70,23 +78,23 @@ function receiptOf(changes: readonly PlanChange[]): string {
   return `plan changed: ${counts.join(', ') || 'its order'}`;
 }
 
-/** The approved plan, where it may be amended now; else why not. */
-function planInForce({ signal, scheduling }: RunParts, state: RunState): Result<SoundPlan, string> {
+/** The approved plan if it may be amended now; otherwise why not. */
+function planInForce({ signal, schedule, amending }: PlanningParts, state: RunState): Result<SoundPlan, string> {
   const { plan, approvedDigest, finished, phase } = state;
   if (finished !== null) return fail('the run has ended: its plan is done');
-  if (signal.aborted) return fail('the run is being stopped: its plan can be changed once it was resumed');
-  if (plan === null || approvedDigest === null) return fail('no plan is approved yet: change the one on the table');
+  if (signal.aborted) return fail('the run is being stopped: resume it to change its plan');
+  if (plan === null || approvedDigest === null) return fail('no plan is approved yet: edit the proposed plan');
   if (planDigest(plan) !== approvedDigest) return fail('the stored plan is not the one that was approved');
-  if (scheduling.amend !== null) return ok(plan);
+  if (amending.now !== null) return ok(plan);
   return fail(
-    phase === 'merging' || scheduling.now !== null
-      ? 'all its tasks have ended and the report is being written: nothing can be changed any more'
-      : 'its agents are just being made: try again',
+    phase === 'merging' || schedule.now() !== null
+      ? 'all its tasks have ended and the report is being written: the plan can no longer be changed'
+      : 'its agents are being created: try again',
   );
 }
 
 function planAfter(
-  parts: RunParts,
+  parts: PlanningParts,
   state: RunState,
   before: SoundPlan,
   edits: readonly PlanEdit[],
@@ -109,39 +117,39 @@ function planAfter(
   return ok(forced.length === 0 ? after : { ...after, forced });
 }
 
-interface Begun {
+interface StartedTask {
   readonly task: PlanTask;
   readonly agent: AgentState | undefined;
 }
 
-type AllBegun = ReadonlyMap<string, Begun>;
+type StartedTasks = ReadonlyMap<string, StartedTask>;
 
-/** Tasks that an amendment can't touch: begun, ended, or left out. */
-function begunIn({ scheduling }: RunParts, state: RunState, plan: SoundPlan): AllBegun {
+/** Tasks that an amendment cannot change: begun, ended, or skipped. */
+function begunIn({ schedule }: PlanningParts, state: RunState, plan: SoundPlan): StartedTasks {
   const agents = agentsByTask(state);
   return new Map(
-    plan.tasks.flatMap((task): [string, Begun][] => {
+    plan.tasks.flatMap((task): [string, StartedTask][] => {
       const agent = agents.get(task.id);
       if (agent === undefined) return [];
-      // Of one whose tree is looked at first nothing is in the log yet.
-      const isFree = hasNotBegun(agent) && !(scheduling.now?.hasBegun(agent.id) ?? false);
+      // While the tree is examined before an agent's start, the log has nothing of that agent yet.
+      const isFree = hasNotBegun(agent) && !(schedule.now()?.hasBegun(agent.id) ?? false);
       return isFree ? [] : [[task.id, { task, agent }]];
     }),
   );
 }
 
-/** The choices that were sent with the plan, and of the limits the tighter ones. */
-function contextOf({ options }: RunParts, state: RunState): PlanContext {
+/** The choices sent with the plan, with the tighter of the old and new limits. */
+function contextOf({ options }: PlanningParts, state: RunState): PlanContext {
   const choices = state.choices ?? choicesOf(options);
   const { limits } = choices;
   const maxTasks = Math.min(limits.maxTasks, options.rules.maxTasksPerPlan.value);
   const context = planContextOf(options, { ...choices, limits: { ...limits, maxTasks } });
-  // A new task is nobody's: the id of one that is gone would give it that one's agent.
+  // An id is never reused, because a new task would inherit the agent of the removed one.
   return { ...context, taken: [...agentsByTask(state).keys()] };
 }
 
-/** What has begun is as it was approved, whatever the rules say by now: it is theirs to stop it, not this check's. */
-const withBegun = (context: PlanContext, begun: readonly Begun[]): PlanContext => ({
+/** Tasks that have begun stay as approved, whatever the present rules are; stopping them is not this check's task. */
+const withBegun = (context: PlanContext, begun: readonly StartedTask[]): PlanContext => ({
   ...context,
   mainHasBegun: begun.some(({ task }) => task.role === MAIN),
   roleProblem: (role) => (begun.some(({ task }) => task.role === role) ? null : context.roleProblem(role)),
@@ -152,8 +160,8 @@ const withBegun = (context: PlanContext, begun: readonly Begun[]): PlanContext =
   },
 });
 
-/** Why a task that is still to come can't be, by the rules alone. */
-function barred({ tasks }: SoundPlan, begun: AllBegun, context: PlanContext): string | null {
+/** Why a task that has not begun is not allowed by the present rules. */
+function barred({ tasks }: SoundPlan, begun: StartedTasks, context: PlanContext): string | null {
   for (const { id, role, model } of tasks) {
     if (begun.has(id)) continue;
     const problem = context.roleProblem(role);
@@ -164,59 +172,47 @@ function barred({ tasks }: SoundPlan, begun: AllBegun, context: PlanContext): st
   return null;
 }
 
-/** As it was approved, where it is written like that: what rules of now would make of it is of no matter any more. */
-const asItWas = (begun: Begun | undefined, task: PlanTask): PlanTask =>
+/** The task as approved, where its text is unchanged, without re-evaluating it under the present rules. */
+const asItWas = (begun: StartedTask | undefined, task: PlanTask): PlanTask =>
   begun === undefined || !isWrittenSame(begun, task)
     ? task
     : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn, ...orderOf(task) });
 
 const orderOf = ({ after }: PlanTask): Pick<PlanTask, 'after'> => (after === undefined ? {} : { after });
 
-/** They are no part of the work: a person may change them of a task that has begun. */
+/** Permissions may change for tasks that have begun. */
 function withPermissionsOf({ permissions }: PlanTask, begun: PlanTask): PlanTask {
   const { permissions: _, ...task } = begun;
   return permissions === undefined ? task : { ...task, permissions };
 }
 
-function isWrittenSame({ task: old, agent }: Begun, now: PlanTask): boolean {
-  // Of one that was left out nobody waits for the needs: they may be gone.
+function isWrittenSame({ task: old, agent }: StartedTask, now: PlanTask): boolean {
+  // A skipped task waits for nothing, so its dependencies may be gone.
   const needs = agent?.outcome === 'skipped' ? [] : [old.dependsOn, now.dependsOn].map((ids) => ids.toSorted().join());
   return needs[0] === needs[1] && jsonDigest(written(old)) === jsonDigest(written(now));
 }
 
-const written = ({
-  role,
-  description,
-  model,
-  tools,
-  budget,
-  estimatedTokens,
-  writes,
-  alongside = [],
-  maySpawn,
-  effort,
-}: PlanTask): unknown => ({
-  role,
-  description: description.replaceAll(UNKEPT, ''),
-  asked: model.asked,
-  tools: tools.toSorted(),
-  budget,
-  estimatedTokens,
-  writes,
-  alongside: alongside.toSorted(),
-  maySpawn,
-  effort,
-});
+function written(task: PlanTask): unknown {
+  const { id: _id, dependsOn: _needs, after: _after, permissions: _may, model, alongside = [], ...rest } = task;
+  const { estimatedCost: _cost, estimatedSeconds: _seconds, ...own } = rest;
+  return {
+    ...own,
+    description: task.description.replaceAll(UNKEPT, ''),
+    asked: model.asked,
+    tools: task.tools.toSorted(),
+    alongside: alongside.toSorted(),
+  };
+}
 
-/** What screens show otherwise or not at all: a plan that comes back from one has lost it. */
+/** Characters that screens show differently or drop, so that a plan returned from one lacks them. */
 const UNKEPT = /[\s\p{M}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** The tasks that an edit is made to; its order may be changed of any. */
+/** The tasks that an edit changes; the order of tasks may always change. */
 function namedIn(edit: PlanEdit): readonly string[] {
   switch (edit.is) {
     case 'join':
       return [edit.task, edit.other];
-    // A whole plan, or models of all: what is as it was is no change.
+    // Unchanged parts of a whole plan, or of a change of all models, do not count.
     case 'replace':
     case 'models':
     case 'add':
@@ -229,8 +225,8 @@ function namedIn(edit: PlanEdit): readonly string[] {
   }
 }
 
-/** Why what became of the plan can't be, for the first task that has begun and would be another. */
-function touched(before: SoundPlan, after: SoundPlan, begun: AllBegun): string | null {
+/** The refusal for the first task that has begun and would change. */
+function touched(before: SoundPlan, after: SoundPlan, begun: StartedTasks): string | null {
   const other = before.tasks.find(({ id }) => {
     const [one, now] = [begun.get(id), after.tasks.find((task) => task.id === id)];
     return one !== undefined && (now === undefined || !isWrittenSame(one, now));
@@ -239,14 +235,14 @@ function touched(before: SoundPlan, after: SoundPlan, begun: AllBegun): string |
 }
 
 /** `#2 finder has begun: only what has not begun can be changed` */
-function refusal({ tasks }: SoundPlan, begun: AllBegun, id: string): string {
+function refusal({ tasks }: SoundPlan, begun: StartedTasks, id: string): string {
   const { task, agent } = begun.get(id) ?? {};
   const how = agent !== undefined && isFinal(agent) ? 'has ended' : 'has begun';
   const at = tasks.findIndex((one) => one.id === id) + 1;
   return `#${at} ${task?.role ?? id} ${how}: only what has not begun can be changed`;
 }
 
-function tooMany({ options }: RunParts, state: RunState, before: SoundPlan, after: SoundPlan): string | null {
+function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan, after: SoundPlan): string | null {
   const known = agentsByTask(state);
   const come = after.tasks.filter(({ id }) => !known.has(id)).length;
   const { value, from } = options.rules.maxAgentsPerRun;
@@ -255,14 +251,14 @@ function tooMany({ options }: RunParts, state: RunState, before: SoundPlan, afte
   return `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already, and at most ${value} are allowed: ${reasonText(from)}`;
 }
 
-// What differs between two plans, a line for each task, as the person is asked about it. Pure.
+// The differences between two plans, one line per task, as shown to the person. Pure.
 
 /**
- * Added and changed tasks in the order of `after`, each behind the dropped ones that stood before it. Tasks that are in both are
- * named by their place in `before`, as the person knows them. Estimates alone are no difference, the order only where it is all.
+ * Added and changed tasks in the order of `after`, each after the dropped tasks that preceded it. Tasks in both plans are named by their
+ * position in `before`, which the person knows. Estimates alone are no difference; the order counts only if nothing else changed.
  */
 function changesBetween(before: SoundPlan, after: SoundPlan, models: readonly ModelOption[]): readonly PlanChange[] {
-  const look: Look = { before, after, models };
+  const look: PlanComparison = { before, after, models };
   const lines = after.tasks.flatMap((task): readonly Placed[] => {
     const at = before.tasks.findIndex(({ id }) => id === task.id);
     const old = before.tasks[at];
@@ -280,22 +276,22 @@ function changesBetween(before: SoundPlan, after: SoundPlan, models: readonly Mo
   return all.length === 0 ? movesIn(look) : all;
 }
 
-/** It concerns the plan as a whole; the line is placed at its last task. */
-function commitChange({ before, after }: Look): readonly PlanChange[] {
+/** Concerns the whole plan; the line is attached to the last task. */
+function commitChange({ before, after }: PlanComparison): readonly PlanChange[] {
   const last = after.tasks.at(-1);
   if (before.commit === after.commit || last === undefined) return [];
   const text = after.commit === true ? 'main commits the work at the end' : 'nothing is committed at the end';
   return [{ is: 'changed', task: last.id, text }];
 }
 
-interface Look {
+interface PlanComparison {
   readonly before: SoundPlan;
   readonly after: SoundPlan;
   readonly models: readonly ModelOption[];
 }
 
 interface Placed {
-  /** Its place in the plan of before; null for a new one. */
+  /** Its position in `before`; null for a new task. */
   readonly at: number | null;
   readonly change: PlanChange;
 }
@@ -311,7 +307,7 @@ function merged(lines: readonly Placed[], gone: readonly Placed[]): readonly Pla
 }
 
 /** `#4 tester` */
-function nameIn({ before, after }: Pick<Look, 'before' | 'after'>, id: string): string {
+function nameIn({ before, after }: Pick<PlanComparison, 'before' | 'after'>, id: string): string {
   for (const { tasks } of [before, after]) {
     const at = tasks.findIndex((task) => task.id === id);
     const task = tasks[at];
@@ -320,18 +316,18 @@ function nameIn({ before, after }: Pick<Look, 'before' | 'after'>, id: string): 
   return id;
 }
 
-function addedLine(look: Look, { id, role, model, dependsOn, description }: PlanTask): PlanChange {
+function addedLine(look: PlanComparison, { id, role, model, dependsOn, description }: PlanTask): PlanChange {
   const at = look.after.tasks.findIndex((task) => task.id === id) + 1;
   const needs = dependsOn.length === 0 ? '' : `, needs ${namesIn(look, dependsOn)}`;
   const text = `#${at} ${role}: added on ${labelOf(look, model.used)}${needs}: ${firstLine(description)}`;
   return { is: 'added', task: id, text };
 }
 
-const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
-const namesIn = (look: Look, ids: readonly string[]): string => ids.map((id) => nameIn(look, id)).join(', ');
-const labelOf = ({ models }: Look, used: string): string => models.find(({ id }) => id === used)?.label ?? used;
+const namesIn = (look: PlanComparison, ids: readonly string[]): string => ids.map((id) => nameIn(look, id)).join(', ');
+const labelOf = ({ models }: PlanComparison, used: string): string =>
+  models.find(({ id }) => id === used)?.label ?? used;
 
-function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
+function wordsOf(look: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [come, gone] = [missing(task.dependsOn, old.dependsOn), missing(old.dependsOn, task.dependsOn)];
   return [
     old.role === task.role ? '' : `role ${old.role} -> ${task.role}`,
@@ -349,15 +345,15 @@ function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
   ].filter((one) => one !== '');
 }
 
-function permissionWords({ before, after }: Look, old: PlanTask, task: PlanTask): readonly string[] {
+function permissionWords({ before, after }: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [was, is] = [permissionsOf(before, old), permissionsOf(after, task)];
   return PERMITTED.map((what) =>
     was[what] === is[what] ? '' : is[what] === 'allow' ? `${what} are allowed without asking` : `${what} ask`,
   );
 }
 
-/** What it has to come after now, and beside what it may run by now. */
-function orderWords(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
+/** Tasks that it must now follow, and tasks that it may now run beside. */
+function orderWords(look: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [before, now] = [old.after ?? [], task.after ?? []];
   const come = now.filter((one) => !before.some((other) => other.task === one.task));
   const beside = missing(task.alongside ?? [], old.alongside ?? []);
@@ -367,7 +363,7 @@ function orderWords(look: Look, old: PlanTask, task: PlanTask): readonly string[
   ];
 }
 
-function modelWords(look: Look, old: PlanTask, { model }: PlanTask): string {
+function modelWords(look: PlanComparison, old: PlanTask, { model }: PlanTask): string {
   const [from, to] = [labelOf(look, old.model.used), labelOf(look, model.used)];
   if (old.model.used !== model.used) {
     const why = model.because === null ? '' : ` (asked for ${model.asked}; ${model.because})`;
@@ -402,8 +398,8 @@ const missing = <T>(from: readonly T[], others: readonly T[]): readonly T[] =>
 const isSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
   missing(a, b).length === 0 && missing(b, a).length === 0;
 
-/** Where only the order is another one: the tasks that stand elsewhere. */
-function movesIn(look: Look): readonly PlanChange[] {
+/** The tasks whose position changed, where only the order differs. */
+function movesIn(look: PlanComparison): readonly PlanChange[] {
   return look.after.tasks.flatMap(({ id }, at): readonly PlanChange[] => {
     if (look.before.tasks[at]?.id === id) return [];
     return [{ is: 'changed', task: id, text: `${nameIn(look, id)}: now in place ${at + 1}` }];

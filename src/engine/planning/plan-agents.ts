@@ -1,27 +1,17 @@
-/**
- * Who has which task of the plan in force, `ROOT::S1`, `ROOT::S2` …: an agent's id stays with its task for ever, its name as long as
- * its role does. And what brings the agents of a run in line with a plan that was amended. Whether it may be is amend.ts's.
- */
-import type { Budget } from '../../domain/budget.ts';
-import { tightest } from '../../domain/budget.ts';
+/** Assigns agents to the tasks of the plan in force, and reconciles the agents of a run with an amended plan. An agent's id stays with its task. */
+import { type Budget, tightest } from '../../domain/budget.ts';
 import { jsonDigest } from '../../domain/digest.ts';
-import { withEffort } from '../../domain/models/effort.ts';
-import type { TaskId } from '../../domain/ids.ts';
-import { childOf, ROOT } from '../../domain/ids.ts';
+import { withEffort } from '../../domain/models/provider.ts';
+import { childOf, ROOT, type TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
-import type { EventBody } from '../../events/event.ts';
-import { isFinal, isTakenOut, TAKEN_OUT } from '../../events/queries.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
-import { roleNamed } from '../../policy/roles.ts';
-import { budgetOf } from './model-selection.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import { capabilitiesOf, createdEvent, writesIn } from '../agents/agent-spec.ts';
-import type { RunParts } from '../run/parts.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import { type AgentState, type EventBody, isFinal, isTakenOut, type RunState, TAKEN_OUT } from '../../events/index.ts';
+import { roleNamed } from '../../policy/index.ts';
+import { capabilitiesOf, createdEvent, type AgentSupervisor, type NewAgent, writesIn } from '../agents/index.ts';
+import { type AgentSetup, budgetOf } from '../gate/index.ts';
 
-/** One agent for each task, in plan order. Tasks without one yet get the next free numbers below ROOT. */
-export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunState): readonly NewAgent[] {
+/** One agent for each task, in plan order. New tasks get the next free numbers below ROOT. */
+export function plannedAgents(options: AgentSetup, plan: SoundPlan, state: RunState): readonly NewAgent[] {
   const known = agentsByTask(state);
   let taken = state.agents.get(ROOT)?.children.length ?? 0;
   const ids = new Map(plan.tasks.map(({ id }) => [id, known.get(id)?.id ?? childOf(ROOT, (taken += 1))]));
@@ -48,19 +38,19 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunSt
   });
 }
 
-/** Of an agent that was made when plans did not say what may be changed, nothing is said of it now. */
+/** An agent created by a version without `writes` in plans keeps none. */
 const saidOf = (agent: AgentState | undefined, task: PlanTask): { readonly writes?: readonly string[] } =>
   agent !== undefined && agent.writes === undefined ? {} : { writes: task.writes };
 
-/** The agents of planned tasks, those that were taken out among them. */
+/** The agents of planned tasks, including removed ones. */
 export const agentsByTask = (state: RunState): ReadonlyMap<TaskId, AgentState> =>
   new Map([...state.agents.values()].flatMap((one) => (one.taskId === null ? [] : [[one.taskId, one]])));
 
-/** Can the plan still say otherwise of it? Not of one that was begun, or left out. */
+/** Whether the plan may still change the agent: it has neither begun nor been skipped. */
 export const hasNotBegun = (one: AgentState): boolean =>
   one.firstRunAt === null && (one.outcome === null ? one.status === 'pending' : isTakenOut(one));
 
-/** `finder`, or `finder 1`, `finder 2` where there are several. Who has one of its role keeps it, and none is given twice. */
+/** Names `finder`, or `finder 1`, `finder 2` if there are several. Existing names are kept, and none is given twice. */
 function namesOf(
   tasks: readonly PlanTask[],
   known: ReadonlyMap<TaskId, AgentState>,
@@ -88,18 +78,18 @@ function freeName(role: string, from: number, taken: ReadonlySet<string>): strin
   return `${role} ${number}`;
 }
 
-/** The plan that the agents are in line with, and the one they are to be. */
+/** The plan that the agents match now, and the one that they shall match. */
 interface Plans {
   readonly before: SoundPlan;
   readonly now: SoundPlan;
 }
 
 /**
- * What makes the agents of `state` those of the plan of now: new ones, changes of those that have not begun, ends of those
- * whose task is gone. Limits that the plan says nothing new of stay as they are: a person may have set them since.
+ * The events that reconcile the agents with the new plan: new agents, changes of those that have not begun, ends of those whose task is
+ * gone. Limits that the plan does not change stay, because a person may have set them.
  */
-export function inLine(
-  { options, crew }: Pick<RunParts, 'options' | 'crew'>,
+export function reconcile(
+  { options, supervisor }: { readonly options: AgentSetup; readonly supervisor: Pick<AgentSupervisor, 'finished'> },
   state: RunState,
   agents: readonly NewAgent[],
   plans: Plans,
@@ -117,7 +107,7 @@ export function inLine(
   const gone = [...state.agents.values()].filter(
     (one) => one.taskId !== null && !planned.has(one.id) && !isFinal(one) && hasNotBegun(one),
   );
-  return [...come, ...changed, ...gone.map(({ id }) => crew.finished(id, 'skipped', '', TAKEN_OUT))];
+  return [...come, ...changed, ...gone.map(({ id }) => supervisor.finished(id, 'skipped', '', TAKEN_OUT))];
 }
 
 const isSame = (a: unknown, b: unknown): boolean => jsonDigest(a) === jsonDigest(b);

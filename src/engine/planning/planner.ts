@@ -1,70 +1,74 @@
 /**
- * From a task to a sound plan: one model call through the gate, its answer read and checked, faults sent back at most
- * twice, then a plan of one task. Charged to ROOT. What may be in a plan is policy's.
+ * Makes a plan from a task: one model call through the gate, whose answer is parsed and checked; faults are sent back at most twice, then a
+ * plan of one task is used. Charged to ROOT. Policy decides what a plan may contain.
  */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
-import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/effort.ts';
-import { checkPlan, type PlanContext, readDraft } from '../../domain/plan/check-plan.ts';
+import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/provider.ts';
+import { checkPlan, type PlanContext, planIn, plannerForm, readDraft } from '../../domain/plan/check-plan.ts';
 import type { DraftPlan, ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../domain/plan/plan.ts';
-import { planIn, plannerForm } from '../../domain/plan/planner-form.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { headOf, plainLine, plainText } from '../../domain/text/text.ts';
+import { headOf, paragraphs, plainLine, plainText } from '../../domain/text/text.ts';
 import type { ModelReply, Turn } from '../../domain/turn.ts';
-import type { Gate } from '../gate/gate.ts';
-import type { AskFault } from '../gate/question.ts';
-import { askRoot } from '../messaging/ask-root.ts';
-import type { RunOptions } from '../run/run-options.ts';
-import { withoutPermissions } from './permissions.ts';
+import { type AskFault, askRoot } from '../gate/index.ts';
+import type { PlanningParts } from './amend.ts';
+import { planContextOf, type PlanTerms, withoutPermissions } from './context.ts';
+import { workOrderFor, withInstructions } from '../agents/index.ts';
 
 const REPAIRS = 2;
-/** What a planner may estimate for one task. */
+/** Bounds of a planner's estimate for one task. */
 const [LEAST_TOKENS, MOST_TOKENS] = [500, 1_000_000];
 
-type PlanningFault = Exclude<AskFault, { readonly is: 'told' | 'too long' }>;
+export type PlanningFault = Exclude<AskFault, { readonly is: 'told' | 'too long' }>;
 
-export interface Planning {
-  readonly options: RunOptions;
-  readonly gate: Gate;
-  readonly root: WorkOrder;
-  readonly context: PlanContext;
-  /** Gathered only where a planner is asked. */
-  readonly facts: (signal: AbortSignal) => Promise<RepositoryFacts>;
-  /** What the person said when asking for another plan; empty at first. */
+interface PlanningTask extends PlanningParts {
+  readonly choices: PlanChoices;
+  /** The person's hint when asking for another plan; empty at first. */
   readonly hint: string;
-  /** The plan that was not taken then; null at first. */
+  /** The plan that was declined then; null at first. */
   readonly before: SoundPlan | null;
 }
 
-/** A plan, and who made it, as the screens say it. */
-interface Planned {
+/** A plan, and who made it, as the screens show it. */
+export interface Planned {
   readonly plan: SoundPlan;
   readonly by: string;
-  /** Why it is none of the planner's; absent where it is, and where no planner was to be asked. */
+  /** Why it is not the planner's; absent where it is, and where no planner was to be asked. */
   readonly fault?: string;
 }
 
-/** Resolves with a sound plan and who made it. Fails only when no model could be asked. */
-export async function makePlan(planning: Planning, signal: AbortSignal): Promise<Result<Planned, PlanningFault>> {
+/** Resolves with a sound plan and its maker. Fails only when no model could be asked and there is no substitute. */
+export async function makePlan(task: PlanningTask): Promise<Result<Planned, PlanningFault>> {
+  const planning = { ...task, context: planContextOf(task.options, task.choices) };
+  const made = await madeBy(planning);
+  const byHand = made.ok ? null : planByHand(planning, made.fault);
+  return byHand === null ? made : ok(byHand);
+}
+
+interface PlanMaking extends PlanningTask {
+  readonly context: PlanContext;
+}
+
+async function madeBy(planning: PlanMaking): Promise<Result<Planned, PlanningFault>> {
   const { options, context } = planning;
   if (options.plan !== null) {
     const given = checkPlan(withModels(options.plan.draft, options), context);
     return given.ok ? ok({ plan: given.value, by: options.plan.from }) : fail(notSound(options.plan.from, given.fault));
   }
-  // A person who was shown the plan and wants another one wants a planner's.
+  // A person who asks for another plan gets one from a planner.
   if (options.direct === true && planning.hint === '') return oneTask(planning, 'main was asked directly', 'you');
   if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
   if (severalRoles(context.choices).length === 0)
     return oneTask(planning, 'the rules allow no role of a sub-agent', 'the rules');
-  return askPlanner(planning, signal);
+  return askPlanner(planning);
 }
 
 /**
- * Where a person waits for the plan and nobody could make one: the former plan, else one task by hand, so that the reason can be
- * read, the plan made again or changed. Null where there is nothing to offer: then the run ends with the fault.
+ * A substitute where a person waits and no plan could be made: the former plan, otherwise one task, so that the person can read the reason,
+ * edit or retry. Null where there is none; the run then ends with the fault.
  */
-export function planByHand(planning: Planning, fault: PlanningFault): Planned | null {
+function planByHand(planning: PlanMaking, fault: PlanningFault): Planned | null {
   const { options, before } = planning;
   if (options.approval !== 'person' || (fault.is !== 'model' && fault.is !== 'budget')) return null;
   if (before !== null) return { plan: before, by: 'Mimir', fault: fault.text };
@@ -72,9 +76,16 @@ export function planByHand(planning: Planning, fault: PlanningFault): Planned | 
   return one.ok ? { ...one.value, fault: fault.text } : null;
 }
 
-async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Result<Planned, PlanningFault>> {
-  const { options, gate, root, context, hint, before } = planning;
-  const facts = await planning.facts(signal);
+async function askPlanner(planning: PlanMaking): Promise<Result<Planned, PlanningFault>> {
+  const { options, gate, context, hint, before, signal } = planning;
+  // Collected only where a planner is asked.
+  const facts = await planning.repository.facts(signal);
+  const root: WorkOrder = {
+    ...workOrderFor(options, planning.root, []),
+    system: withInstructions(options.prompts.plan, options.prompts),
+    tools: [],
+    capabilities: [],
+  };
   const { choices } = context;
   const roles = severalRoles(choices).map(({ name }) => name);
   const split = !options.rules.autoDetect.value;
@@ -105,13 +116,13 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
   }
 }
 
-/** One task in place of the planner's plan, and why. */
-function instead(planning: Planning, fault: string): ReturnType<typeof oneTask> {
+/** One task in place of the planner's plan, with the reason. */
+function instead(planning: PlanMaking, fault: string): ReturnType<typeof oneTask> {
   const one = oneTask(planning, fault, 'Mimir');
   return one.ok ? ok({ ...one.value, fault }) : one;
 }
 
-/** The failed answer stays in the conversation. Providers refuse a turn without a word. */
+/** Keeps the failed answer in the conversation. Providers reject an empty turn. */
 export const answered = ({ text, opaque }: ModelReply): Turn => ({
   by: 'model',
   text: text.trim() === '' ? '(no answer)' : text,
@@ -119,10 +130,10 @@ export const answered = ({ text, opaque }: ModelReply): Turn => ({
   ...(opaque === undefined ? {} : { opaque }),
 });
 
-/** What the reply makes: a plan, or what is wrong with it in the words that the model is told. */
+/** The plan in a reply, or its faults as told to the model. */
 function readReply(
   reply: ModelReply,
-  options: RunOptions,
+  options: PlanTerms,
   context: PlanContext,
 ): Result<SoundPlan, readonly PlanFault[]> {
   const json = planIn(reply.text);
@@ -135,7 +146,7 @@ function readReply(
   );
 }
 
-/** A single task is main's, whatever role the planner names. */
+/** A single task is always main's, whatever role the planner names. */
 function doneByMain(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   const [task, ...more] = draft.tasks;
   if (task === undefined || more.length > 0 || !choices.roles.some(({ name }) => name === MAIN)) return draft;
@@ -150,7 +161,7 @@ function formFault({ text, stopReason }: ModelReply): PlanFault {
   return { task: null, problem: stopReason === 'output limit' ? cut : none };
 }
 
-/** An estimate sizes budgets: one that can't be meant is brought within what one agent may use. */
+/** Estimates size budgets, so impossible ones are limited to what one agent may use. */
 function withBounds(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   const tasks = draft.tasks.map((task) => {
     if (task.estimatedTokens === undefined) return task;
@@ -161,8 +172,8 @@ function withBounds(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   return { ...draft, tasks };
 }
 
-/** `--model` and `--role-model` are asked for in place of what the planner recommends. */
-function withModels(draft: DraftPlan, { model, roleModels }: RunOptions): DraftPlan {
+/** `--model` and `--role-model` override the planner's recommendations. */
+function withModels(draft: DraftPlan, { model, roleModels }: PlanTerms): DraftPlan {
   const tasks = draft.tasks.map((task) => {
     const asked = roleModels.get(task.role ?? task.recommendedRole ?? '') ?? model;
     if (asked === null || asked === undefined) return task;
@@ -173,13 +184,13 @@ function withModels(draft: DraftPlan, { model, roleModels }: RunOptions): DraftP
 }
 
 const repairText = (faults: readonly PlanFault[]): string =>
-  `This plan can't be used. Answer with the whole corrected plan as JSON only.\n${faults
+  `This plan cannot be used. Answer with the whole corrected plan as JSON only.\n${faults
     .slice(0, 20)
     .map(({ task, problem }) => `- ${task === null ? '' : `${task}: `}${problem}`)
     .join('\n')}`;
 
-/** The whole task for one agent: also where splitting is switched off. */
-function oneTask({ options, context }: Planning, reason: string, by: string): Result<Planned, PlanningFault> {
+/** The whole task for one agent. */
+function oneTask({ options, context }: PlanMaking, reason: string, by: string): Result<Planned, PlanningFault> {
   const roles = context.choices.roles.map(({ name }) => name);
   const role = [MAIN, 'oracle'].find((name) => roles.some((one) => one === name)) ?? roles[0];
   const draft = {
@@ -198,28 +209,21 @@ const notSound = (from: string, faults: readonly PlanFault[]): PlanningFault => 
 
 const labelOf = ({ models }: PlanChoices, id: string): string => models.find((model) => model.id === id)?.label ?? id;
 
-// What a planner is told: the task, the roles and models that may be used here with what they cost, and facts about the
-// repository, each within its share of the budget. Contents of files are marked as data. Pure.
+// The prompt of a planner, each part within its share of bytes. File contents are marked as data. Pure.
 
-/** Bytes of each part, by four bytes a token: 6000 tokens in all. */
+/** Bytes of each part, about 6000 tokens in all. */
 const SHARES = { shape: 3500, folders: 4500, tests: 1500, git: 1000, readme: 5000, manifests: 8000 } as const;
 const [MANIFEST_BYTES, BEFORE_BYTES] = [2000, 6000];
 const [MODELS_SHOWN, NAMES_OFFERED] = [24, 60];
 
-interface PlanRequest {
+interface PlanRequest extends Pick<PlanningTask, 'hint' | 'before' | 'choices'> {
   readonly task: string;
-  /** What the person said when asking for another plan; empty at first. */
-  readonly hint: string;
-  /** The plan that the person did not take; null at first. */
-  readonly before: SoundPlan | null;
-  readonly choices: PlanChoices;
   readonly facts: RepositoryFacts;
-  /** Must it be split? */
   readonly split: boolean;
 }
 
 function planRequest({ task, hint, before, choices, facts, split }: PlanRequest): string {
-  return [
+  return paragraphs([
     `# Task\n${task}`,
     hint === '' ? '' : `# The person asked for another plan\n${hint}`,
     before === null ? '' : headOf(`# The plan before, which was not taken\n${planText(before)}`, BEFORE_BYTES),
@@ -230,9 +234,7 @@ function planRequest({ task, hint, before, choices, facts, split }: PlanRequest)
     limitsText(choices),
     factsText(facts),
     split ? 'Split the task into at least two tasks.' : '',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  ]);
 }
 
 const planText = ({ tasks }: SoundPlan): string =>
@@ -243,23 +245,22 @@ const planText = ({ tasks }: SoundPlan): string =>
     })
     .join('\n');
 
-/** What a model is called in plans: as people call it, else its whole id. */
+/** The name of a model in plans: its first alias, otherwise its id. */
 const nameOf = ({ aliases, id }: ModelOption): string => aliases[0] ?? id;
 
 const offered = (models: readonly ModelOption[]): readonly ModelOption[] =>
   models.filter(({ usable, tools }) => usable.yes && tools !== false);
 
-/** Names of the models that a plan may recommend. */
 const modelNames = ({ models }: PlanChoices): readonly string[] =>
   [...new Set(offered(models).map(nameOf))].slice(0, NAMES_OFFERED);
 
-/** What a plan may say of effort: as much as the rules allow, and nothing where no model takes such a setting. */
+/** Efforts that a plan may name: those that the rules allow; none where no model takes an effort. */
 const effortsOffered = ({ models, limits }: PlanChoices): readonly Effort[] =>
   offered(models).some(({ effort }) => effort !== false)
     ? EFFORTS.filter((effort) => cappedEffort(effort, limits.maxEffort?.value) === effort)
     : [];
 
-/** The roles that tasks of a plan of several may have. */
+/** Roles that a plan of several tasks may use. */
 const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] => roles.filter(({ single }) => single !== true);
 
 type PlannedRole = PlanChoices['roles'][number];
@@ -301,16 +302,14 @@ function limitsText({ limits }: PlanChoices): string {
 }
 
 function factsText(facts: RepositoryFacts): string {
-  return [
+  return paragraphs([
     headOf(inert(`# Repository ${plainLine(facts.name, 80)}\n${shapeText(facts)}`), SHARES.shape),
     headOf(inert(foldersText(facts)), SHARES.folders),
     headOf(inert(testsText(facts)), SHARES.tests),
     headOf(inert(gitText(facts)), SHARES.git),
     data('README', facts.readme, SHARES.readme),
     manifestsText(facts),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  ]);
 }
 
 function shapeText({ files, more, bytes, languages, top }: RepositoryFacts): string {
@@ -346,10 +345,10 @@ function manifestsText({ manifests }: RepositoryFacts): string {
   return shown.join('\n');
 }
 
-/** Nothing of a stranger's can open or close what marks data. */
+/** Escapes the data marker, so that a foreign text can neither open nor close it. */
 const inert = (text: string): string => text.replaceAll(/<(\/?)data/gi, '<$1 data');
 
-/** What stands in a file, closed off so that it can't pass for anything else. */
+/** The content of a file, marked as data. */
 function data(from: string, text: string, bytes: number): string {
   const clean = plainText(text).trim();
   if (clean === '') return '';

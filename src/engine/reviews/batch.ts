@@ -1,88 +1,87 @@
-/**
- * Forced agents of a run without a plan, which has no end at which `always` could be: each burst of work is judged once. What is not
- * judged yet stands in the log as a gate that is due, so that neither a stop nor a crash loses it. When it is judged is idle-review.ts's.
- */
-import type { ForcedNode } from '../../domain/agents/mandatory-review.ts';
-import type { Budget } from '../../domain/budget.ts';
-import { withoutAbsent } from '../../domain/budget.ts';
-import type { AgentId, Millis } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+/** Reviews in a run without a plan: each batch of work is reviewed once. Unreviewed work is a gate with `due` in the log. */
+import { type Budget, withoutAbsent } from '../../domain/budget.ts';
+import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { bytesIn } from '../../domain/text/text.ts';
-import type { ForcedGate } from '../../events/decisions.ts';
-import type { EventBody, MimirEvent } from '../../events/event.ts';
-import type { RunState } from '../../events/state.ts';
+import * as events from '../../events/index.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import type { RunParts } from '../run/parts.ts';
-import type { Judged, JudgeParts } from './judge.ts';
-import type { LookParts } from './look.ts';
-import { ask, isStill, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './look.ts';
-import { passedTree, verdictOn } from './record.ts';
+import * as judging from './judge.ts';
+import type { RunContext } from '../gate/index.ts';
+import type { MandatoryReview, Trigger } from '../../domain/agents/agent.ts';
 
-const WORK: ReadonlySet<MimirEvent['type']> = new Set([
+const WORK: ReadonlySet<events.MimirEvent['type']> = new Set([
   'model.started',
   'model.finished',
   'tool.started',
   'tool.finished',
 ]);
 
-/** Does it tell of work? That of those who judge is none. */
-export const isWork = ({ agents }: RunState, event: MimirEvent): boolean =>
+/** Whether the event belongs to work. Reviewers' events do not. */
+export const isWork = ({ agents }: events.RunState, event: events.MimirEvent): boolean =>
   WORK.has(event.type) && 'agent' in event && event.agent !== null && agents.get(event.agent)?.forced === null;
 
-/** The gate of what these agents judge of a run without a plan, as it stands last. */
-const gateOf = ({ gates }: RunState, { role }: ForcedNode): ForcedGate | undefined =>
+/** The last gate of this review in a run without a plan. */
+const gateOf = ({ gates }: events.RunState, { role }: MandatoryReview): events.ReviewGate | undefined =>
   gates.find((one) => one.agent === ROOT && one.role === role && one.trigger === 'always');
 
-/** Is there work of which `node` has not said anything? */
-export const isDue = (state: RunState, node: ForcedNode): boolean => gateOf(state, node)?.due !== undefined;
+/** Whether there is work that `node` has not reviewed. */
+export const isDue = (state: events.RunState, node: MandatoryReview): boolean => gateOf(state, node)?.due !== undefined;
 
-type MarkParts = Pick<JudgeParts, 'recorder' | 'world'>;
+type MarkParts = Pick<RunContext, 'recorder' | 'world'>;
 
-/** From now on a review of `node` is due; nothing where it was already. `after`: an event of work, which may be judged already. */
-export function dueFrom({ recorder, world }: MarkParts, node: ForcedNode, after = Infinity): readonly EventBody[] {
+/** Events that mark a review of `node` as pending; none if it is already. `after`: an event of work, which may have been reviewed. */
+export function dueFrom(
+  { recorder, world }: MarkParts,
+  node: MandatoryReview,
+  after = Infinity,
+): readonly events.EventBody[] {
   const gate = gateOf(recorder.state(), node);
   const upTo = gate?.upTo ?? 0;
   return gate?.due !== undefined || after <= upTo ? [] : [dueEvent(node, { upTo, ...saidIn(gate) }, world.now())];
 }
 
-/** Of a run without a plan: somebody begins to work, and what comes of it is to be judged. */
+/** In a run without a plan: marks that an agent begins to work, which will have to be reviewed. */
 export function markWork({
   recorder,
   world,
   forced,
   signal,
-}: Pick<RunParts, 'recorder' | 'world' | 'forced' | 'signal'>): void {
+}: Pick<RunContext, 'recorder' | 'world' | 'signal'> & {
+  readonly forced: { nodes(trigger: Trigger): readonly MandatoryReview[] };
+}): void {
   if (!recorder.state().idle || signal.aborted) return;
   const events = forced.nodes('always').flatMap((node) => dueFrom({ recorder, world }, node));
   if (events.length > 0) recorder.record(...events);
 }
 
-/** Work that is in the log behind what was judged: the run was cut off before that was written down. */
-export function dueByLog(parts: MarkParts, node: ForcedNode): readonly EventBody[] {
+/** Events for work in the log after the last reviewed event, left unmarked because the run was cut off. */
+export function dueByLog(parts: MarkParts, node: MandatoryReview): readonly events.EventBody[] {
   const { recorder } = parts;
   const state = recorder.state();
   const last = recorder.stored(gateOf(state, node)?.upTo ?? 0).findLast((event) => isWork(state, event));
   return last === undefined ? [] : dueFrom(parts, node, last.seq);
 }
 
-/** Reviews that were due by rules that there are no more. */
-export const lapsed = ({ gates }: RunState, nodes: readonly ForcedNode[]): readonly EventBody[] =>
+/** Events that clear pending reviews that no rule requires any more. */
+export const expiredReviews = (
+  { gates }: events.RunState,
+  nodes: readonly MandatoryReview[],
+): readonly events.EventBody[] =>
   gates
     .filter(({ role, due }) => due !== undefined && !nodes.some((node) => node.role === role))
     .map(({ agent, role, trigger, tree, onFailure }) => {
-      const why = 'no rule asks for it any more';
+      const why = 'no rule requires it any more';
       return { type: 'forced.gate', agent, role, trigger, tree, open: true, onFailure, why };
     });
 
-type Extent = Pick<ForcedGate, 'upTo' | 'saidUpTo'>;
+type Extent = Pick<events.ReviewGate, 'upTo' | 'saidUpTo'>;
 
 const saidIn = (gate: Extent | undefined): Extent => (gate?.saidUpTo === undefined ? {} : { saidUpTo: gate.saidUpTo });
 
 const dueEvent = (
-  { role, onFailure, budget, estimatedSeconds }: ForcedNode,
+  { role, onFailure, budget, estimatedSeconds }: MandatoryReview,
   extent: Extent,
   since: Millis,
-): EventBody => ({
+): events.EventBody => ({
   type: 'forced.gate',
   agent: ROOT,
   role,
@@ -90,7 +89,7 @@ const dueEvent = (
   tree: '',
   open: false,
   onFailure,
-  why: 'what is done now is judged when it rests',
+  why: 'new work is reviewed when it rests',
   ...extent,
   due: { since, keeps: kept(budget, estimatedSeconds) },
 });
@@ -99,60 +98,71 @@ const kept = ({ maxTokens, maxCost }: Budget, seconds: number): Budget =>
   withoutAbsent({ maxTokens, maxCost, maxDuration: seconds * 1000 });
 
 /**
- * Judges what was done since `node` judged last. Without a word in the log where the run was stopped first: it is due then as it was.
- * What is done meanwhile is due again.
+ * Reviews what was done since `node`'s last review. Records nothing where the run was stopped first; the review then stays pending. Work
+ * done meanwhile is pending again.
  */
-export async function judgeBurst(parts: LookParts, node: ForcedNode): Promise<void> {
+export async function judgeBatch(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
   const { recorder, signal } = parts;
   for (let tries = 1; isDue(recorder.state(), node); tries += 1) {
     const { seq } = recorder.state();
-    const tree = await treeNow(parts);
+    const tree = await judging.treeNow(parts);
     if (signal.aborted) return;
-    const verdict = tree.ok ? await ofTree(parts, node, tree.value) : { pass: false, why: tree.fault };
+    const verdict = tree.ok ? await ofTree(parts, node, tree.value) : judging.noPass(tree.fault);
     if (verdict === null || signal.aborted) return;
     const judgedTree = tree.ok ? tree.value : '';
-    if (!verdict.pass || (await isStill(parts, judgedTree))) return settle(parts, node, seq, judgedTree, verdict);
-    if (tries === TRIES) return settle(parts, node, seq, '', { pass: false, why: KEEPS_CHANGING });
+    if (!verdict.pass || (await judging.isStill(parts, judgedTree)))
+      return settle(parts, node, seq, judgedTree, verdict);
+    if (tries === judging.TRIES) return settle(parts, node, seq, '', judging.noPass(judging.KEEPS_CHANGING));
   }
 }
 
-async function ofTree(parts: LookParts, node: ForcedNode, to: TreeId): Promise<Judged | null> {
+async function ofTree(
+  parts: judging.ReviewParts,
+  node: MandatoryReview,
+  to: TreeId,
+): Promise<judging.JudgedTree | null> {
   const { recorder } = parts;
   const state = recorder.state();
-  const from = passedTree(state, node.role);
-  if (from === null) return { pass: false, why: NOT_KNOWN };
+  const from = events.passedTree(state, node.role);
+  if (from === null) return judging.noPass(judging.NOT_KNOWN);
   const gate = gateOf(state, node);
   const told = gate?.saidUpTo ?? gate?.upTo ?? 0;
-  const said = verdictOn(state, node.role, to);
-  // A pass of before says nothing of what was done since, though the files are the same.
+  const said = events.verdictOn(state, node.role, to);
+  // An earlier pass does not cover work done since, even though the files are the same.
   const holds = said !== null && (!said.pass || lookedUpTo(parts, node, to) !== null);
   const done = (): readonly string[] => doneIn(recorder.state(), recorder.stored(told));
-  return ask(parts, node, { trigger: 'always', agent: ROOT, from, to, done }, holds ? said : null);
+  return judging.ask(parts, node, { trigger: 'always', agent: ROOT, from, to, done }, holds ? said : null);
 }
 
 /**
- * How far whoever has a verdict on `tree`, given when this review was due already, was told of what was done: one that was cut off and went
- * on knows nothing of what came beside it. Null: there is no such verdict.
+ * The number of the last event that the author of a verdict on `tree` knew of. A reviewer that was cut off and continued knows nothing of
+ * work done meanwhile. Null: there is no such verdict.
  */
-function lookedUpTo({ recorder }: LookParts, node: ForcedNode, tree: TreeId): number | null {
+function lookedUpTo({ recorder }: judging.ReviewParts, node: MandatoryReview, tree: TreeId): number | null {
   const state = recorder.state();
   const { upTo = 0 } = gateOf(state, node) ?? {};
-  const said = verdictOn(state, node.role, tree);
+  const said = events.verdictOn(state, node.role, tree);
   const since = recorder.stored(upTo);
   if (said === null || !isGivenIn(since, node, said.agent)) return null;
   return since.find((event) => event.type === 'agent.created' && event.agent === said.agent)?.seq ?? upTo;
 }
 
-/** Was it said when this review was due already? */
-function isGivenIn(since: readonly MimirEvent[], { role }: ForcedNode, agent: AgentId): boolean {
+/** Whether the verdict was given after this review became pending. */
+function isGivenIn(since: readonly events.MimirEvent[], { role }: MandatoryReview, agent: AgentId): boolean {
   const marked = since.findLastIndex(
     (event) => event.type === 'forced.gate' && event.role === role && event.due !== undefined,
   );
   return since.slice(marked + 1).some((event) => event.type === 'forced.verdict' && event.agent === agent);
 }
 
-/** Recorded in one: what was done since the event `begun` is due as soon as the rest is judged. */
-function settle(parts: LookParts, node: ForcedNode, begun: number, tree: string, { pass, why }: Judged): void {
+/** Records the gate, and in the same batch that work since event `begun` is pending. */
+function settle(
+  parts: judging.ReviewParts,
+  node: MandatoryReview,
+  begun: number,
+  tree: string,
+  { pass, why }: judging.JudgedTree,
+): void {
   const { recorder, world } = parts;
   const { role, onFailure } = node;
   const state = recorder.state();
@@ -160,20 +170,30 @@ function settle(parts: LookParts, node: ForcedNode, begun: number, tree: string,
   const upTo = Math.min(begun, looked ?? begun);
   const before = gateOf(state, node);
   const said: Extent = looked === null ? { saidUpTo: before?.saidUpTo ?? before?.upTo ?? 0 } : {};
-  const gate: ForcedGate = { agent: ROOT, role, trigger: 'always', tree, open: pass, onFailure, why, upTo, ...said };
+  const gate: events.ReviewGate = {
+    agent: ROOT,
+    role,
+    trigger: 'always',
+    tree,
+    open: pass,
+    onFailure,
+    why,
+    upTo,
+    ...said,
+  };
   const again = recorder.stored(upTo).some((event) => isWork(state, event));
   recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, { upTo, ...said }, world.now())] : []));
 }
 
-// What was done in a burst of work, in lines for whoever judges it: what had an effect, and what was said. Pure.
+// The work of a batch, in lines for its reviewer: actions with effects, then messages. Pure.
 
-/** Bytes of all lines. Acts come before words: who talks much hides nothing behind that. */
+/** Bytes of all lines. Actions come before messages, so that long messages cannot hide them. */
 const MOST = 24_000;
-/** Characters of a line. A long command may have its sting at the end: what is cut says so. */
+/** Characters of a line. The end of a command may matter most, so a cut is stated. */
 const [LONGEST_ACT, LONGEST_WORDS] = [1500, 300];
 
-/** Acts that can't be taken back, each with its agent, then what was said; what is left out is counted. */
-export function doneIn({ agents }: RunState, events: readonly MimirEvent[]): readonly string[] {
+/** Actions that cannot be undone, each with its agent, then messages; omitted lines are counted. */
+export function doneIn({ agents }: events.RunState, events: readonly events.MimirEvent[]): readonly string[] {
   const worker = (agent: AgentId): string | null => {
     const one = agents.get(agent);
     return one === undefined || one.forced !== null ? null : one.name;
@@ -194,7 +214,7 @@ export function doneIn({ agents }: RunState, events: readonly MimirEvent[]): rea
   const [said, unsaid] = left > 0 ? [[], words.length] : fitting(words, MOST - bytesOf(shown));
   return [
     ...shown,
-    ...(left === 0 ? [] : [`AND ${left} MORE ACTS that are not shown: what you can't see you can't pass`]),
+    ...(left === 0 ? [] : [`AND ${left} MORE ACTS that are not shown: do not pass what you cannot see`]),
     ...said,
     ...(unsaid === 0 ? [] : [`and ${unsaid} more of what was said`]),
   ];
@@ -207,7 +227,7 @@ function cut(line: string, longest: number): string {
 
 const bytesOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + bytesIn(line) + 1, 0);
 
-/** The first that have room, and how many have none. */
+/** The first lines that fit, and the number of lines that do not. */
 function fitting(lines: readonly string[], room: number): readonly [readonly string[], number] {
   let taken = 0;
   const shown = lines.filter((line) => (taken += bytesIn(line) + 1) <= room);

@@ -1,50 +1,46 @@
 /**
- * One forced agent carried through: created, run to its end, its verdict read. It has its role's reading tools and
- * `give_verdict`, its own model without a stand-in where a rule pins it, and no words of the project in its prompt.
+ * Runs one reviewer: creates it, runs it to its end, and reads its verdict. It has its role's reading tools and `give_verdict`, no fallback
+ * model where a rule pins one, and no text of the project in its prompt.
  */
-import type { WorkOrder } from '../../domain/agents/agent.ts';
-import type { ForcedNode, Trigger } from '../../domain/agents/mandatory-review.ts';
+import type { MandatoryReview, Trigger, WorkOrder } from '../../domain/agents/agent.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { tightest } from '../../domain/budget.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { childOf, ROOT } from '../../domain/ids.ts';
+import { type AgentId, childOf, ROOT } from '../../domain/ids.ts';
+import { fail, type Result } from '../../domain/result.ts';
 import { bytesIn, headOf } from '../../domain/text/text.ts';
-import type { GivenVerdict } from '../../events/decisions.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
-import { OFFLINE } from '../../policy/models.ts';
-import { roleNamed } from '../../policy/roles.ts';
-import type { World } from '../../ports/world.ts';
-import { createdEvent, orderOf } from '../agents/agent-spec.ts';
-import type { Crew } from '../agents/supervisor.ts';
-import { budgetOf } from '../planning/model-selection.ts';
-import type { Recorder } from '../run/recorder.ts';
-import type { RunOptions } from '../run/run-options.ts';
-import { verdictOf } from './record.ts';
-import { reviewAgain } from './repeat.ts';
+import * as events from '../../events/index.ts';
+import { OFFLINE, roleNamed } from '../../policy/index.ts';
+import type { Since, TreeId, TreePort } from '../../ports/tree.ts';
+import { createdEvent, type AgentSupervisor, CUT_OFF, finishedEvent, workOrderFor } from '../agents/index.ts';
+import { type AgentSetup, budgetOf, type RunContext } from '../gate/index.ts';
 
-export interface JudgeParts {
-  readonly options: RunOptions;
-  readonly recorder: Recorder;
-  readonly world: World;
-  /** The crew is made after the gate, which needs what is here. */
-  readonly crew: () => Pick<Crew, 'run' | 'lend'>;
+export interface ReviewParts extends RunContext {
+  readonly options: AgentSetup;
+  readonly supervisor: AgentSupervisor;
+  /** Changes in the project; undefined where they cannot be determined. */
+  readonly trees: TreePort | undefined;
+  /** Running agents that may change files. */
+  readonly writing: ReadonlySet<AgentId>;
 }
 
-export interface Judged {
+export interface JudgedTree {
   readonly pass: boolean;
   readonly why: string;
 }
 
-/** The verdict of an agent of `node` on `tree`; null when the run was stopped first. Anything but a pass is none. */
+/** A verdict that keeps the gate closed. */
+export const noPass = (why: string): JudgedTree => ({ pass: false, why });
+
+/** The verdict of a reviewer of `node` on `tree`; null when the run was stopped first. Anything but an explicit pass is no pass. */
 export async function judge(
-  parts: JudgeParts,
-  node: ForcedNode,
+  parts: ReviewParts,
+  node: MandatoryReview,
   what: Omit<Judging, 'fence'> & { readonly tree: string; readonly from?: string },
   signal?: AbortSignal,
-): Promise<Judged | null> {
-  const { options, recorder, crew, world } = parts;
+): Promise<JudgedTree | null> {
+  const { options, recorder, supervisor, world } = parts;
   const role = roleNamed(node.role, options.roles);
-  if (role === null) return { pass: false, why: `there is no role ${node.role} any more` };
+  if (role === null) return noPass(`role ${node.role} no longer exists`);
   const forced = judgedIn(what);
   const again = reviewAgain(parts, node, forced);
   const agent = again?.agent ?? nextOf(recorder.state());
@@ -52,26 +48,26 @@ export async function judge(
   const tools = reviewTools(options, role);
   if (again === null) recorder.record({ ...createdEvent(options, one), tools, forced });
   const order: WorkOrder = {
-    ...orderOf(options, { ...one, task: judgingText({ ...what, fence: world.name(16) }) }, []),
+    ...workOrderFor(options, { ...one, task: judgingText({ ...what, fence: world.name(16) }) }, []),
     system: `${options.prompts.common}\n\n${role.prompt}\n\n${REVIEW_RULES}`,
     tools,
     ...(isPinned(options, node) ? { fallbacks: [] } : {}),
     ...again?.standing,
   };
-  const outcome = await crew().run(order, signal);
-  return outcome === null ? null : read(recorder.state().agents.get(agent), verdictOf(recorder.state(), agent));
+  const outcome = await supervisor.run(order, signal);
+  return outcome === null ? null : read(recorder.state().agents.get(agent), events.verdictOf(recorder.state(), agent));
 }
 
-const nextOf = ({ agents }: RunState): AgentId => childOf(ROOT, (agents.get(ROOT)?.children.length ?? 0) + 1);
+const nextOf = ({ agents }: events.RunState): AgentId => childOf(ROOT, (agents.get(ROOT)?.children.length ?? 0) + 1);
 
-const judgedIn = ({ trigger, tree, from }: Parameters<typeof judge>[2]): NonNullable<AgentState['forced']> =>
+const judgedIn = ({ trigger, tree, from }: Parameters<typeof judge>[2]): Subject =>
   from === undefined ? { trigger, tree } : { trigger, tree, from };
 
 function newAgent(
-  { options, recorder }: JudgeParts,
-  node: ForcedNode,
+  { options, recorder }: ReviewParts,
+  node: MandatoryReview,
   role: Role,
-): Omit<Parameters<typeof orderOf>[1], 'agent' | 'task'> {
+): Omit<Parameters<typeof workOrderFor>[1], 'agent' | 'task'> {
   const before = [...recorder.state().agents.values()].filter((one) => one.forced && one.role === role.name).length;
   return {
     parent: ROOT,
@@ -85,63 +81,58 @@ function newAgent(
   };
 }
 
-/** Whoever judges changes nothing: a shell without `write` runs in a read-only box or not at all. */
+/** Reviewers change nothing: a shell without `write` runs in a read-only sandbox or not at all. */
 const readingOnly = ({ capabilities }: Role): Role['capabilities'] =>
   capabilities.filter((one) => one === 'read' || one === 'git-read' || one === 'shell');
 
-/** Neither questions nor messages: what it reads may try to make it talk. */
-const reviewTools = (options: RunOptions, role: Role): readonly string[] => [
+/** No questions or messages, because what a reviewer reads may try to make it talk. */
+const reviewTools = (options: AgentSetup, role: Role): readonly string[] => [
   ...options.toolsOf(readingOnly(role)).filter((tool) => tool !== 'send_message' && tool !== 'ask_user'),
   'give_verdict',
 ];
 
-const isPinned = ({ rules }: RunOptions, { role }: ForcedNode): boolean =>
+const isPinned = ({ rules }: AgentSetup, { role }: MandatoryReview): boolean =>
   (rules.forcedAgents ?? []).some(({ name, model }) => name === role && model !== null);
 
-/** What its end means for the gate. */
-function read(agent: AgentState | undefined, verdict: GivenVerdict | null): Judged {
+/** The meaning of a reviewer's end for the gate. */
+function read(agent: events.AgentState | undefined, verdict: events.RecordedVerdict | null): JudgedTree {
   if (verdict !== null) return judged(verdict);
   if (agent?.model.used === OFFLINE)
-    return { pass: false, why: 'no language model is configured, and the offline analyst judges nothing' };
-  if (agent?.outcome === 'completed')
-    return { pass: false, why: 'it ended without a verdict, also after a reminder: words are none' };
-  return {
-    pass: false,
-    why: `it did not come to its end (${agent?.outcome ?? 'lost'}: ${agent?.error ?? 'no reason'})`,
-  };
+    return noPass('no language model is configured, and the offline analyst cannot review');
+  if (agent?.outcome === 'completed') return noPass('it ended without a verdict, even after a reminder');
+  return noPass(`it did not finish (${agent?.outcome ?? 'lost'}: ${agent?.error ?? 'no reason'})`);
 }
 
-/** A verdict in the words of a gate. */
-export const judged = ({ pass, summary }: GivenVerdict): Judged => ({
+export const judged = ({ pass, summary }: events.RecordedVerdict): JudgedTree => ({
   pass,
   why: `${pass ? 'passed' : 'did not pass'}: ${summary}`,
 });
 
-/** Whose work is judged, as the screens call it. */
-export const nameOf = ({ recorder }: JudgeParts, agent: AgentId): string | null =>
+/** The name of the agent whose work is reviewed, as the screens show it. */
+export const nameOf = ({ recorder }: ReviewParts, agent: AgentId): string | null =>
   agent === ROOT ? null : (recorder.state().agents.get(agent)?.name ?? agent);
 
-/** Records whether what waited for `node` may go on. */
+/** Records whether what waited for `node` may continue. */
 export function decide(
-  { recorder }: Pick<JudgeParts, 'recorder'>,
-  { role, onFailure }: ForcedNode,
+  { recorder }: ReviewParts,
+  { role, onFailure }: MandatoryReview,
   trigger: Trigger,
   agent: AgentId,
   tree: string,
-  { pass, why }: Judged,
+  { pass, why }: JudgedTree,
 ): 'open' | 'closed' {
   recorder.record({ type: 'forced.gate', agent, role, trigger, tree, open: pass, onFailure, why });
   return pass || onFailure === 'warn' ? 'open' : 'closed';
 }
 
-// What a forced agent is told: whose work it judges, the diff, and that a verdict is a call and nothing else.
+// The prompt of a reviewer: whose work it reviews, the diff, and that only the tool call counts as a verdict.
 
-/** Bytes of the diff that are put before it; the files themselves it can read. */
+/** Bytes of the diff in the prompt; the reviewer can read the files themselves. */
 const MOST_PATCH = 24_000;
-/** Bytes of their names, which may be long: a brief that has no room in a budget is a review that never happens. */
+/** Bytes of the file names, so that long names cannot exceed the budget and thus prevent the review. */
 const MOST_NAMES = 8000;
 
-/** After its role's own words. Not open to a project's instructions: those may be part of what it judges. */
+/** Follows the role's prompt. Project instructions are excluded, because they may be part of the reviewed change. */
 const REVIEW_RULES = `A rule of the organisation makes you judge a change before the work goes on. Nobody but you opens this gate.
 
 - Your verdict is one call of \`give_verdict\`: \`pass\` true or false, a \`summary\` in one sentence, and \`findings\`, one for each thing that has to change, as \`path:line: what is wrong and what closes it\`. Words are no verdict: without the call the gate stays closed.
@@ -155,11 +146,11 @@ interface Judging {
   readonly whose: string | null;
   readonly files: readonly string[];
   readonly patch: string;
-  /** What changed and is not judged: folders of build output with how many files of each. Absent: nothing. */
+  /** Ignored folders that changed and are not reviewed, with their numbers of files; absent: none. */
   readonly unjudged?: string;
-  /** Of a burst of a run without a plan: what was done in it, a line each. */
+  /** For a batch of a run without a plan: what was done, one line each. */
   readonly done?: readonly string[];
-  /** A word that nobody knew before: the diff can't say where it ends. */
+  /** A random word that marks the ends of the diff, which the diff itself cannot contain. */
   readonly fence: string;
 }
 
@@ -187,7 +178,6 @@ function subjectOf({ trigger, whose, done }: Omit<Judging, 'patch' | 'fence'>): 
   return trigger === 'on-commit' ? `a commit of ${whose}` : `the work of ${whose}`;
 }
 
-/** The first turn of a forced agent. */
 export function judgingText({ trigger, whose, files, patch, unjudged, done, fence }: Judging): string {
   let room = MOST_NAMES;
   const listed = files.map((file) => `- ${JSON.stringify(file)}`).filter((line) => (room -= bytesIn(line)) >= 0);
@@ -223,3 +213,127 @@ ${done.length === 0 ? '(nothing with an effect)' : done.join('\n')}
 ----- ${fence}
 
 `;
+
+// A review that was cut off by the end of a process continues if the same review is requested again of the same model; otherwise it ends.
+
+type Subject = NonNullable<events.AgentState['forced']>;
+
+interface Again {
+  readonly agent: AgentId;
+  readonly standing: events.AgentPosition;
+}
+
+/** The interrupted review that this one can continue; null: create a new one. Call in turn, before another review begins. */
+function reviewAgain(parts: ReviewParts, node: MandatoryReview, what: Subject): Again | null {
+  const { recorder } = parts;
+  const cut = cutReview(recorder.state());
+  if (cut === null) return null;
+  if (!isSame(cut, node, what)) {
+    endCut(parts);
+    return null;
+  }
+  const standing = events.positionsOf(recorder.each({ agents: [cut.id] }), [cut.id]).get(cut.id) ?? {
+    turns: [],
+    replies: 0,
+  };
+  return { agent: cut.id, standing };
+}
+
+/** Ends an interrupted review that nobody requested again. Call in turn. */
+export function endCut(parts: ReviewParts): void {
+  const cut = cutReview(parts.recorder.state());
+  if (cut !== null) parts.recorder.record(finishedEvent(parts, cut.id, 'abandoned', cut.summary, CUT_OFF));
+}
+
+/** Whether the review may be continued: not those that a person started, nor commits in a run without a plan. */
+export const mayGoOn = ({ trigger }: Subject, idle: boolean): boolean =>
+  trigger === 'on-write' || trigger === 'always' || (trigger === 'on-commit' && !idle);
+
+const cutReview = ({ agents }: events.RunState): events.AgentState | null =>
+  [...agents.values()].find((one) => one.forced !== null && !events.isFinal(one)) ?? null;
+
+const isSame = ({ role, model, forced }: events.AgentState, node: MandatoryReview, what: Subject): boolean =>
+  role === node.role &&
+  model.used === node.model.used &&
+  forced?.trigger === what.trigger &&
+  forced.tree === what.tree &&
+  forced.from === what.from;
+
+// What a reviewer is asked about, and whether the project changed meanwhile. Each tree is reviewed once.
+
+/** How often a tree that changes during its review, with no agent working, is reviewed again. */
+export const TRIES = 3;
+export const NOT_KNOWN = 'the state of the project before the run is unknown';
+export const KEEPS_CHANGING = 'the project kept changing during the review, although no agent was working';
+
+/** `open`: what waited may continue. Null: the run was stopped first. */
+export type ReviewOutcome = 'open' | 'closed' | null;
+
+export async function treeNow(parts: ReviewParts): Promise<Result<TreeId, string>> {
+  const { trees, signal } = parts;
+  if (trees === undefined) return fail('cannot determine what changed in the project');
+  return trees.now(signal, sinceOf(parts));
+}
+
+/** The beginning of the run by the log; undefined before its first tree. */
+function sinceOf({ recorder }: ReviewParts): Since | undefined {
+  const { firstTree: tree, firstTreeAt: at, written = [] } = recorder.state();
+  return tree === null ? undefined : { tree, at: at ?? 0, written };
+}
+
+/** Whether the project is still as reviewed. Changes by other running agents are reviewed when those have ended. */
+export async function isStill(parts: ReviewParts, tree: TreeId): Promise<boolean> {
+  if (parts.writing.size > 0) return true;
+  const now = await treeNow(parts);
+  return now.ok && now.value === tree;
+}
+
+interface Question {
+  readonly trigger: Exclude<Trigger, 'on-commit'>;
+  readonly agent: AgentId;
+  readonly from: TreeId;
+  readonly to: TreeId;
+  /** For a batch of a run without a plan: what was done until the reviewer is created. */
+  readonly done?: () => readonly string[];
+}
+
+/** The verdict on a tree: a known one, or a new reviewer's. Null when the run was stopped first. */
+export async function ask(
+  parts: ReviewParts,
+  node: MandatoryReview,
+  { trigger, agent, from, to, done }: Question,
+  known: events.RecordedVerdict | null = events.verdictOn(parts.recorder.state(), node.role, to),
+): Promise<JudgedTree | null> {
+  const { trees, signal } = parts;
+  if (known !== null) return judged(known);
+  const changes = (await trees?.changes(from, to, signal, sinceOf(parts))) ?? fail('cannot determine what changed');
+  if (signal.aborted) return null;
+  if (!changes.ok) return noPass(changes.fault);
+  const what = { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to };
+  return judge(parts, node, done === undefined ? what : { ...what, done: done() });
+}
+
+/** Reviews everything that changed since the last pass, after work of `agent`, until the tree is stable. `before`: the tree before that work. */
+export async function judgeWritten(
+  parts: ReviewParts,
+  node: MandatoryReview,
+  agent: AgentId,
+  before: TreeId | null,
+): Promise<ReviewOutcome> {
+  const ofTree = async (to: TreeId): Promise<JudgedTree | null> => {
+    const from = events.passedTree(parts.recorder.state(), node.role);
+    if (from === null) return noPass(NOT_KNOWN);
+    if (to === before || to === from) return { pass: true, why: 'no unreviewed change' };
+    return ask(parts, node, { trigger: 'on-write', agent, from, to });
+  };
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const tree = await treeNow(parts);
+    if (parts.signal.aborted) return null;
+    const verdict = tree.ok ? await ofTree(tree.value) : noPass(tree.fault);
+    if (verdict === null) return null;
+    const judgedTree = tree.ok ? tree.value : '';
+    if (!verdict.pass || (await isStill(parts, judgedTree)))
+      return decide(parts, node, 'on-write', agent, judgedTree, verdict);
+  }
+  return decide(parts, node, 'on-write', agent, '', noPass(KEEPS_CHANGING));
+}

@@ -1,72 +1,68 @@
 /**
- * The locked nodes of a plan: which agents rules make run, on which model, after which tasks, and what is kept back for
- * them. Made from the rules alone: a plan can neither name nor omit them. When they run is forced.ts's.
+ * The mandatory reviews of a plan, derived from the rules alone: which reviewers run, on which model, after which tasks, and the budget
+ * reserved for them.
  */
-import type { ModelChoice } from '../../domain/agents/agent.ts';
-import type { Budget } from '../../domain/budget.ts';
-import { tightest, withoutAbsent } from '../../domain/budget.ts';
-import { estimatedCost, estimatedSeconds } from '../../domain/plan/estimate.ts';
-import type { ForcedNode, Trigger } from '../../domain/agents/mandatory-review.ts';
-import type { Usd } from '../../domain/ids.ts';
-import { fromMicro, toMicro } from '../../domain/ids.ts';
-import type { PlanTask } from '../../domain/plan/plan.ts';
-import type { Reason } from '../../domain/reason.ts';
-import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import type { MandatoryReview, ModelChoice, Trigger } from '../../domain/agents/agent.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
-import { roleNamed } from '../../policy/roles.ts';
-import type { ForcedRule } from '../../policy/rules.ts';
-import { budgetOf, modelFor } from '../planning/model-selection.ts';
-import { capabilitiesOf } from '../agents/agent-spec.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
+import { fromMicro, toMicro, type Usd } from '../../domain/ids.ts';
+import { estimatedCost, estimatedSeconds } from '../../domain/plan/estimate.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { type Reason, reasonText } from '../../domain/reason.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { type ReviewRule, roleNamed } from '../../policy/index.ts';
+import { capabilitiesOf } from '../agents/index.ts';
+import { type AgentSetup, budgetOf, modelFor } from '../gate/index.ts';
 
-/** Tokens of one review: it reads a diff and what stands around it, not the project as its role would. */
+/** Tokens of one review, which reads a diff and its surroundings. */
 const REVIEW = 40_000;
 /**
- * What one may use where the run has enough, in tokens as limits count them. Of 400 recorded runs that did a whole task 29 needed more
- * than 200,000 and 5 more than this; a review is smaller. Limits on money hold beside it.
+ * The most tokens for one review where the run has enough. Of 400 recorded runs of whole tasks, 29 needed more than 200,000 and 5 more than
+ * this; a review is smaller. Limits on cost apply too.
  */
 const AT_MOST = 400_000;
-/** Of the run's limits, what reviews get beyond their estimates. */
+/** The part of the run's limits that reviews get beyond their estimates. */
 const SHARE = 0.5;
 
-/** What may change files, and so has to be judged. */
+/** Capabilities that may change files and therefore require a review. */
 const CHANGING: readonly Capability[] = ['write', 'shell', 'git-write'];
 export const mayChange = (capabilities: readonly Capability[]): boolean =>
   capabilities.some((one) => CHANGING.includes(one));
 
-export interface ForcedRole {
-  readonly rule: ForcedRule;
+export interface ReviewRole {
+  readonly rule: ReviewRule;
   readonly role: Role;
   readonly model: ModelChoice;
 }
 
-/** Those that the rules name now. Fails, with words for the person, where one could never run. */
-export function forcedRoles(options: RunOptions): Result<readonly ForcedRole[], string> {
-  const found: ForcedRole[] = [];
+/** The reviews that the rules name now. Fails, with a text for the person, where one could never run. */
+export function forcedRoles(options: AgentSetup): Result<readonly ReviewRole[], string> {
+  const found: ReviewRole[] = [];
   for (const rule of options.rules.forcedAgents ?? []) {
     const role = roleNamed(rule.name, options.roles);
     const where = reasonText(rule.from);
-    if (role === null) return fail(`there is no agent "${rule.name}", which a rule makes run: ${where}`);
+    if (role === null) return fail(`a rule requires the agent "${rule.name}", which does not exist: ${where}`);
     const model = modelOf(options, role, rule.model);
-    if (!model.ok) return fail(`${rule.name} must run, but can't: ${model.fault} — ${where}`);
+    if (!model.ok) return fail(`${rule.name} must run, but cannot: ${model.fault} — ${where}`);
     found.push({ rule, role, model: model.value });
   }
   return ok(found);
 }
 
-/** A pinned model has no stand-in. */
-function modelOf(options: RunOptions, role: Role, pinned: string | null): Result<ModelChoice, string> {
+/** A pinned model has no fallback. */
+function modelOf(options: AgentSetup, role: Role, pinned: string | null): Result<ModelChoice, string> {
   const found = modelFor(options, role, pinned);
   if (!found.ok) return found;
   const { choice } = found.value;
   if (pinned === null || choice.because === null) return ok(choice);
-  return fail(`its model ${pinned} can't be used (${choice.because}), and no other may take its place`);
+  return fail(`its model ${pinned} cannot be used (${choice.because}), and no other model is allowed`);
 }
 
-/** The locked nodes of a plan of `tasks`; fails where what they need is more than the run may use. */
-export function forcedNodes(options: RunOptions, tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string> {
+/** The mandatory reviews for a plan of `tasks`; fails where they need more than the run may use. */
+export function forcedNodes(
+  options: AgentSetup,
+  tasks: readonly PlanTask[],
+): Result<readonly MandatoryReview[], string> {
   const roles = forcedRoles(options);
   if (!roles.ok) return roles;
   const bare = roles.value.map((one) => nodeOf(options, tasks, one));
@@ -76,7 +72,7 @@ export function forcedNodes(options: RunOptions, tasks: readonly PlanTask[]): Re
   return ok(bare.map((node) => ({ ...node, budget: scaled(node, share) })));
 }
 
-function nodeOf(options: RunOptions, tasks: readonly PlanTask[], { rule, role, model }: ForcedRole): ForcedNode {
+function nodeOf(options: AgentSetup, tasks: readonly PlanTask[], { rule, role, model }: ReviewRole): MandatoryReview {
   const option = options.models.models().find(({ id }) => id === model.used);
   const { triggers, onFailure } = rule;
   const cost = estimatedCost(AT_MOST, option);
@@ -95,12 +91,12 @@ function nodeOf(options: RunOptions, tasks: readonly PlanTask[], { rule, role, m
   };
 }
 
-/** After which of these tasks, and how often in all, these triggers will probably start an agent. */
-export function expectedRuns(
-  options: RunOptions,
+/** After which of these tasks, and how often in total, these triggers will probably start a reviewer. */
+function expectedRuns(
+  options: AgentSetup,
   tasks: readonly PlanTask[],
   triggers: readonly Trigger[],
-): Pick<ForcedNode, 'after' | 'runs'> {
+): Pick<MandatoryReview, 'after' | 'runs'> {
   const able = (has: (capabilities: readonly Capability[]) => boolean): readonly PlanTask[] =>
     tasks.filter((task) => {
       const of = roleNamed(task.role, options.roles);
@@ -111,8 +107,8 @@ export function expectedRuns(
   return { after, runs: after.length + commits + (triggers.includes('always') ? 1 : 0) };
 }
 
-/** Not even the estimates fit: such a plan would end before closed gates. */
-function tooLittle(nodes: readonly ForcedNode[], run: Budget, from: Reason | undefined): string | null {
+/** A fault where not even the estimates fit; such a plan would end before closed gates. */
+function tooLittle(nodes: readonly MandatoryReview[], run: Budget, from: Reason | undefined): string | null {
   const runs = nodes.reduce((sum, node) => sum + node.runs, 0);
   const tokens = nodes.reduce((sum, node) => sum + node.runs * node.estimatedTokens, 0);
   const cost = costOf(nodes, ({ estimatedCost: one }) => one ?? 0);
@@ -127,8 +123,8 @@ function tooLittle(nodes: readonly ForcedNode[], run: Budget, from: Reason | und
   return null;
 }
 
-/** How much of their full budgets reviews get, so that they leave the run its share. */
-function shareOf(nodes: readonly ForcedNode[], run: Budget): number {
+/** The part of their full budgets that reviews get, so that the run keeps its share. */
+function shareOf(nodes: readonly MandatoryReview[], run: Budget): number {
   const tokens = nodes.reduce((sum, { runs, budget }) => sum + runs * (budget.maxTokens ?? 0), 0);
   const cost = costOf(nodes, ({ budget }) => budget.maxCost ?? 0);
   const fits = (limit: number | undefined, all: number): number =>
@@ -136,8 +132,8 @@ function shareOf(nodes: readonly ForcedNode[], run: Budget): number {
   return Math.min(fits(run.maxTokens, tokens), fits(run.maxCost, cost));
 }
 
-/** Never below the estimate. */
-function scaled({ budget, estimatedTokens, estimatedCost: cost }: ForcedNode, share: number): Budget {
+/** At least the estimate. */
+function scaled({ budget, estimatedTokens, estimatedCost: cost }: MandatoryReview, share: number): Budget {
   const { maxTokens, maxCost } = budget;
   const least = (full: number, estimate: number): number => Math.min(full, Math.max(estimate, full * share));
   return withoutAbsent({
@@ -147,5 +143,49 @@ function scaled({ budget, estimatedTokens, estimatedCost: cost }: ForcedNode, sh
   });
 }
 
-const costOf = (nodes: readonly ForcedNode[], one: (node: ForcedNode) => Usd): Usd =>
+const costOf = (nodes: readonly MandatoryReview[], one: (node: MandatoryReview) => Usd): Usd =>
   fromMicro(nodes.reduce((sum, node) => sum + node.runs * toMicro(one(node)), 0));
+
+// The mandatory reviews in force: those of the approved plan and those of the rules, which may be stricter now.
+
+interface InForce {
+  readonly nodes: readonly MandatoryReview[];
+  /** Why the rules' reviews cannot run; null where they can. */
+  readonly fault: string | null;
+}
+
+/** At least as strict as the approved plan. */
+export function nodesInForce(options: AgentSetup, plan: SoundPlan | null): InForce {
+  const planned = plan?.forced ?? [];
+  if ((options.rules.forcedAgents ?? []).length === 0) return { nodes: planned, fault: null };
+  const now = forcedNodes(options, plan?.tasks ?? []);
+  if (!now.ok) return { nodes: planned, fault: now.fault };
+  const both = planned.map((node) => {
+    const same = now.value.find(({ role }) => role === node.role);
+    return same === undefined ? node : asStrictAs(node, same);
+  });
+  const fresh = now.value.filter(({ role }) => !planned.some((node) => node.role === role));
+  return { nodes: [...both, ...fresh], fault: null };
+}
+
+/** The reviews of an amended plan: those of the present rules, at least as strict as before. */
+export function nodesAfter(options: AgentSetup, before: SoundPlan, after: SoundPlan): readonly MandatoryReview[] {
+  const ruled = after.forced ?? [];
+  const kept = (before.forced ?? []).map((node) => {
+    const same = ruled.find(({ role }) => role === node.role);
+    const strict = same === undefined ? node : asStrictAs(node, same);
+    if (same !== undefined && same.onFailure === strict.onFailure && same.triggers.length === strict.triggers.length)
+      return same;
+    return { ...strict, ...expectedRuns(options, after.tasks, strict.triggers) };
+  });
+  return [...kept, ...ruled.filter(({ role }) => !kept.some((node) => node.role === role))];
+}
+
+const asStrictAs = (node: MandatoryReview, ruled: MandatoryReview): MandatoryReview => ({
+  ...node,
+  triggers: [...new Set([...node.triggers, ...ruled.triggers])],
+  onFailure: node.onFailure === 'block' ? node.onFailure : ruled.onFailure,
+  // A plan that was made without a trigger doesn't say whose work it concerns.
+  after: [...new Set([...node.after, ...ruled.after])],
+  model: ruled.model,
+});

@@ -1,63 +1,42 @@
 /**
- * The gates of forced agents: after each task that changed files, before each commit,
- * at the end of the run. What counts is the tree, whatever wrote it. One review at a time; fails closed.
+ * Mandatory reviews: after each task that changed files, before each commit, and at the end of the run. They judge the tree, whoever
+ * changed it. One review runs at a time; without a verdict the gate stays closed.
  */
-import type { ForcedNode, Trigger } from '../../domain/agents/mandatory-review.ts';
-import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import type { CommitGate } from '../gate/tools/permit.ts';
-import { judgeBurst } from './batch.ts';
-import { decide, judge, judged, type JudgeParts, nameOf } from './judge.ts';
-import type { LookParts, Passage } from './look.ts';
-import { ask, isStill, judgeWritten, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './look.ts';
-import { nodesInForce } from './nodes.ts';
-import { closedGates, gateWords, passedTree, verdictOnCommit } from './record.ts';
-import { endCut } from './repeat.ts';
-import { mayChange } from './review-plan.ts';
+import type { Agents, CurrentSchedule, NewAgent } from '../agents/index.ts';
+import { type CommitGate, type OpenGate, type RunContext, messageOf } from '../gate/index.ts';
+import { judgeBatch } from './batch.ts';
+import * as judging from './judge.ts';
+import { mayChange, nodesInForce } from './review-plan.ts';
+import { closedGates, gateWords, passedTree, verdictOnCommit } from '../../events/index.ts';
+import type { MandatoryReview, Trigger } from '../../domain/agents/agent.ts';
 
-/** Triggers that judge what became of the project since the run began. */
+/** Triggers that review changes since the run began. */
 const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
 
-export interface Forced {
-  readonly beforeCommit: CommitGate['beforeCommit'];
-  /** Can the work of this agent be such that a rule has it judged before others build on it? */
-  judges(one: NewAgent): boolean;
-  /** Before anybody begins: what all changes are measured against. */
-  atStart(): Promise<void>;
-  /** Before it begins: the tree as it is; null where nothing can tell, or its own changes are in it already. */
-  begin(one: NewAgent): Promise<TreeId | null> | null;
-  /** After it ended, however. `before` as `begin` gave it. */
-  afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
-  /** Of a run without a plan: what was done and is not judged yet, by all whose trigger is `always`. */
-  ofBurst(): Promise<void>;
-  /** Of a run without a plan that goes on: when nobody asks any more for a review that was cut off. */
-  endCut(): Promise<void>;
-  /** When all tasks have ended, before the report. */
-  atEnd(): Promise<void>;
-  /** Has `atEnd` been through? Nobody judges anything any more then. */
-  isOver(): boolean;
-  /** More work came after the end: what it changes is judged by another `atEnd`. */
-  goOn(): void;
-  /** At a person's wish, on all that has changed so far; behind those that wait. */
-  byHand(node: ForcedNode): Promise<void>;
-  /** The locked nodes that a trigger starts: of the approved plan, and of the rules as they are now. */
-  nodes(trigger: Trigger): readonly ForcedNode[];
+interface GatesParts extends Omit<judging.ReviewParts, 'writing'> {
+  readonly schedule: CurrentSchedule;
 }
 
-interface GatesParts extends JudgeParts {
-  readonly signal: AbortSignal;
-  /** Stops the run so that it can be resumed: what the rules ask for now can't be done. */
-  pause(text: string, is: 'denied'): void;
+interface ReviewsNeed extends Pick<GatesParts, 'options' | 'trees'> {
+  readonly gate: Pick<OpenGate, 'hook'>;
+  readonly agents: Pick<Agents, 'supervisor' | 'schedule'>;
 }
 
-export const openForced = (parts: GatesParts): Forced => new Gates(parts);
+/** Opens the reviews and makes the gate ask them before commits. */
+export function openReviews(context: RunContext, { gate, agents, options, trees }: ReviewsNeed): MandatoryReviews {
+  const { supervisor, schedule } = agents;
+  const gates = new MandatoryReviews({ ...context, options, trees, supervisor, schedule });
+  gate.hook({ beforeCommit: gates.beforeCommit });
+  return gates;
+}
 
-class Gates implements Forced {
-  private readonly parts: GatesParts & LookParts;
+export class MandatoryReviews {
+  private readonly parts: GatesParts & judging.ReviewParts;
   private readonly writing = new Set<AgentId>();
-  /** Did the run begin in this process, so that every change since was seen? */
+  /** Whether the run began in this process, so that every change since was seen. */
   private fresh = false;
   private over = false;
   private last: Promise<unknown> = Promise.resolve();
@@ -66,51 +45,58 @@ class Gates implements Forced {
     this.parts = { ...parts, writing: this.writing };
   }
 
-  nodes(trigger: Trigger): readonly ForcedNode[] {
+  /** The reviews that a trigger starts: of the approved plan and of the present rules. */
+  nodes(trigger: Trigger): readonly MandatoryReview[] {
     const { options, recorder } = this.parts;
     const { nodes, fault } = nodesInForce(options, recorder.state().plan);
-    if (fault !== null) this.parts.pause(fault, 'denied');
+    if (fault !== null) this.parts.fail(fault, 'denied');
     return nodes.filter(({ triggers }) => triggers.includes(trigger));
   }
 
+  /** Whether this agent's work may require a review before others build on it. */
   judges({ capabilities }: NewAgent): boolean {
     return mayChange(capabilities);
   }
 
+  /** Records the tree that all changes are compared with, before any agent begins. */
   async atStart(): Promise<void> {
     const { recorder } = this.parts;
     const { firstTree, agents } = recorder.state();
     if (firstTree !== null || !JUDGING.some((one) => this.nodes(one).length > 0)) return;
-    // Work that was done already can't be told from what was there before.
+    // After work has begun, earlier changes cannot be told apart any more.
     if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
-    const tree = await treeNow(this.parts);
+    const tree = await judging.treeNow(this.parts);
     if (!tree.ok) return;
     recorder.record({ type: 'forced.began', tree: tree.value });
     this.fresh = true;
   }
 
+  /** Call before the agent begins. The present tree; null where it cannot be determined, or contains changes of the agent already. */
   begin({ agent }: NewAgent): Promise<TreeId | null> | null {
     this.writing.add(agent);
     if (this.nodes('on-write').length === 0) return null;
-    // Of one that worked before some changes are in the tree already; what came to it between two processes nobody knows.
+    // An agent that has worked before may have changed the tree, also between two processes.
     const begunBefore = (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
-    return begunBefore || !this.fresh ? null : treeNow(this.parts).then((tree) => (tree.ok ? tree.value : null));
+    return begunBefore || !this.fresh
+      ? null
+      : judging.treeNow(this.parts).then((tree) => (tree.ok ? tree.value : null));
   }
 
-  async afterTask({ agent }: NewAgent, before: TreeId | null): Promise<Passage> {
+  /** Call after the agent ended in any way. `before` as returned by `begin`. */
+  async afterTask({ agent }: NewAgent, before: TreeId | null): Promise<judging.ReviewOutcome> {
     this.writing.delete(agent);
     return this.nodes('on-write').length === 0 ? 'open' : this.inTurn(() => this.onWrite(agent, before));
   }
 
-  readonly beforeCommit: Forced['beforeCommit'] = async (order, proposal, signal) => {
+  readonly beforeCommit: CommitGate['beforeCommit'] = async (order, proposal, signal) => {
     const nodes = this.nodes('on-commit');
     if (nodes.length === 0) return ok(undefined);
-    const { crew, recorder } = this.parts;
+    const { supervisor, recorder } = this.parts;
     const { agent } = order;
     const waits = { status: 'waiting', reason: 'its commit is judged', waitingFor: { is: 'review' } } as const;
     recorder.record({ type: 'agent.status', agent, ...waits });
-    const takeSlotAgain = crew().lend(agent);
-    // Whoever is ended does not wait for reviews of others; its own finds that out in its turn.
+    const takeSlotAgain = supervisor.yieldSlot(agent);
+    // An agent that is ended does not wait for other agents' reviews; its own review notices the end in its turn.
     const ended = Promise.withResolvers<Result<void, string>>();
     const leave = (): void => ended.resolve(fail(STOPPED));
     signal.addEventListener('abort', leave, { once: true });
@@ -125,23 +111,26 @@ class Gates implements Forced {
     return passed;
   };
 
-  async ofBurst(): Promise<void> {
+  /** In a run without a plan: reviews the pending work for every review with trigger `always`. */
+  async ofBatch(): Promise<void> {
     await this.inTurn(async () => {
-      for (const node of this.nodes('always')) if (!this.parts.signal.aborted) await judgeBurst(this.parts, node);
+      for (const node of this.nodes('always')) if (!this.parts.signal.aborted) await judgeBatch(this.parts, node);
     });
   }
 
+  /** Ends an interrupted review of a resumed run without a plan that nobody requests again. */
   endCut(): Promise<void> {
-    return this.inTurn(() => Promise.resolve(endCut(this.parts)));
+    return this.inTurn(() => Promise.resolve(judging.endCut(this.parts)));
   }
 
+  /** Call when all tasks have ended, before the report. */
   async atEnd(): Promise<void> {
     await this.last;
-    // What one judged may be other by the time the next one has: then all look again.
+    // A later review may change the tree that an earlier one judged; then all review again.
     for (let tries = 1; !this.parts.signal.aborted; tries += 1) {
       const still = await this.inTurn(() => judgeAll(this.parts, this.atLast()));
       if (still || this.parts.signal.aborted) break;
-      if (tries === TRIES) {
+      if (tries === judging.TRIES) {
         closeAll(this.parts, this.atLast());
         break;
       }
@@ -151,24 +140,27 @@ class Gates implements Forced {
     if (!this.parts.signal.aborted) await this.endCut();
   }
 
-  isOver(): boolean {
-    return this.over;
-  }
-
+  /** Call when more work follows the end: another `atEnd` reviews it. */
   goOn(): void {
     this.over = false;
   }
 
-  async byHand(node: ForcedNode): Promise<void> {
-    await this.inTurn(async () => {
-      const tree = await treeNow(this.parts);
-      const { firstTree } = this.parts.recorder.state();
-      if (tree.ok && firstTree !== null)
-        await ask(this.parts, node, { trigger: 'manual', agent: ROOT, from: firstTree, to: tree.value });
-    });
+  /** Starts the review `role`, whose trigger is manual, on everything that changed since the run began; after pending reviews. */
+  byHand(role: RoleName): Result<string, string> {
+    const { recorder, schedule, fail: stop } = this.parts;
+    const node = this.nodes('manual').find((one) => one.role === role);
+    if (node === undefined) return fail(`no rule defines ${role} as a manual review`);
+    if (schedule.now() === null || this.over) return fail('no agent is working: there is nothing to review yet');
+    const { firstTree: from } = recorder.state();
+    if (from === null) return fail('cannot determine what changed');
+    this.inTurn(async () => {
+      const tree = await judging.treeNow(this.parts);
+      if (tree.ok) await judging.ask(this.parts, node, { trigger: 'manual', agent: ROOT, from, to: tree.value });
+    }).catch((error: unknown) => stop(messageOf(error)));
+    return ok(`${role} is reviewing the changes`);
   }
 
-  /** One after the other: each judges what the one before left. */
+  /** Runs reviews one after the other; each sees the results of the one before. */
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const next = this.last.then(work);
     this.last = next.catch(() => undefined);
@@ -179,10 +171,10 @@ class Gates implements Forced {
     return { writes: this.nodes('on-write').filter(({ after }) => after.length > 0), always: this.nodes('always') };
   }
 
-  private async onWrite(agent: AgentId, before: TreeId | null): Promise<Passage> {
-    let passage: Passage = 'open';
+  private async onWrite(agent: AgentId, before: TreeId | null): Promise<judging.ReviewOutcome> {
+    let passage: judging.ReviewOutcome = 'open';
     for (const node of this.nodes('on-write')) {
-      const one = await judgeWritten(this.parts, node, agent, before);
+      const one = await judging.judgeWritten(this.parts, node, agent, before);
       if (one === null) return null;
       if (one === 'closed') passage = 'closed';
     }
@@ -190,9 +182,9 @@ class Gates implements Forced {
   }
 }
 
-// Forced agents before a commit: each judges exactly the tree that is proposed; one that does not pass is the end of it.
+// Reviews before a commit: each judges exactly the proposed tree, and the first that does not pass prevents the commit.
 
-const STOPPED = 'stopped before the commit was judged';
+const STOPPED = 'stopped before the commit was reviewed';
 
 interface Committing {
   readonly agent: AgentId;
@@ -200,75 +192,76 @@ interface Committing {
   readonly signal: AbortSignal;
 }
 
-/** Ok when all `nodes` let it pass, or only warn; otherwise why not, in words for the model. */
+/** Ok when all `nodes` pass or only warn; otherwise the reason, in words for the model. */
 async function judgeCommit(
-  parts: JudgeParts,
-  nodes: readonly ForcedNode[],
+  parts: judging.ReviewParts,
+  nodes: readonly MandatoryReview[],
   { agent, proposal, signal }: Committing,
 ): Promise<Result<void, string>> {
   const { tree, from, files, patch } = proposal;
   for (const node of nodes) {
     if (signal.aborted) return fail(STOPPED);
     const known = verdictOnCommit(parts.recorder.state(), node.role, tree, from);
-    const what = { trigger: 'on-commit', whose: nameOf(parts, agent), files, patch, tree, from } as const;
-    const verdict = known === null ? await judge(parts, node, what, signal) : judged(known);
-    // A review that ended with who asked for it says nothing of the commit.
+    const what = { trigger: 'on-commit', whose: judging.nameOf(parts, agent), files, patch, tree, from } as const;
+    const verdict = known === null ? await judging.judge(parts, node, what, signal) : judging.judged(known);
+    // A review that ended together with the asking agent has no result.
     if (verdict === null || signal.aborted) return fail(STOPPED);
-    if (decide(parts, node, 'on-commit', agent, tree, verdict) === 'closed') return fail(refusal(parts, node, agent));
+    if (judging.decide(parts, node, 'on-commit', agent, tree, verdict) === 'closed')
+      return fail(refusal(parts, node, agent));
   }
   return ok(undefined);
 }
 
-function refusal({ recorder }: JudgeParts, { role, because }: ForcedNode, agent: AgentId): string {
+function refusal({ recorder }: judging.ReviewParts, { role, because }: MandatoryReview, agent: AgentId): string {
   const state = recorder.state();
   const gate = state.gates.find((one) => one.agent === agent && one.role === role && one.trigger === 'on-commit');
   const words = gate === undefined ? role : gateWords(state, gate);
   return `Not committed: the ${role} review of exactly this did not pass — ${because}\n${words}`;
 }
 
-// Forced agents when all the work of a run with a plan is done: what came after the last review, and then the run as a whole.
+// Reviews after all work of a planned run: unreviewed changes first, then the run as a whole.
 
 interface AtEnd {
-  /** Those that judge what was written, in a plan that has somebody who writes. */
-  readonly writes: readonly ForcedNode[];
-  readonly always: readonly ForcedNode[];
+  /** Reviews of written changes, in a plan with tasks that write. */
+  readonly writes: readonly MandatoryReview[];
+  readonly always: readonly MandatoryReview[];
 }
 
-/** All that is judged at the end; false when the project is not as it was before, and nothing keeps a gate closed. */
-async function judgeAll(parts: LookParts, { writes, always }: AtEnd): Promise<boolean> {
+/** Runs all reviews at the end; false when the project changed meanwhile and no gate is closed. */
+async function judgeAll(parts: judging.ReviewParts, { writes, always }: AtEnd): Promise<boolean> {
   if (writes.length + always.length === 0) return true;
-  const before = await treeNow(parts);
+  const before = await judging.treeNow(parts);
   for (const node of writes) await leftOver(parts, node);
   for (const node of always) await wholeRun(parts, node);
   if (!before.ok || closedGates(parts.recorder.state()).length > 0) return true;
-  return isStill(parts, before.value);
+  return judging.isStill(parts, before.value);
 }
 
-/** It never held still. */
-function closeAll(parts: LookParts, { writes, always }: AtEnd): void {
-  const why = KEEPS_CHANGING;
-  for (const node of always) decide(parts, node, 'always', ROOT, '', { pass: false, why });
-  for (const node of writes) decide(parts, node, 'on-write', ROOT, '', { pass: false, why });
+/** Closes the gates because the project never became stable. */
+function closeAll(parts: judging.ReviewParts, { writes, always }: AtEnd): void {
+  const changing = judging.noPass(judging.KEEPS_CHANGING);
+  for (const node of always) judging.decide(parts, node, 'always', ROOT, '', changing);
+  for (const node of writes) judging.decide(parts, node, 'on-write', ROOT, '', changing);
 }
 
-/** Changes after the last review of a task: by what it left running, or by somebody else. */
-async function leftOver(parts: LookParts, node: ForcedNode): Promise<void> {
-  const tree = await treeNow(parts);
+/** Reviews changes made after the last review of a task, by its left-over processes or by others. */
+async function leftOver(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
+  const tree = await judging.treeNow(parts);
   const state = parts.recorder.state();
   const closed = state.gates.some(({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open);
   if (closed || parts.signal.aborted) return;
-  if (!tree.ok) decide(parts, node, 'on-write', ROOT, '', { pass: false, why: tree.fault });
-  else if (tree.value !== passedTree(state, node.role)) await judgeWritten(parts, node, ROOT, null);
+  if (!tree.ok) judging.decide(parts, node, 'on-write', ROOT, '', judging.noPass(tree.fault));
+  else if (tree.value !== passedTree(state, node.role)) await judging.judgeWritten(parts, node, ROOT, null);
 }
 
-async function wholeRun(parts: LookParts, node: ForcedNode): Promise<void> {
+async function wholeRun(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
   const { firstTree } = parts.recorder.state();
-  const tree = await treeNow(parts);
+  const tree = await judging.treeNow(parts);
   if (parts.signal.aborted) return;
   const verdict = !tree.ok
-    ? { pass: false, why: tree.fault }
+    ? judging.noPass(tree.fault)
     : firstTree === null
-      ? { pass: false, why: NOT_KNOWN }
-      : await ask(parts, node, { trigger: 'always', agent: ROOT, from: firstTree, to: tree.value });
-  if (verdict !== null) decide(parts, node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
+      ? judging.noPass(judging.NOT_KNOWN)
+      : await judging.ask(parts, node, { trigger: 'always', agent: ROOT, from: firstTree, to: tree.value });
+  if (verdict !== null) judging.decide(parts, node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
 }

@@ -1,78 +1,78 @@
-/** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
-import type { AgentId } from '../../domain/ids.ts';
+/** The commands of a run: each is passed to the module that carries it out, which returns a receipt or a refusal. */
+import { sandboxFor, type Capability } from '../../domain/agents/role.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { isLooser, type Mode, reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
-import type { Command, Controls, Receipt } from '../../ports/controls.ts';
+import * as events from '../../events/index.ts';
+import { type Decision, roleNamed } from '../../policy/index.ts';
+import { type Action, decide } from '../../policy/decide.ts';
 import { LogFault, readOrNull } from '../../ports/log.ts';
-import { steer } from '../agents/agent-control.ts';
-import { setBudget } from '../gate/budget/budget-change.ts';
-import { withdrawGrant } from '../gate/approvals.ts';
-import { whyOver } from '../messaging/child-again.ts';
-import { isOfFamily, ofFamily, type OfFamily, ONLY_A_PERSON, whyNotBy } from '../messaging/authorization.ts';
-import { amendPlan, previewPlan } from '../planning/amend.ts';
-import { approveShown, editPlan } from '../planning/approval.ts';
-import { setModel } from '../planning/set-model.ts';
-import { review } from '../reviews/by-hand.ts';
-import { dueWords } from '../reviews/record.ts';
-import { pinMode, previewMode, setMode } from './modes.ts';
-import type { RunParts } from './parts.ts';
+import { controlAgent } from '../agents/index.ts';
+import { type ModeOf, setBudget, withdrawGrant } from '../gate/index.ts';
+import { ONLY_A_PERSON } from '../messaging/index.ts';
+import type { RunModules } from './open-run.ts';
+import * as controls from '../../ports/controls.ts';
 
 type Done = Result<string, string>;
 
-export function openControls(parts: RunParts): Controls {
+export function openControls(parts: RunModules): controls.Controls {
+  const handOver = openHandOver(parts);
   return {
     session: parts.options.session,
-    previewMode: (mode, agent) => previewMode(parts, mode, agent),
-    previewPlan: (edits) => previewPlan(parts, edits),
+    previewMode: (mode, agent) => Promise.resolve(previewMode(parts, mode, agent)),
+    previewPlan: (edits) => Promise.resolve(parts.planning.preview(edits)),
     submit: async (command, by) => {
-      const done = await carriedOut(parts, command, by ?? null);
-      return done.ok ? done : fail({ text: done.fault });
+      const agent = by ?? null;
+      const result =
+        command.do !== 'hand over'
+          ? await submit(parts, command, agent)
+          : // An agent cannot hand the run over.
+            agent === null
+            ? await handOver(command)
+            : fail(ONLY_A_PERSON);
+      return result.ok ? result : fail({ text: result.fault });
     },
+    found: parts.recorder.initial,
     events: (afterSeq, how) => parts.recorder.events(afterSeq, how),
     at: (seq) => readOrNull(() => parts.options.log.at(parts.options.session, seq)),
-    ticks: (listener) => {
-      parts.ticks.add(listener);
-      return () => parts.ticks.delete(listener);
-    },
+    ticks: (listener) => parts.gate.ticks(listener),
   };
 }
 
-/** An agent gives the run to nobody. */
-const carriedOut = (parts: RunParts, command: Command, by: AgentId | null): Promise<Result<Receipt, string>> =>
-  command.do === 'hand over' && by === null
-    ? handOver(parts, command)
-    : command.do === 'hand over'
-      ? Promise.resolve(fail(ONLY_A_PERSON))
-      : performed(parts, command, by);
+type Submitted = Exclude<controls.Command, { readonly do: 'hand over' }>;
+type TextCommand = Exclude<Submitted, controls.AgentCommand>;
 
-type Submitted = Exclude<Command, { readonly do: 'hand over' }>;
-type InWords = Exclude<Submitted, OfFamily>;
-
-async function performed(parts: RunParts, command: Submitted, by: AgentId | null): Promise<Result<Receipt, string>> {
+async function submit(
+  parts: RunModules,
+  command: Submitted,
+  by: AgentId | null,
+): Promise<Result<controls.Receipt, string>> {
   if (parts.recorder.state().finished !== null) return fail('the run has ended');
   try {
-    const refusal = by === null ? null : whyNotBy(parts, command, by);
+    const refusal = by === null ? null : parts.messaging.whyNot(command, by);
     if (refusal !== null) return fail(refusal);
-    if (isOfFamily(command)) return await ofFamily(parts, command, by);
+    if (controls.isForAgents(command)) return await parts.messaging.perform(command, by);
     const done = perform(parts, command);
     return done.ok ? ok({ text: done.value }) : done;
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
-    return fail(`not done, the log can't be written: ${error.message}`);
+    return fail(`not done, cannot write the log: ${error.message}`);
   }
 }
 
-function perform(parts: RunParts, command: InWords): Done {
+function perform(parts: RunModules, command: TextCommand): Done {
+  const { planning, reviews, messaging, gate, options } = parts;
   switch (command.do) {
     case 'edit plan':
-      return editPlan(parts, command.edit);
+      return planning.edit(command.edit);
     case 'approve plan':
-      return approveShown(parts, command.digest);
+      return planning.approve(command.digest);
     case 'reject plan':
-      return decide(parts, { is: 'rejected' }, 'plan rejected');
+      return planning.decide({ is: 'rejected' }, 'plan rejected');
     case 'plan again':
-      return decide(parts, { is: 'again', hint: command.hint }, 'making another plan');
+      return planning.decide({ is: 'again', hint: command.hint }, 'making another plan');
     case 'answer':
-      return answer(parts, command);
+      return gate.approvals.answer(command.approval, { ...command, text: command.text ?? '' });
     case 'withdraw grant':
       return withdrawGrant(parts.recorder, command.grant);
     case 'set mode':
@@ -81,106 +81,220 @@ function perform(parts: RunParts, command: InWords): Done {
       return pinMode(parts, command.agent, command.mode);
     case 'set budget':
       return setBudget(
-        { ...parts, rules: parts.options.rules, whyOver: (one) => whyOver(parts, one) },
+        { ...parts, limits: gate.limits, whyNotRevivable: (one) => messaging.children.over(one) },
         command.agent,
         command.budget,
       );
     case 'review':
-      return review(parts, command.role);
+      return reviews.byHand(command.role);
     case 'amend plan':
-      return amendPlan(parts, command);
+      return planning.amend(command);
     case 'set model':
-      return setModel(parts, command.agent, command.model);
+      return planning.setModel(command.agent, command.model);
     case 'stop run':
       parts.stop(command.reason);
-      return ok(`stopping; \`mimir resume\` goes on with it${dueWords(parts.recorder.state())}`);
+      return ok(`stopping; \`mimir resume\` continues it${events.dueWords(parts.recorder.state())}`);
     case 'interrupt':
     case 'resume':
     case 'retry':
     case 'skip':
-      return steer(parts, command);
+      return controlAgent({ ...parts, ...parts.agents, person: options.person }, command);
     default:
       return unreachable(command);
   }
 }
 
-function answer({ approvals }: RunParts, { approval, allow, scope, text }: Extract<Command, { do: 'answer' }>): Done {
-  return approvals.answer(approval, { allow, scope, text: text ?? '' });
-}
+// Hands a run to another process: nothing new begins, running calls finish, then the run stops in its present state.
 
-function decide(
-  { deciding }: RunParts,
-  decision: Parameters<NonNullable<RunParts['deciding']['now']>>[0],
-  text: string,
-): Done {
-  if (deciding.now === null) return fail('there is no plan waiting for you');
-  deciding.now(decision);
-  return ok(text);
-}
-
-// Gives a run to another process: nothing new is begun, what runs comes to its end, and then the run stops as it stands.
-
-/**
- * Resolves when the run has stopped, or with why it goes on here. Calls of models and tools count as running; whoever waits for a
- * child or a person does not: that goes on where the run does.
- */
-function handOver(
-  parts: RunParts,
-  { how }: Extract<Command, { readonly do: 'hand over' }>,
-): Promise<Result<Receipt, string>> {
-  if (parts.recorder.state().finished !== null) return Promise.resolve(fail('the run has ended'));
-  switch (how) {
-    case 'when quiet':
-      return whenQuiet(parts);
-    case 'now':
-      stopAndLeave(parts);
-      return whenStopped(parts);
-    case 'stay':
-      return Promise.resolve(stay(parts));
-    default:
-      return unreachable(how);
-  }
-}
+type HandOver = Extract<controls.Command, { readonly do: 'hand over' }>;
 
 const HANDED_OVER = 'handed over';
 
-/** Who stops the run first says why. */
-function stopAndLeave(parts: RunParts): void {
-  parts.handing.isOver = !parts.signal.aborted;
-  parts.stop(HANDED_OVER);
+/**
+ * Resolves when the run has stopped, or with the reason why it stays here. Model and tool calls count as running. Waits
+ * for a child or a person do not; they continue in the other process.
+ */
+function openHandOver(parts: RunModules): (command: HandOver) => Promise<Result<controls.Receipt, string>> {
+  const { recorder, stop, gate } = parts;
+  const { drain } = gate;
+  /** Set while a hand-over is in progress: calls it off. */
+  let callOff: (() => void) | null = null;
+  const stopAndLeave = (): Promise<Result<controls.Receipt, string>> => {
+    stop(HANDED_OVER, { is: 'hand-over' });
+    return whenStopped(parts);
+  };
+  const handOverWhenQuiet = async (): Promise<Result<controls.Receipt, string>> => {
+    if (callOff !== null) return fail(`already being handed over; waiting for ${runningText(drain.running())}`);
+    const stays = new AbortController();
+    callOff = () => stays.abort('stays');
+    drain.close();
+    const running = runningText(drain.running());
+    await drain.quiet();
+    callOff = null;
+    if (stays.signal.aborted) return fail(`the run stays here; the hand-over was waiting for ${running}`);
+    return recorder.state().finished === null ? stopAndLeave() : whenStopped(parts);
+  };
+  const stay = (): Result<controls.Receipt, string> => {
+    if (callOff === null) return fail('no hand-over is in progress');
+    callOff();
+    drain.open();
+    return ok({ text: 'the run stays here' });
+  };
+  return ({ how }) => {
+    if (recorder.state().finished !== null) return Promise.resolve(fail('the run has ended'));
+    switch (how) {
+      case 'when quiet':
+        return handOverWhenQuiet();
+      case 'now':
+        return stopAndLeave();
+      case 'stay':
+        return Promise.resolve(stay());
+      default:
+        return unreachable(how);
+    }
+  };
 }
 
-async function whenQuiet(parts: RunParts): Promise<Result<Receipt, string>> {
-  const { hold, handing } = parts;
-  if (handing.now !== null) return fail(`it is being handed over, and waits for ${wordsFor(hold.running())}`);
-  const stays = new AbortController();
-  handing.now = () => stays.abort('stays');
-  hold.close();
-  const waited = wordsFor(hold.running());
-  await hold.quiet();
-  handing.now = null;
-  if (stays.signal.aborted) return fail(`it goes on here; the hand-over had waited for ${waited}`);
-  if (parts.recorder.state().finished === null) stopAndLeave(parts);
-  return whenStopped(parts);
-}
-
-function stay({ hold, handing }: RunParts): Result<Receipt, string> {
-  if (handing.now === null) return fail('it is not being handed over');
-  handing.now();
-  hold.open();
-  return ok({ text: 'it goes on here' });
-}
-
-/** Somebody else may have ended it meanwhile, and it may have come to its own end. */
-async function whenStopped({ recorder }: RunParts): Promise<Result<Receipt, string>> {
+/** Another caller may have ended the run meanwhile, or it may have finished. */
+async function whenStopped({ recorder }: RunModules): Promise<Result<controls.Receipt, string>> {
   const { finished, seq } = recorder.state();
   if (finished === null) for await (const event of recorder.events(seq)) if (event.type === 'session.finished') break;
   const end = recorder.state().finished;
-  if (end?.status === 'stopped') return ok({ text: `${HANDED_OVER}: it goes on where it is resumed` });
-  return fail(
-    end === null ? "the run has ended without a word: its log can't be written" : 'the run has ended meanwhile',
-  );
+  if (end?.status === 'stopped') return ok({ text: `${HANDED_OVER}; the run continues where it is resumed` });
+  return fail(end === null ? 'the run has ended, and its log cannot be written' : 'the run has ended meanwhile');
 }
 
-const wordsFor = (running: readonly string[]): string =>
-  running.length === 0 ? 'nothing any more' : running.join('; ');
+const runningText = (running: readonly string[]): string => (running.length === 0 ? 'nothing' : running.join('; '));
+
+// Modes of the run and of its branches: the preview of a change, and the change. Policy decides by the mode.
+
+/** What `setMode`, or `pinMode` for `agent`, would change now. For an agent, the run's mode means "no pin". */
+function previewMode(parts: RunModules, mode: Mode, agent?: AgentId): controls.ModePreview {
+  const { recorder, options } = parts;
+  const state = recorder.state();
+  const next =
+    agent === undefined
+      ? events.withMode(state, mode)
+      : events.withPin(state, agent, mode === state.mode ? null : mode);
+  const of = agent ?? ROOT;
+  return {
+    refused: agent === undefined ? problemOf(options, mode) : noPerson(options, mode),
+    looser: isLooser(events.modeFor(next, of), events.modeFor(state, of)),
+    changes: changesOf(parts, modesOf(state), modesOf(next)),
+    answers: parts.gate.approvals.countReleasable(modesOf(next)),
+  };
+}
+
+/** Sets the mode of all agents, never less strict than the rules allow. Open questions that the new mode would not ask are answered. */
+function setMode({ recorder, options, gate }: RunModules, mode: Mode): Result<string, string> {
+  const problem = problemOf(options, mode);
+  if (problem !== null) return fail(problem);
+  if (recorder.state().mode === mode) return fail(`the mode is ${mode} already`);
+  recorder.record({ type: 'session.mode', mode });
+  const answered = gate.approvals.release(modesOf(recorder.state()), `mode ${mode}`);
+  return ok(`mode ${mode} for all agents${answeredText(answered)}`);
+}
+
+/** Pins a branch to a mode that is stricter than the run's; null removes the pin. A less strict pin has no effect, and the receipt tells so. */
+function pinMode(parts: RunModules, agent: AgentId, mode: Mode | null): Result<string, string> {
+  const { recorder, gate, options } = parts;
+  const state = recorder.state();
+  const problem = mode === null ? null : noPerson(options, mode);
+  if (problem !== null) return fail(problem);
+  const one = state.agents.get(agent);
+  if (one === undefined) return fail(`there is no agent ${agent}`);
+  if (one.pin === mode)
+    return fail(mode === null ? `${one.name} has no pinned mode` : `${one.name} is already pinned to ${mode}`);
+  recorder.record({ type: 'agent.pinned', agent, mode });
+  const now = events.modeFor(recorder.state(), agent);
+  const answered = answeredText(gate.approvals.release(modesOf(recorder.state()), `mode ${now}`));
+  if (mode === null) return ok(`${one.name} follows the mode of its parent: ${now}${answered}`);
+  if (now === mode) return ok(`${one.name} and its descendants are pinned to ${mode}${answered}`);
+  return ok(`${one.name} is pinned to ${mode}, without effect while ${now} applies above it${answered}`);
+}
+
+const modesOf =
+  (modes: events.Modes): ModeOf =>
+  (agent) =>
+    events.modeFor(modes, agent);
+
+const answeredText = (count: number): string =>
+  count === 0 ? '' : `; answers ${count === 1 ? '1 open question' : `${count} open questions`}`;
+
+const problemOf = (options: RunModules['options'], mode: Mode): string | null => {
+  const { maxMode } = options.rules;
+  if (isLooser(mode, maxMode.value)) return `${mode} is not allowed: ${reasonText(maxMode.from)}`;
+  return noPerson(options, mode);
+};
+
+const noPerson = ({ person }: RunModules['options'], mode: Mode): string | null =>
+  mode === 'human' && !person ? 'mode human needs a person to answer each turn, and nobody can be asked here' : null;
+
+// Preview of a mode change: which kinds of actions then run, ask or are denied.
+
+type Kind = 'turn' | Capability;
+
+/** In order of importance, each with its subject for the text. */
+const KINDS: readonly (readonly [kind: Kind, subject: string])[] = [
+  ['turn', 'model turns'],
+  ['read', 'reading and searching'],
+  ['git-read', 'git reads'],
+  ['write', 'writes'],
+  ['shell', 'commands'],
+  ['git-write', 'commits'],
+  ['spawn', 'new agents'],
+];
+
+/** A line for each kind of action that would be decided differently, with the number of agents. */
+function changesOf(parts: RunModules, before: ModeOf, after: ModeOf): readonly string[] {
+  const state = parts.recorder.state();
+  const open = [...state.agents.values()].filter((one) => one.id !== ROOT && !events.isFinal(one));
+  // Before there is a plan, ROOT stands for the agents to come, which inherit its mode.
+  const agents = open.length > 0 ? open : [...state.agents.values()].filter(({ id }) => id === ROOT);
+  return KINDS.flatMap(([kind, subject]) => {
+    const changed = new Map<string, number>();
+    for (const agent of agents) {
+      const change = changeFor(parts, agent, kind, [before, after]);
+      if (change !== null) changed.set(change, (changed.get(change) ?? 0) + 1);
+    }
+    return [...changed].map(
+      ([words, count]) => `${subject} of ${open.length > 0 ? counted(count) : 'all agents'} ${words}`,
+    );
+  });
+}
+
+const counted = (count: number): string => (count === 1 ? '1 agent' : `${count} agents`);
+
+/** Null: decided as before. */
+function changeFor(
+  { options, recorder }: RunModules,
+  agent: events.AgentState,
+  kind: Kind,
+  [before, after]: readonly [before: ModeOf, after: ModeOf],
+): string | null {
+  const capabilities = roleNamed(agent.role, options.roles)?.capabilities ?? [];
+  if (kind !== 'turn' && !capabilities.includes(kind)) return null;
+  const sandbox = options.tools.sandbox.is === 'none' ? 'none' : sandboxFor(capabilities);
+  const permissions = events.permissionsFor(recorder.state(), agent.id, options.rules);
+  const verdictIn = (mode: Mode): Decision['verdict'] => {
+    const circumstances = {
+      mode,
+      interactive: options.person,
+      sandbox,
+      capabilities,
+      permissions,
+      granted: false,
+    } as const;
+    return decide(actionOf(kind), options.rules, circumstances).verdict;
+  };
+  const verdict = verdictIn(after(agent.id));
+  if (verdictIn(before(agent.id)) === verdict) return null;
+  const where = kind === 'shell' && sandbox !== 'none' ? ' in the sandbox' : '';
+  return { allow: `run${where} without asking`, ask: 'ask you', deny: 'are denied' }[verdict];
+}
+
+/** A typical action of its kind: a child within the limits; a command that no rule mentions. */
+function actionOf(kind: Kind): Action {
+  if (kind === 'turn') return { is: 'turn' };
+  return kind === 'spawn' ? { is: 'spawn', depth: 1, agents: 0 } : { is: 'tool', tool: kind, capability: kind };
+}

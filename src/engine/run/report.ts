@@ -1,35 +1,26 @@
 /**
- * The end of a run: the results of finished agents become one report, written by `main` through the gate (charged to
- * ROOT), beside the plain lines `Agent N: <summary>` (O059). One agent's answer is the report itself.
+ * The end of a run: `main` merges the results of finished agents into one report, charged to ROOT; the result also has the lines `Agent N:
+ * <summary>`. A single agent's answer is the report itself.
  */
-import type { Finding, WorkOrder } from '../../domain/agents/agent.ts';
+import type { AgentOutcome, Finding, WorkOrder } from '../../domain/agents/agent.ts';
 import { AS_DATA, findingText, freeTag, textsIn } from '../../domain/agents/brief.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
-import { headOf } from '../../domain/text/text.ts';
-import { isFinal, isTakenOut } from '../../events/queries.ts';
-import type { RunState } from '../../events/state.ts';
-import { OFFLINE } from '../../policy/models.ts';
-import { runAgent } from '../agents/agent-loop.ts';
-import type { FindingLimits } from '../agents/agent-spec.ts';
-import { findingLimits, findingsOf, orderOf } from '../agents/agent-spec.ts';
-import { notDoneSection } from '../agents/unanswered.ts';
-import { askRoot } from '../messaging/ask-root.ts';
-import { sinceThen } from '../messaging/child-end.ts';
-import { closedGates, reviewWords } from '../reviews/record.ts';
-import type { RunParts } from './parts.ts';
-import type { RunOptions, RunResult } from './run-options.ts';
-import { finish, result } from './run-result.ts';
+import { firstLine, headOf, paragraphs } from '../../domain/text/text.ts';
+import * as events from '../../events/index.ts';
+import { OFFLINE } from '../../policy/index.ts';
+import * as agents from '../agents/index.ts';
+import { askRoot, notDoneSection, unansweredOf } from '../gate/index.ts';
+import type { RunModules, RunOptions, RunResult } from './open-run.ts';
 
-/** `talked`: what ROOT has answered to the person meanwhile, and done for them. */
-export async function merge(parts: RunParts, talked: readonly string[]): Promise<RunResult> {
+/** Writes the report and ends the run. `talked`: ROOT's answers to the person meanwhile. */
+export async function merge(parts: RunModules, talked: readonly string[]): Promise<RunResult> {
   if (parts.signal.aborted) return result(parts);
   const before = parts.recorder.state();
-  // Children that ROOT has taken on answer to it as its own do.
+  // Children that ROOT has adopted count as its own.
   const agents = [...before.agents.values()].filter((one) => one.id !== ROOT && [one.parent, one.owner].includes(ROOT));
-  // Those that judge have no part of the work: what they said stands below the report.
-  const ended = agents.filter((one) => isFinal(one) && one.forced === null && !isTakenOut(one));
+  // Reviewers do no work of the task; their verdicts follow below the report.
+  const ended = agents.filter((one) => events.isFinal(one) && one.forced === null && !events.isTakenOut(one));
   const only = ended.length === 1 && talked.length === 0 ? ended[0] : undefined;
   const report = only
     ? only.summary
@@ -42,16 +33,17 @@ export async function merge(parts: RunParts, talked: readonly string[]): Promise
 }
 
 /**
- * Ends a run with `report`, and with what was answered since `before`: to messages that came while it was written, or for which a
- * run that was over goes on. Waits for all that works, and has it judged; `lastStep` acts after that and adds its section to the report.
+ * Ends a run with `report` and with the answers given since `before` (to messages during the merge, or to messages that reopened the run).
+ * Waits for everything that works, and has it reviewed; then `lastStep` may act and add a section.
  */
 export async function concluded(
-  parts: RunParts,
+  parts: RunModules,
   report: string,
-  before: RunState,
-  lastStep: (parts: RunParts, report: string) => Promise<string> = () => Promise.resolve(''),
+  before: events.RunState,
+  lastStep: (parts: RunModules, report: string) => Promise<string> = () => Promise.resolve(''),
 ): Promise<RunResult> {
-  const { children, forced, recorder } = parts;
+  const { reviews: forced, recorder } = parts;
+  const { children } = parts.messaging;
   while (children.working() && !parts.signal.aborted) {
     await children.settled();
     forced.goOn();
@@ -61,7 +53,7 @@ export async function concluded(
   const last = await lastStep(parts, report);
   if (parts.signal.aborted) return result(parts);
   const after = recorder.state();
-  const reviews = reviewWords(after);
+  const reviews = events.reviewWords(after);
   const all = [
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
@@ -69,39 +61,42 @@ export async function concluded(
     last,
     ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
   ];
-  return finish(parts, all.filter((part) => part !== '').join('\n\n'));
+  return finish(parts, paragraphs(all));
 }
 
-/** What agents have said beyond what they had before. */
-const lateAnswers = (before: RunState, after: RunState): readonly { readonly name: string; readonly text: string }[] =>
+/** The agents' answers beyond those they had before. */
+const lateAnswers = (
+  before: events.RunState,
+  after: events.RunState,
+): readonly { readonly name: string; readonly text: string }[] =>
   [...after.agents.values()].flatMap((one) => {
     const known = before.agents.get(one.id)?.summary ?? '';
     if (one.id === ROOT || one.forced !== null || one.call !== null || one.summary === known) return [];
-    return [{ name: one.name, text: sinceThen(known, one.summary) }];
+    return [{ name: one.name, text: agents.newText(known, one.summary) }];
   });
 
-/** Bytes of what one agent and all together hand to the merge; less for a model with a small window. */
-const FOR_THE_REPORT: FindingLimits = { one: 24_000, all: 160_000 };
-/** After a model that found it too long. */
+/** Bytes of findings for the merge, per agent and together; less for a model with a small window. */
+const FOR_THE_REPORT: agents.FindingLimits = { one: 24_000, all: 160_000 };
+/** Divisor for a second try after the model found the request too long. */
 const LESS = 4;
 
-async function writeReport(parts: RunParts, ended: readonly AgentId[], talked: readonly string[]): Promise<string> {
+async function writeReport(parts: RunModules, ended: readonly AgentId[], talked: readonly string[]): Promise<string> {
   const { options, recorder } = parts;
-  const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.root.model.used;
-  const limits = findingLimits(options, model, FOR_THE_REPORT);
-  const results = findingsOf(recorder.state(), ended, limits);
+  const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.agents.root.model.used;
+  const limits = agents.findingLimits(options, model, FOR_THE_REPORT);
+  const results = agents.findingsOf(recorder.state(), ended, limits);
   if (results.every(({ outcome }) => outcome === 'skipped')) return '';
   let reply = await askForReport(parts, results, talked);
   if (!reply.ok && reply.fault.is === 'too long')
     reply = await askForReport(
       parts,
-      findingsOf(recorder.state(), ended, { one: limits.one / LESS, all: limits.all / LESS }),
+      agents.findingsOf(recorder.state(), ended, { one: limits.one / LESS, all: limits.all / LESS }),
       talked,
     );
   if (reply.ok && reply.value.text.trim() !== '') return reply.value.text;
   const why = reply.ok ? 'the model gave no answer' : reply.fault.text;
-  // The work is done: a merge that could not be written must not take it away.
-  return `(The report could not be written: ${why}. What each agent found follows.)\n\n${results
+  // A failed merge must not lose the finished work.
+  return `(The report could not be written: ${why}. The agents' results follow.)\n\n${results
     .map(({ role, ...one }) => `## ${role}\n\n${answerIn(one)}`)
     .join('\n\n')}`;
 }
@@ -110,12 +105,12 @@ const answerIn = ({ summary, cut }: Pick<Finding, 'summary' | 'cut'>): string =>
   cut === undefined ? summary : `${summary.trimEnd()}\n… (cut)`;
 
 function askForReport(
-  { options, root, gate, signal }: RunParts,
+  { options, agents: { root }, gate, signal }: RunModules,
   results: readonly Finding[],
   talked: readonly string[],
 ): ReturnType<typeof askRoot> {
   const order: WorkOrder = {
-    ...orderOf(options, root, results),
+    ...agents.workOrderFor(options, root, results),
     system: options.prompts.merge,
     tools: [],
     capabilities: [],
@@ -133,30 +128,29 @@ function askForReport(
   return askRoot(gate, { order, turns: [told], purpose }, 'at the end', signal);
 }
 
-// The commit at the end of a run whose approved plan asks for one: `main` writes the message and calls `git_commit` once, behind the
-// reviews and the question that any commit has. Work that failed, or that a review did not pass, is not committed.
+// The commit that an approved plan asks for, after the reviews and the usual question. Work that failed or did not pass is not committed.
 
 const TOOL = 'git_commit';
-/** One reply for the commit, one for a second try after an error, one for the last words. */
+/** One reply for the commit, one for a retry after an error, one for the closing text. */
 const REPLIES = 3;
-/** Bytes of the report that `main` reads before it writes the message. */
+/** Bytes of the report that `main` reads before it writes the commit message. */
 const MOST_REPORT = 12_000;
 
-/** The plan with what it starts with: the decision on the plan `before`, else `--commit` or what the plan's file says. */
+/** The plan with its commit setting: as decided on the plan `before`, otherwise from `--commit` or the plan file. */
 export function startingCommit(plan: SoundPlan, { commit }: RunOptions, before: SoundPlan | null): SoundPlan {
   const { commit: ofFile, ...rest } = plan;
   const isWanted = before === null ? commit === true || ofFile === true : before.commit === true;
   return isWanted ? { ...rest, commit: true } : rest;
 }
 
-/** Commits what the run has done. Resolves with a section for the report; empty when the plan asks for no commit. */
-async function commitStep(parts: RunParts, report: string): Promise<string> {
+/** Commits the work of the run. Resolves with a section for the report; empty when the plan asks for no commit. */
+async function commitStep(parts: RunModules, report: string): Promise<string> {
   const { recorder, signal } = parts;
   if (recorder.state().plan?.commit !== true || signal.aborted) return '';
   const problem = whyNotCommitted(parts);
   if (problem !== null) return section(`Not committed: ${problem}.`);
   const before = recorder.state().seq;
-  const outcome = await runAgent(commitOrder(parts, report), parts.gate, signal);
+  const outcome = await agents.runAgent(commitOrder(parts, report), parts.gate, signal);
   const made = recorder
     .stored(before)
     .findLast((event) => event.type === 'tool.finished' && event.agent === ROOT && event.tool === TOOL);
@@ -166,23 +160,23 @@ async function commitStep(parts: RunParts, report: string): Promise<string> {
 
 const section = (text: string): string => `## Commit\n\n${text}`;
 
-/** Why the work of the run is not committed, or null. */
-function whyNotCommitted({ recorder, options, root }: RunParts): string | null {
+/** Why the work is not committed, or null. */
+function whyNotCommitted({ recorder, options, agents: { root } }: RunModules): string | null {
   const state = recorder.state();
   const open = notDone(state);
   if (open.length > 0) return `${open.join(', ')} did not complete`;
-  if (closedGates(state).length > 0) return 'a review did not pass';
+  if (events.closedGates(state).length > 0) return 'a review did not pass';
   if (state.agents.get(ROOT)?.model.used === OFFLINE) return 'the offline analyst writes no commit message';
-  return options.toolsOf(root.capabilities).includes(TOOL) ? null : 'main may not use git here';
+  return options.toolsOf(root.capabilities).includes(TOOL) ? null : 'main is not allowed to use git';
 }
 
-const notDone = ({ agents }: RunState): readonly string[] =>
+const notDone = ({ agents }: events.RunState): readonly string[] =>
   [...agents.values()].flatMap((one) =>
-    one.taskId !== null && !isTakenOut(one) && one.outcome !== 'completed' ? [one.name] : [],
+    one.taskId !== null && !events.isTakenOut(one) && one.outcome !== 'completed' ? [one.name] : [],
   );
 
-function commitOrder({ options, root }: RunParts, report: string): WorkOrder {
-  const order = orderOf(options, root, []);
+function commitOrder({ options, agents: { root } }: RunModules, report: string): WorkOrder {
+  const order = agents.workOrderFor(options, root, []);
   return {
     ...order,
     task: [
@@ -197,3 +191,110 @@ function commitOrder({ options, root }: RunParts, report: string): WorkOrder {
     turns: [],
   };
 }
+
+// The recorded end of a run: outcome, lines, totals.
+
+/** Records the end of a run whose agents are done. */
+function finish(parts: RunModules, report: string): RunResult {
+  const all = subAgents(parts);
+  // Reviews and tasks that were removed from the plan do not count as work.
+  const work = all.filter((one) => one.forced === null && !events.isTakenOut(one));
+  const ends = endsOfWork(parts.recorder.each({ types: ['agent.status', 'agent.finished'] }));
+  const isWell = (one: events.AgentState): boolean =>
+    ends.get(one.id) === 'completed' ||
+    (one.spawned !== null && ends.get(one.id) === 'killed' && agents.isKilledByAgent(one));
+  const state = parts.recorder.state();
+  const isWhole = unansweredOf(state, ROOT).length === 0 && events.closedGates(state).length === 0;
+  const success = work.length > 0 && work.every(isWell) && isWhole;
+  const status = success ? 'completed' : 'failed';
+  close(parts, status, report === '' ? linesOf(all) : report, success ? 'completed' : 'partial');
+  return summed(parts, status, null);
+}
+
+/**
+ * How each agent ended its work. A kill after the end does not change that. A child that was killed by an agent of its own branch counts by
+ * that agent's work.
+ */
+function endsOfWork(events: Iterable<events.MimirEvent>): ReadonlyMap<AgentId, AgentOutcome> {
+  const ends = new Map<AgentId, AgentOutcome>();
+  for (const event of events) {
+    if (event.type === 'agent.status') ends.delete(event.agent);
+    else if (event.type === 'agent.finished' && !(event.outcome === 'killed' && ends.has(event.agent)))
+      ends.set(event.agent, event.outcome);
+  }
+  return ends;
+}
+
+/**
+ * Records the end of a run that was rejected, stopped, or could not continue, after all agents have stopped. Children of a rejected run are
+ * abandoned; otherwise they wait for a resume.
+ */
+export async function result(parts: RunModules): Promise<RunResult> {
+  const { signal, recorder, agents, messaging } = parts;
+  const error = parts.why().text;
+  const status = signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
+  const why = error ?? (status === 'stopped' ? String(signal.reason) : 'User rejected plan');
+  if (status === 'rejected') for (const { id } of recorder.state().agents.values()) agents.supervisor.abandon(id);
+  if (status !== 'stopped') parts.stop(why);
+  await messaging.children.settled();
+  close(parts, status, why, 'killed');
+  return summed(parts, status, error);
+}
+
+/** Records the end of ROOT and of the session, with the totals. */
+export function close(parts: RunModules, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
+  const { recorder, agents, world } = parts;
+  const why = parts.why();
+  const root = recorder.state().agents.get(ROOT);
+  const ended: events.EventBody[] =
+    status === 'stopped'
+      ? interrupted(root)
+      : root && !events.isFinal(root)
+        ? [agents.supervisor.finished(ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
+        : [];
+  const spent = events.spentOf(recorder.state());
+  const duration = root ? events.elapsedOf(root, world.now()) : 0;
+  const totals = { cost: spent.cost, tokens: spent.tokens, agents: subAgents(parts).length, duration };
+  const by = status === 'stopped' && why.endedBy !== undefined ? { endedBy: why.endedBy } : {};
+  // One batch, so that a resume never finds ROOT's end without the session's.
+  recorder.record(...ended, { type: 'session.finished', status, summary, ...by, totals });
+}
+
+/** A run paused for want of a model has recorded the reason already. */
+const interrupted = (root: events.AgentState | undefined): events.EventBody[] =>
+  root?.status === 'interrupted' ? [] : [{ type: 'agent.status', agent: ROOT, ...agents.RUN_STOPPED }];
+
+/** The result, computed from the log. */
+export function summed(parts: RunModules, status: RunResult['status'], error: string | null): RunResult {
+  const state = parts.recorder.state();
+  const agents = subAgents(parts);
+  const spent = events.spentOf(state);
+  return {
+    success: status === 'completed',
+    status,
+    message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
+    metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
+    overBudget: overBudget(parts.recorder.each({ types: ['session.resumed', 'budget.exhausted'] })),
+    error,
+    errorIs: error === null ? null : (parts.why().is ?? 'log'),
+  };
+}
+
+/** Whether a limit of the run or the day ended anything since the last start or resume. */
+function overBudget(events: Iterable<events.MimirEvent>): boolean {
+  let isOver = false;
+  for (const event of events) {
+    if (event.type === 'session.resumed') isOver = false;
+    if (event.type === 'budget.exhausted' && event.scope !== 'agent') isOver = true;
+  }
+  return isOver;
+}
+
+const subAgents = ({ recorder }: RunModules): readonly events.AgentState[] =>
+  [...recorder.state().agents.values()].filter(({ id }) => id !== ROOT);
+
+/** Lines `Agent N: <summary>`, with the first line of each summary. */
+const linesOf = (agents: readonly events.AgentState[]): string =>
+  agents
+    .map(({ summary, error }, index) => `Agent ${index + 1}: ${firstLine(summary === '' ? (error ?? '') : summary)}`)
+    .join('\n');

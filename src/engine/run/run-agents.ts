@@ -1,50 +1,37 @@
-/** The agents of an approved plan: which starts when, what starts are checked against, what follows from a failure. */
-import { isAnswered } from '../../domain/agents/agent.ts';
-import type { AgentOutcome } from '../../domain/agents/agent.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+/** Runs the agents of an approved plan: when each starts, what is checked first, and what follows from a failure. */
+import { type AgentOutcome, isAnswered } from '../../domain/agents/agent.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { planDigest } from '../../domain/digest.ts';
-import type { ApprovalRequest, EventBody } from '../../events/event.ts';
-import { isFinal } from '../../events/queries.ts';
-import type { EndReason } from '../agents/agent-end.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
-import type { Standing } from '../../events/turns.ts';
-import { standingsOf } from '../../events/turns.ts';
-import { plannedRoleProblem } from '../../policy/roles.ts';
-import { namesOf } from '../../policy/rules.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import { findingLimits, findingsOf, orderOf } from '../agents/agent-spec.ts';
-import { attemptBefore, retried, triedAgain, waitsAgain } from '../agents/retry.ts';
-import type { Choice } from '../agents/scheduler.ts';
-import { schedule } from '../agents/scheduler.ts';
-import { openTable } from '../planning/plan-table.ts';
-import type { Table } from '../planning/plan-table.ts';
-import { closedBehind, gateWords, isSettled } from '../reviews/record.ts';
-import type { MainTalk } from './idle/main-talk.ts';
-import type { RunParts } from './parts.ts';
+import * as events from '../../events/index.ts';
+import { type Choice, findingLimits, findingsOf, type NewAgent, workOrderFor } from '../agents/index.ts';
+import { namesOf, plannedRoleProblem } from '../../policy/index.ts';
+import type { PlanTable } from '../planning/index.ts';
+import { type RunContext, messageOf } from '../gate/index.ts';
+import type { RunModules } from './open-run.ts';
+import type { MainTalk } from './main-talk.ts';
+import { headOf } from '../../domain/text/text.ts';
 
-/**
- * Every agent of the plan, as soon as its own needs are done, and all that works beside it, then the reviews of it all. Resolves when
- * nothing runs any more.
- */
-export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTalk): Promise<void> {
-  const { forced, scheduling, children } = parts;
-  const table = openTable(parts);
-  const lost = resumed ? retried(parts, (id) => table.agent(id) !== undefined) : new Set<AgentId>();
+/** Runs every agent of the plan as soon as its dependencies are done, and then the reviews. Resolves when nothing runs any more. */
+export async function runAgents(modules: RunModules, resumed: boolean, talk: MainTalk): Promise<void> {
+  const parts: AgentsRun = { ...modules, retried: new Set() };
+  const { reviews: forced, agents, planning } = parts;
+  const { children } = parts.messaging;
+  const table = planning.table();
+  const lost = resumed ? lostAndRetried(parts, (id) => table.agent(id) !== undefined) : new Set<AgentId>();
   let known = knownOutcomes(parts, table, lost);
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
-  // Read once: of hundreds of agents each would read the whole log again.
-  const standings = new Map(standingsOf(parts.recorder.each({ agents: ids }), ids));
+  // Read once, because with hundreds of agents each would read the whole log again.
+  const standings = new Map(events.positionsOf(parts.recorder.each({ agents: ids }), ids));
   await forced.atStart();
   if (resumed) children.resume((agent) => ids.includes(agent));
-  // Who had ended and was written to since goes on: what needs it waits for that.
+  // Ended agents with unread messages are revived; their dependants wait for them.
   known = new Map([...known].filter(([id]) => children.endOf(id) === undefined));
   for (;;) {
-    const running = schedule<AgentId>({
+    const running = agents.schedule.begin({
       jobs: table.jobs(),
-      apart: (id, other) => table.areApart(id, other),
+      mustNotOverlap: (id, other) => table.areApart(id, other),
       known,
       start: (id, again) => {
         const beside = again ? undefined : children.endOf(id);
@@ -59,128 +46,140 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
       skipped: (id, because) => skip(parts, id, because),
       restored: (id) => parts.recorder.record(waitsAgain(id)),
     });
-    scheduling.now = running;
     const { outcomes, stopped } = await running.done;
     known = outcomes;
-    // What ROOT does for a person meanwhile may begin more.
+    // ROOT, answering a person, may start more children.
     do await children.settled();
     while (await talk.settled());
     const isDone = (): boolean => stopped || table.jobs().every(({ id }) => outcomes.has(id));
     if (!parts.signal.aborted && isDone()) await forced.atEnd();
     if (parts.signal.aborted || (isDone() && !children.working())) break;
-    // The plan was amended when the last of its tasks had ended, or one was written to: what came is done as well.
+    // Continue: the plan was amended after its last task ended, or a message revived an agent.
     forced.goOn();
   }
-  scheduling.amend = null;
+  table.close();
 }
 
-/** A partial end without a word gives those that need it nothing. */
-const hasAnswer = ({ recorder }: RunParts, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
+interface AgentsRun extends RunModules {
+  /** Agents retried by rule; one retry each. */
+  readonly retried: Set<AgentId>;
+}
 
-/** How agents of a resumed run have ended that are not begun again. */
-function knownOutcomes(parts: RunParts, table: Table, lost: ReadonlySet<AgentId>): ReadonlyMap<AgentId, AgentOutcome> {
+/** A partial end without a summary gives its dependants nothing. */
+const hasAnswer = ({ recorder }: RunModules, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
+
+/** Outcomes of agents of a resumed run that are not started again. */
+function knownOutcomes(
+  parts: RunModules,
+  table: PlanTable,
+  lost: ReadonlySet<AgentId>,
+): ReadonlyMap<AgentId, AgentOutcome> {
   const known = new Map<AgentId, AgentOutcome>();
   const { agents, answering } = parts.recorder.state();
   for (const [id, state] of agents)
     if (state.outcome !== null && isOver(parts, table.agent(id), state, lost)) known.set(id, state.outcome);
-    // The run had ended before this agent could begin, and nothing begins by a message.
+    // In a run resumed only for messages, agents that never began stay skipped.
     else if (answering && state.outcome === null && state.firstRunAt === null) known.set(id, 'skipped');
   return known;
 }
 
-/** Is there nothing left to do for this agent of a resumed run, not even to judge its work? */
+/** Whether nothing is left to do for this agent of a resumed run, not even its review. */
 function isOver(
-  { recorder, forced }: RunParts,
+  { recorder, reviews: forced }: RunModules,
   one: NewAgent | undefined,
-  state: AgentState,
+  state: events.AgentState,
   lost: ReadonlySet<AgentId>,
 ): boolean {
   if (one === undefined || state.outcome === null) return false;
   if (!recorder.state().answering && !stays(state, lost)) return false;
   if (state.outcome !== 'completed' || !forced.judges(one)) return true;
-  return forced.nodes('on-write').every((node) => isSettled(recorder.state(), node, one.agent));
+  return forced.nodes('on-write').every((node) => events.isSettled(recorder.state(), node, one.agent));
 }
 
 /**
- * Does a resumed run take this end as it is? Limits may be higher by now: who was stopped by one is let in again (and
- * stops at once if they aren't), and with it what was left out for its sake. Who failed because its provider could not
- * be reached goes on as well.
+ * Whether a resumed run keeps this end. Limits may have been raised, so an agent that one ended, and tasks skipped because of it, start
+ * again; so does an agent whose provider could not be reached.
  */
-const stays = ({ id, outcome, endedBy }: AgentState, lost: ReadonlySet<AgentId>): boolean =>
+const stays = ({ id, outcome, endedBy }: events.AgentState, lost: ReadonlySet<AgentId>): boolean =>
   outcome !== 'partial' &&
   !(outcome === 'failed' && lost.has(id)) &&
   (outcome !== 'skipped' || endedBy?.is === 'person');
 
-/** A fault ends the others too: the schedule waits for them. */
-async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
+/** Stops the run on a fault; the schedule waits for the other agents. */
+async function orStop<T>(parts: RunModules, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    parts.stop(error instanceof Error ? error.message : String(error));
+    parts.stop(messageOf(error));
     throw error;
   }
 }
 
-/** How an agent is begun. */
 interface Start {
   readonly again: boolean;
-  readonly standing: Standing | undefined;
-  /** Does another wait for it by now? */
+  readonly standing: events.AgentPosition | undefined;
+  /** Whether another agent waits for it now. */
   readonly isNeeded: () => boolean;
 }
 
-/** Under the rule `retry` a task that failed runs once more, whether another task needs it or not. */
-async function startByRule(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
+/** Under the rule `retry`, a failed task runs once more, whether or not another task needs it. */
+async function startByRule(parts: AgentsRun, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
   const outcome = await startAgent(parts, one, start);
   if (one === undefined || outcome !== 'failed' || !mayRetryByRule(parts, one.agent)) return outcome;
   parts.retried.add(one.agent);
   return startAgent(parts, one, { ...start, again: true, standing: undefined });
 }
 
-/** An agent that was barred from starting has not run, and would be barred again. */
-const mayRetryByRule = ({ options, recorder, retried, signal }: RunParts, agent: AgentId): boolean =>
+/** An agent that was denied its start has not run, and would be denied again. */
+const mayRetryByRule = ({ options, recorder, retried, signal }: AgentsRun, agent: AgentId): boolean =>
   options.rules.onFailure.value === 'retry' &&
   !signal.aborted &&
   !retried.has(agent) &&
   (recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
 
-async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
-  const { recorder, crew } = parts;
+async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
+  const {
+    recorder,
+    agents: { supervisor },
+  } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
   const state = recorder.state();
-  // What runs is what was approved: a plan that changed since is a broken log.
+  // A plan that differs from the approved one means that the log is damaged.
   if (state.plan === null || digestOf(state.plan) !== state.approvedDigest) {
-    recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
+    recorder.record(supervisor.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
   return barred(parts, one)
     ? 'failed'
-    : parts.forced.judges(one)
+    : parts.reviews.judges(one)
       ? judgedWork(parts, one, start)
       : work(parts, one, start);
 }
 
-/** Rules may forbid by now what was approved: the agent does not begin, and what needs it waits. */
-function barred({ options, recorder, crew }: RunParts, { agent, role }: NewAgent): boolean {
+/** Records and reports that the present rules forbid an approved role; the agent does not start. */
+function barred({ options, recorder, agents: { supervisor } }: RunModules, { agent, role }: NewAgent): boolean {
   const { rules } = options;
   const problem = plannedRoleProblem(role.name, rules, options.roles);
   if (problem === null) return false;
   const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, ...namesOf(rules) } as const;
   const why = `${problem.text}: ${reasonText(problem.reason)}`;
-  recorder.record({ type: 'policy.decided', agent, ...about }, crew.finished(agent, 'failed', `Failed: ${why}`, why));
+  recorder.record(
+    { type: 'policy.decided', agent, ...about },
+    supervisor.finished(agent, 'failed', `Failed: ${why}`, why),
+  );
   return true;
 }
 
-/** Work that is over when it was judged; where nobody else asks what to do without a pass, it is asked here. */
-async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
-  const looking = parts.forced.begin(one);
+/** Work that counts as done after its review. Where no dependant makes the schedule ask about a failed review, the question is asked here. */
+async function judgedWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
+  const looking = parts.reviews.begin(one);
   const before = looking === null ? null : await looking;
   const outcome = await work(parts, one, start);
   if (outcome === null || parts.signal.aborted) return null;
-  const passage = await parts.forced.afterTask(one, before);
+  const passage = await parts.reviews.afterTask(one, before);
   if (passage !== 'closed' || !isAnswered(outcome)) return passage === null ? null : outcome;
-  // The schedule asks where somebody waits.
+  // The schedule asks where a dependant waits.
   if (start.isNeeded()) return 'failed';
   const moot = new AbortController().signal;
   const choice = await chooseAfterFailure(parts, { failed: one.agent, blocked: [], moot });
@@ -188,9 +187,9 @@ async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise
   return parts.signal.aborted ? null : 'failed';
 }
 
-/** Carries it through; one that had ended well when the run was cut off, its work not judged yet, has nothing more to do. */
+/** Runs the agent. One that had completed when the run was cut off before its review has nothing more to do. */
 async function work(
-  { options, recorder, crew }: RunParts,
+  { options, recorder, agents: { supervisor } }: RunModules,
   one: NewAgent,
   { again, standing }: Start,
 ): Promise<AgentOutcome | null> {
@@ -200,11 +199,11 @@ async function work(
   const failure = again || standing?.turns.length === 0 ? attemptBefore(state, agent) : '';
   if (again) recorder.record(triedAgain(agent));
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
-  const order = orderOf(options, failure === '' ? one : { ...one, task: `${one.task}\n\n${failure}` }, findings);
-  return crew.run({ ...order, ...(again ? {} : standing) });
+  const order = workOrderFor(options, failure === '' ? one : { ...one, task: `${one.task}\n\n${failure}` }, findings);
+  return supervisor.run({ ...order, ...(again ? {} : standing) });
 }
 
-/** Plans are never changed in place: of one that hundreds of agents start from the digest is made once. */
+/** Plans are immutable, so the digest is computed once although hundreds of agents check it. */
 const digests = new WeakMap<SoundPlan, string>();
 function digestOf(plan: SoundPlan): string {
   const digest = digests.get(plan) ?? planDigest(plan);
@@ -215,12 +214,12 @@ function digestOf(plan: SoundPlan): string {
 interface Failure {
   readonly failed: AgentId;
   readonly blocked: readonly AgentId[];
-  /** Aborted when there is nothing to choose any more. */
+  /** Aborted when the choice has become pointless. */
   readonly moot: AbortSignal;
 }
 
-/** What was left out and is wanted after all waits for its needs again, and is shown so. */
-async function choiceAfter(parts: RunParts, failure: Failure): Promise<Choice> {
+/** Asks; a skipped task that is retried after all is shown as waiting again. */
+async function choiceAfter(parts: AgentsRun, failure: Failure): Promise<Choice> {
   const { recorder } = parts;
   const { failed: agent, moot } = failure;
   const choice = await chooseAfterFailure(parts, failure);
@@ -229,63 +228,63 @@ async function choiceAfter(parts: RunParts, failure: Failure): Promise<Choice> {
   return choice;
 }
 
-/** Pending with the reason, then the choice of a person or of the rule. */
-async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Choice> {
+/** Records the blocked tasks as pending, then asks a person or applies the rule. */
+async function chooseAfterFailure(parts: AgentsRun, failure: Failure): Promise<Choice> {
   const { options, recorder } = parts;
   const { failed, blocked } = failure;
   const state = recorder.state();
-  // As the screens number it: the place in the plan says nothing once that was amended.
+  // The number that the screens show; positions change when a plan is amended.
   const number = failed.slice(`${ROOT}::S`.length);
   const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
   const waits = { status: 'pending', reason, waitingFor: { is: 'task' } } as const;
   if (blocked.length > 0)
-    recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, ...waits })));
+    recorder.record(...blocked.map((agent): events.EventBody => ({ type: 'agent.status', agent, ...waits })));
   const rule = options.rules.onFailure.value;
   if (rule === 'ask') return options.person ? askPerson(parts, failure) : 'skip';
   if (rule === 'stop') parts.stop(`stopped by ${reasonText(options.rules.onFailure.from)}`);
   if (rule !== 'retry') return rule;
-  // By rule once, not for ever.
+  // The rule retries only once.
   if (parts.retried.has(failed)) return 'skip';
   parts.retried.add(failed);
   return 'retry';
 }
 
-async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): Promise<Choice> {
-  const { options, recorder, approvals } = parts;
-  const answer = await approvals.ask(
-    orderOf(options, parts.root, []),
+async function askPerson(parts: RunModules, { failed, blocked, moot }: Failure): Promise<Choice> {
+  const { recorder, gate } = parts;
+  const answer = await gate.approvals.ask(
+    { agent: ROOT },
     null,
     failureQuestion(recorder.state(), failed, blocked),
     AbortSignal.any([parts.signal, moot]),
   );
   if (answer.is === 'withdrawn') return 'stop';
-  // At once: who says "stop" does not want to wait for the others.
+  // Stops at once: a person who answers "stop" does not want to wait for the others.
   if (answer.text === 'stop') parts.stop('stopped by you');
   return answer.text === 'retry' || answer.text === 'stop' ? answer.text : 'skip';
 }
 
-const SKIPPED_BY_YOU: EndReason = { error: 'skipped by you', endedBy: { is: 'person' } };
+const SKIPPED_BY_YOU = { error: 'skipped by you', endedBy: { is: 'person' } } as const;
 
-function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void {
+function skip({ recorder, agents: { supervisor } }: RunModules, id: AgentId, because: AgentId): void {
   const state = recorder.state();
   const one = state.agents.get(id);
-  if (!one || isFinal(one)) return;
+  if (!one || events.isFinal(one)) return;
   const cause = state.agents.get(because)?.name ?? because;
-  const closed = closedBehind(state, because).length > 0;
+  const closed = events.closedBehind(state, because).length > 0;
   const why = closed ? `skipped: the review of ${cause} did not pass` : `skipped: ${cause} did not complete`;
-  recorder.record(crew.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
+  recorder.record(supervisor.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
 }
 
-// What a person is asked when work did not complete, or did not pass a review: who waits for it, why, and what they may choose.
+// The question to a person after a failure or a failed review: who waits, why, and the options.
 
-/** `blocked` may be empty: nobody waits for what did not pass. */
-function failureQuestion(state: RunState, failed: AgentId, blocked: readonly AgentId[]): ApprovalRequest {
+/** `blocked` is empty where no task waits for the work that did not pass. */
+function failureQuestion(state: events.RunState, failed: AgentId, blocked: readonly AgentId[]): events.ApprovalRequest {
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
-  const closed = closedBehind(state, failed);
+  const closed = events.closedBehind(state, failed);
   const reviews = closed.map(({ role }) => role).join(' and ');
   const name = nameOf(failed);
   const what = closed.length === 0 ? `${name} did not complete` : `${reviews} review of ${name} did not pass`;
-  const findings = closed.map((gate) => gateWords(state, gate)).join('\n\n');
+  const findings = closed.map((gate) => events.gateWords(state, gate)).join('\n\n');
   const why = findings === '' ? (state.agents.get(failed)?.error ?? 'It did not complete.') : findings;
   const names = blocked.map(nameOf).join(', ');
   const waiting = names === '' ? '' : `; ${names} ${blocked.length === 1 ? 'needs' : 'need'} it`;
@@ -293,9 +292,73 @@ function failureQuestion(state: RunState, failed: AgentId, blocked: readonly Age
   return {
     action: 'failure',
     title: `${what}${waiting}`,
-    exact: `${why}\n\nretry: run ${name} again\nskip: ${skip}\nstop: end the run, it can be resumed`,
+    exact: `${why}\n\nretry: run ${name} again\nskip: ${skip}\nstop: stop the run (resumable)`,
     options: ['retry', 'skip', 'stop'],
     unsandboxed: false,
     because: '',
   };
+}
+
+// Retries: which tasks of a failed run return to pending on resume, and what a new attempt learns about the last one.
+
+/** Whether the agent belongs to the plan in force. */
+type IsPlanned = (id: AgentId) => boolean;
+
+/**
+ * The agents that lost their provider, from one pass over the log. If the run had failed, its failed tasks and the tasks behind them return
+ * to pending, and run again from the start.
+ */
+function lostAndRetried(parts: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned): ReadonlySet<AgentId> {
+  const few = [...parts.recorder.each({ types: LOOKED_AT })];
+  const lost = events.lostToProvider(few);
+  // A run resumed only to answer messages retries nothing.
+  if (!parts.recorder.state().answering && endedFailed(few)) retryAll(parts, isPlanned, lost);
+  return lost;
+}
+
+const LOOKED_AT: readonly events.EventType[] = ['session.finished', 'session.resumed', 'model.started', 'model.failed'];
+
+/** Whether the run ended as failed before this resume. */
+function endedFailed(stored: readonly events.MimirEvent[]): boolean {
+  const last = stored.filter(({ type }) => type === 'session.finished' || type === 'session.resumed').at(-2);
+  return last?.type === 'session.finished' && last.status === 'failed';
+}
+
+function retryAll({ recorder }: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned, lost: ReadonlySet<AgentId>): void {
+  const { failed, behind } = events.retryOf(recorder.state());
+  const again = [
+    // An agent that lost its provider continues its conversation instead.
+    ...failed.filter((id) => isPlanned(id) && !lost.has(id)).map(triedAgain),
+    ...behind.filter(isPlanned).map(waitsAgain),
+  ];
+  if (again.length > 0) recorder.record(...again);
+}
+
+const pending = (agent: AgentId, reason: string): events.EventBody => ({
+  type: 'agent.status',
+  agent,
+  status: 'pending',
+  reason,
+});
+const triedAgain = (agent: AgentId): events.EventBody => pending(agent, 'tried again');
+const waitsAgain = (agent: AgentId): events.EventBody => pending(agent, 'waits again: what it needs is tried again');
+
+/** Bytes of the former answer that a new attempt reads. */
+const LAST_ANSWER = 4000;
+
+/** What a new attempt of `agent` is told about the last one: why it failed or did not pass, and its answer. Empty for a first attempt. */
+function attemptBefore(state: events.RunState, agent: AgentId): string {
+  const one = state.agents.get(agent);
+  if (one === undefined || one.firstRunAt === null) return '';
+  const reviews = events.closedBehind(state, agent).map((gate) => events.gateWords(state, gate));
+  const why = reviews.length > 0 ? reviews.join('\n\n') : (one.error ?? '');
+  if (why === '') return '';
+  // The summary of a failed agent only repeats its error.
+  const answer = one.summary.endsWith(why) ? '' : headOf(one.summary, LAST_ANSWER);
+  return [
+    '## The attempt before this one',
+    'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
+    `Why it failed:\n\n${why}`,
+    ...(answer === '' ? [] : [`Its answer:\n\n${answer}`]),
+  ].join('\n\n');
 }

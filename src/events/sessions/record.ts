@@ -1,9 +1,13 @@
 /**
  * What verbs tell of child sessions: plain JSON with the field names that scripts rely on. Made from the log alone (sessions.ts), so it is the same whether the run is alive or not.
  */
-import type { AgentId, RoleName, SessionId, Usd } from '../../domain/ids.ts';
 import type { Lifecycle } from '../../domain/agents/agent.ts';
-import type { Mode } from '../../domain/mode.ts';
+import { MAIN } from '../../domain/agents/role.ts';
+import { type AgentId, isBelow, type RoleName, ROOT, type SessionId, type Usd } from '../../domain/ids.ts';
+import type { Mode } from '../../domain/reason.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { MimirEvent } from '../event.ts';
+import type { RunState } from '../state.ts';
 
 export interface SessionRecord {
   /** The short id. */
@@ -65,7 +69,7 @@ export interface SessionDetail {
 }
 
 /** A run with all its sessions, as somebody may see it. */
-export interface Family {
+export interface RunSessions {
   readonly run: SessionId;
   /** `hosted`: a living process carries it. */
   readonly state: 'running' | 'finished' | 'stopped';
@@ -84,4 +88,96 @@ export interface Family {
   readonly you: AgentId | null;
   /** Parents before children, in order of creation. */
   readonly sessions: readonly SessionRecord[];
+}
+
+// Which session a word names: its place, its short id, or its name. Pure; what is told of a miss is for a person.
+
+/** Why nothing is named: nobody, or several. */
+export interface Miss {
+  readonly is: 'nobody' | 'several';
+  readonly candidates: readonly SessionRecord[];
+}
+
+/**
+ * By place (`ROOT::S1`), then by short id, then by name, then by name in any case; at last by what was given as its name beside a
+ * role: `scout` is `finder-scout`.
+ */
+export function foundIn(family: Pick<RunSessions, 'sessions'>, word: string): Result<SessionRecord, Miss> {
+  const low = word.toLowerCase();
+  const ways: readonly ((record: SessionRecord) => boolean)[] = [
+    ({ agent }) => agent === word,
+    ({ session_id }) => session_id === low,
+    ({ name, friendly_name }) => name === word || friendly_name === word,
+    ({ name, friendly_name }) => name.toLowerCase() === low || friendly_name?.toLowerCase() === low,
+    ({ agent }) => agent.toLowerCase() === low,
+    ({ friendly_name }) => low !== '' && friendly_name?.toLowerCase().endsWith(`-${low}`) === true,
+  ];
+  for (const way of ways) {
+    const candidates = family.sessions.filter(way);
+    const [one] = candidates;
+    if (one !== undefined) return candidates.length === 1 ? ok(one) : several(withoutRoot(low, candidates));
+  }
+  return fail({ is: 'nobody', candidates: [] });
+}
+
+/** A plan of one task has a second `main`, which does the work: that one is meant. */
+const withoutRoot = (word: string, candidates: readonly SessionRecord[]): readonly SessionRecord[] =>
+  word === MAIN ? candidates.filter(({ agent }) => agent !== ROOT) : candidates;
+
+/** Of several with the same name the only one that is not at its end. */
+function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Miss> {
+  const going = candidates.filter(({ is_complete }) => !is_complete);
+  const left = candidates.length === 1 ? candidates : going;
+  const [one] = left;
+  return one !== undefined && left.length === 1 ? ok(one) : fail({ is: 'several', candidates });
+}
+
+/** All that is below `top`, parents before children. */
+export function below(family: Pick<RunSessions, 'sessions'>, top: SessionRecord): readonly SessionRecord[] {
+  return family.sessions.filter(({ agent }) => isBelow(agent, top.agent));
+}
+
+/** Its direct children. */
+export const childrenOf = (
+  family: Pick<RunSessions, 'sessions'>,
+  { session_id }: SessionRecord,
+): readonly SessionRecord[] => family.sessions.filter(({ parent_session_id }) => parent_session_id === session_id);
+
+// Who sees what of a run: a person everything, an agent words and events of itself and those below it. No agent sees what reviewers say.
+
+/** May `asker` (null: a person) read what `agent` says and does? */
+export function maySee({ agents }: Pick<RunState, 'agents'>, asker: AgentId | null, agent: AgentId): boolean {
+  if (asker === null) return true;
+  if (agent === asker) return true;
+  return isBelow(agent, asker) && agents.get(agent)?.forced === null;
+}
+
+/** The record without what it says and does. */
+export const withoutWords = (record: SessionRecord): SessionRecord => ({
+  ...record,
+  spawn_prompt: '',
+  completion_message: null,
+  tools_used: {},
+  total_tools: 0,
+  last_tool: null,
+  last_tool_call: null,
+  current_activity: null,
+});
+
+/** Is `event` one of `agent`: by it, a message to it, or a notice of it? */
+export const isOf = (event: MimirEvent, agent: AgentId): boolean =>
+  ('agent' in event && event.agent === agent) ||
+  (event.type === 'message.sent' && (event.to === agent || event.notice?.of === agent));
+
+/** May `asker` read this event? What is nobody's (the run's own) is the person's; what an agent writes to others is for its readers too. */
+export function maySeeEvent(state: Pick<RunState, 'agents'>, asker: AgentId | null, event: MimirEvent): boolean {
+  if (asker === null) return true;
+  if (event.type === 'message.sent') {
+    const about = event.notice?.of ?? null;
+    // A notice is what its reader was told anyway.
+    if (event.to === asker) return true;
+    if (about !== null && !maySee(state, asker, about)) return false;
+    return maySee(state, asker, event.to);
+  }
+  return 'agent' in event && event.agent !== null && maySee(state, asker, event.agent);
 }

@@ -1,10 +1,9 @@
 /** The log of one agent as the events of a child session: five types that scripts rely on. Pure. */
+import { firstLine } from '../../domain/text/text.ts';
 import { shortId } from '../../domain/digest.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Json } from '../../domain/turn.ts';
-import type { ByType, EventOf } from '../by-type.ts';
-import { forType } from '../by-type.ts';
-import type { MimirEvent } from '../event.ts';
+import { type ByType, type EventOf, forType, type MimirEvent } from '../event.ts';
 import { askedFor } from '../queries.ts';
 
 export interface SessionEvent {
@@ -27,7 +26,7 @@ export function sessionEvent(event: MimirEvent, agent: AgentId): SessionEvent | 
     session_id: shortId(event.session, agent),
     event_type,
     timestamp: event.time,
-    message: firstLine(message),
+    message: firstLine(message).trim(),
     metadata: { agent, run: event.session, seq: event.seq, ...more },
   };
 }
@@ -112,9 +111,3 @@ function finished({ outcome, summary, error, metrics }: EventOf<'agent.finished'
     },
   ];
 }
-
-const firstLine = (text: string): string =>
-  text
-    .split('\n')
-    .find((line) => line.trim() !== '')
-    ?.trim() ?? '';

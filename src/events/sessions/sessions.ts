@@ -1,30 +1,15 @@
 /** Records of child sessions, made from the log alone: what every verb, alive or looking back, tells of them. Pure. */
+import { type AgentOutcome, type AgentStatus, isTerminal, type Lifecycle } from '../../domain/agents/agent.ts';
 import { shortId } from '../../domain/digest.ts';
-import type { AgentId, Millis, SessionId, Usd } from '../../domain/ids.ts';
-import { fromMicro, toMicro } from '../../domain/ids.ts';
-import type { Lifecycle } from '../../domain/agents/agent.ts';
-import { isTerminal } from '../../domain/agents/agent.ts';
+import { type AgentId, fromMicro, type Millis, ROOT, type SessionId, toMicro, type Usd } from '../../domain/ids.ts';
 import type { MimirEvent } from '../event.ts';
-import { plainLine } from '../plain-line.ts';
-import { activityOf, askedFor, elapsedOf, tokensOfAgent } from '../queries.ts';
-import type { Moment } from './lifecycle.ts';
-import { activeAt, lifecycleOf, OF_OUTCOME } from './lifecycle.ts';
-import type { Naming } from './name.ts';
-import { sessionName } from './name.ts';
-import type { SessionDetail, SessionRecord } from './record.ts';
+import { plainLine } from '../log-line.ts';
+import { activityOf, askedFor, elapsedOf, tokensOfAgent, workingDirOf } from '../queries.ts';
 import type { AgentState, RunState } from '../state.ts';
+import type { SessionDetail, SessionRecord } from './record.ts';
 
 export interface Looking extends Moment {
   readonly naming: Naming;
-}
-
-/** All sessions of a run, parents before children, in order of creation; none before it has begun. */
-export function sessionRecords(
-  state: RunState,
-  events: Iterable<MimirEvent>,
-  looking: Looking,
-): readonly SessionRecord[] {
-  return recordsWith(state, createdTimes(events), looking);
 }
 
 /** When each agent was created, ISO: the state doesn't keep it. */
@@ -34,7 +19,7 @@ export function createdTimes(events: Iterable<MimirEvent>): ReadonlyMap<AgentId,
   return times;
 }
 
-/** The same where the times are known. */
+/** All sessions of a run, parents before children, in order of creation; none before it has begun. `created`: when each was. */
 export function recordsWith(
   state: RunState,
   created: ReadonlyMap<AgentId, string>,
@@ -43,34 +28,32 @@ export function recordsWith(
   const { session } = state;
   if (session === null) return [];
   const below = sumsBelow(state);
-  return [...state.agents.values()].map((agent) => ({
-    ...identityOf(agent, session, state, looking),
-    ...standingOf(agent, state, created, looking),
-    ...progressOf(agent),
-    ...(below.get(agent.id) ?? { subtree_cost: agent.cost, subtree_tokens: tokensOfAgent(agent) }),
-    children: agent.children.length,
-  }));
+  return [...state.agents.values()].map((agent) => {
+    const own = { subtree_cost: agent.cost, subtree_tokens: tokensOfAgent(agent) };
+    return {
+      ...recordOf(agent, session, state, created.get(agent.id), looking),
+      ...(below.get(agent.id) ?? own),
+      children: agent.children.length,
+    };
+  });
 }
 
-type Identity = Pick<
-  SessionRecord,
-  | 'session_id'
-  | 'name'
-  | 'friendly_name'
-  | 'agent'
-  | 'run'
-  | 'parent_session_id'
-  | 'role'
-  | 'model'
-  | 'spawn_prompt'
-  | 'working_dir'
-  | 'tmux_session'
->;
-
-function identityOf(agent: AgentState, run: SessionId, state: RunState, { naming }: Looking): Identity {
+function recordOf(
+  agent: AgentState,
+  run: SessionId,
+  state: RunState,
+  created: string | undefined,
+  looking: Looking,
+): Omit<SessionRecord, keyof Sums | 'children'> {
+  const status = lifecycleOf(agent, state, looking);
+  const end = endOf(agent, state, status);
+  const since = created ?? isoOf(state.startedAt);
+  const used = tokensOfAgent(agent);
+  const { maxTokens } = agent.budget;
+  const folder = workingDirOf(state, agent.id);
   return {
     session_id: shortId(run, agent.id),
-    name: sessionName(agent, run, naming),
+    name: sessionName(agent, run, looking.naming),
     friendly_name: agent.spawned?.friendly ?? null,
     agent: agent.id,
     run,
@@ -78,62 +61,48 @@ function identityOf(agent: AgentState, run: SessionId, state: RunState, { naming
     role: agent.role,
     model: agent.model.used,
     spawn_prompt: agent.task,
-    working_dir: folderOf(agent, state),
+    working_dir: folder === '' ? state.cwd : `${state.cwd}/${folder}`,
     tmux_session: null,
-  };
-}
-
-/** Of whoever was spawned with one: itself, or the nearest above it. */
-function folderOf(agent: AgentState, { agents, cwd }: RunState): string {
-  const seen = new Set<AgentId>();
-  for (let at: AgentState | undefined = agent; at !== undefined && !seen.has(at.id); ) {
-    seen.add(at.id);
-    if (at.spawned !== null) return at.spawned.workingDir === '' ? cwd : `${cwd}/${at.spawned.workingDir}`;
-    at = at.parent === null ? undefined : agents.get(at.parent);
-  }
-  return cwd;
-}
-
-type Standing = Pick<
-  SessionRecord,
-  | 'status'
-  | 'completion_status'
-  | 'completion_message'
-  | 'partial'
-  | 'created_at'
-  | 'spawned_at'
-  | 'completed_at'
-  | 'current_activity'
-  | 'is_complete'
-  | 'is_idle'
-  | 'idle_seconds'
-  | 'is_waiting_input'
->;
-
-function standingOf(
-  agent: AgentState,
-  state: RunState,
-  created: ReadonlyMap<AgentId, string>,
-  looking: Looking,
-): Standing {
-  const status = lifecycleOf(agent, state, looking);
-  const over = isTerminal(status);
-  const since = created.get(agent.id) ?? isoOf(state.startedAt);
-  const activity = nowOf(agent, state);
-  return {
     status,
-    completion_status: over ? status : null,
-    completion_message: over ? endWords(agent, status) : null,
-    partial: workOf(agent) === 'partial',
+    completion_status: end.completion_status,
+    completion_message: end.completion_message,
+    partial: end.partial,
     created_at: since,
     spawned_at: since,
-    completed_at: over ? isoOf(agent.endedAt ?? state.lastAt) : null,
-    current_activity: over || activity === '' ? null : activity,
-    is_complete: over,
+    completed_at: end.completed_at,
+    current_activity: end.current_activity,
+    is_complete: isTerminal(status),
     is_idle: status === 'idle',
     idle_seconds: Math.max(0, Math.floor((looking.now - activeAt(agent, state)) / 1000)),
     is_waiting_input: status === 'waiting_input',
+    tokens_used: used,
+    tokens_remaining_estimate: maxTokens === undefined ? null : Math.max(0, maxTokens - used),
+    completion_percentage: percentageOf(agent, used),
+    tools_used: agent.toolsUsed,
+    total_tools: agent.toolCalls,
+    ...lastToolOf(agent),
+    cost: agent.cost,
   };
+}
+
+type End = 'completion_status' | 'completion_message' | 'partial' | 'completed_at' | 'current_activity';
+
+function endOf(agent: AgentState, state: RunState, status: Lifecycle): Pick<SessionRecord, End> {
+  const partial = workOf(agent) === 'partial';
+  const none = { completion_status: null, completion_message: null, partial, completed_at: null };
+  if (!isTerminal(status)) return { ...none, current_activity: nowOf(agent, state) || null };
+  return {
+    completion_status: status,
+    completion_message: endWords(agent, status),
+    partial,
+    completed_at: isoOf(agent.endedAt ?? state.lastAt),
+    current_activity: null,
+  };
+}
+
+function lastToolOf({ lastTool }: AgentState): Pick<SessionRecord, 'last_tool' | 'last_tool_call'> {
+  const last = lastTool === null ? null : { name: lastTool.name, timestamp: isoOf(lastTool.at) };
+  return { last_tool: last, last_tool_call: last?.timestamp ?? null };
 }
 
 /** What it asks or waits for, else what it does. */
@@ -170,34 +139,6 @@ function wordsOfEnd(agent: AgentState, status: Lifecycle): string {
   const answer = status === 'completed' ? agent.summary : (agent.error ?? agent.reason);
   const said = answer.trim() === '' ? (agent.signalled?.message ?? agent.summary) : answer;
   return plainLine(said) || (agent.outcome ?? status);
-}
-
-type Progress = Pick<
-  SessionRecord,
-  | 'tokens_used'
-  | 'tokens_remaining_estimate'
-  | 'completion_percentage'
-  | 'tools_used'
-  | 'total_tools'
-  | 'last_tool'
-  | 'last_tool_call'
-  | 'cost'
->;
-
-function progressOf(agent: AgentState): Progress {
-  const used = tokensOfAgent(agent);
-  const { maxTokens } = agent.budget;
-  const last = agent.lastTool === null ? null : { name: agent.lastTool.name, timestamp: isoOf(agent.lastTool.at) };
-  return {
-    tokens_used: used,
-    tokens_remaining_estimate: maxTokens === undefined ? null : Math.max(0, maxTokens - used),
-    completion_percentage: percentageOf(agent, used),
-    tools_used: agent.toolsUsed,
-    total_tools: agent.toolCalls,
-    last_tool: last,
-    last_tool_call: last?.timestamp ?? null,
-    cost: agent.cost,
-  };
 }
 
 function percentageOf(agent: AgentState, used: number): number | null {
@@ -250,4 +191,92 @@ export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
       .slice(-RECENT),
     elapsed: elapsedOf(agent, now),
   };
+}
+
+// Where a child session stands, by the log and by whether a process still carries its run.
+
+/** At which moment it is looked at. */
+interface Moment {
+  readonly now: Millis;
+  /** A living process carries the run. */
+  readonly alive: boolean;
+  /** `childAgents.autoComplete.idleTimeout`; 0: nobody becomes idle by time. */
+  readonly idleTimeout: Millis;
+}
+
+/** What an end is called. */
+const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
+  completed: 'completed',
+  // Marked as partial, and told all the same.
+  partial: 'completed',
+  failed: 'error',
+  killed: 'killed',
+  abandoned: 'abandoned',
+  // Somebody decided that it is not to be.
+  skipped: 'killed',
+};
+
+const OF_STATUS: Readonly<Record<Exclude<AgentStatus, 'running' | 'waiting'>, Lifecycle>> = {
+  pending: 'spawned',
+  initializing: 'starting',
+  completed: 'completed',
+  failed: 'error',
+  // A person stopped it, and a person lets it go on.
+  interrupted: 'waiting_input',
+};
+
+function lifecycleOf(agent: AgentState, state: RunState, moment: Moment): Lifecycle {
+  if (agent.outcome !== null) return OF_OUTCOME[agent.outcome];
+  if (state.finished?.status === 'stopped') return 'waiting_input';
+  if (state.finished !== null || !moment.alive) return 'abandoned';
+  if (agent.status === 'waiting') return waitingFor(agent, state);
+  if (agent.status !== 'running') return OF_STATUS[agent.status];
+  const quiet = moment.now - activeAt(agent, state);
+  return moment.idleTimeout > 0 && quiet >= moment.idleTimeout ? 'idle' : 'running';
+}
+
+function waitingFor(agent: AgentState, { approvals, phase }: RunState): Lifecycle {
+  const asked = approvals.some((one) => one.agent === agent.id) || (agent.id === ROOT && phase === 'approving');
+  if (asked) return 'waiting_input';
+  // It waits for its provider, and nobody has to do anything.
+  return agent.pause === null ? 'idle' : 'running';
+}
+
+/** When it last did something; who waits in a call for a child does what the child does. */
+export function activeAt(agent: AgentState, { agents }: Pick<RunState, 'agents'>): Millis {
+  const called = agent.children.flatMap((id) => {
+    const child = agents.get(id);
+    return child === undefined || child.call === null ? [] : [activeAt(child, { agents })];
+  });
+  return Math.max(agent.lastAt, ...called);
+}
+
+// What a child session is called: one rule for rows, notices and addresses.
+
+/** `childAgents.naming`: both with `{friendly_name}`, `{role}`, `{short_id}`, `{id}` filled in. */
+export interface Naming {
+  readonly pattern: string;
+  /** Where no friendly name was asked for. */
+  readonly fallback: string;
+}
+
+/** Planned agents and those of the Task tool keep their own names, ROOT is `main`. */
+export function sessionName(
+  { id, name, role, spawned }: Pick<AgentState, 'id' | 'name' | 'role' | 'spawned'>,
+  session: SessionId,
+  { pattern, fallback }: Naming,
+): string {
+  if (spawned === null) return name;
+  const { friendly } = spawned;
+  const words: Readonly<Record<string, string>> = {
+    friendly_name: friendly ?? '',
+    role,
+    short_id: shortId(session, id),
+    id,
+  };
+  const filled = (friendly === null ? fallback : pattern).replaceAll(
+    /\{(friendly_name|role|short_id|id)\}/g,
+    (_, word: string) => words[word] ?? '',
+  );
+  return filled.trim() === '' ? `child-${shortId(session, id)}` : filled;
 }

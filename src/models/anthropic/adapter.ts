@@ -1,58 +1,39 @@
 /**
- * Calls Anthropic's Messages by their own client library, which brings requests there and decides nothing: retries, silences,
- * redirects, credentials, events and the end of a reply are ours to say. Never prints. Load it lazily: the library is large.
+ * Calls Anthropic's Messages API through its client library, which only transports requests. Retries, silences, redirects,
+ * credentials, events and the end of a reply are handled here. Load this module lazily: the library is large.
  */
-import Anthropic from '@anthropic-ai/sdk';
-import { APIError } from '@anthropic-ai/sdk';
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Usage } from '../../domain/budget.ts';
 import { CallId, ModelId } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import { eventsIn } from '../http/events.ts';
-import {
-  causesOf,
-  connectionFault,
-  eventFault,
-  field,
-  hostOf,
-  pageWords,
-  redact,
-  statusFault,
-  stoppedFault,
-  NOT_SAID_USED,
-  unknownStop,
-} from '../http/fault.ts';
-import { parsed } from '../http/json.ts';
-import { openSwitchboard, type Switchboard } from '../http/per-request-fetch.ts';
-import { type Watch, watchStream } from '../http/stream-timeout.ts';
-import { parseArguments } from '../http/strict-json.ts';
-import { headOf, openWire, unanswered, type Wire } from '../http/transport.ts';
+import * as http from '../http/transport.ts';
+import * as faults from '../http/fault.ts';
+import { byWord, parseArguments, parsed } from '../http/json.ts';
 import { type Caller, toolCallId } from '../provider.ts';
-import { BETWEEN, packed, type Part } from './opaque.ts';
+import { BETWEEN, packed, type Part } from './turns.ts';
 import { type Block, MessageReader, type Progress } from './reply.ts';
 import { type Asked, askedOf, FORM_TOOL, type Learned, openLearned } from './wire.ts';
 
-/** Longer than any call of ours: how long one may be silent is the watch's to say. */
+/** Longer than any call: the watch decides how long a call may be silent. */
 const CLIENT_TIMEOUT = 24 * 60 * 60_000;
-/** The library adds it: many write it into the base URL, as other makers want it. */
+/** The library appends this path, but many people include it in the base URL, as other providers require. */
 const OWN_PATH = /\/v1(?:\/messages)?\/*$/;
-/** Milliseconds that counting may take: an estimate is at hand. */
-const COUNT_TIMEOUT = 10_000;
-/** Milliseconds that a connection gets to close in order after the last event, to be used again. */
+/** How long, in milliseconds, a connection may take to close after the last event, so that it can be reused. */
 const CLOSING = 250;
 
-/** Calls of one provider as it was set up. Holds nothing between two calls but what its server turned out not to take. */
+/** Calls of one configured provider. Between calls it remembers only what the server refused to accept. */
 export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
-  const board = openSwitchboard();
+  const board = http.openRequestRouter();
   const parts: Parts = { setup, world, learned: openLearned(), board, client: clientOf(setup, board) };
   return {
     async call(request, signal, onDelta) {
       for (;;) {
         const asked = askedOf(request, parts.learned.allowed(request));
-        const came = await oneCall(parts, { request, ...asked }, signal, onDelta);
+        const came = await oneCall(parts, request, asked, signal, onDelta);
         if (came.ok) return asked.withoutEffort ? ok({ ...came.value, withoutEffort: true }) : came;
         if (came.fault.is !== 'refused') return came;
         if (!parts.learned.take(request, asked.body, came.fault.message)) return came;
@@ -66,23 +47,20 @@ interface Parts {
   readonly setup: ProviderSetup;
   readonly world: World;
   readonly learned: Learned;
-  readonly board: Switchboard;
+  readonly board: http.RequestRouter;
   readonly client: Anthropic;
-}
-
-interface Call extends Asked {
-  readonly request: ModelRequest;
 }
 
 async function oneCall(
   parts: Parts,
-  { request, body, formed }: Call,
+  request: ModelRequest,
+  { body, formed }: Asked,
   signal: AbortSignal,
   onDelta: (delta: Delta) => void,
 ): Promise<Result<ModelReply, ModelFault>> {
   const { setup, world } = parts;
-  const watch = watchStream(setup, world, signal);
-  const wire = openWire(setup, bearer, watch.beat);
+  const watch = http.watchStream(setup, world, signal);
+  const wire = http.openWire(setup, watch.beat);
   const reader = new MessageReader(formed);
   const spent = (): Pick<ModelFault, 'spent'> => spentSoFar(reader, wire);
   try {
@@ -97,7 +75,7 @@ async function oneCall(
         .asResponse(),
     );
     const read = await watch.unlessStopped(readAll(parts, { answer, reader, wire, watch, onDelta }));
-    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault, watch), ...spentWhenStopped(reader, wire) });
+    if (!read.ok) return fail({ ...faults.stoppedFault(setup, read.fault, watch), ...spentWhenStopped(reader, wire) });
     if (read.value !== null) return fail({ ...read.value, ...spent() });
     const reply = replyOf(reader.progress(), request, { provider: setup.name, formed });
     if (reply.ok) return reply;
@@ -107,10 +85,10 @@ async function oneCall(
   }
 }
 
-/** The client library with everything said that it would look for in the environment or on the disk. */
-const clientOf = (setup: ProviderSetup, { fetch }: Switchboard): Anthropic =>
+/** The client library with every setting given that it would otherwise read from the environment or the disk. */
+const clientOf = (setup: ProviderSetup, { fetch }: http.RequestRouter): Anthropic =>
   new Anthropic({
-    // Some word: without one it looks elsewhere. What is sent is the wire's to say.
+    // The library requires a key; the wire decides what is sent.
     apiKey: setup.key ?? 'none',
     authToken: null,
     webhookKey: null,
@@ -123,24 +101,22 @@ const clientOf = (setup: ProviderSetup, { fetch }: Switchboard): Anthropic =>
     fetchOptions: { redirect: 'error' },
   });
 
-const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
-
 interface Streaming {
   readonly answer: Promise<Response>;
   readonly reader: MessageReader;
-  readonly wire: Wire;
-  readonly watch: Watch;
+  readonly wire: http.Wire;
+  readonly watch: http.Watch;
   readonly onDelta: (delta: Delta) => void;
 }
 
-/** Reads the answer to its end; the fault that it ended with, or null. */
+/** Reads the answer to its end; returns the fault that ended it, or null. */
 async function readAll({ setup, world }: Parts, streaming: Streaming): Promise<ModelFault | null> {
   const { wire } = streaming;
   const response = await caught(streaming.answer);
-  if (!response.ok) return thrownFault({ setup, world, wire }, response.fault);
+  if (!response.ok) return thrownFault({ setup, world }, wire, response.fault);
   const { body } = response.value;
-  if (!isStream(wire)) return typeFault(setup, wire, await headOf(response.value));
-  return body === null ? null : readEvents({ setup, world }, streaming, eventsIn(body));
+  if (!isStream(wire)) return typeFault(setup, wire, await http.headOf(response.value));
+  return body === null ? null : readEvents({ setup, world }, streaming, http.eventsIn(body));
 }
 
 async function readEvents(
@@ -151,9 +127,9 @@ async function readEvents(
   const { reader, wire, watch } = streaming;
   while (!reader.complete) {
     const next = await caught(events.next());
-    // Nobody listens any more.
+    // The call was stopped meanwhile.
     if (watch.why() !== null) return null;
-    if (!next.ok) return thrownFault({ setup, world, wire }, next.fault);
+    if (!next.ok) return thrownFault({ setup, world }, wire, next.fault);
     if (next.value.done === true) return null;
     const fault = takeEvent(setup, streaming, next.value.value);
     if (fault !== null) {
@@ -165,12 +141,12 @@ async function readEvents(
   return null;
 }
 
-/** One event, as text. The fault that it is, or null. */
+/** Handles the text of one event; returns its fault, or null. */
 function takeEvent(setup: ProviderSetup, { reader, watch, onDelta }: Streaming, text: string): ModelFault | null {
   if (text === '') return null;
   const event = parsed(text);
   if (event === undefined) return malformedFault(setup, 'an event is no JSON');
-  if (field(event, 'type') === 'error') return eventFault(setup, event);
+  if (faults.field(event, 'type') === 'error') return faults.eventFault(setup, event);
   const before = reader.content;
   const taken = reader.take(event);
   if (!taken.ok) return malformedFault(setup, taken.fault);
@@ -179,7 +155,7 @@ function takeEvent(setup: ProviderSetup, { reader, watch, onDelta }: Streaming, 
   return null;
 }
 
-/** Nobody waits for it: a connection that is read to its end can be used again, and one that stays open is closed. */
+/** Runs in the background: a connection read to its end can be reused, and one that stays open is closed. */
 async function readOut(world: World, iterator: AsyncIterator<unknown>): Promise<void> {
   const closed = new AbortController();
   await Promise.race([caught(iterator.next()), world.sleep(CLOSING, closed.signal)]);
@@ -190,7 +166,7 @@ async function readOut(world: World, iterator: AsyncIterator<unknown>): Promise<
 const closeStream = (iterator: AsyncIterator<unknown>): Promise<unknown> =>
   caught(Promise.resolve(iterator.return?.()));
 
-/** What the library throws is the way it tells of faults. */
+/** Turns an error that the library throws into a value. */
 const caught = async <T>(work: Promise<T>): Promise<Result<T, unknown>> => {
   try {
     return ok(await work);
@@ -200,117 +176,100 @@ const caught = async <T>(work: Promise<T>): Promise<Result<T, unknown>> => {
 };
 
 /** Nothing is billed before a message began. */
-function spentSoFar(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
+function spentSoFar(reader: MessageReader, wire: http.Wire): { readonly spent?: Usage } {
   return reader.begun ? { spent: reader.spent({ sent: wire.sent(), came: wire.bytes() }) } : {};
 }
 
-/** Whoever hangs up before the first word doesn't know whether the work had begun: what was sent counts as read. */
-function spentWhenStopped(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
+/** After a stop before the first event it is unknown whether work had begun, so all that was sent counts as input. */
+function spentWhenStopped(reader: MessageReader, wire: http.Wire): { readonly spent?: Usage } {
   if (wire.head() !== null || wire.sent() === 0) return spentSoFar(reader, wire);
-  return { spent: unanswered(wire) };
+  return { spent: http.unanswered(wire) };
 }
 
-async function count(
+const count = (
   { setup, world, learned, board, client }: Parts,
   request: ModelRequest,
-  signal: AbortSignal,
-): Promise<number | null> {
-  const times = { firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT };
-  const watch = watchStream(times, world, signal);
-  const wire = openWire(setup, bearer, watch.beat);
-  try {
+  outside: AbortSignal,
+): Promise<number | null> =>
+  http.countedBy(setup, world, outside, async (wire, signal) => {
     const { body } = askedOf(request, learned.allowed(request));
-    const asked = board.over(wire.fetch, async (headers) =>
-      client.post<unknown>('/v1/messages/count_tokens', { body, signal: watch.signal, headers }),
+    const told = await board.over(wire.fetch, async (headers) =>
+      client.post<unknown>('/v1/messages/count_tokens', { body, signal, headers }),
     );
-    const told = await watch.unlessStopped(caught(asked));
-    const tokens = told.ok && told.value.ok ? field(told.value.value, 'input_tokens') : null;
-    return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
-  } finally {
-    watch.end();
-  }
-}
+    return faults.field(told, 'input_tokens');
+  });
 
-// What Anthropic's client library throws, and what comes of a stream that is no reply, in the words of `ModelFault`.
+// The library's errors, and streams that are not replies, as `ModelFault`.
 
-interface Failing {
-  readonly setup: ProviderSetup;
-  readonly world: Pick<World, 'now'>;
-  readonly wire: Wire;
-}
-
-/** What undoing a compression, or our own limit, says of a body. */
+/** Messages of decompression errors and of our own size limit. */
 const UNREADABLE = /\bZ_|ERR_ZLIB|too large|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
 
-/** The library's errors in our words: the response said no, the connection failed, or what came can't be read. */
-function thrownFault({ setup, world, wire }: Failing, error: unknown): ModelFault {
-  const status = field(error, 'status');
+/** Tells apart an error response, a failed connection, and unreadable content. */
+function thrownFault({ setup, world }: Pick<Parts, 'setup' | 'world'>, wire: http.Wire, error: unknown): ModelFault {
+  const status = faults.field(error, 'status');
   if (error instanceof APIError && typeof status === 'number') {
     const headers = headersOf(error);
-    // A body that was no JSON is in the message only, behind the status.
-    const body = field(error, 'error') ?? error.message.replace(/^\d+ /, '');
-    return statusFault(setup, { status, headers, body, now: world.now() });
+    // A body that is not JSON is only in the message, after the status.
+    const body = faults.field(error, 'error') ?? error.message.replace(/^\d+ /, '');
+    return faults.statusFault(setup, { status, headers, body, now: world.now() });
   }
-  if (wire.head() === null) return connectionFault(setup, error);
-  if (UNREADABLE.test(causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
-  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: the connection ended` };
+  if (wire.head() === null) return faults.connectionFault(setup, error);
+  if (UNREADABLE.test(faults.causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
+  return { is: 'cut', message: `${faults.hostOf(setup)} broke off its reply: the connection ended` };
 }
 
 const malformedFault = (setup: ProviderSetup, why: string): ModelFault => ({
   is: 'malformed',
-  message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup)}`,
+  message: `${faults.hostOf(setup)} answered with something that is no reply: ${faults.redact(why, setup)}`,
 });
 
-/** Is what comes a stream of events? */
-const isStream = (wire: Wire): boolean => /^text\/event-stream\b/i.test(wire.head()?.type ?? '');
+/** True if the response is a stream of events. */
+const isStream = (wire: http.Wire): boolean => /^text\/event-stream\b/i.test(wire.head()?.type ?? '');
 
-/** A whole answer that is something else and says `text`: the page of a proxy, an error that was sent as if all were well. */
-function typeFault(setup: ProviderSetup, wire: Wire, text: string): ModelFault {
+/** The fault of a response of another type with the content `text`: a proxy's page, or an error with a status of success. */
+function typeFault(setup: ProviderSetup, wire: http.Wire, text: string): ModelFault {
   const json = parsed(text);
-  if (field(json, 'error') !== undefined) return eventFault(setup, json);
+  if (faults.field(json, 'error') !== undefined) return faults.eventFault(setup, json);
   const type = wire.head()?.type ?? '';
-  const words = pageWords(text).trim();
+  const words = faults.pageWords(text).trim();
   return malformedFault(
     setup,
     `its type is ${type === '' ? 'not said' : type}, not text/event-stream. Is the base URL right?${words === '' ? '' : ` It says: ${words}`}`,
   );
 }
 
-function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {
+function noReplyFault(setup: ProviderSetup, wire: http.Wire, { is, why }: NoReply): ModelFault {
   if (is === 'malformed') return malformedFault(setup, why);
   if (wire.bytes() === 0) return malformedFault(setup, 'it is empty');
-  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: ${why}` };
+  return { is: 'cut', message: `${faults.hostOf(setup)} broke off its reply: ${why}` };
 }
 
 function headersOf(error: object): Headers | undefined {
-  const headers = field(error, 'headers');
+  const headers = faults.field(error, 'headers');
   return headers instanceof Headers ? headers : undefined;
 }
 
-// The reply that a finished stream is. Fails closed: it is one only when its end was told, and calls are given only when it says that it
-// stopped for them and each of them is whole.
+// Turns a finished stream into a reply. Fails closed: it is a reply only if its end was announced, and it has calls only if it
+// stopped for them and each of them is complete.
 
-/** Why a stream is no reply: it ended too early, or it can't be understood. */
+/** Why a stream is not a reply: it ended too early, or it is invalid. */
 export interface NoReply {
   readonly is: 'cut' | 'malformed';
   readonly why: string;
 }
 
-const STOPS: ReadonlyMap<string, StopReason> = new Map([
-  ['end_turn', 'end'],
-  ['stop_sequence', 'end'],
-  ['tool_use', 'tool use'],
-  ['max_tokens', 'output limit'],
-  ['model_context_window_exceeded', 'output limit'],
-  // Not finished, to be gone on with; only tools of the provider's own cause it, and none are asked for.
-  ['pause_turn', 'output limit'],
-  ['refusal', 'refused'],
+/** A paused turn is treated as unfinished; only the provider's own tools cause one, and none are requested. */
+const STOPS = byWord<StopReason>([
+  ['end', 'end_turn stop_sequence'],
+  ['tool use', 'tool_use'],
+  ['output limit', 'max_tokens model_context_window_exceeded pause_turn'],
+  ['refused', 'refusal'],
 ]);
 
-/** Characters kept of arguments that are no JSON: enough for the model to see what it wrote. */
+/** The most characters kept of invalid arguments: enough for the model to recognise what it wrote. */
 const LONGEST_RAW = 4000;
 
-/** `provider`: for the canonical id of the model that answered. `formed`: the reply is the input of the tool for it. */
+/** `provider` forms the canonical id of the model that answered. With `formed`, the reply is the input of `FORM_TOOL`. */
 export function replyOf(
   progress: Progress,
   request: ModelRequest,
@@ -343,7 +302,7 @@ function contentOf(
     text: text === '' && stopReason === 'refused' ? explanation : text,
     calls: calls.map((call, at) => callOf(call, request, at)),
     stopReason,
-    ...(opaque === undefined ? {} : { opaque }),
+    ...defined({ opaque }),
   };
 }
 
@@ -351,14 +310,14 @@ function stopOf({ model, stop, complete, blocks }: Progress): Result<StopReason,
   if (model === null || (stop === null && !complete))
     return fail({ is: 'cut', why: 'it ended before its end was told' });
   const stopped = STOPS.get(stop ?? '');
-  if (stopped === undefined) return malformed(unknownStop(stop ?? 'none'));
+  if (stopped === undefined) return malformed(faults.unknownStop(stop ?? 'none'));
   if (stopped !== 'tool use') return ok(stopped);
   if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tools, but calls none');
   if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it has no end' });
   return ok(stopped);
 }
 
-/** Why no call of a whole reply may be carried out: what it is made of is not understood, or it is not what the provider sends. */
+/** Why no call of a complete reply may be executed: it has unknown parts, or is not what the provider sends. Null if they may. */
 function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason): string | null {
   if (stopped === 'end' && blocks.some(({ block }) => isCall(block)))
     return 'it calls tools, but did not stop for them';
@@ -366,7 +325,7 @@ function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason
   if (blocks.some(({ block }) => block.type === 'other'))
     return 'beside its tool calls stands a block of an unknown kind';
   if (disorder) return 'its blocks came out of order';
-  return Number.isNaN(usage.input) || Number.isNaN(usage.output) ? NOT_SAID_USED : null;
+  return Number.isNaN(usage.input) || Number.isNaN(usage.output) ? faults.NOT_SAID_USED : null;
 }
 
 const malformed = (why: string): { readonly ok: false; readonly fault: NoReply } => fail({ is: 'malformed', why });
@@ -383,15 +342,15 @@ function callOf({ id, name, json, input }: CallBlock, request: ModelRequest, at:
   return { id: given.success ? given.data : toolCallId(request, at), tool: name, input: inputOf(json, input) };
 }
 
-/** Arguments stream after the block began; a server that does not stream them sends them with it. */
+/** Arguments usually stream after the block began; a server without that sends them with it. */
 function inputOf(json: string, input: Json): Json {
   const text = json === '' ? JSON.stringify(input) : json;
   const parsed = parseArguments(text);
-  // As it came: no tool takes a text for its input, so the model is told that this is none.
+  // Invalid input stays text: no tool accepts a text as input, so the model gets an error.
   return parsed.ok ? parsed.value : text.slice(0, LONGEST_RAW);
 }
 
-/** What the reply is made of, in order; nothing when there is nothing in it but reasoning. */
+/** The parts of the reply in order; empty if it contains only reasoning. */
 function partsOf(blocks: readonly Block[]): readonly Part[] {
   const parts = blocks.flatMap((block): readonly Part[] => {
     switch (block.type) {
@@ -400,7 +359,7 @@ function partsOf(blocks: readonly Block[]): readonly Part[] {
       case 'tool_use':
         return [{ type: 'call' }];
       case 'thinking':
-        // Without its seal it would be refused.
+        // Unsigned reasoning would be refused.
         return block.signature === '' ? [] : [block];
       case 'redacted_thinking':
         return [block];

@@ -1,43 +1,43 @@
 /**
- * Takes the events of a stream one by one and knows how far the message came. Fails closed: what can't be understood is no part of
- * a reply. What the reply then is, is anthropic-result.ts's to say.
+ * Takes the events of a stream one by one and tracks the message. Fails closed: an unknown form of an event is a fault. The
+ * adapter makes a reply of the result.
  */
 import type { Usage } from '../../domain/budget.ts';
-import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { Delta } from '../../ports/model.ts';
 import { field } from '../http/fault.ts';
 import { at, DEEPEST, isFields } from '../http/json.ts';
 import { bytesOf } from '../provider.ts';
-import { BETWEEN } from './opaque.ts';
+import { BETWEEN } from './turns.ts';
 
-/** A block as it grows; `json` is what came of a call's arguments. */
+/** A growing block; `json` is the part of a call's arguments that has arrived. */
 export type Block =
   | Exclude<BlockStart, { type: 'tool_use' }>
   | (Extract<BlockStart, { type: 'tool_use' }> & { json: string });
 
-/** How far a message came. */
+/** How much of a message has arrived. */
 export interface Progress {
-  /** As the provider said it; null before the message began. */
+  /** The name from the provider; null before the message began. */
   readonly model: string | null;
   readonly usage: Usage;
   readonly blocks: readonly { readonly block: Block; readonly ended: boolean }[];
   readonly stop: string | null;
-  /** Why it was refused, where that was said. */
+  /** Why the request was refused, if stated. */
   readonly explanation: string;
-  /** The last event came. */
+  /** The last event has arrived. */
   readonly complete: boolean;
-  /** A block began before the one before it had ended, out of its place, or after the end was told. */
+  /** A block began before the previous one ended, out of order, or after the end was announced. */
   readonly disorder: boolean;
 }
 
-/** Reads one stream. `formed`: the reply is the input of a tool, which is shown as text then. */
+/** Reads one stream. With `formed`, the reply is the input of a tool, which is streamed as text. */
 export class MessageReader {
   readonly #formed: boolean;
   readonly #blocks = new Map<number, { block: Block; ended: boolean }>();
   #model: string | null = null;
   #usage: Usage = UNREPORTED;
-  /** The count of the first event is of no more than that event. */
+  /** False until the final event: earlier counts of output are incomplete. */
   #outputIsFinal = false;
   #stop: string | null = null;
   #explanation = '';
@@ -52,31 +52,19 @@ export class MessageReader {
   }
 
   /**
-   * The next event: what there is to show of it, if anything; `other` for one that is no part of a reply, such as a ping; or in words why
-   * it can't be one.
+   * Takes the next event. Returns what to show of it, if anything; `other` for an event outside the reply, such as a ping; or why it is
+   * invalid.
    */
   take(value: unknown): Result<Delta | 'other' | null, string> {
-    const event = eventOf(value);
-    if (event === null) return fail('an event has a form that is not known');
-    if (event === 'other') return ok('other');
-    if (event.type === 'message_start') return this.#begin(event);
+    const type = at(value, 'type');
+    if (type === 'message_start') return this.#begin(at(value, 'message'));
+    if (!isKind(type)) return typeof type === 'string' ? ok('other') : UNKNOWN;
     if (this.#model === null) return fail('an event came before the message began');
     if (this.#complete) return fail('an event came after the end');
-    switch (event.type) {
-      case 'content_block_start':
-        return this.#open(event.index, event.content_block);
-      case 'content_block_delta':
-        return this.#grow(event.index, event.delta);
-      case 'content_block_stop':
-        return this.#close(event.index);
-      case 'message_delta':
-        return this.#end(event);
-      case 'message_stop':
-        this.#complete = true;
-        return ok(null);
-      default:
-        return unreachable(event);
-    }
+    if (type === 'message_delta') return this.#end(at(value, 'delta'), at(value, 'usage'));
+    if (type !== 'message_stop') return this.#part(type, value);
+    this.#complete = true;
+    return ok(null);
   }
 
   progress(): Progress {
@@ -93,35 +81,49 @@ export class MessageReader {
     };
   }
 
-  /** Did a message begin? */
+  /** True once a message began. */
   get begun(): boolean {
     return this.#model !== null;
   }
 
-  /** Grows with each event that has content: a part of a block that is not empty, a block that holds something, why it stopped. */
+  /** Grows with each event that has content: a non-empty part of a block, a filled block, a stop reason. */
   get content(): number {
     return this.#content;
   }
 
-  /** Did the last event come? */
+  /** True once the last event has arrived. */
   get complete(): boolean {
     return this.#complete;
   }
 
   /**
-   * What was used up at most so far, of a request and a response of so many bytes. A token writes at least a byte; but reasoning comes
-   * as a summary or not at all, so that only the whole response bounds it.
+   * The most that was used so far, given the bytes sent and received. A token takes at least a byte. Reasoning arrives as a summary or
+   * not at all, so with reasoning only the size of the whole response is a bound.
    */
   spent({ sent, came }: { readonly sent: number; readonly came: number }): Usage {
     const reasoned = [...this.#blocks.values()].some(({ block }) => /thinking/.test(block.type));
     return spentOf(this.#usage, { sent, came: reasoned ? came : this.#writtenBytes });
   }
 
-  #begin({ message }: Extract<Event, { type: 'message_start' }>): Result<null, string> {
+  #begin(message: unknown): Result<null, string> {
+    const model = at(message, 'model');
+    if (typeof model !== 'string') return UNKNOWN;
     if (this.#model !== null) return fail('a second message began');
-    this.#model = message.model;
-    this.#usage = counted(this.#usage, message.usage);
+    this.#model = model;
+    this.#usage = counted(this.#usage, at(message, 'usage'));
     return ok(null);
+  }
+
+  #part(type: Kind, value: unknown): Result<Delta | null, string> {
+    const index = at(value, 'index');
+    if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) return UNKNOWN;
+    if (type === 'content_block_stop') return this.#close(index);
+    if (type === 'content_block_start') {
+      const start = blockIn(at(value, 'content_block'));
+      return start === null ? UNKNOWN : this.#open(index, start);
+    }
+    const delta = deltaIn(at(value, 'delta'));
+    return delta === null ? UNKNOWN : this.#grow(index, delta);
   }
 
   #open(index: number, start: BlockStart): Result<Delta | null, string> {
@@ -137,7 +139,7 @@ export class MessageReader {
     return ok(textDelta(isFirstText ? start.text : `${BETWEEN}${start.text}`));
   }
 
-  /** Blocks come one after the other, and none after the end was told. */
+  /** Blocks must be sequential, and none may begin after the end was announced. */
   #place(index: number): void {
     const isNext = this.#last < index && (this.#blocks.get(this.#last)?.ended ?? true);
     if (!isNext || this.#stop !== null) this.#disorder = true;
@@ -148,30 +150,22 @@ export class MessageReader {
     const at = this.#blocks.get(index);
     if (at === undefined || at.ended) return fail('a part came of a block that is not there');
     const { block } = at;
-    if (!isEmpty(delta)) this.#content += 1;
-    switch (delta.type) {
-      case 'text_delta':
-        if (block.type !== 'text') return NOT_ITS_KIND;
-        block.text += delta.text;
-        this.#writtenBytes += bytesOf(delta.text);
-        return ok(textDelta(delta.text));
-      case 'input_json_delta':
-        return this.#growCall(block, delta.partial_json);
-      case 'thinking_delta':
-        if (block.type !== 'thinking') return NOT_ITS_KIND;
-        block.thinking += delta.thinking;
-        return ok(delta.thinking === '' ? null : { is: 'reasoning', text: delta.thinking });
-      case 'signature_delta':
-        if (block.type !== 'thinking') return NOT_ITS_KIND;
-        block.signature = delta.signature;
-        return ok(null);
-      case 'other':
-        // What it adds to a call is not known, so that the call is not either.
-        if (block.type === 'tool_use') this.#disorder = true;
-        return ok(null);
-      default:
-        return unreachable(delta);
+    const { type, text } = delta;
+    if (text !== '' || IS_MORE.has(type)) this.#content += 1;
+    if (type === 'input_json_delta') return this.#growCall(block, text);
+    if (type === 'other') {
+      // An unknown part of a call makes the call unknown.
+      if (block.type === 'tool_use') this.#disorder = true;
+      return ok(null);
     }
+    return type === 'text_delta' ? this.#growText(block, text) : growThought(block, type, text);
+  }
+
+  #growText(block: Block, text: string): Result<Delta | null, string> {
+    if (block.type !== 'text') return NOT_ITS_KIND;
+    block.text += text;
+    this.#writtenBytes += bytesOf(text);
+    return ok(textDelta(text));
   }
 
   #growCall(block: Block, json: string): Result<Delta | null, string> {
@@ -191,40 +185,42 @@ export class MessageReader {
     return ok(null);
   }
 
-  #end({ delta, usage }: Extract<Event, { type: 'message_delta' }>): Result<null, string> {
+  #end(delta: unknown, usage: unknown): Result<null, string> {
+    const [reason, details] = [said(delta, 'stop_reason'), at(delta, 'stop_details') ?? null];
+    const explanation = details === null ? null : said(details, 'explanation');
+    if (reason === undefined || explanation === undefined) return UNKNOWN;
     this.#outputIsFinal ||= reportsOutput(usage);
     this.#usage = counted(this.#usage, usage);
-    this.#stop = delta.stop_reason ?? this.#stop;
-    if (delta.stop_reason !== null) this.#content += 1;
-    this.#explanation = delta.stop_details?.explanation ?? this.#explanation;
+    this.#stop = reason ?? this.#stop;
+    if (reason !== null) this.#content += 1;
+    this.#explanation = explanation ?? this.#explanation;
     return ok(null);
   }
 }
 
-/** Text and thinking mostly begin empty. */
+/** Text and thinking usually begin empty. */
 const isFilled = (start: BlockStart): boolean =>
   start.type === 'text' ? start.text !== '' : start.type !== 'thinking' || start.thinking !== '';
 
-function isEmpty(delta: BlockDelta): boolean {
-  switch (delta.type) {
-    case 'text_delta':
-      return delta.text === '';
-    case 'input_json_delta':
-      return delta.partial_json === '';
-    case 'thinking_delta':
-      return delta.thinking === '';
-    default:
-      return false;
-  }
+function growThought(
+  block: Block,
+  type: 'thinking_delta' | 'signature_delta',
+  text: string,
+): Result<Delta | null, string> {
+  if (block.type !== 'thinking') return NOT_ITS_KIND;
+  if (type === 'thinking_delta') block.thinking += text;
+  else block.signature = text;
+  return ok(type === 'signature_delta' || text === '' ? null : { is: 'reasoning', text });
 }
 
 const MOST_BLOCKS = 4096;
 
+const UNKNOWN = fail('an event has a form that is not known');
 const NOT_ITS_KIND = fail('a part came of another kind than its block');
 
 const textDelta = (text: string): Delta | null => (text === '' ? null : { is: 'text', text });
 
-// Usage as Anthropic reports it: counts of the input with the first event, the final ones with the last, cumulative.
+// Usage as Anthropic reports it: cumulative, with the input counts in the first event and the final ones in the last.
 
 const CLASSES = {
   input: 'input_tokens',
@@ -233,10 +229,10 @@ const CLASSES = {
   cacheWrite: 'cache_creation_input_tokens',
 } as const;
 
-/** Nothing was reported: no number, so that whoever settles takes the bound. */
+/** Nothing was reported; NaN makes the caller use the upper bound. */
 const UNREPORTED: Usage = { input: Number.NaN, output: Number.NaN, cacheRead: 0, cacheWrite: 0 };
 
-/** `known` with what `reported` adds: later counts hold instead of earlier ones. What can't be true is passed on as it is. */
+/** Merges `reported` into `known`; later counts replace earlier ones. Impossible values are passed on for the gate to judge. */
 function counted(known: Usage, reported: unknown): Usage {
   const count = (of: keyof Usage): number => {
     const said = field(reported, CLASSES[of]);
@@ -251,12 +247,12 @@ function counted(known: Usage, reported: unknown): Usage {
   };
 }
 
-/** Is there a count of the output in it? */
+/** True if it contains a count of the output. */
 const reportsOutput = (reported: unknown): boolean => (field(reported, CLASSES.output) ?? null) !== null;
 
 /**
- * What a call that failed used up at most: input as it was reported, or a token for each byte that was sent; output a token for each
- * byte that came, and no less than was reported.
+ * The most that a failed call used: the reported input, else a token for each byte sent; for output a token for each byte received, and
+ * at least the reported count.
  */
 function spentOf(known: Usage, bytes: { readonly sent: number; readonly came: number }): Usage {
   const whole = (count: number, otherwise: number): number =>
@@ -269,77 +265,40 @@ function spentOf(known: Usage, bytes: { readonly sent: number; readonly came: nu
   };
 }
 
-// The events of Anthropic's stream as they are documented, and nothing trusted: what has another form is no event. Read by hand, since
-// this is done for each piece of each reply: a schema takes longer to be made ready than a whole first reply to be read.
+// Parses the documented events of Anthropic's stream. It is done by hand, because it runs for each piece of each reply, and preparing
+// a schema takes longer than reading a whole first reply.
 
-type Event =
-  | { readonly type: 'message_start'; readonly message: { readonly model: string; readonly usage: unknown } }
-  | { readonly type: 'content_block_start'; readonly index: number; readonly content_block: BlockStart }
-  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: BlockDelta }
-  | { readonly type: 'content_block_stop'; readonly index: number }
-  | { readonly type: 'message_delta'; readonly delta: Ending; readonly usage: unknown }
-  | { readonly type: 'message_stop' };
+/** The kinds of events after the first; unknown kinds are ignored. */
+type Kind = `content_block_${'start' | 'delta' | 'stop'}` | `message_${'delta' | 'stop'}`;
+const isKind = (type: unknown): type is Kind =>
+  typeof type === 'string' && /^(?:content_block_(?:start|delta|stop)|message_(?:delta|stop))$/.test(type);
 
-/** Whoever reads the stream lets it grow. */
+/** Mutable, because `MessageReader` extends it. */
 type BlockStart =
   | { type: 'text'; text: string }
   | { type: 'tool_use'; id: string; name: string; input: Json }
   | { type: 'thinking'; thinking: string; signature: string }
   | { type: 'redacted_thinking'; data: string }
-  /** Of a server tool, which is never asked for. */
+  /** A block of a server tool, which is never requested. */
   | { type: 'other' };
 
-type BlockDelta =
-  | { readonly type: 'text_delta'; readonly text: string }
-  | { readonly type: 'input_json_delta'; readonly partial_json: string }
-  | { readonly type: 'thinking_delta'; readonly thinking: string }
-  | { readonly type: 'signature_delta'; readonly signature: string }
-  | { readonly type: 'other' };
+/** The kinds of parts, each with the field that holds its text. */
+const TEXTS = {
+  text_delta: 'text',
+  input_json_delta: 'partial_json',
+  thinking_delta: 'thinking',
+  signature_delta: 'signature',
+  other: 'type',
+} as const;
 
-interface Ending {
-  readonly stop_reason: string | null;
-  readonly stop_details: { readonly explanation: string | null } | null;
+interface BlockDelta {
+  readonly type: keyof typeof TEXTS;
+  readonly text: string;
 }
 
-/** The event, `other` for a kind that is not known here (new ones may be added), or null for what is none. */
-function eventOf(value: unknown): Event | 'other' | null {
-  const type = at(value, 'type');
-  switch (type) {
-    case 'message_start':
-      return startIn(value);
-    case 'content_block_start':
-    case 'content_block_delta':
-    case 'content_block_stop':
-      return ofBlock(value, type);
-    case 'message_delta':
-      return endIn(value);
-    case 'message_stop':
-      return { type };
-    default:
-      return typeof type === 'string' ? 'other' : null;
-  }
-}
-
-function startIn(value: unknown): Event | null {
-  const message = at(value, 'message');
-  const model = at(message, 'model');
-  return typeof model === 'string' ? { type: 'message_start', message: { model, usage: at(message, 'usage') } } : null;
-}
-
-function ofBlock(
-  value: unknown,
-  type: 'content_block_start' | 'content_block_delta' | 'content_block_stop',
-): Event | null {
-  const index = at(value, 'index');
-  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) return null;
-  if (type === 'content_block_stop') return { type, index };
-  if (type === 'content_block_start') {
-    const content_block = blockIn(at(value, 'content_block'));
-    return content_block === null ? null : { type, index, content_block };
-  }
-  const delta = deltaIn(at(value, 'delta'));
-  return delta === null ? null : { type, index, delta };
-}
+const isKnown = (type: string): type is BlockDelta['type'] => Object.hasOwn(TEXTS, type);
+/** These kinds matter even when empty. */
+const IS_MORE: ReadonlySet<string> = new Set(['signature_delta', 'other']);
 
 function blockIn(block: unknown): BlockStart | null {
   const type = at(block, 'type');
@@ -366,59 +325,32 @@ function blockIn(block: unknown): BlockStart | null {
 }
 
 function deltaIn(delta: unknown): BlockDelta | null {
-  const type = at(delta, 'type');
-  switch (type) {
-    case 'text_delta': {
-      const text = textOr(delta, 'text');
-      return text === null ? null : { type, text };
-    }
-    case 'input_json_delta': {
-      const partial_json = textOr(delta, 'partial_json');
-      return partial_json === null ? null : { type, partial_json };
-    }
-    case 'thinking_delta': {
-      const thinking = textOr(delta, 'thinking');
-      return thinking === null ? null : { type, thinking };
-    }
-    case 'signature_delta': {
-      const signature = textOr(delta, 'signature');
-      return signature === null ? null : { type, signature };
-    }
-    default:
-      return typeof type === 'string' ? { type: 'other' } : null;
-  }
+  const kind = textOr(delta, 'type');
+  if (kind === null) return null;
+  const type = isKnown(kind) ? kind : 'other';
+  const text = textOr(delta, TEXTS[type]);
+  return text === null ? null : { type, text };
 }
 
-function endIn(value: unknown): Event | null {
-  const delta = at(value, 'delta');
-  const [reason, details] = [at(delta, 'stop_reason') ?? null, detailsIn(at(delta, 'stop_details') ?? null)];
-  return !isFields(delta) || !isTextOrNull(reason) || details === undefined
-    ? null
-    : { type: 'message_delta', delta: { stop_reason: reason, stop_details: details }, usage: at(value, 'usage') };
-}
-
-/** Undefined: they have another form. */
-function detailsIn(details: unknown): Ending['stop_details'] | undefined {
-  const explanation = at(details, 'explanation') ?? null;
-  if (details === null) return null;
-  return isFields(details) && isTextOrNull(explanation) ? { explanation } : undefined;
-}
-
-/** The text in the field `name`, `otherwise` where there is no such field; null where there is something else. */
+/** The text in the field `name`; `otherwise` if there is no such field; null if it holds something else. */
 function textOr(value: unknown, name: string, otherwise: string | null = null): string | null {
   const found = at(value, name);
   return typeof found === 'string' ? found : found === undefined ? otherwise : null;
 }
 
-const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
+/** The text in the field `name`, null if it is missing or null; undefined if it is something else or `value` is not an object. */
+function said(value: unknown, name: string): string | null | undefined {
+  const found = isFields(value) ? (at(value, name) ?? null) : undefined;
+  return found === null || typeof found === 'string' ? found : undefined;
+}
 
-/** Null is an input that was sent. */
+/** A missing input is an empty one; null is kept as sent. */
 function inputIn(block: unknown): unknown {
   const input = at(block, 'input');
   return input === undefined ? {} : input;
 }
 
-/** A number that is too large to be one has no JSON; nor does anybody ask for an input that is so deep. */
+/** Refuses numbers that JSON cannot express and deeply nested input, which no tool requests. */
 function isJson(value: unknown, depth = 0): value is Json {
   if (depth > DEEPEST) return false;
   if (typeof value === 'number') return Number.isFinite(value);

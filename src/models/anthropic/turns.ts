@@ -1,12 +1,13 @@
 /**
- * A conversation as Anthropic's Messages take it: user and assistant in turn, calls answered in the very next message, no empty text.
- * Turns are translated one by one from what stands before them, so a longer conversation begins with the same bytes.
+ * A conversation in the form of Anthropic's Messages API: alternating roles, calls answered in the next message, no empty text. Each
+ * turn is translated from what precedes it only, so a longer conversation begins with the same bytes.
  */
 import type Anthropic from '@anthropic-ai/sdk';
+import { z } from 'zod';
 import type { ModelId } from '../../domain/ids.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { BETWEEN, lengthOfTurn, type Part, unpacked } from './opaque.ts';
-import { isObject } from '../http/strict-json.ts';
+import { isObject } from '../http/json.ts';
+import { fnv } from '../provider.ts';
 
 export type Block =
   | Anthropic.TextBlockParam
@@ -24,7 +25,7 @@ const NO_OUTPUT = '(no output)';
 const NO_RESULT = 'There is no result: this was not run.';
 const GO_ON: Block = { type: 'text', text: 'Go on.' };
 
-/** `turns` as messages for `model`: the first and the last one are the user's. Reasoning goes back of the turns from `reasonedFrom` on. */
+/** `turns` as messages for `model`; the first and the last are the user's. Reasoning is sent back for turns from `reasonedFrom` on. */
 export function messagesOf(model: ModelId, turns: readonly Turn[], reasonedFrom = 0): readonly Message[] {
   const messages: { role: Message['role']; content: Block[] }[] = [];
   const say = (role: Message['role'], content: readonly Block[]): void => {
@@ -38,7 +39,7 @@ export function messagesOf(model: ModelId, turns: readonly Turn[], reasonedFrom 
     if (turn.by === 'user') say('user', textBlocks(turn.text));
     else if (turn.by === 'model') {
       const blocks = at < reasonedFrom ? plainBlocks(turn) : blocksOf(model, before, turn);
-      // Before a second reply in a row stands what it was asked with: reasoning is bound to all that was before it.
+      // Two replies in a row are separated: reasoning is bound to everything before it.
       if (blocks.length > 0 && messages.at(-1)?.role !== 'user') say('user', [GO_ON]);
       say('assistant', blocks);
       say('user', answers(turn.calls, turns[at + 1]));
@@ -49,11 +50,11 @@ export function messagesOf(model: ModelId, turns: readonly Turn[], reasonedFrom 
   return messages;
 }
 
-/** The API refuses texts without anything to see. */
+/** Skips blank texts, which the API refuses. */
 const textBlocks = (text: string): readonly Anthropic.TextBlockParam[] =>
   text.trim() === '' ? [] : [{ type: 'text', text: text.toWellFormed() }];
 
-/** Every call has its answer in the next message, also one that was never run. Answers to nothing are left out. */
+/** Answers every call in the next message, including calls that were never run; other results are dropped. */
 function answers(calls: readonly ToolCall[], next: Turn | undefined): readonly Block[] {
   const results: readonly ToolResult[] = next?.by === 'tools' ? next.results : [];
   return calls.map(({ id }) => {
@@ -73,7 +74,7 @@ const plainBlocks = ({ text, calls }: Extract<Turn, { by: 'model' }>): readonly 
   ...calls.map(callBlock),
 ];
 
-/** As the reply came: reasoning, texts and calls in their places. */
+/** The blocks in the order of the reply: reasoning, texts and calls. */
 function inOrder(parts: readonly Part[], turn: Extract<Turn, { by: 'model' }>): readonly Block[] {
   let text = 0;
   let call = 0;
@@ -90,7 +91,7 @@ function inOrder(parts: readonly Part[], turn: Extract<Turn, { by: 'model' }>): 
   });
 }
 
-/** Arguments that were no JSON are told as what they were, since an input must be an object. */
+/** The API requires an object as input, so invalid arguments are wrapped in one. */
 const callBlock = ({ id, tool, input }: ToolCall): Anthropic.ToolUseBlockParam => ({
   type: 'tool_use',
   id: wireId(id),
@@ -100,9 +101,9 @@ const callBlock = ({ id, tool, input }: ToolCall): Anthropic.ToolUseBlockParam =
 
 const asInput = (input: Json): Json => wellFormed(isObject(input) ? input : { arguments: input });
 
-/** Half a character, which a model can write as an escape, would make the whole request unreadable. */
+/** Replaces lone surrogates, which a model can write as escapes: they would make the whole request invalid. */
 function wellFormed(value: Json): Json {
-  // Only halves are escaped so.
+  // JSON.stringify escapes only lone surrogates in this way.
   if (!/\\ud[89a-f]/.test(JSON.stringify(value))) return value;
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map((one: Json) => wellFormed(one));
@@ -110,18 +111,65 @@ function wellFormed(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), wellFormed(one)]));
 }
 
-/** An id as the API takes them: its own unchanged, others by a name that is always the same. */
+/** An id that the API accepts; always the same for the same `id`. */
 export const wireId = (id: string): string => (/^[A-Za-z0-9_-]{1,128}$/.test(id) ? id : named(id));
 
-/** What a model called for that can't be a tool's name can't be sent back as one. */
+/** A model may call a tool by an invalid name, which the API refuses. */
 const wireName = (tool: string): string => (/^[A-Za-z0-9_-]{1,128}$/.test(tool) ? tool : named(tool));
 
 const named = (text: string): string =>
   `${text.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${mixed(text, 0x811c9dc5)}${mixed(text, 0x01000193)}`;
 
-/** FNV-1a: only to tell names apart that look alike once their odd characters are gone. */
-function mixed(text: string, seed: number): string {
-  let hash = seed;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
+/** Distinguishes names that look alike without their invalid characters. */
+const mixed = (text: string, seed: number): string => fnv(text, seed).toString(16).padStart(8, '0');
+
+// Reasoning, which Claude wants back unchanged and in place. It is bound to the model and to the conversation before it, so it is sent
+// back only to the same model after the same conversation.
+
+const Thinking = z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() });
+const Redacted = z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() });
+const Part = z.discriminatedUnion('type', [
+  Thinking,
+  Redacted,
+  /** This number of characters of the turn's text. */
+  z.strictObject({ type: z.literal('text'), length: z.int().min(1) }),
+  /** The turn's next call. */
+  z.strictObject({ type: z.literal('call') }),
+]);
+const Opaque = z.object({
+  anthropic: z.object({ model: z.string(), before: z.int(), parts: z.array(Part) }),
+});
+
+export type Part = z.infer<typeof Part>;
+type Reasoning = z.infer<typeof Thinking> | z.infer<typeof Redacted>;
+
+/** The separator between two texts of one reply. */
+export const BETWEEN = '\n\n';
+
+/** The value of `ModelReply.opaque`; undefined if the reply has no reasoning to send back. */
+export function packed(model: ModelId, turns: readonly Turn[], parts: readonly Part[]): Json | undefined {
+  if (!parts.some(isReasoning)) return undefined;
+  return { anthropic: { model, before: lengthOf(turns), parts: parts.map((part) => ({ ...part })) } };
 }
+
+/** The parts of `turn`, which follows turns of length `before`; null if none may be sent back to `model`. */
+export function unpacked(model: ModelId, before: number, turn: Extract<Turn, { by: 'model' }>): readonly Part[] | null {
+  if (turn.opaque === undefined) return null;
+  const opaque = Opaque.safeParse(turn.opaque);
+  if (!opaque.success) return null;
+  const { anthropic } = opaque.data;
+  const texts = anthropic.parts.flatMap((part) => (part.type === 'text' ? [part.length] : []));
+  const length = texts.reduce((sum, one) => sum + one + BETWEEN.length, texts.length === 0 ? 0 : -BETWEEN.length);
+  const calls = anthropic.parts.filter(({ type }) => type === 'call').length;
+  const fits = length === turn.text.length && calls === turn.calls.length;
+  return fits && anthropic.model === model && anthropic.before === before ? anthropic.parts : null;
+}
+
+const isReasoning = (part: Part): part is Reasoning => part.type === 'thinking' || part.type === 'redacted_thinking';
+
+/** The length in characters: cheap to compute, and different after a turn was replaced by a summary. */
+export const lengthOf = (turns: readonly Turn[]): number => turns.reduce((sum, turn) => sum + lengthOfTurn(turn), 0);
+
+/** The length that one turn adds. */
+const lengthOfTurn = (turn: Turn): number =>
+  1 + (turn.by === 'tools' ? turn.results.reduce((all, { text }) => all + text.length, 0) : turn.text.length);

@@ -1,31 +1,31 @@
 /**
- * A request as Anthropic's Messages take it: the body, with reasoning and the form of the reply as the model has them, and marks for
- * the prompt cache. Only the marks move between two requests of one conversation.
+ * The body of a request to Anthropic's Messages API, with reasoning, the form of the reply, and marks for the prompt cache. Between two
+ * requests of one conversation only the marks move.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { AgentId } from '../../domain/ids.ts';
-import { withEffort } from '../../domain/models/effort.ts';
+import { withEffort } from '../../domain/models/provider.ts';
 import { unreachable } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { ModelRequest, ToolSpec } from '../../ports/model.ts';
-import { isObject } from '../http/strict-json.ts';
+import { isObject } from '../http/json.ts';
 import { type Block, type Message, messagesOf } from './turns.ts';
 
-/** What is common to a request and to the question how long it is. */
+/** The part of the body that is also sent to count its tokens. */
 export type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream' | 'max_tokens'>;
 
 export interface Asked {
   readonly body: Body;
   /** The reply is the input of `FORM_TOOL`, not text. */
   readonly formed: boolean;
-  /** An effort was asked for, and the model takes no such setting. */
+  /** An effort was requested, but the model does not support one. */
   readonly withoutEffort: boolean;
 }
 
-/** The tool that a model is made to call where its replies can't be given a schema. */
+/** The tool that a model is made to call if its replies cannot follow a schema. */
 export const FORM_TOOL = 'give_reply';
 
-/** Tokens of reasoning where a number must be given, and how many there must be in all for it. */
+/** The reasoning budget in tokens for models that need one, and the least output limit for using it. */
 const THINKING_BUDGET = 4096;
 const LEAST_FOR_THINKING = 2 * THINKING_BUDGET;
 
@@ -53,10 +53,10 @@ export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): 
     ...choiceOf(form, tools.length > 0 && (request.tools.length === 0 || request.toolChoice === 'none')),
     messages: withMarks(messages),
   };
-  return { body, formed: form.is === 'tool', withoutEffort: isWithoutEffort(traits, request) };
+  return { body, formed: form.is === 'tool', withoutEffort: request.effort !== undefined && !traits.effort };
 }
 
-/** What the model is known to take, without what its server refused. */
+/** The known traits of the model, without what its server refused. */
 const within = ({ thinking, schema, forced, effort }: Traits, allowed: Allowed): Traits => ({
   thinking: allowed.thinking ? thinking : 'own',
   schema: schema && allowed.schema,
@@ -64,7 +64,7 @@ const within = ({ thinking, schema, forced, effort }: Traits, allowed: Allowed):
   effort: effort && allowed.effort,
 });
 
-/** A conversation with calls in it must name their tools, also where none may be called any more. */
+/** A conversation with calls must declare their tools, even if none may be called any more. */
 function toolsUsed(messages: readonly Message[]): readonly ToolSpec[] {
   const names = messages.flatMap(({ content }) =>
     content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
@@ -77,7 +77,7 @@ type Form =
   | { readonly is: 'schema'; readonly schema: { [key: string]: unknown } }
   | { readonly is: 'tool'; readonly tool: Anthropic.Tool };
 
-/** A schema that the model keeps to, else a tool that it must call; where it takes neither, its words are all there is. */
+/** Uses a schema if the model supports it, else a forced tool call, else only the prompt. */
 function formOf(format: Json | null, traits: Traits): Form {
   if (format === null) return { is: 'none' };
   const schema = traits.schema ? allowedSchema(format) : null;
@@ -87,8 +87,6 @@ function formOf(format: Json | null, traits: Traits): Form {
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
 }
 
-const isWithoutEffort = (traits: Traits, { effort }: ModelRequest): boolean => effort !== undefined && !traits.effort;
-
 function outputOf(form: Form, traits: Traits, request: ModelRequest): Pick<Body, 'output_config'> {
   const effort = traits.effort ? request.effort : undefined;
   if (form.is !== 'schema' && effort === undefined) return {};
@@ -96,7 +94,7 @@ function outputOf(form: Form, traits: Traits, request: ModelRequest): Pick<Body,
   return { output_config: { ...format, ...withEffort(effort) } };
 }
 
-/** `none`: tools are named, for what was called before, and none may be called now. */
+/** With `none`, tools are declared for earlier calls, but none may be called now. */
 function choiceOf(form: Form, none: boolean): Pick<Body, 'tool_choice'> {
   if (form.is === 'tool') return { tool_choice: { type: 'tool', name: FORM_TOOL, disable_parallel_tool_use: true } };
   return none ? { tool_choice: { type: 'none' } } : {};
@@ -127,7 +125,7 @@ function thinkingOf(traits: Traits, messages: readonly Message[], maxTokens: num
   }
 }
 
-/** With a budget, calls that are being answered must come with the reasoning that led to them. */
+/** With a reasoning budget, answered calls must come with the reasoning that led to them. */
 function mayThink(messages: readonly Message[]): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const called = last?.content.some(({ type }) => type === 'tool_use') ?? false;
@@ -135,8 +133,8 @@ function mayThink(messages: readonly Message[]): boolean {
 }
 
 /**
- * Marks on the newest message and on the last one of the request before it: the cache looks back only some blocks from a mark, and a
- * reply with many calls is longer than that. With those on tools and system prompt they are four, as many as there may be.
+ * Marks the newest message and the last one of the previous request: the cache searches only some blocks before a mark, and a reply with
+ * many calls is longer. With the marks on tools and system prompt there are four, the maximum.
  */
 function withMarks(messages: readonly Message[]): Anthropic.MessageParam[] {
   const before = messages.findLastIndex(({ role }) => role === 'assistant') - 1;
@@ -154,23 +152,23 @@ const markedBlock = (block: Block, yes: boolean): Block =>
   block.type === 'thinking' || block.type === 'redacted_thinking' ? block : marked(block, yes);
 
 // What Claude models are documented to take, by family and version: how they are told to reason, and how a reply gets its form.
-// How much they reason is left to each model's own default. A model that is not known here is asked for nothing special.
+// models get no special settings.
 
 interface Traits {
   /**
-   * `adaptive`: the model decides how much. `adaptive, shown`: as well, and it returns its reasoning only when it is asked to.
-   * `budget`: up to a number of tokens. `own`: nothing is said.
+   * `adaptive`: the model decides how much to reason. `adaptive, shown`: also, and it returns its reasoning only on request. `budget`:
+   * up to a number of tokens. `own`: no setting is sent.
    */
   readonly thinking: 'adaptive' | 'adaptive, shown' | 'budget' | 'own';
-  /** Takes a JSON Schema for its reply. */
+  /** Supports a JSON Schema for its reply. */
   readonly schema: boolean;
-  /** May be forced to call one tool. */
+  /** Can be forced to call one tool. */
   readonly forced: boolean;
-  /** Takes a setting of how much it is to think. A model that is not known here is asked, and may refuse. */
+  /** Supports a reasoning effort. Assumed for an unknown model, which may refuse it. */
   readonly effort: boolean;
 }
 
-/** A fast model that is chosen for its speed is not told to reason where it would not by itself. */
+/** A fast model is chosen for its speed, so it is not made to reason. */
 const KNOWN: readonly (readonly [RegExp, Traits['thinking']])[] = [
   [/^claude-haiku-4-5$/, 'own'],
   [/^claude-(?:opus|sonnet)-4(?:-[015])?$/, 'budget'],
@@ -180,7 +178,7 @@ const KNOWN: readonly (readonly [RegExp, Traits['thinking']])[] = [
   [/^claude-(?:opus|sonnet|haiku|fable|mythos)-5(?:-[125])?$/, 'adaptive, shown'],
 ];
 
-/** Traits of a model by its id on the wire, with or without a date at its end. */
+/** Traits of a model by its id on the wire, with or without a date suffix. */
 export function traitsOf(id: string): Traits {
   const name = id.replace(/-20\d{6}$/, '');
   const version = versionOf(name);
@@ -193,11 +191,11 @@ export function traitsOf(id: string): Traits {
   };
 }
 
-/** The first version of each family that takes a setting of its effort. */
+/** The first version of each family that supports an effort. */
 const leastForEffort = (name: string): number =>
   name.startsWith('claude-haiku-') ? 5.05 : name.startsWith('claude-opus-') ? 4.05 : 4.06;
 
-/** 4.5 is 4.05, so that versions compare as numbers; 0 for what is no Claude model. */
+/** The version as a number, 4.05 for 4.5, for comparison; 0 for other models. */
 function versionOf(name: string): number {
   if (name === 'claude-mythos-preview') return 4.07;
   const [, major, minor = '0'] = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?$/.exec(name) ?? [];
@@ -207,17 +205,9 @@ function versionOf(name: string): number {
 // What a server of Anthropic's language turned out not to take, learned from its refusals, each of them once: nothing is billed for those,
 // so the request is made again at once without it. Held for as long as the provider is.
 
-/** What may be asked of a model, as far as it is known by now. */
-interface Allowed {
-  /** A schema for its reply, where the model is known to take one. */
-  readonly schema: boolean;
-  /** To be forced to call a tool. */
-  readonly forced: boolean;
-  /** Anything said of how it should reason. */
-  readonly thinking: boolean;
-  /** To be told how much to think. */
-  readonly effort: boolean;
-  /** Reasoning goes back from this turn on: that of earlier ones is not taken any more. */
+/** What may be requested of a model, as far as known: the fields of `Traits`. */
+interface Allowed extends Readonly<Record<keyof Traits, boolean>> {
+  /** Reasoning is sent back from this turn on; that of earlier turns was refused. */
   readonly reasonedFrom: number;
 }
 
@@ -244,7 +234,7 @@ export function openLearned(): Learned {
     allowed,
     take(request, body, words) {
       if (hasReasoning(body) && OF_REASONING.test(words)) {
-        // What is sealed is bound to all that stood before it, so what comes from now on may go back again.
+        // Reasoning is bound to everything before it, so future reasoning can be sent back again.
         agents.set(request.agent, request.turns.length);
         return true;
       }
@@ -257,13 +247,13 @@ export function openLearned(): Learned {
   };
 }
 
-/** Of sealed reasoning that was changed, moved, left out, or made before something else. */
+/** Refusals of reasoning that was changed, moved, omitted, or made in another context. */
 const OF_REASONING = /signature|different conversation|redacted_thinking|thinking.{0,3} blocks?/i;
 
-/** A server that does not know `output_config` at all may name only that. */
+/** A server that does not support `output_config` at all may name only that. */
 const OF_EFFORT = /effort|output_config(?![.'"`\]\s]*(?:format|schema))/i;
 
-/** What is asked for in a body, by which words a refusal names it, and what is left out then. The first that fits counts. */
+/** What a body requests, the words by which a refusal names it, and what is then left out. The first match counts. */
 const LESSONS: readonly {
   readonly asked: (body: Body) => boolean;
   readonly named: RegExp;
@@ -293,24 +283,23 @@ const hasReasoning = ({ messages }: Body): boolean =>
   );
 
 // JSON Schema as structured output takes it: no ranges, lengths or patterns (they become words in the description), objects closed.
-// What a reply must hold beyond that is checked by whoever asked for it.
+// objects. The caller checks a reply against the rest.
 
 type Fields = { readonly [key: string]: Json };
 
-/** Kept as they are. */
+/** Keywords that are kept unchanged. */
 const KEPT: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required', '$ref']);
 const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 
-/** Says nothing that a reply could be held to, or is said for all objects alike. */
+/** Keywords that do not constrain a reply, or that are the same for all objects. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', 'additionalProperties', 'default']);
 
-/** More than that in one schema is refused as too complex. */
+/** Schemas with more are refused as too complex. */
 const MOST_OPTIONAL = 24;
 const MOST_UNIONS = 16;
 
 /**
- * `schema` in the subset that structured output takes; null where it can't say what it should (open maps, anything goes) or is more
- * than would be taken.
+ * `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values) or exceeds the limits.
  */
 export function allowedSchema(schema: Json): Json | null {
   const subset = allowed(schema);
@@ -318,7 +307,7 @@ export function allowedSchema(schema: Json): Json | null {
   return optional > MOST_OPTIONAL || unions > MOST_UNIONS ? null : subset;
 }
 
-/** Fields that may be missing, and values of several types, in all schemas within `schema`. */
+/** Counts optional fields and unions in `schema` and all schemas within it. */
 function countIn(schema: Json): { readonly optional: number; readonly unions: number } {
   if (typeof schema !== 'object' || schema === null) return { optional: 0, unions: 0 };
   const within = Object.values(schema).map(countIn);
@@ -344,21 +333,18 @@ function allowed(schema: Json): Json | null {
   return withWords({ ...Object.fromEntries(kept), ...closed }, said);
 }
 
-/** Without a type or alternatives anything goes; a map from any key is an object that can't be closed. */
+/** Without a type or alternatives any value is valid; a map with free keys cannot be closed. */
 function isExpressible(schema: Fields): boolean {
   if (isObject(schema['additionalProperties']) || schema['propertyNames'] !== undefined) return false;
   if (schema['type'] === 'object') return isObject(schema['properties']);
   return ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref'].some((key) => schema[key] !== undefined);
 }
 
-/** How the schemas within a schema are found. */
+/** How to translate the schemas within a schema, by keyword. */
 const WITHIN: ReadonlyMap<string, (value: Json) => Json | null> = new Map([
-  ['properties', (value: Json) => allowedMap(value)],
-  ['$defs', (value: Json) => allowedMap(value)],
-  ['items', (value: Json) => allowed(value)],
-  ['anyOf', (value: Json) => allowedList(value)],
-  ['oneOf', (value: Json) => allowedList(value)],
-  ['allOf', (value: Json) => allowedList(value)],
+  ...['properties', '$defs'].map((name) => [name, allowedMap] as const),
+  ['items', allowed],
+  ...['anyOf', 'oneOf', 'allOf'].map((name) => [name, allowedList] as const),
 ]);
 
 /** The field as it may stay, `said` when it can only be said in words, null when the whole can't be expressed. */

@@ -1,13 +1,13 @@
 /**
- * Prices and windows as the price library publishes them, in Mimir's words. The library takes a tenth of a second to load, so
- * nothing on the way of a run imports this room: the catalogue's own prices are written down in price-table.ts, and only
- * models of a person's own provider are looked up here (published-prices.ts). What the library doesn't say is unknown, never guessed.
+ * Prices and windows from the price library. The library takes a tenth of a second to load, so no run imports this module: the
+ * catalogue's prices are in price-table.ts, and only a person's own models are looked up here. Missing facts are unknown, never guessed.
  */
 import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import type { Millis } from '../../domain/ids.ts';
-import type { Price, Rates } from '../../domain/models/price.ts';
+import { defined } from '../../domain/result.ts';
+import type { Price, Rates } from '../../domain/models/provider.ts';
 
-/** What is published of a model; null is not known. */
+/** The published facts about a model; null is unknown. */
 export interface Published {
   readonly price: Price | null;
   /** Context window in tokens. */
@@ -16,10 +16,10 @@ export interface Published {
 
 const UNPUBLISHED: Published = { price: null, window: null };
 
-/** `name` as it goes on the wire to the API at `baseUrl`, as it is priced at `now`. */
+/** The facts about the model `name` of the API at `baseUrl`, priced at `now`. */
 export function publishedAt(baseUrl: string, name: string, now: Millis): Published {
   const provider = URL.canParse(baseUrl) ? findProvider({ providerApiUrl: baseUrl }) : undefined;
-  // The library's patterns have no end: `https://api.openai.com.evil.example` would be taken for OpenAI.
+  // The library's patterns are not anchored at the end: `https://api.openai.com.evil.example` would match OpenAI.
   const model = provider !== undefined && meansWholeHost(provider, baseUrl) ? modelNamed(provider, name) : undefined;
   return model === undefined
     ? UNPUBLISHED
@@ -34,8 +34,8 @@ function meansWholeHost({ api_pattern: pattern }: Provider, baseUrl: string): bo
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
 /**
- * The model of exactly this id, or of this id without its date. The library itself also matches beginnings of names, and
- * `claude-sonnet-5` would give its price to a `claude-sonnet-5-5` that it doesn't know yet.
+ * The model with exactly this id, or with this id without its date. The library also matches prefixes, and would give the price of
+ * `claude-sonnet-5` to an unknown `claude-sonnet-5-5`.
  */
 const modelNamed = ({ models }: Provider, name: string): ModelInfo | undefined =>
   models.find(({ id, match }) => id === name || isNamed(match, name)) ??
@@ -46,7 +46,7 @@ function isNamed(match: MatchLogic, name: string): boolean {
   return 'or' in match && match.or.some((each) => isNamed(each, name));
 }
 
-/** The prices in force; where they change with the hour, the dearest of the day, since a limit must hold at any hour. */
+/** The prices in force; of prices by time of day the highest, because a limit must hold at any hour. */
 function pricesOf({ prices }: ModelInfo, now: Millis): ModelPrice {
   if (!Array.isArray(prices)) return prices;
   const begun = prices
@@ -62,7 +62,7 @@ const startOf = (constraint: object): string =>
 
 const dearness = (prices: ModelPrice): number => amountAt(prices, 'output_mtok', 0) ?? 0;
 
-/** Null where input or output has no price. A tier holds for requests with more input than its `start`, all classes together. */
+/** Null without a price for input or output. A tier applies to requests with more input than its `start`, all classes together. */
 function priceOf(prices: ModelPrice): Price | null {
   const base = ratesAt(prices, 0);
   if (base === null) return null;
@@ -86,15 +86,10 @@ const startsOf = (prices: ModelPrice): readonly number[] => {
 function ratesAt(prices: ModelPrice, tokens: number): Rates | null {
   const [input, output, cacheRead, cacheWrite] = CLASSES.map((name) => amountAt(prices, name, tokens));
   if (input === undefined || output === undefined) return null;
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-  };
+  return { input, output, ...defined({ cacheRead, cacheWrite }) };
 }
 
-/** US dollars per million tokens of a class in a request with `tokens` of input. */
+/** US dollars per million tokens of a class, in a request with `tokens` of input. */
 function amountAt(prices: ModelPrice, name: (typeof CLASSES)[number], tokens: number): number | undefined {
   const price = prices[name];
   if (typeof price !== 'object') return price;

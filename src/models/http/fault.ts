@@ -1,34 +1,35 @@
 /**
- * Puts what came instead of a reply into the words of `ModelFault`: statuses with their error bodies, error events of a stream, and
- * connections that failed. The same for all providers; which client library told it is the adapter's to know.
+ * Turns failures of a call into `ModelFault`: error responses with their bodies, error events of a stream, and failed connections.
+ * Shared by all providers; the adapters handle their client libraries' own errors.
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { encodedForms, HIDDEN } from '../../domain/text/redact.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import { ABORTED } from '../provider.ts';
-import type { Watch, WhyStopped } from './stream-timeout.ts';
+import { byWord } from './json.ts';
+import type { Watch, WhyStopped } from './transport.ts';
 
-/** Why a reply is malformed: it calls tools without the usage that every such reply has. */
+/** Why a reply is malformed: it calls tools without reporting its usage. */
 export const NOT_SAID_USED = 'it calls tools, but does not say what it used';
 /** Why a reply is malformed: `reason` as the provider wrote it. */
 export const unknownStop = (reason: string): string => `it stopped for a reason that is not known: ${reason}`;
 
-/** Who is called, for advice. */
+/** The facts about a provider that appear in advice. */
 export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv' | 'headers'>;
 
-/** A response that is an error. `body`: as parsed, or its text, or whatever the client library kept of it. */
+/** An error response. `body` is parsed, or its text, or what the client library kept of it. */
 export interface Refusal {
   readonly status: number;
   readonly headers?: Headers | undefined;
   readonly body?: unknown;
-  /** For a wait that is given as a date: milliseconds since the epoch. */
+  /** Milliseconds since the epoch, to compute a wait that is given as a date. */
   readonly now: Millis;
 }
 
 type Cause = ModelFault['is'];
 
-/** The fault that a response with an error status is. */
+/** The fault of an error response. */
 export function statusFault(called: Called, { status, headers, body, now }: Refusal): ModelFault {
   const said = saidIn(body);
   const is = causeOf(status, said);
@@ -41,7 +42,7 @@ export function statusFault(called: Called, { status, headers, body, now }: Refu
   };
 }
 
-/** A router passes on in the body what the provider behind it said in headers. */
+/** Routers report the headers of the provider behind them in the body. */
 function headersIn(body: unknown): Headers | undefined {
   const said = field(field(field(body, 'error'), 'metadata'), 'headers');
   if (typeof said !== 'object' || said === null) return undefined;
@@ -52,14 +53,14 @@ function headersIn(body: unknown): Headers | undefined {
   return headers;
 }
 
-/** The fault that an error event in the midst of a stream is: `error` as the provider sent it. What was spent is the caller's to add. */
+/** The fault of an error event within a stream: `error` as the provider sent it. The caller adds what was spent. */
 export function eventFault(called: Called, error: unknown): ModelFault {
   const said = saidIn(error);
   const is = byWords(said) ?? BY_TYPE.get(said.type) ?? 'overloaded';
   return faultOf(called, is, said, 'it broke off with an error');
 }
 
-/** The fault that a call without any response is: `error` as it was thrown, with its causes. */
+/** The fault of a call without a response: `error` as thrown, with its causes. */
 export function connectionFault(called: Called, error: unknown): ModelFault {
   const causes = causesOf(error);
   const known = causes.flatMap((cause) => CONNECTIONS.filter(([form]) => form.test(cause))).at(0);
@@ -71,7 +72,7 @@ export function connectionFault(called: Called, error: unknown): ModelFault {
   return { is: 'unreachable', message: `can't reach ${hostOf(called)}: ${why}` };
 }
 
-/** The fault of a call that was ended here: aborted from outside, or because nothing with content came for too long. */
+/** The fault of a call that was ended here: aborted from outside, or silent for too long. */
 export function stoppedFault(
   setup: Pick<ProviderSetup, 'name' | 'baseUrl' | 'firstEventMs' | 'idleMs'>,
   why: WhyStopped,
@@ -88,39 +89,20 @@ export function stoppedFault(
 export const hostOf = ({ name, baseUrl }: Pick<Called, 'name' | 'baseUrl'>): string =>
   URL.canParse(baseUrl) ? new URL(baseUrl).host : name;
 
-/** What an error body says, in lower case where words are compared. */
-interface Said {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-}
+/** The relevant fields of an error body. */
+type ErrorBody = Readonly<Record<'type' | 'code' | 'message', string>>;
 
 const WAITED_FOR: ReadonlySet<Cause> = new Set(['rate limited', 'overloaded']);
 
-/** Types and codes of errors as Anthropic, OpenAI and those who speak like them write them. */
-const BY_TYPE: ReadonlyMap<string, Cause> = new Map(
-  Object.entries({
-    overloaded_error: 'overloaded',
-    api_error: 'overloaded',
-    timeout_error: 'overloaded',
-    server_error: 'overloaded',
-    internal_server_error: 'overloaded',
-    service_unavailable: 'overloaded',
-    rate_limit_error: 'rate limited',
-    rate_limit_exceeded: 'rate limited',
-    too_many_requests: 'rate limited',
-    authentication_error: 'unauthorised',
-    permission_error: 'unauthorised',
-    invalid_api_key: 'unauthorised',
-    billing_error: 'no credit',
-    insufficient_quota: 'no credit',
-    invalid_request_error: 'refused',
-    not_found_error: 'refused',
-    invalid_prompt: 'refused',
-    content_filter: 'refused',
-    request_too_large: 'too long',
-  } as const),
-);
+/** Error types and codes of Anthropic, OpenAI and compatible servers. */
+const BY_TYPE = byWord<Cause>([
+  ['overloaded', 'overloaded_error api_error timeout_error server_error internal_server_error service_unavailable'],
+  ['rate limited', 'rate_limit_error rate_limit_exceeded too_many_requests'],
+  ['unauthorised', 'authentication_error permission_error invalid_api_key'],
+  ['no credit', 'billing_error insufficient_quota'],
+  ['refused', 'invalid_request_error not_found_error invalid_prompt content_filter'],
+  ['too long', 'request_too_large'],
+]);
 
 const BY_STATUS: Readonly<Record<number, Cause>> = {
   401: 'unauthorised',
@@ -133,7 +115,7 @@ const BY_STATUS: Readonly<Record<number, Cause>> = {
   429: 'rate limited',
 };
 
-function causeOf(status: number, said: Said): Cause {
+function causeOf(status: number, said: ErrorBody): Cause {
   const words = byWords(said);
   if (words !== null && status >= 400 && status < 500) return words;
   const byStatus = BY_STATUS[status];
@@ -147,54 +129,55 @@ const NO_CREDIT =
 const TOO_LONG =
   /context_length_exceeded|prompt is too long|maximum context length|context (?:length|window|size)|exceeds? the (?:model'?s )?(?:maximum )?(?:context|input)|input length and `?max_tokens`? exceed|too many (?:input )?tokens|request_too_large|input is too long|prompt too long|longer than the model/;
 
-/** Some say it in words only: a used up quota is a 429, a prompt beyond the window a 400. */
-function byWords({ type, code, message }: Said): Cause | null {
+/** Some causes are only in the text: an exhausted quota is a 429, a prompt beyond the window a 400. */
+function byWords({ type, code, message }: ErrorBody): Cause | null {
   const all = `${type} ${code} ${message}`.toLowerCase();
   if (NO_CREDIT.test(all)) return 'no credit';
   return TOO_LONG.test(all) ? 'too long' : null;
 }
 
-/** What providers say with a 403 when it is the key that they do not know; otherwise they know it and forbid the request. */
+/** Words of a 403 for an invalid key; otherwise the key is valid, and the request is forbidden. */
 const WRONG_KEY = /\b(?:invalid|incorrect|wrong|unknown|expired|revoked|missing|not valid)\b/i;
 
-function faultOf(called: Called, is: Cause, said: Said, otherwise: string, status?: number): ModelFault {
-  const words = redact(said.message, called) || otherwise;
+const faultOf = (called: Called, is: Cause, said: ErrorBody, otherwise: string, status?: number): ModelFault => ({
+  is,
+  message: wordsOf(called, is, said, otherwise, status),
+});
+
+function wordsOf(called: Called, is: Cause, said: ErrorBody, otherwise: string, status: number | undefined): string {
+  const words = (redact(said.message, called) || otherwise).replace(/\.+$/, '');
   const host = hostOf(called);
   const key = called.keyEnv === null ? 'its key' : called.keyEnv;
   switch (is) {
     case 'unauthorised':
       if (status === 403 && !WRONG_KEY.test(said.message)) {
         const why = 'the account may not use this model, or not from this region';
-        return {
-          is,
-          message: `${host} does not allow it: ${words}. It is not the key itself: ${why}. Check the account of ${key}`,
-        };
+        return `${host} denied access: ${words}. The key is valid, but ${why}. Check the account of ${key}`;
       }
-      return {
-        is,
-        message: `${host} does not accept the key: ${words}. Check ${key}${called.key === null ? ' (none is set)' : ''}`,
-      };
+      return `${host} rejected the API key: ${words}. ${keyAdvice(called)}`;
     case 'no credit':
-      return {
-        is,
-        message: `${host} asks for credit: ${words}. Add credit or raise the limit of the account that ${key} belongs to`,
-      };
+      return `${host} reports no credit: ${words}. Add credit to the account of ${key} or raise its limit`;
     case 'rate limited':
-      return { is, message: `${host} limits how fast it may be asked: ${words}` };
+      return `${host} rate-limits requests: ${words}`;
     case 'overloaded':
-      return { is, message: `${host} is overloaded or has a fault of its own: ${words}` };
+      return `${host} returned a server error${status === undefined ? '' : ` (${status})`}: ${words}`;
     case 'too long':
-      return { is, message: `more than the model can read at once: ${words}` };
+      return `the input is longer than the model's context: ${words}`;
     default:
-      return { is, message: `${host} refused the request: ${words}` };
+      return `${host} refused the request: ${words}`;
   }
 }
 
+const keyAdvice = ({ key, keyEnv }: Called): string =>
+  keyEnv === null
+    ? 'Name the variable with the key as `apiKeyEnv` of this provider'
+    : `Check ${keyEnv}${key === null ? ' (not set)' : ''}`;
+
 /**
- * Bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one of them, or
- * a text; some nest the real one once more. What has none of these forms is told as it is.
+ * Error bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one
+ * of them, or a text; some nest the real one again. Any other form is shown as it is.
  */
-function saidIn(body: unknown): Said {
+function saidIn(body: unknown): ErrorBody {
   if (typeof body === 'string') return { type: '', code: '', message: pageWords(body) };
   const first = Array.isArray(body) ? (body[0] as unknown) : body;
   const inner = field(first, 'error') ?? field(field(first, 'errors'), '0');
@@ -212,13 +195,13 @@ function saidIn(body: unknown): Said {
 
 const MESSAGES = ['message', 'detail', 'Message', 'msg', 'error_description', 'reason', 'title'] as const;
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
-/** Nothing but its kind, or nothing at all. */
+/** True if there is nothing but a kind. */
 const isBare = (value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||
   Object.keys(value).every((name) => /^(?:type|code|status|param)$/.test(name));
 
-/** What a text says to a person: a page of a proxy is markup, its title and its first words say the most. */
+/** The readable text of a response: of a web page, its title and the beginning of its text. */
 export function pageWords(text: string): string {
   if (!/^\s*<(?:!doctype|html|\?xml)/i.test(text)) return text;
   const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]?.trim() ?? '';
@@ -237,28 +220,25 @@ const LONGEST_PAGE = 8000;
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
-/** A field of anything, of errors too (theirs can't be enumerated); undefined where there is none. */
+/** A field of any value, also of errors, whose fields are not enumerable; undefined if missing. */
 export const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && name in value ? Reflect.get(value, name) : undefined;
 
-/** From what is known of a failed connection to words with what to do. */
+/** Known connection errors, with an explanation and advice. */
 const CONNECTIONS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens there. Is the server running, and is its address right?'],
-  [/ENOTFOUND|EAI_AGAIN/, 'its name is not known here. Is the machine online, and is the address right?'],
+  [/ECONNREFUSED/, 'connection refused. Check that the server runs and that its address is right'],
+  [/ENOTFOUND|EAI_AGAIN/, 'host name not found. Check the network and the address'],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|EPROTO|wrong version number/,
-    'no safe connection (TLS). Is there a proxy in between, and is the address right (https or http)?',
+    'no secure connection (TLS). Check for a proxy, and that the address is right (https or http)',
   ],
-  [
-    /ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|[Tt]imed out/,
-    'it does not answer. Is the machine online, and is the address right?',
-  ],
-  [/ENETUNREACH|EHOSTUNREACH|ENETDOWN/, 'there is no network to it. Is the machine online?'],
+  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|[Tt]imed out/, 'no answer. Check the network and the address'],
+  [/ENETUNREACH|EHOSTUNREACH|ENETDOWN/, 'no route to it. Check the network'],
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated/, 'the connection broke'],
-  [/bad port|ERR_INVALID_URL|Invalid URL|unknown scheme/, 'the address can not be called. Check its base URL'],
+  [/bad port|ERR_INVALID_URL|Invalid URL|unknown scheme/, 'the address is not valid. Check the base URL'],
 ];
 
-/** Code and words of an error and of all that caused it, the outermost first. */
+/** Code and message of an error and of all its causes, the outermost first. */
 export function causesOf(error: unknown): readonly string[] {
   const causes: string[] = [];
   for (let at = error, deep = 0; at !== undefined && at !== null && deep < 8; at = field(at, 'cause'), deep += 1) {
@@ -267,50 +247,50 @@ export function causesOf(error: unknown): readonly string[] {
   return causes.filter((cause) => cause !== '');
 }
 
-// Makes what a provider said fit for a person's eyes: without the key or parts of it, on one line, not too long.
+// Makes text from a provider safe to show: without the key or parts of it, on one line, of limited length.
 
 const LONGEST = 400;
-/** A run of this many characters of the key is a part of it; shorter ones are found only where stars or dots stand for the rest. */
+/** This many consecutive characters of the key count as a part of it; shorter parts are found only beside a mask (`***`, `…`). */
 const PART = 6;
 const SHOWN = HIDDEN;
 
-/** What of a provider's setup is secret. */
+/** The secrets in a provider's setup. */
 type Secrets = Pick<ProviderSetup, 'key' | 'headers'>;
 
-/** `text` without the key in any form or the value of a header, without control characters, at most 400 characters. */
+/** `text` without the key in any form, without values of headers and control characters, at most 400 characters. */
 export function redact(text: string, { key, headers = {} }: Secrets): string {
-  // Cut before the search too, since a provider may send megabytes; the margin keeps a key from being cut in two.
+  // Limits megabytes before the search; the margin keeps a key from being split.
   const plain = oneLine(text.slice(0, LONGEST * 20));
   const whole = Object.values(headers).flatMap(formsOf).reduce(hideWhole, plain);
   const hidden = hideMasked(formsOf(key).reduce(hideParts, whole));
   return hidden.length <= LONGEST ? hidden : `${hidden.slice(0, LONGEST - 1).trimEnd()}…`;
 }
 
-/** Control characters, and those that change the direction or can't be seen, would reach a terminal. */
+/** Removes control, bidirectional and invisible characters, which must not reach a terminal. */
 const oneLine = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();
 
-/** The key as it is, as it is in a URL, and as base64 carries it. */
+/** The key itself, and its forms in a URL and in base64. */
 function formsOf(key: string | null): readonly string[] {
   if (key === null || key === '') return [];
   return [...new Set([oneLine(key), ...encodedForms(key)])].filter((form) => form !== '');
 }
 
-/** Short values of headers are words, such as the name of a team. */
+/** Short values of headers, such as a team's name, are not secret. */
 const hideWhole = (text: string, value: string): string =>
   value.length < PART + 2 ? text : text.replaceAll(value, SHOWN);
 
-/** A short "key" such as `none` or `ollama` is a word: only hidden where it stands alone. */
+/** A short "key" such as `none` or `ollama` is a normal word, so it is hidden only as a whole word. */
 function hideParts(text: string, key: string): string {
   if (key.length < PART + 2) return text.replaceAll(new RegExp(`(?<!\\w)${escaped(key)}(?!\\w)`, 'g'), SHOWN);
   const parts = new Set(Array.from({ length: key.length - PART + 1 }, (_, at) => key.slice(at, at + PART)));
   let shown = '';
   for (let at = 0; at < text.length; ) {
     let end = at;
-    // Parts overlap: as long as the next six characters are one, the key goes on.
+    // Parts overlap: the key continues as long as the next six characters are a part.
     while (parts.has(text.slice(end, end + PART))) end += 1;
     if (end === at) {
       shown += text[at] ?? '';
@@ -323,7 +303,7 @@ function hideParts(text: string, key: string): string {
   return shown;
 }
 
-/** What looks like a key, whosever it is, and what providers show of one: `sk-…abcd`, `sk-ab****cdef`. */
+/** Hides anything like a key, and masked keys such as `sk-…abcd` or `sk-ab****cdef`. */
 const hideMasked = (text: string): string =>
   text
     .replace(/[\w-]*(?:\*{3,}|…|\.{3,}|•{3,})[\w-]{1,12}(?!\w)/g, (found) =>
@@ -335,12 +315,12 @@ const hideMasked = (text: string): string =>
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 
-// How long a provider asks to wait, from the headers of its refusal. Not capped: how long is waited is the gate's to say.
+// How long a provider asks to wait, from its headers. The value is not capped; the gate decides how long to wait.
 
-/** OpenAI says when each of its limits is free again: the one that is used up counts. */
+/** OpenAI reports when each of its limits resets; the exhausted one counts. */
 const RESETS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 
-/** Milliseconds from `now` that the headers ask for, never negative; null where they say nothing that can be understood. */
+/** The wait in milliseconds from `now` that the headers request, never negative; null if there is none. */
 export function retryAfter(headers: Headers | undefined, now: Millis): Millis | null {
   if (headers === undefined) return null;
   const millis = decimal(headers.get('retry-after-ms'));
@@ -353,7 +333,7 @@ export function retryAfter(headers: Headers | undefined, now: Millis): Millis | 
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** Milliseconds to wait as an error's words say it: `Please try again in 6m0s`, `Retry after 20 seconds`; null where they don't. */
+/** The wait in milliseconds that an error's text requests: `Please try again in 6m0s`, `Retry after 20 seconds`; else null. */
 function waitIn(words: string): Millis | null {
   const said = /(?:try again|retry) (?:in|after) (\d[\d.a-z]{0,24})(?: (second|minute|hour)s?)?\b/i.exec(words);
   if (said === null) return null;
@@ -363,7 +343,7 @@ function waitIn(words: string): Millis | null {
   return number === null ? duration(count.replace(/\.$/, '')) : number * 1000;
 }
 
-/** OpenRouter says one moment for all of its limits, in milliseconds since the epoch; others in seconds, since then or from now. */
+/** OpenRouter gives one time for all limits, in milliseconds since the epoch; others in seconds since the epoch or from now. */
 function resetAt(headers: Headers, now: Millis): Millis | null {
   const reset = decimal(headers.get('x-ratelimit-reset'));
   if (reset === null || headers.get('x-ratelimit-remaining') !== '0') return null;
@@ -374,7 +354,7 @@ function resetAt(headers: Headers, now: Millis): Millis | null {
 function secondsOrDate(said: string, now: Millis): Millis | null {
   const seconds = decimal(said);
   if (seconds !== null) return seconds * 1000;
-  // Only what looks like an HTTP date: `Date.parse` takes `-1` for a year.
+  // Only text like an HTTP date: `Date.parse` reads `-1` as a year.
   if (!/^[A-Za-z]{3,9},? \S/.test(said)) return null;
   const then = Date.parse(said);
   return Number.isNaN(then) ? null : Math.max(0, then - now);

@@ -1,42 +1,38 @@
 /**
- * OpenAI, and every server that speaks its language: Responses for OpenAI itself, Chat Completions for the others and for those that know no
- * Responses. What a server doesn't take is learned from its refusal, once, and left out from then on.
+ * Calls OpenAI and compatible servers: by the Responses API for OpenAI itself, by Chat Completions for other servers and those without
+ * Responses. What a server does not accept is learned from its refusal, once, and then left out.
  */
 import type { Usage } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
-import { withEffort } from '../../domain/models/effort.ts';
-import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { type ProviderSetup, withEffort } from '../../domain/models/provider.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { ModelReply } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, Words } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
 import { hostOf, unknownStop } from '../http/fault.ts';
 import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
 import { ABORTED, type Caller } from '../provider.ts';
-import { readChat } from './chat-reply.ts';
-import { chatBody, isByTool, wireSchema } from './chat-wire.ts';
-import { countInput, type Exchange, exchange } from './exchange.ts';
-import { callsOf, NOT_COUNTED, type Read, type Reader, type Reading, usageOf, withoutCalls } from './reading.ts';
 import {
-  firstTraits,
-  learn,
-  noSuchRoute,
-  type Refused,
-  refusesTools,
-  type Route,
-  thinksSilently,
-  type Traits,
-} from './traits.ts';
-import { opaqueOf, type Step, stepsOf } from './chat-wire.ts';
+  callsOf,
+  NOT_COUNTED,
+  type Read,
+  readChat,
+  type Reader,
+  type Reading,
+  usageOf,
+  withoutCalls,
+} from './chat-reply.ts';
+import * as chat from './chat-wire.ts';
+import { countInput, type Exchange, exchange } from './exchange.ts';
 
-/** Speaks to the server of `setup`. Loads the client library with the first call; remembers what the server takes. */
+/** Calls the server of `setup`. Loads the client library with the first call, and remembers what the server accepts. */
 export function openaiCaller(setup: ProviderSetup, world: World): Caller {
-  // Requests with one key go to one machine, whose cache then knows their beginning.
+  // Requests with the same key reach the same machine, whose cache knows their beginning.
   const run = world.name(8);
-  const traitsOf = new Map<string, Traits>();
-  let route: Route = setup.kind === 'openai' ? '/responses' : '/chat/completions';
+  const traitsOf = new Map<string, chat.Traits>();
+  let route: chat.Route = setup.kind === 'openai' ? '/responses' : '/chat/completions';
 
-  /** One request; null when something was learned and it is to be made again. */
+  /** One request; null if something was learned and the request must be repeated. */
   const once = async (
     request: ModelRequest,
     signal: AbortSignal,
@@ -44,21 +40,21 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
   ): Promise<Result<ModelReply, ModelFault> | null> => {
     const model = wireName(request);
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
-    const traits = traitsOf.get(model) ?? firstTraits(setup, model);
+    const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
     const asked = route;
     const parts = exchangeOf({ request, traits, names, route, onDelta });
     const came = await exchange(setup, world, { ...parts, ...timesFor(setup, model) }, signal);
     if (came.ok) return ok(replyOf(setup, { request, traits }, came.value));
     const { fault, refused } = came.fault;
     if (refused === null) return fail(fault);
-    if (asked === '/responses' && noSuchRoute(refused)) {
+    if (asked === '/responses' && chat.noSuchRoute(refused)) {
       route = '/chat/completions';
       return null;
     }
     if (fault.is !== 'refused') return fail(fault);
-    // A call beside this one may have learned the same meanwhile.
+    // A parallel call may have learned the same meanwhile.
     const now = traitsOf.get(model) ?? traits;
-    const learned = now === traits ? learn(traits, refused, request, asked) : now;
+    const learned = now === traits ? chat.learn(traits, refused, request, asked) : now;
     if (learned === null) return fail(wordsFor(setup, { request, model, refused, route: asked, fault }));
     traitsOf.set(model, learned);
     return null;
@@ -73,84 +69,84 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
       }
     },
     async count(request, signal) {
-      // Only OpenAI itself counts without answering.
+      // Only OpenAI itself counts tokens without answering.
       if (route !== '/responses' || signal.aborted) return null;
       const model = wireName(request);
-      const traits = traitsOf.get(model) ?? firstTraits(setup, model);
+      const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
       return countInput(setup, world, countedBody(request, traits, model), signal);
     },
   };
 }
 
-/** Models that think without a word of it may be silent for longer. */
+/** Models that reason without streaming it may be silent for longer. */
 function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange, 'times'> {
-  return ms === undefined || !thinksSilently(model)
+  return ms === undefined || !chat.thinksSilently(model)
     ? {}
     : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
 }
 
-/** What follows the first slash of a canonical id; there may be more of them. */
+/** The part of a canonical id after the first slash; it may contain more slashes. */
 const wireName = ({ model }: ModelRequest): string => model.slice(model.indexOf('/') + 1);
 
 function exchangeOf(asked: {
   readonly request: ModelRequest;
-  readonly traits: Traits;
+  readonly traits: chat.Traits;
   readonly names: { readonly model: string; readonly cacheKey: string };
-  readonly route: Route;
+  readonly route: chat.Route;
   readonly onDelta: (delta: Delta) => void;
 }): Exchange {
   const { request, traits, names, route: path, onDelta } = asked;
   const maxOutput = request.maxOutputTokens;
   if (path === '/responses')
     return { path, maxOutput, body: responsesBody(request, traits, names), reader: readResponses(request, onDelta) };
-  const reader = readChat(request, { byTool: isByTool(request, traits) }, onDelta);
-  return { path, maxOutput, body: chatBody(request, traits, names), reader };
+  const reader = readChat(request, { byTool: chat.isByTool(request, traits) }, onDelta);
+  return { path, maxOutput, body: chat.chatBody(request, traits, names), reader };
 }
 
 function replyOf(
   { name }: ProviderSetup,
-  { request, traits }: { readonly request: ModelRequest; readonly traits: Traits },
+  { request, traits }: { readonly request: ModelRequest; readonly traits: chat.Traits },
   { kept, model, ...reply }: Read,
 ): ModelReply {
   const answered = ModelId.safeParse(`${name}/${model}`);
-  const opaque = opaqueOf(kept, request.model);
+  const opaque = chat.opaqueOf(kept, request.model);
   return {
     ...reply,
     model: answered.success ? answered.data : request.model,
     ...(request.effort === undefined || traits.effort ? {} : { withoutEffort: true }),
-    ...(opaque === undefined ? {} : { opaque }),
+    ...defined({ opaque }),
   };
 }
 
-/** A model that can't use tools can't work here, nor a server that has no such route: that is said, with what to do. */
+/** Replaces the fault if the server has no such route, or the model cannot use tools: with advice what to do. */
 function wordsFor(
   setup: ProviderSetup,
   said: {
     readonly request: ModelRequest;
     readonly model: string;
-    readonly refused: Refused;
-    readonly route: Route;
+    readonly refused: chat.Refused;
+    readonly route: chat.Route;
     readonly fault: ModelFault;
   },
 ): ModelFault {
   const { request, model, refused, route, fault } = said;
-  if (noSuchRoute(refused)) {
+  if (chat.noSuchRoute(refused)) {
     const hint = /\/v\d+\/?$/.test(setup.baseUrl) ? '' : '; mostly it ends in /v1';
-    return { is: 'refused', message: `${hostOf(setup)} knows no ${route}: check its base URL${hint}` };
+    return { is: 'refused', message: `${hostOf(setup)} returned 404 for ${route}. Check the base URL${hint}` };
   }
-  if (request.tools.length === 0 || !refusesTools(refused)) return fault;
+  if (request.tools.length === 0 || !chat.refusesTools(refused)) return fault;
   const how = refused.text.includes('enable-auto-tool-choice')
     ? 'start that server with --enable-auto-tool-choice and a --tool-call-parser that fits the model'
     : 'choose a model that can call tools, or serve this one with a template that can';
   return { is: 'refused', message: `${model} at ${hostOf(setup)} can not use tools, which agents need: ${how}` };
 }
 
-// A request as OpenAI's Responses API takes it. The server keeps nothing: what it thought comes back to it sealed, as it was.
+// A request for OpenAI's Responses API. The server stores nothing: encrypted reasoning is sent back to it unchanged.
 
-/** The body of the request. `model` as it goes on the wire; `cacheKey` is the same for all requests of one agent. */
+/** The body of the request. `model` is the name on the wire; `cacheKey` is the same for all requests of one agent. */
 export function responsesBody(
   request: ModelRequest,
-  traits: Traits,
+  traits: chat.Traits,
   { model, cacheKey }: { readonly model: string; readonly cacheKey: string },
 ): Fields {
   return {
@@ -165,29 +161,29 @@ export function responsesBody(
   };
 }
 
-/** The part of the body that makes its input: what counting takes. */
-function countedBody(request: ModelRequest, traits: Traits, model: string): Fields {
+/** The part of the body that counts as input. */
+function countedBody(request: ModelRequest, traits: chat.Traits, model: string): Fields {
   const tools = request.tools.map(({ name, description, schema }) => {
-    const { schema: parameters, strict } = wireSchema(schema, traits.strict);
+    const { schema: parameters, strict } = chat.wireSchema(schema, traits.strict);
     return { type: 'function', name, description, parameters, strict };
   });
   return {
     model,
     ...(request.system === '' ? {} : { instructions: request.system.toWellFormed() }),
-    input: stepsOf(request.turns, request.model).flatMap((step) => inputOf(step, traits)),
+    input: chat.stepsOf(request.turns, request.model).flatMap((step) => inputOf(step, traits)),
     ...(tools.length === 0 ? {} : { tools, ...(traits.parallel ? { parallel_tool_calls: true } : {}) }),
     ...formatOf(request, traits),
     ...reasoningOf(request, traits),
   };
 }
 
-function reasoningOf({ effort }: ModelRequest, traits: Traits): Fields {
+function reasoningOf({ effort }: ModelRequest, traits: chat.Traits): Fields {
   const summary = traits.reasoning === 'summary' ? { summary: 'auto' } : {};
   const reasoning = { ...summary, ...(traits.effort ? withEffort(effort) : {}) };
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
-function inputOf(step: Step, { items }: Traits): readonly Fields[] {
+function inputOf(step: chat.Step, { items }: chat.Traits): readonly Fields[] {
   if (step.is === 'user') return [{ role: 'user', content: step.text }];
   const answers = step.answers.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }));
   if (items && step.kept.items !== undefined) return [...step.kept.items, ...answers];
@@ -203,22 +199,22 @@ function inputOf(step: Step, { items }: Traits): readonly Fields[] {
   ];
 }
 
-function formatOf({ format }: ModelRequest, traits: Traits): Fields {
+function formatOf({ format }: ModelRequest, traits: chat.Traits): Fields {
   if (format === null || traits.format !== 'schema') return {};
-  return { text: { format: { type: 'json_schema', name: 'reply', ...wireSchema(format, traits.strict) } } };
+  return { text: { format: { type: 'json_schema', name: 'reply', ...chat.wireSchema(format, traits.strict) } } };
 }
 
-// Reads the events of OpenAI's Responses API. Only `response.completed` makes calls that may be executed.
+// Reads the event stream of OpenAI's Responses API. Only `response.completed` makes calls that may be executed.
 
 const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
-/** A reader of the reply to `request`. What streams goes to `onDelta`. */
+/** A reader of the reply to `request`; streamed pieces go to `onDelta`. */
 function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): Reader {
   const done = new Map<number, Fields>();
   const order = openOrder();
   let end: Fields | null = null;
   let model = '';
-  /** Where what is being told belongs: text of another item or part begins a paragraph. */
+  /** The position of the last streamed piece by kind: a piece of another item or part starts a paragraph. */
   const places: Record<Words['is'], string> = { text: '', reasoning: '' };
 
   const tell = (is: Words['is'], event: Fields): void => {
@@ -229,7 +225,7 @@ function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): 
     places[is] = place;
     onDelta({ is, text: paragraph ? `\n\n${text}` : text });
   };
-  /** Which tool is called is said once, before its arguments. */
+  /** The names of called tools; a name arrives once, before the arguments. */
   const tools = new Map<number, string>();
   const tellCall = (type: string, event: Fields): void => {
     if (type === 'response.output_item.added') tools.set(placeOf(event), textAt(at(event, 'item'), 'name'));
@@ -261,7 +257,7 @@ function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): 
       tellCall(type, event);
       order.take(type, event);
       if (type === 'response.output_item.done') keepItem(done, event);
-      // Servers in between put an error in a frame of their own.
+      // Routers wrap an error in a frame of their own.
       if (ENDS.has(type) || (type === '' && at(event, 'error'))) end = event;
       return end !== null;
     },
@@ -278,10 +274,10 @@ function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): 
   };
 }
 
-/** Items as they are asked for; any other is a tool of the server's own, which is never asked for. */
+/** The kinds of items that are requested; any other is a tool of the server's own. */
 const KINDS: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call']);
 
-/** Why no call of a whole reply may be carried out. `done`: items as they streamed. */
+/** Why no call of a complete reply may be executed; null if they may. `done` are the items as they streamed. */
 function againstCalls(items: readonly Fields[], done: ReadonlyMap<number, Fields>, disorder: boolean): string | null {
   if (!items.every((item) => KINDS.has(textAt(item, 'type'))))
     return 'beside its tool calls stands an item of an unknown kind';
@@ -295,7 +291,7 @@ function againstCalls(items: readonly Fields[], done: ReadonlyMap<number, Fields
   return null;
 }
 
-/** Notices an item that begins before one that has begun or in its place, where the server says places. */
+/** Detects an item that begins before or in place of an earlier one, if the server sends indexes. */
 function openOrder() {
   let last = -1;
   let broken = false;
@@ -355,9 +351,9 @@ function wholeReply(
       extra: null,
     }));
   const { calls, kept } = callsOf(request, raw);
-  // Reasoning is only taken back with what followed it, in the same order; words and calls alone can be written anew.
+  // Reasoning is accepted back only with what followed it in the same order; text and calls alone can be rebuilt.
   const isMore = items.some((item) => textAt(item, 'type') === 'reasoning' || textAt(item, 'phase') !== '');
-  // Items whose calls can't be told apart would not be taken, nor reasoning that nothing follows.
+  // Items with ambiguous calls would be refused, and so would reasoning that nothing follows.
   const isTaken = (raw.length === 0 || kept.ids !== undefined) && textAt(items.at(-1), 'type') !== 'reasoning';
   return {
     ...read,
@@ -367,7 +363,7 @@ function wholeReply(
   };
 }
 
-/** All words of one kind, each message a paragraph. */
+/** All text of one kind, each message a paragraph. */
 const wordsIn = (items: readonly Fields[], type: 'output_text' | 'refusal'): string =>
   items
     .filter((item) => textAt(item, 'type') === 'message')

@@ -1,55 +1,45 @@
-/** Reads the chunks of Chat Completions, of whatever server. Calls are only made where the stream came to its end by itself. */
+/** Reads the stream of Chat Completions from any server. Calls are made only if the stream reached its end. */
 import type { Usage } from '../../domain/budget.ts';
-import type { StopReason } from '../../domain/turn.ts';
+import type { Json, ModelReply, StopReason } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
-import { at, type Fields, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
-import { parseArguments } from '../http/strict-json.ts';
-import { bytesOf } from '../provider.ts';
 import { unknownStop } from '../http/fault.ts';
 import {
-  callsOf,
-  NOT_COUNTED,
-  type RawCall,
-  type Read,
-  type Reader,
-  type Reading,
-  usageOf,
-  withoutCalls,
-} from './reading.ts';
-import type { Kept } from './chat-wire.ts';
+  at,
+  byWord,
+  type Fields,
+  fieldsAt,
+  isFields,
+  listAt,
+  numberAt,
+  parseArguments,
+  parsed,
+  textAt,
+} from '../http/json.ts';
+import { bytesOf, tokensIn, toolCallId } from '../provider.ts';
+import type { KeptReply } from './chat-wire.ts';
 
-/** What servers call the ends. `calls` and `end` are one: some say `stop` when there are calls. */
-const FINISH: ReadonlyMap<string, StopReason | 'error'> = new Map(
-  Object.entries({
-    stop: 'end',
-    eos: 'end',
-    eos_token: 'end',
-    end_turn: 'end',
-    stop_sequence: 'end',
-    tool_calls: 'tool use',
-    tool_use: 'tool use',
-    function_call: 'tool use',
-    length: 'output limit',
-    max_tokens: 'output limit',
-    content_filter: 'refused',
-    refusal: 'refused',
-    error: 'error',
-  } as const),
-);
+/** The finish reasons of various servers. `calls` and `end` are equivalent: some send `stop` with calls. */
+const FINISH = byWord<StopReason | 'error'>([
+  ['end', 'stop eos eos_token end_turn stop_sequence'],
+  ['tool use', 'tool_calls tool_use function_call'],
+  ['output limit', 'length max_tokens'],
+  ['refused', 'content_filter refusal'],
+  ['error', 'error'],
+]);
 
-/** Pieces of sealed reasoning; of more of them no reply is made. */
+/** The most pieces of encrypted reasoning in a reply. */
 const MOST_DETAILS = 20_000;
 
 const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
 
-/** A reader of the reply to `request`. `byTool`: the reply comes as the arguments of the one tool that must be called. */
+/** A reader of the reply to `request`. With `byTool`, the reply is the arguments of the one forced tool. */
 export function readChat(
   request: ModelRequest,
   { byTool }: { readonly byTool: boolean },
   onDelta: (delta: Delta) => void,
 ): Reader {
   const split = splitThinking();
-  // Where the reply comes as a call, it is none of a tool.
+  // A reply by tool is not a call to be shown.
   const pieces = callsInPieces(byTool ? () => {} : onDelta);
   const came = { text: '', refusal: '', thought: '', field: '', model: '', finish: '' };
   const details: unknown[] = [];
@@ -63,7 +53,7 @@ export function readChat(
     }
   };
   const takeDelta = (delta: unknown): void => {
-    // One of both: some servers send the same words under either name.
+    // Only one of the names: some servers send the same text under both.
     const field = THOUGHTS.find((name) => textAt(delta, name) !== '');
     if (field !== undefined) {
       came.field = field;
@@ -111,18 +101,18 @@ export function readChat(
 interface Came {
   readonly finish: string;
   readonly read: Pick<Read, 'text' | 'usage' | 'model'>;
-  /** What goes back with the calls that it led to. */
-  readonly thoughts: Pick<Kept, 'thought' | 'details'>;
+  /** The reasoning that goes back with the calls it led to. */
+  readonly thoughts: Pick<KeptReply, 'thought' | 'details'>;
   readonly byTool: boolean;
-  /** Of its tool calls. */
+  /** What is wrong with its tool calls; null if nothing. */
   readonly problem: string | null;
 }
 
-/** Plain reasoning is wanted back by few servers, under one name; sealed one by those that send it. */
+/** Few servers want plain reasoning back, under one name; encrypted reasoning goes back to those that send it. */
 function thoughtsOf(
   { field, thought }: { readonly field: string; readonly thought: string },
   details: readonly unknown[],
-): Pick<Kept, 'thought' | 'details'> {
+): Pick<KeptReply, 'thought' | 'details'> {
   const whole = joinDetails(details);
   return {
     ...(field === 'reasoning_content' ? { thought: { field, text: thought } } : {}),
@@ -132,7 +122,7 @@ function thoughtsOf(
 
 function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): Reading {
   const { finish, read } = came;
-  // Without a word about the end, though the stream itself ended: only what is whole counts.
+  // The stream ended without a finish reason: only complete parts count.
   const stop = finish === '' ? 'end' : FINISH.get(finish);
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
@@ -150,7 +140,7 @@ function wholeReply(request: ModelRequest, { read, thoughts, byTool }: Came, raw
   return { ...read, calls, kept: { ...kept, ...thoughts }, stopReason: 'tool use' };
 }
 
-/** What a stream that came to its end leaves out; null when it is all there. */
+/** What a finished stream lacks; null if it is complete. */
 function missing({ finish, read, problem }: Came, raw: readonly RawCall[]): string | null {
   if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
   if (problem !== null) return problem;
@@ -162,20 +152,13 @@ function missing({ finish, read, problem }: Came, raw: readonly RawCall[]): stri
 
 const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text).ok;
 
-// Takes `<think>…</think>` at the head of a text as reasoning: local models write it so when their server doesn't split it off.
+// Splits `<think>…</think>` at the beginning of a text off as reasoning: local models write it if their server does not separate it.
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-interface ThinkSplitter {
-  /** The deltas that `piece` makes, together with what was held back before it. */
-  take(piece: string): readonly Words[];
-  /** What was held back and turned out to be no mark. */
-  end(): readonly Words[];
-}
-
-/** A splitter of one text. Only at its head: a mark further on is something that the model writes about. */
-export function splitThinking(): ThinkSplitter {
+/** A splitter of one text. Only a mark at the beginning counts; later ones are part of the text. */
+export function splitThinking() {
   let place: 'head' | 'thinking' | 'gap' | 'text' = 'head';
   let held = '';
 
@@ -215,7 +198,9 @@ export function splitThinking(): ThinkSplitter {
     return place === 'thinking' ? thinking() : inGap();
   };
   return {
+    /** The deltas of a piece, including text that was held back before it. */
     take,
+    /** The held back text, which turned out not to be a mark. */
     end: () => {
       const rest = held;
       held = '';
@@ -224,7 +209,7 @@ export function splitThinking(): ThinkSplitter {
   };
 }
 
-/** Where a mark might begin at the end of `held`, its length when there is none. */
+/** Where a mark may begin at the end of `held`; its length if there is none. */
 function startOfMark(held: string): number {
   for (let from = Math.max(0, held.length - CLOSE.length + 1); from < held.length; from += 1) {
     if (CLOSE.startsWith(held.slice(from))) return from;
@@ -232,16 +217,8 @@ function startOfMark(held: string): number {
   return held.length;
 }
 
-// Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
-// index 0, without index, without id or with the same one for several, arguments as an object.
-
-interface CallsInPieces {
-  /** Takes one entry of a chunk's `tool_calls`. */
-  take(entry: unknown): void;
-  calls(): readonly RawCall[];
-  /** Why none of them may be carried out; null where nothing is wrong. */
-  problem(): string | null;
-}
+// Assembles the tool calls of Chat Completions from the forms that servers send: pieces by index as OpenAI, whole calls in one chunk, all
+// with index 0, without index, without id or with equal ids, arguments as an object.
 
 interface Open {
   readonly index: number | null;
@@ -253,8 +230,8 @@ interface Open {
 
 const MOST_CALLS = 256;
 
-/** The calls of one reply. What is written of their arguments goes to `onDelta`. */
-function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
+/** The calls of one reply. Their arguments are streamed to `onDelta`. */
+function callsInPieces(onDelta: (delta: Delta) => void) {
   const open: Open[] = [];
   let problem: string | null = null;
   const tell = ({ tool }: Open, text: string): void => {
@@ -272,7 +249,8 @@ function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
     tell(piece, piece.arguments);
   };
   return {
-    take(entry) {
+    /** Takes one entry of a chunk's `tool_calls`. */
+    take(entry: unknown): void {
       if (!isFields(entry)) return;
       if (!/^(?:function)?$/.test(textAt(entry, 'type'))) problem = 'it calls a tool of an unknown kind';
       const piece = pieceOf(entry);
@@ -287,8 +265,10 @@ function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
       call.extra ??= piece.extra;
       tell(call, piece.arguments);
     },
+    /** Why none of them may be executed; null if nothing is wrong. */
     problem: () => problem,
-    calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
+    calls: (): readonly RawCall[] =>
+      open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
   };
 }
 
@@ -300,14 +280,14 @@ const pieceOf = (entry: Fields): Open => ({
   extra: fieldsAt(entry, 'extra_content'),
 });
 
-/** Does a call begin in a place before that of the last one? */
+/** True if a call begins at an index before that of the last one. */
 const isBehind = ({ index }: Open, last: Open | undefined): boolean =>
   index !== null && last !== undefined && last.index !== null && index < last.index;
 
-/** Does `piece` begin a call of its own, though it came where `call` did? */
+/** True if `piece` begins a call of its own, although it has the index or id of `call`. */
 function isAnother(call: Open, piece: Open): boolean {
   if (piece.id !== '' && call.id !== '' && piece.id !== call.id) return true;
-  // A name again, and arguments from their beginning, once those of the call are whole.
+  // A name and the start of arguments again, after those of the call are complete.
   return piece.tool !== '' && piece.arguments.trimStart().startsWith('{') && isFields(parsed(call.arguments));
 }
 
@@ -317,7 +297,7 @@ function argumentsIn(entry: unknown): string {
   return isFields(said) ? JSON.stringify(said) : '';
 }
 
-/** Details of reasoning as routers send them, put together again: pieces of one are told by their type and index. */
+/** Joins the details of reasoning that routers send in pieces; pieces of one detail share type and index. */
 function joinDetails(pieces: readonly unknown[]): readonly Fields[] {
   const whole: Fields[] = [];
   for (const piece of pieces.filter(isFields)) {
@@ -337,3 +317,103 @@ function joined(last: Fields, piece: Fields): Fields {
   for (const name of GROWING) if (name in last || name in said) grown[name] = textAt(last, name) + textAt(piece, name);
   return { ...last, ...said, ...grown };
 }
+
+// What the readers of both OpenAI APIs share.
+
+/** A reply without its provider. `kept` is what the server needs back; `model` is empty if it was not named. */
+export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {
+  readonly model: string;
+  readonly kept: KeptReply;
+}
+
+export type Reading =
+  | { readonly is: 'reply'; readonly reply: Read }
+  /** The end is missing: no call of it may be executed. */
+  | { readonly is: 'cut' }
+  | { readonly is: 'malformed'; readonly why: string }
+  /** The server ended it with an error. */
+  | { readonly is: 'error'; readonly error: unknown };
+
+export interface Reader {
+  /** Takes the JSON of one event; true when nothing more can come. What comes after an end is ignored. */
+  take(event: unknown): boolean;
+  /** The result if nothing more comes. `done`: the stream announced its end. */
+  reading(done: boolean): Reading;
+  /** Bytes of reasoning beside text and calls. */
+  thought(): number;
+  /** What the server has counted so far; null if it has not. */
+  usage(): Usage | null;
+}
+
+/** An impossible usage, with which the gate settles the reserved amount. */
+export const NOT_COUNTED: Usage = { input: -1, output: -1, cacheRead: 0, cacheWrite: 0 };
+
+/** Tokens by class, from fields that the two APIs name differently; `all` includes cached input. */
+export function usageOf(usage: unknown, names: { readonly all: string; readonly output: string }): Usage {
+  const details = at(usage, `${names.all}_details`);
+  const cacheRead = numberAt(details, 'cached_tokens') ?? numberAt(usage, 'prompt_cache_hit_tokens') ?? 0;
+  const cacheWrite = numberAt(details, 'cache_write_tokens') ?? 0;
+  const all = numberAt(usage, names.all);
+  const output = numberAt(usage, names.output);
+  if (all === null || output === null) return NOT_COUNTED;
+  // Some servers count reasoning only in the total.
+  const beside = (numberAt(usage, 'total_tokens') ?? 0) - all;
+  return { input: all - cacheRead - cacheWrite, output: Math.max(output, beside), cacheRead, cacheWrite };
+}
+
+/**
+ * The reply with an estimated usage if the server omitted it or reports an impossible 0: a token for every four bytes sent or received.
+ * What the server did count stays.
+ */
+export function estimated(reply: Read, { sent, thought }: { readonly sent: number; readonly thought: number }): Read {
+  const { usage } = reply;
+  const isRead = usage.input + usage.cacheRead + usage.cacheWrite > 0;
+  const bytes = bytesOf(reply.text) + thought + (reply.calls.length === 0 ? 0 : bytesOf(JSON.stringify(reply.calls)));
+  const isWritten = usage.output > 0 || (usage !== NOT_COUNTED && bytes === 0);
+  if ((isRead && isWritten) || isAbsurd(usage)) return reply;
+  const input = isRead ? usage.input : tokensIn(sent);
+  const output = isWritten ? usage.output : Math.max(1, tokensIn(bytes));
+  return { ...reply, usage: { ...usage, input, output }, estimated: true };
+}
+
+/** Impossible values are passed on for the gate to judge. */
+const isAbsurd = (usage: Usage): boolean =>
+  usage !== NOT_COUNTED && Object.values(usage).some((count) => !Number.isSafeInteger(count) || count < 0);
+
+/** A call as a server sent it, with its arguments as text. */
+interface RawCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: string;
+  /** Extra content of the server that it wants back, such as a signature. */
+  readonly extra: Fields | null;
+}
+
+/**
+ * The calls of a reply. Invalid arguments stay text, and the gate reports them to the model. Ids are ours, because servers omit or repeat
+ * them; theirs are kept if they are unique.
+ */
+export function callsOf(request: ModelRequest, raw: readonly RawCall[]): Pick<Read, 'calls' | 'kept'> {
+  const calls = raw.map((call, index) => ({
+    id: toolCallId(request, index),
+    tool: call.tool,
+    input: inputOf(call.arguments),
+  }));
+  const theirs = raw.map(({ id }) => id);
+  const usable = theirs.length > 0 && theirs.every(isId) && new Set(theirs).size === theirs.length;
+  const extras = raw.some(({ extra }) => extra !== null) ? { extras: raw.map(({ extra }) => extra) } : {};
+  return { calls, kept: { ...(usable ? { ids: theirs } : {}), ...extras } };
+}
+
+const isId = (id: string): boolean => /^[\x21-\x7e]{1,64}$/.test(id);
+
+function inputOf(text: string): Json {
+  const input = parseArguments(text);
+  return input.ok ? input.value : text;
+}
+
+/** A reply without calls: it was cut or refused, so that none is executed. */
+export const withoutCalls = (
+  read: Pick<Read, 'text' | 'usage' | 'model'>,
+  stopReason: 'output limit' | 'refused',
+): Reading => ({ is: 'reply', reply: { ...read, calls: [], kept: {}, stopReason } });

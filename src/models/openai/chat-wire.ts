@@ -1,13 +1,14 @@
-/** A request as Chat Completions takes it: OpenAI's older wire, and the one that all other servers speak. */
+/** A request for Chat Completions: OpenAI's older API, which all compatible servers have. */
+import type { ProviderSetup } from '../../domain/models/provider.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import type { ModelRequest } from '../../ports/model.ts';
+import { fnv } from '../provider.ts';
 import { at, type Fields, fieldsAt, isFields, jsonOf, listAt, textAt } from '../http/json.ts';
-import type { Traits } from './traits.ts';
 
-/** The tool that a reply is given by where a server takes no schema for it. */
+/** The tool by which a model gives its reply if a server does not accept a schema. */
 const REPLY_TOOL = 'reply';
 
-/** The body of the request. `model` as it goes on the wire; `cacheKey` is the same for all requests of one agent. */
+/** The body of the request. `model` is the name on the wire; `cacheKey` is the same for all requests of one agent. */
 export function chatBody(
   request: ModelRequest,
   traits: Traits,
@@ -33,7 +34,7 @@ export function chatBody(
   };
 }
 
-/** The templates of some local models refuse two messages of the user in a row. */
+/** Merges consecutive messages of the user, which the templates of some local models refuse. */
 function joined(steps: readonly Step[]): readonly Step[] {
   const all: Step[] = [];
   for (const step of steps) {
@@ -45,22 +46,16 @@ function joined(steps: readonly Step[]): readonly Step[] {
   return all;
 }
 
-/** Is the reply asked for as the arguments of a tool? */
+/** True if the reply is requested as the arguments of a tool. */
 export const isByTool = ({ format }: ModelRequest, traits: Traits): boolean =>
   format !== null && traits.format === 'tool';
 
 function toolsOf(request: ModelRequest, traits: Traits): readonly Fields[] {
-  const tools = request.tools.map(({ name, description, schema }) => ({
-    name,
-    description,
-    ...parametersOf(schema, traits),
+  const reply = { name: REPLY_TOOL, description: 'Gives your whole reply.', schema: request.format ?? {} };
+  return [...request.tools, ...(isByTool(request, traits) ? [reply] : [])].map(({ name, description, schema }) => ({
+    type: 'function',
+    function: { name, description, ...parametersOf(schema, traits) },
   }));
-  const reply = {
-    name: REPLY_TOOL,
-    description: 'Gives your whole reply.',
-    ...parametersOf(request.format ?? {}, traits),
-  };
-  return (isByTool(request, traits) ? [...tools, reply] : tools).map((tool) => ({ type: 'function', function: tool }));
 }
 
 function parametersOf(of: Json, traits: Traits): Fields {
@@ -71,7 +66,7 @@ function parametersOf(of: Json, traits: Traits): Fields {
 function formatOf(request: ModelRequest, traits: Traits): Fields {
   if (isByTool(request, traits)) return { tool_choice: { type: 'function', function: { name: REPLY_TOOL } } };
   if (request.format === null || traits.format !== 'schema') return {};
-  // Compatible servers enforce a schema in their own way and take any: `strict` is what OpenAI reads there.
+  // Compatible servers accept any schema and enforce it in their own way; only OpenAI reads `strict`.
   const { schema, strict } = wireSchema(request.format, true);
   return {
     response_format: { type: 'json_schema', json_schema: { name: REPLY_TOOL, schema, ...(strict ? { strict } : {}) } },
@@ -102,30 +97,25 @@ function messagesOf(step: Step, { thoughts, items }: Traits): readonly Fields[] 
 const besideOf = (extra: Fields | null | undefined): Fields =>
   extra === null || extra === undefined ? {} : { extra_content: extra };
 
-// JSON Schemas as OpenAI takes them. Strict ones are enforced while the model writes, but only if every property is required and no
-// other may come; limits that strict mode doesn't know are left to our own check of the reply.
+// JSON Schemas for OpenAI. Strict ones are enforced during generation, but only if every property is required and no other is allowed;
+// constraints that strict mode does not support are checked on the reply.
 
-interface WireSchema {
-  readonly schema: Json;
-  readonly strict: boolean;
-}
-
-/** `schema` in strict form where it qualifies and `mayBeStrict`, else as it is. */
-export function wireSchema(schema: Json, mayBeStrict: boolean): WireSchema {
+/** `schema` in strict form if it qualifies and `mayBeStrict`, else unchanged. */
+export function wireSchema(schema: Json, mayBeStrict: boolean): { readonly schema: Json; readonly strict: boolean } {
   const { $schema: _, ...plain } = isFields(schema) ? schema : {};
   const whole = plain['type'] === undefined ? { type: 'object', properties: {}, ...plain } : plain;
   const strict = mayBeStrict && whole['type'] === 'object' && qualifies(whole);
   return { schema: jsonOf(strict ? strictly(whole) : whole), strict };
 }
 
-/** Keywords that strict mode knows; limits outside of it are dropped, anything else that matters makes a schema not strict. */
+/** Keywords of strict mode. Other constraints are dropped; any other keyword makes a schema not strict. */
 const KNOWN: ReadonlySet<string> = new Set(
   'type properties required additionalProperties items enum const anyOf $ref $defs description title pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems'.split(
     ' ',
   ),
 );
 const ONLY_LIMITS: ReadonlySet<string> = new Set('minLength maxLength uniqueItems examples $comment id $id'.split(' '));
-/** Keywords whose value is a table of names to schemas. */
+/** Keywords whose value maps names to schemas. */
 const TABLES: ReadonlySet<string> = new Set(['properties', '$defs']);
 const LITERAL: ReadonlySet<string> = new Set(['enum', 'const', 'required']);
 
@@ -159,8 +149,8 @@ function strictly(schema: unknown): unknown {
   );
 }
 
-// A conversation as OpenAI's wires need it: every call with its answer right behind it, ids that any server takes, and what the server
-// wants back unchanged. The same turns give the same steps whatever follows them, so that prompt caches hold.
+// A conversation for OpenAI's APIs: answers directly after their calls, ids that any server accepts, and content that the server wants
+// back unchanged. The steps of a turn do not depend on later turns, so that prompt caches stay valid.
 
 export type Step =
   | { readonly is: 'user'; readonly text: string }
@@ -169,27 +159,27 @@ export type Step =
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly tool: string; readonly arguments: string }[];
       readonly answers: readonly { readonly id: string; readonly text: string }[];
-      readonly kept: Kept;
+      readonly kept: KeptReply;
     };
 
-/** What a reply left to be sent back, in `opaque.openai`. */
-export interface Kept {
-  /** The server's own ids of the calls, in order. */
+/** The content of a reply to send back, stored in `opaque.openai`. */
+export interface KeptReply {
+  /** The server's ids of the calls, in order. */
   readonly ids?: readonly string[];
-  /** All items of a Responses reply, in order; only for the model that made them: its reasoning is sealed in them. */
+  /** All items of a Responses reply, in order; only for the model that made them, because they contain encrypted reasoning. */
   readonly items?: readonly Fields[];
-  /** The reasoning of a Chat Completions reply with calls, and the field it came in. */
+  /** The reasoning of a Chat Completions reply with calls, and its field. */
   readonly thought?: { readonly field: string; readonly text: string };
-  /** Details of its reasoning as a router sent them, and what stood beside each call: for the model that made them. */
+  /** A router's details of the reasoning, and the extra content of each call; only for the model that made them. */
   readonly details?: readonly Fields[];
   readonly extras?: readonly (Fields | null)[];
 }
 
-/** The steps of `turns`, asked of `model` (canonical): the last one is the user's, or answers to calls. What says nothing is left out. */
+/** The steps of `turns` for `model` (canonical id): the last one is the user's, or answers to calls. Empty turns are dropped. */
 export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] {
   const steps = turns.flatMap((turn, index): readonly Step[] => {
     if (turn.by === 'user') return isBlank(turn.text) ? [] : [{ is: 'user', text: turn.text.toWellFormed() }];
-    // Answers go with the calls that asked for them.
+    // Answers belong to the step with their calls.
     return turn.by === 'tools' ? [] : modelStep(turn, turns[index + 1], model);
   });
   const last = steps.at(-1);
@@ -197,7 +187,7 @@ export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] 
   return isAsked ? steps : [...steps, { is: 'user', text: GO_ON }];
 }
 
-/** Many servers refuse a conversation that ends with the model's own words, or has none. */
+/** Many servers refuse a conversation that ends with the model's own message or has none of the user. */
 const GO_ON = 'Go on.';
 const isBlank = (text: string): boolean => text.trim() === '';
 
@@ -207,7 +197,7 @@ function modelStep(
   model: string,
 ): readonly Step[] {
   const kept = keptIn(turn.opaque, model);
-  // Claude and Mistral take no message without a word, on whichever server.
+  // Claude and Mistral refuse an empty message on any server.
   if (isBlank(turn.text) && turn.calls.length === 0 && kept.items === undefined) return [];
   const ids = idsOf(turn.calls, kept);
   return [
@@ -228,25 +218,25 @@ function modelStep(
   ];
 }
 
-/** `kept` as the opaque part of a reply by `model`; undefined when there is nothing to keep. */
-export function opaqueOf(kept: Kept, model: string): Json | undefined {
+/** `kept` as the opaque part of a reply by `model`; undefined if it is empty. */
+export function opaqueOf(kept: KeptReply, model: string): Json | undefined {
   if (Object.keys(kept).length === 0) return undefined;
   return { openai: jsonOf({ model, ...kept }) };
 }
 
-/** An id that every server takes, the same for the same `id`: itself where it is plain and short. */
+/** An id that every server accepts; always the same for the same `id`. */
 export function wireId(id: string): string {
   if (/^[A-Za-z0-9_-]{1,40}$/.test(id)) return id;
   return `${id.replace(/[^A-Za-z0-9_-]/g, '_').slice(-24)}_${hash(id)}`;
 }
 
-/** What a model called for that can't be a tool's name can't be sent back as one. */
+/** A model may call a tool by an invalid name, which servers refuse. */
 function wireTool(name: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
   return `${name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${hash(name)}`;
 }
 
-function keptIn(opaque: Json | undefined, model: string): Kept {
+function keptIn(opaque: Json | undefined, model: string): KeptReply {
   const kept = at(opaque, 'openai');
   const isSame = textAt(kept, 'model') === model;
   const ids = listAt(kept, 'ids').filter((id) => typeof id === 'string');
@@ -263,14 +253,14 @@ function keptIn(opaque: Json | undefined, model: string): Kept {
   };
 }
 
-const idsOf = (calls: readonly ToolCall[], { ids }: Kept): readonly string[] =>
+const idsOf = (calls: readonly ToolCall[], { ids }: KeptReply): readonly string[] =>
   ids?.length === calls.length ? ids : calls.map(({ id }) => wireId(id));
 
-/** Servers read the arguments as an object again: what the model sent as something else comes back inside of one. */
+/** Servers parse the arguments as an object, so anything else is wrapped in one. */
 const argumentsOf = (input: Json): string =>
   withoutHalves(JSON.stringify(isFields(input) ? input : { unreadable_arguments: input }));
 
-/** Half a character, which a model can write as an escape, would make the request unreadable. Written JSON escapes only those so. */
+/** Replaces lone surrogates, which a model can write as escapes: they would make the request invalid. */
 const withoutHalves = (json: string): string =>
   json.replace(/(\\\\)|\\ud[89a-f][0-9a-f]{2}/g, (_, slash: string | undefined) => slash ?? '\ufffd');
 
@@ -283,12 +273,171 @@ function answerTo(call: ToolCall, results: readonly ToolResult[]): string {
   return result.ok || text.startsWith('Error') ? text : `Error: ${text}`;
 }
 
-/** FNV-1a over UTF-16 units, twice with different seeds: 64 bits in 13 characters. */
-function hash(text: string): string {
-  const half = (seed: number): string => {
-    let sum = seed;
-    for (let n = 0; n < text.length; n += 1) sum = Math.imul(sum ^ text.charCodeAt(n), 0x01000193);
-    return (sum >>> 0).toString(36);
-  };
-  return `${half(0x811c9dc5)}${half(0x2f0b4a77)}`;
+/** 64 bits in 13 characters. */
+const hash = (text: string): string => [0x811c9dc5, 0x2f0b4a77].map((seed) => fnv(text, seed).toString(36)).join('');
+
+// What a server accepts for each model: guessed first, then learned from refusals that name a parameter. Refused requests are not billed,
+// so the request is repeated at once in the learned form.
+
+export interface Traits {
+  /** `stream_options`: usage in the stream of Chat Completions, no padding in that of Responses. */
+  readonly streamOptions: boolean;
+  readonly limit: 'max_completion_tokens' | 'max_tokens';
+  readonly limitLearned: boolean;
+  /** How the form of a reply is requested: by schema, by a forced tool, or only in the prompt. */
+  readonly format: 'schema' | 'tool' | 'words';
+  readonly cacheKey: boolean;
+  /** Chat Completions: requests caching of the beginning, which Claude behind a router does not do by itself. */
+  readonly mark: boolean;
+  /** Responses: with a summary of the reasoning, only encrypted, or none. */
+  readonly reasoning: 'summary' | 'sealed' | 'none';
+  /** Supports a reasoning effort. */
+  readonly effort: boolean;
+  readonly parallel: boolean;
+  readonly strict: boolean;
+  /** Supports `tool_choice: none`; otherwise only the prompt forbids tools. */
+  readonly noTools: boolean;
+  /** Encrypted content of earlier replies goes back unchanged; otherwise only text and calls. */
+  readonly items: boolean;
+  /** Chat Completions: reasoning goes back with the calls it led to. */
+  readonly thoughts: boolean;
 }
+
+export type Route = '/responses' | '/chat/completions';
+
+/** A request that was refused before any work began. `text` is the whole answer. */
+export interface Refused {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The assumed traits of a server of this kind at this address, before the first request for `model` (its name on the wire). */
+export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>, model: string): Traits => ({
+  streamOptions: true,
+  // OpenAI's reasoning models, on any server, accept only the newer name; many compatible servers only the older one.
+  limit: kind === 'openai' || thinksSilently(model) ? 'max_completion_tokens' : 'max_tokens',
+  limitLearned: false,
+  format: 'schema',
+  cacheKey: kind === 'openai',
+  mark: MARKED.test(baseUrl) && /^~?anthropic\//.test(model),
+  reasoning: WITHOUT_REASONING.test(plain(model)) ? 'none' : 'summary',
+  effort: !WITHOUT_REASONING.test(plain(model)),
+  parallel: true,
+  strict: kind === 'openai',
+  noTools: true,
+  items: true,
+  thoughts: false,
+});
+
+const MARKED = /^https:\/\/(?:[a-z]+\.)?openrouter\.ai\//;
+
+/** The name without the vendor that routers put before it. */
+const plain = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
+
+/** OpenAI's reasoning models, on any server, show their reasoning only in a summary afterwards, if at all. */
+export const thinksSilently = (model: string): boolean => /^(?:o\d|gpt-[5-9])/.test(plain(model));
+
+/** OpenAI's models without reasoning. A wrong guess costs one refused request. */
+const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|davinci|babbage)|chat-latest/;
+
+/** The traits after the refusal of `request`; null if it teaches nothing new. */
+export function learn(traits: Traits, { status, text }: Refused, request: ModelRequest, route: Route): Traits | null {
+  if (status !== 400 && status !== 404 && status !== 422) return null;
+  for (const lesson of LESSONS) {
+    const isMeant = lesson.names.test(text) && (lesson.only ?? route) === route;
+    const learned = isMeant ? lesson.teaches(traits, request, text) : null;
+    if (learned !== null) return learned;
+  }
+  return null;
+}
+
+/** Words of "unknown parameter", as opposed to "invalid value". */
+const UNKNOWN =
+  /unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|extra (?:inputs|fields)|instead|invalid (?:parameter|argument|field)/i;
+
+interface Lesson {
+  readonly names: RegExp;
+  readonly only?: Route;
+  teaches(traits: Traits, request: ModelRequest, text: string): Traits | null;
+}
+
+/** Switches a trait off; null if it was off already. */
+const off =
+  (what: 'streamOptions' | 'cacheKey' | 'mark' | 'parallel' | 'items' | 'strict'): Lesson['teaches'] =>
+  (traits) =>
+    traits[what] ? { ...traits, [what]: false } : null;
+
+const CHAT = '/chat/completions';
+
+const LESSONS: readonly Lesson[] = [
+  { names: /stream_options|include_usage|include_obfuscation/i, teaches: off('streamOptions') },
+  {
+    names: /max_(?:completion_)?tokens/i,
+    teaches: (traits, _, text) => {
+      if (traits.limitLearned || !UNKNOWN.test(text)) return null;
+      const limit = traits.limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+      return { ...traits, limit, limitLearned: true };
+    },
+  },
+  { names: /prompt_cache_key/i, teaches: off('cacheKey') },
+  { names: /cache_control/i, only: CHAT, teaches: off('mark') },
+  { names: /parallel[_ ]tool/i, only: '/responses', teaches: off('parallel') },
+  {
+    names: /tool_choice/i,
+    teaches: (traits, { toolChoice }) =>
+      toolChoice === 'none' && traits.noTools ? { ...traits, noTools: false } : null,
+  },
+  {
+    names: /invalid_encrypted_content|encrypted content (?:could not|for item)|item .*not found|without its required/i,
+    only: '/responses',
+    teaches: off('items'),
+  },
+  {
+    names: /reasoning[._ ]?effort|['"`.]effort/i,
+    teaches: (traits, { effort }) => (traits.effort && effort !== undefined ? { ...traits, effort: false } : null),
+  },
+  {
+    names: /reasoning[._ ]summar|reasoning summar/i,
+    only: '/responses',
+    teaches: (traits) => (traits.reasoning === 'summary' ? { ...traits, reasoning: 'sealed' } : null),
+  },
+  {
+    names: /encrypted|['"`]include['"`]|include\[|['"`]reasoning['"`]/i,
+    only: '/responses',
+    teaches: (traits) => (traits.reasoning === 'none' ? null : { ...traits, reasoning: 'none', effort: false }),
+  },
+  { names: /reasoning_details|extra_content/i, only: CHAT, teaches: off('items') },
+  {
+    names: /reasoning_content/i,
+    only: CHAT,
+    teaches: (traits) => (traits.thoughts ? null : { ...traits, thoughts: true }),
+  },
+  { names: /\bstrict\b|invalid schema|invalid_function_parameters|invalid_json_schema/i, teaches: off('strict') },
+  {
+    names: /response_format|json_schema|text\.format|structured[_ ]output|json mode|grammar/i,
+    teaches: (traits, { format, tools }) => {
+      if (format === null || traits.format === 'words') return null;
+      // Beside other tools, a forced one would keep the model from using them.
+      return { ...traits, format: traits.format === 'schema' && tools.length === 0 ? 'tool' : 'words' };
+    },
+  },
+  {
+    names: /tool/i,
+    teaches: (traits, { format }) =>
+      format !== null && traits.format === 'tool' ? { ...traits, format: 'words' } : null,
+  },
+];
+
+/** True if the answer means a missing route, not a missing model. */
+export function noSuchRoute({ status, text }: Refused): boolean {
+  if (status === 405 || status === 501) return true;
+  if (status === 400) return /(?:unknown|invalid|unsupported) (?:request )?(?:url|path|route|endpoint)/i.test(text);
+  return status === 404 && !/model|not_found_error/i.test(text);
+}
+
+/** True if the answer means that the model cannot use tools. */
+export const refusesTools = ({ status, text }: Refused): boolean =>
+  [400, 404, 422, 501].includes(status) &&
+  /support(?:s|ing)? (?:for )?(?:the )?(?:use of )?(?:tool|function)|tool[_ ](?:use|call(?:ing|s)?) (?:is|are) not|tools? (?:is|are) not (?:supported|allowed)|enable-auto-tool-choice|no tool (?:use|support)|does not (?:take|accept) tools/i.test(
+    text,
+  );

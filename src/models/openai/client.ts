@@ -1,20 +1,19 @@
 /**
- * The client library of OpenAI, tamed: nothing from the environment, no retries, no redirects, no logging. Loading it takes long, so this
- * file is only imported when the first call is made.
+ * OpenAI's client library without its defaults: nothing from the environment, no retries, no redirects, no logging. It is slow to load, so
+ * this module is imported at the first call only.
  */
 import OpenAI from 'openai';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { openSwitchboard, type Switchboard } from '../http/per-request-fetch.ts';
-import { headOf, type Wire } from '../http/transport.ts';
+import { headOf, openRequestRouter, type RequestRouter, type Wire } from '../http/transport.ts';
 
-/** What a server answered: a body to be read, or that it refuses, with all that it said (the library would keep only parts of it). */
+/** A server's answer: a body to read, or a refusal with its whole text, of which the library would keep only parts. */
 export type Answer =
   | { readonly is: 'open'; readonly response: Response }
   | { readonly is: 'refused'; readonly status: number; readonly headers: Headers; readonly text: string };
 
 /**
- * Posts `body` as JSON to `path` below the base URL, over `wire`. Resolves with the head of the answer; rejects as the library does for a connection
- * that fails and for an aborted `signal`.
+ * Posts `body` as JSON to `path` below the base URL, over `wire`. Resolves when the headers have arrived; rejects with the library's error
+ * for a failed connection and an aborted `signal`.
  */
 export async function post(
   setup: Pick<ProviderSetup, 'key' | 'baseUrl'>,
@@ -44,18 +43,18 @@ export async function post(
 
 interface Client {
   readonly client: OpenAI;
-  readonly board: Switchboard;
+  readonly board: RequestRouter;
 }
 
-/** One for each provider as it was set up. */
+/** One client for each configured provider. */
 const clients = new WeakMap<object, Client>();
 
 function clientOf(setup: Pick<ProviderSetup, 'key' | 'baseUrl'>): Client {
   const known = clients.get(setup);
   if (known !== undefined) return known;
-  const board = openSwitchboard();
+  const board = openRequestRouter();
   const client = new OpenAI({
-    // The library wants one; which one is sent, if any, is the wire's to say.
+    // The library requires a key; the wire decides what is sent.
     apiKey: setup.key ?? 'none',
     adminAPIKey: null,
     organization: null,
@@ -73,10 +72,10 @@ function clientOf(setup: Pick<ProviderSetup, 'key' | 'baseUrl'>): Client {
   return made;
 }
 
-/** The library adds it: some write it into the base URL. */
+/** The library appends this path, but some people include it in the base URL. */
 const OWN_PATH = /\/(?:chat\/completions|responses)?\/*$/;
 
-/** How long a call lives is its watch's to say; this only has to be longer. */
+/** Longer than any call: the watch decides how long a call may last. */
 const DAY = 86_400_000;
 
 const nothing = (): void => undefined;

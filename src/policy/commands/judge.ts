@@ -1,33 +1,32 @@
 /**
- * What command rules say to a shell command: words, `*` one word, `**` the rest. Every program that would run is judged,
- * the strictest wins, and only what was read whole is ever allowed. What a box holds is not this text's doing.
+ * Applies command rules to a shell command. Rules are words, `*` for one word, `**` for the rest. Every program that would run is judged
+ * and the strictest rule wins; only a command that was understood completely is ever allowed. The sandbox's limits are not considered here.
  */
 import type { Reason } from '../../domain/reason.ts';
-import { builtIn, type CommandRule, type CommandRules } from '../rules.ts';
-import { type Act, actsOf } from './acts.ts';
+import type { CommandRule, CommandRules } from '../rules.ts';
 import { readCommand, type Reading } from './read.ts';
 import { baseName, type Known, programOf, type Simple } from './words.ts';
 
 /**
- * `unclear`: deny rules exist and one of them might hit this command, or the command can't be read. `none`: no rule
- * speaks. `destroys`: it must be asked about in every mode, and why.
+ * `unclear`: a deny rule might match, or the command cannot be read. `none`: no rule matches. `destroys`: it must be asked about in every
+ * mode, with the reason.
  */
 export type CommandVerdict = (
   | { readonly verdict: 'allow' | 'ask' | 'deny' | 'unclear'; readonly because: Reason }
-  /** `doubt`: why the command is not understood whole; absent: it is. */
+  /** Why the command is not understood completely; absent when it is. */
   | { readonly verdict: 'none'; readonly doubt?: string }
-) & { readonly destroys?: Reason };
+) & { readonly destroys?: string };
 
-/** More programs in one command are judged, but never allowed by a rule. */
+/** A command with more programs is judged, but never allowed by a rule. */
 const MOST_PROGRAMS = 50;
 
-/** The strictest rule that matches any part of `command`. Pure, and total for any text. */
+/** The strictest rule that matches any part of `command`. Pure and total for any text. */
 export function judgeCommand(command: string | null, rules: CommandRules | null): CommandVerdict {
   if (command === null) return { verdict: 'none', doubt: 'its text is not known' };
   const reading = readCommand(command);
   const wide = reading.simples.map(destroys).find((why) => why !== null);
   const verdict = rules === null ? none(reading) : judged(reading, rules);
-  return wide === undefined ? verdict : { ...verdict, destroys: builtIn(`always asked: ${wide}`) };
+  return wide === undefined ? verdict : { ...verdict, destroys: wide };
 }
 
 function judged(reading: Reading, rules: CommandRules): CommandVerdict {
@@ -55,7 +54,7 @@ interface Part {
 
 const partOf = (simple: Simple): Part => ({ simple, acts: actsOf(simple) });
 
-/** Why a program might run that nobody sees in the text. */
+/** Why a program might run that is not visible in the text. */
 function doubtOf({ doubts }: Reading, parts: readonly Part[]): string | null {
   const [doubt] = doubts;
   if (doubt !== undefined) return doubt;
@@ -63,7 +62,7 @@ function doubtOf({ doubts }: Reading, parts: readonly Part[]): string | null {
   return runs === undefined ? null : `${runs.simple.words[0] ?? ''} may run another program`;
 }
 
-/** The first rule that surely hits, else the first that might. */
+/** The first rule that certainly matches, otherwise the first that might. */
 function strictest(
   rules: readonly CommandRule[],
   parts: readonly Part[],
@@ -79,7 +78,7 @@ function strictest(
   return maybe === null ? null : { rule: maybe, sure: false };
 }
 
-/** Only when each program has a rule of its own, and the command is nothing but these programs. */
+/** Allowed only when each program has its own rule, and the command is nothing but these programs. */
 function allowed({ more }: Reading, parts: readonly Part[], rules: CommandRules): CommandVerdict | null {
   if (more.length > 0 || parts.length > MOST_PROGRAMS) return null;
   let because: Reason | null = null;
@@ -91,11 +90,10 @@ function allowed({ more }: Reading, parts: readonly Part[], rules: CommandRules)
   return because === null ? null : { verdict: 'allow', because };
 }
 
-/** No rule speaks. */
 const none = ({ doubts: [doubt] }: Reading): CommandVerdict =>
   doubt === undefined ? { verdict: 'none' } : { verdict: 'none', doubt };
 
-/** A wildcard stands for words that are no acts. `./npm` is not `npm` here: it may be anything. */
+/** Wildcards of allow rules match only words that are not actions. `./npm` is not `npm` here, because it may be anything. */
 function covers(pattern: CommandRule['words'], { simple, acts }: Part): boolean {
   if (simple.open || fits(pattern, simple.words, false) !== 'yes') return false;
   return [...acts.keys()].every((at) => at < fixedOf(pattern).length && pattern[at] !== '*');
@@ -103,7 +101,7 @@ function covers(pattern: CommandRule['words'], { simple, acts }: Part): boolean 
 
 type Fit = 'yes' | 'maybe' | 'no';
 
-/** To deny and to ask, `/usr/bin/curl` is `curl`, and options before a sub-command may hide it (`git -C x push`). */
+/** For deny and ask rules, `/usr/bin/curl` is `curl`, and options before a sub-command are skipped (`git -C x push`). */
 function hits(pattern: CommandRule['words'], { words, open }: Simple): Fit {
   const fit = fits(pattern, words, open);
   if (fit === 'yes') return fit;
@@ -125,7 +123,7 @@ function mayHide(pattern: CommandRule['words'], words: readonly Known[], open: b
 const fixedOf = (pattern: CommandRule['words']): CommandRule['words'] =>
   pattern.at(-1) === '**' ? pattern.slice(0, -1) : pattern;
 
-/** A word that isn't known may be any number of words: from there on everything might fit. */
+/** An unknown word may be any number of words, so everything after it might match. */
 function fits(pattern: CommandRule['words'], words: readonly Known[], open: boolean): Fit {
   const fixed = fixedOf(pattern);
   const hole = words.indexOf(null);
@@ -138,8 +136,8 @@ function fits(pattern: CommandRule['words'], words: readonly Known[], open: bool
   return whole ? 'yes' : 'maybe';
 }
 
-// Commands that remove or change everything below a place that nobody means (`rm -rf /`, `rm -rf ~`,
-// `rm -rf "$UNSET"/*`): asked about in every mode, whatever rules and grants say.
+// Commands that remove or change everything below a wide location (`rm -rf /`, `rm -rf ~`, `rm -rf "$UNSET"/*`): asked about in every mode,
+// whatever rules and grants allow.
 
 const RECURSIVE: ReadonlyMap<string, RegExp> = new Map([
   ['rm', /^-[a-zA-Z]*[rR]|^--r/],
@@ -148,7 +146,7 @@ const RECURSIVE: ReadonlyMap<string, RegExp> = new Map([
   ['chgrp', /^-[a-zA-Z]*R|^--r/],
 ]);
 
-/** Why `simple` must be asked about; null for nearly all. */
+/** Why `simple` must be asked about; null for nearly all commands. */
 function destroys(simple: Simple): string | null {
   const program = programOf(simple);
   if (program === null) return null;
@@ -156,7 +154,7 @@ function destroys(simple: Simple): string | null {
   const flag = RECURSIVE.get(program);
   if (flag === undefined) return null;
   const { words, texts, open } = simple;
-  // A word that isn't known might be the option: then any target counts.
+  // An unknown word might be the option; then any target counts.
   if (!words.some((word, at) => at > 0 && (word === null ? startsUnknown(texts[at] ?? '') : flag.test(word))))
     return null;
   const target = texts.find(
@@ -173,7 +171,7 @@ function findRemoves({ words, texts }: Simple): boolean {
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? null;
     if (word?.startsWith('-') === true) return false;
-    // The project itself is a usual place to look in.
+    // The project itself is a usual location to search.
     if (word !== '.' && word !== './' && isWide(word, texts[at] ?? '')) return true;
   }
   return false;
@@ -181,7 +179,7 @@ function findRemoves({ words, texts }: Simple): boolean {
 
 const startsUnknown = (text: string): boolean => /^"?(?:\$|`)/.test(text);
 
-/** `/`, a folder right below it, the home directory, all of the project, all above it, or a place that the text doesn't tell. */
+/** Whether it is `/`, a folder directly below it, the home directory, the whole project, a folder above it, or an unknown location. */
 function isWide(word: string | null, text: string): boolean {
   if (word === null && startsUnknown(text)) return true;
   const [first = '', ...rest] = (word ?? text.replaceAll(/["']/g, '')).split('/');
@@ -189,7 +187,7 @@ function isWide(word: string | null, text: string): boolean {
   return first === '' && rest.length > 0 ? depthOf(rest) <= 1 : depthOf([first, ...rest]) <= 0;
 }
 
-/** How far below its beginning a path ends; a pattern of anything ends where it stands. */
+/** The depth of a path below its start; a pattern for any name adds none. */
 function depthOf(parts: readonly string[]): number {
   let depth = 0;
   for (const part of parts) {
@@ -198,3 +196,165 @@ function depthOf(parts: readonly string[]): number {
   }
   return depth;
 }
+
+// Arguments that are actions of their own: they make a program run another one or write a file (`find -delete`, `sort -o`, `rg --pre`, `git
+// -c`). Wildcards of allow rules never match them, so a rule must contain them literally. Unknown programs have none: a rule that allows
+// such a program allows everything it does.
+
+/** `runs`: another program, which no rule can see. */
+type Act = 'runs' | 'writes';
+
+/** The actions among the arguments, by index. */
+export function actsOf(simple: Simple): ReadonlyMap<number, Act> {
+  const program = programOf(simple);
+  const judge = program === null ? undefined : PROGRAMS.get(program);
+  const acts = new Map<number, Act>();
+  if (judge === undefined) return acts;
+  const { words } = simple;
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? null;
+    const act = word === null ? null : judge(word, at, words);
+    if (act !== null) acts.set(at, act);
+  }
+  return acts;
+}
+
+type Judge = (word: string, at: number, words: readonly Known[]) => Act | null;
+
+interface Options {
+  /** Single letters, alone or in a cluster. */
+  readonly short?: string;
+  /** Long names; any abbreviation of one counts. */
+  readonly long?: string;
+  /** Exact words: sub-commands, or options with one dash. */
+  readonly exact?: string;
+}
+
+const wordsOf = (text = ''): readonly string[] => text.split(' ').filter((word) => word !== '');
+
+type Has = (word: string) => boolean;
+
+/** Built once per program, because a command may have thousands of words. */
+function has({ short = '', long, exact }: Options): Has {
+  const letters = short.split('');
+  const names = wordsOf(long);
+  const whole = new Set(wordsOf(exact));
+  return (word) => {
+    if (whole.has(word)) return true;
+    if (!word.startsWith('-')) return false;
+    if (!word.startsWith('--')) return letters.some((letter) => word.includes(letter));
+    const [name = ''] = word.slice(2).split('=', 1);
+    return name !== '' && names.some((one) => one.startsWith(name));
+  };
+}
+
+function options(runs: Options, writes: Options = {}): Judge {
+  const [isRun, isWrite] = [has(runs), has(writes)];
+  return (word) => (isRun(word) ? 'runs' : isWrite(word) ? 'writes' : null);
+}
+
+const AWK_ACTS = /system|getline|[|>@]/;
+const awk: Judge = (word) => {
+  if (AWK_ACTS.test(word)) return 'runs';
+  return /^-(?![Fv])./.test(word) ? 'runs' : null;
+};
+
+const SED_SCRIPT: ReadonlySet<string> = new Set(['-e', '--expression']);
+const sed: Judge = (word, at, words) => {
+  if (/^-[nErsuz]+$/.test(word) || SED_SCRIPT.has(word)) return null;
+  if (word.startsWith('-')) return SED_RUNS.test(word) ? 'runs' : 'writes';
+  if (!isScript(words, at) || isPlainSed(word)) return null;
+  return SED_RUNS.test(word) ? 'runs' : 'writes';
+};
+
+/** The word after `-e`; without one, the first that is not an option. */
+function isScript(words: readonly Known[], at: number): boolean {
+  const named = words.includes('-e') || words.includes('--expression');
+  if (named) return SED_SCRIPT.has(words[at - 1] ?? '');
+  return words.slice(1, at).every((word) => word?.startsWith('-'));
+}
+
+/** The command `e` of sed, or the flag. */
+const SED_RUNS = /(?:^|[^A-Za-z])[gpiImM\d]{0,8}e(?:$|[\s;}])/;
+
+/** Whether a sed script only prints, deletes lines and replaces text; everything else may write or run. */
+function isPlainSed(script: string): boolean {
+  const command = script.replace(/^(?:\d+|\$)?(?:,(?:\d+|\$))?/, '');
+  if (/^[pdq=]$/.test(command)) return true;
+  const mark = command.charAt(1);
+  if (command.charAt(0) !== 's' || !/^[/|,#:]$/.test(mark) || /[\n;{}]/.test(command)) return false;
+  // Between the delimiters, without escapes: nothing, the pattern, the replacement, the flags.
+  const parts = command.slice(1).replaceAll(/\\./g, '').split(mark);
+  return parts.length === 4 && /^[gpI\d]*$/.test(parts[3] ?? '');
+}
+
+const tarRuns = has({
+  short: 'IF',
+  long: 'to-command use-compress-program checkpoint-action info-script new-volume-script rsh-command rmt-command',
+});
+const tar: Judge = (word, at) => {
+  if (tarRuns(word)) return 'runs';
+  if (/^-?t[vzjJf]*$/.test(word)) return null;
+  return at === 1 || word.startsWith('-') ? 'writes' : null;
+};
+
+const gitFirst = has({ short: 'cp', long: 'exec-path config-env git-dir work-tree paginate', exact: '-C' });
+const gitRuns: Options = {
+  short: 'O',
+  long: 'ext-diff textconv upload-pack receive-pack exec open-files-in-pager extcmd tool template config interactive',
+};
+const GIT_VERBS: ReadonlySet<string> = new Set(
+  'bisect filter-branch difftool mergetool submodule hook config worktree send-email instaweb gui citool'.split(' '),
+);
+/** Before its verb an option may name a program; after it only some options do, and some verbs do nothing else. */
+const git: Judge = (word, at, words) => {
+  const verb = words.findIndex((one, place) => place > 0 && one !== null && !one.startsWith('-'));
+  if (verb === -1 || at < verb) return gitFirst(word) ? 'runs' : null;
+  if (at === verb) return GIT_VERBS.has(word) ? 'runs' : null;
+  if (words[verb] === 'rebase' && /^-[xi]/.test(word)) return 'runs';
+  return behindVerb(word, at, words);
+};
+const behindVerb = options(gitRuns, { short: 'o', long: 'output' });
+
+/** Code in an argument. Rules cannot see its effects, so it only prevents wildcards from matching it. */
+function inline(letters: string): Judge {
+  const isCode = has({ short: letters, long: 'eval print require import loader command execute' });
+  return (word) => (isCode(word) ? 'writes' : null);
+}
+
+const PROGRAMS: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ['find', options({ exact: '-exec -execdir -ok -okdir' }, { exact: '-delete -fprint -fprint0 -fprintf -fls' })],
+  ['fd', options({ short: 'xX', long: 'exec exec-batch' })],
+  ['fdfind', options({ short: 'xX', long: 'exec exec-batch' })],
+  ['awk', awk],
+  ['gawk', awk],
+  ['mawk', awk],
+  ['nawk', awk],
+  ['sed', sed],
+  ['gsed', sed],
+  ['sort', options({ long: 'compress-program' }, { short: 'oT', long: 'output temporary-directory' })],
+  ['tar', tar],
+  ['bsdtar', tar],
+  ['rg', options({ long: 'pre hostname-bin' })],
+  ['git', git],
+  ['less', options({}, { short: 'oOkP', long: 'log-file lesskey-file' })],
+  ['man', options({ short: 'PH', long: 'pager html' })],
+  ['rsync', options({ short: 'e', long: 'rsh rsync-path' })],
+  ['scp', options({ short: 'So' })],
+  ['zip', options({ short: 'T', long: 'unzip-command' })],
+  ['make', options({ long: 'eval' }, { short: 'fC', long: 'file makefile directory' })],
+  ['curl', options({}, { short: 'oOKDcJ', long: 'output remote-name config dump-header cookie-jar' })],
+  ['wget', options({ long: 'use-askpass execute' }, { short: 'OoPe', long: 'output-document output-file' })],
+  ['uniq', (word, at) => (at > 1 && !word.startsWith('-') ? 'writes' : null)],
+  ['tree', options({}, { short: 'o' })],
+  ['yq', options({}, { short: 'is', long: 'inplace split-exp' })],
+  ['node', inline('epr')],
+  ['deno', (word) => (word === 'eval' ? 'writes' : null)],
+  ['bun', inline('ep')],
+  ['python', inline('c')],
+  ['python3', inline('c')],
+  ['perl', inline('eE')],
+  ['ruby', inline('e')],
+  ['php', inline('r')],
+  ['lua', inline('e')],
+]);

@@ -1,47 +1,47 @@
 /**
- * The programs of a command, each with its sub-command, as a person may allow them for a session: `npm test …`, `git diff …`. None
- * where the program is not what runs (`bash -c`, `env`, `xargs`, `python -c`), and where the text does not tell all that runs.
+ * The programs of a command with their sub-commands, as a person may allow them for a session: `npm test …`, `git diff …`. None where the
+ * program is not what really runs (`bash -c`, `env`, `xargs`, `python -c`), or where the text does not show everything that runs.
  */
-import { actsOf } from './acts.ts';
+import { actsOf } from './judge.ts';
 import { readCommand } from './read.ts';
 import { moreThanReading, type ReadingPlace } from './reading/reading.ts';
 import { DOUBTS, type Known, type Simple } from './words.ts';
 import { RUNNERS } from './wrap.ts';
 
-/** More of them are no offer that a person reads. */
+/** With more programs no grant is offered, because nobody would read it. */
 const MOST_PROGRAMS = 4;
 
-/** A redirection into a file, among the programs. */
+/** A redirection into a file, listed among the programs. */
 const REDIRECTION: readonly string[] = ['>'];
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** They only start the program that they name, which is judged as if it stood alone. */
 const TRANSPARENT = setOf('timeout time nice nohup stdbuf setsid command builtin npx bunx pnpx uvx');
-/** What they run is not what stands in the first word. */
+/** What they run is not determined by their first word. */
 const OPAQUE = setOf(
   'env xargs sudo doas busybox toybox exec eval source . trap sh bash dash ash ksh mksh rbash zsh fish csh tcsh pwsh nu ' +
     'ssh su find-exec parallel watch osascript expect script docker podman export set unset declare alias function read let',
 );
 const INTERPRETERS = setOf('python python2 python3 node ruby perl php lua deno bun Rscript tsx ts-node');
-/** Options of interpreters that say nothing of what runs. */
+/** Options of interpreters that do not change what runs. */
 const PLAIN_OPTIONS = setOf('-u -B -O -q -W');
-/** Their first word that is no option says what they do. */
+/** Their first word that is not an option determines what they do. */
 const HAVE_VERBS = setOf(
   'git npm pnpm yarn cargo go make gmake just task rake gradle gradlew mvn mvnw dotnet pip pip3 uv poetry pdm bundle ' +
     'composer mix stack cabal sbt bazel nx turbo gh hg svn jj terraform helm kubectl rustup brew apt apt-get conda nox tox invoke',
 );
-/** The word behind these says it. */
+/** After these words, the next one determines it. */
 const RUN_VERBS = setOf('run run-script exec x dlx tool');
 
-/** `more` of a reading that a grant of programs can still speak of. */
+/** Values of a reading's `more` with which a grant of programs is still possible. */
 const BEARABLE = setOf('known-words file');
 const MEANS: ReadonlyMap<string, string> = new Map([
   [DOUBTS.words, 'known-words'],
   ['it writes to a file', 'file'],
 ]);
 
-/** Null: only this very command may be allowed. `place`: where what only reads needs no permission, and is left out. */
+/** Null: only exactly this command may be allowed. `place`: where read-only programs need no permission and are left out. */
 export function programsIn(command: string, place?: ReadingPlace): readonly (readonly string[])[] | null {
   const { simples, doubts, more } = readCommand(command);
   const kinds = more.map((one) => MEANS.get(one) ?? one);
@@ -68,7 +68,7 @@ function isTransparent({ words: [first, verb] }: Simple): boolean {
   return TRANSPARENT.has(first) || (verbs !== undefined && verb != null && Object.hasOwn(verbs, verb));
 }
 
-/** `["npm", "test"]`, `["sed", "-i"]`; null where the words do not say what would run. */
+/** `["npm", "test"]`, `["sed", "-i"]`; null where the words do not determine what would run. */
 function programAndVerb(simple: Simple): readonly string[] | null {
   const [program, ...rest] = simple.words;
   if (program == null || simple.open || OPAQUE.has(nameOf(program)) || !isPlain(simple)) return null;
@@ -80,11 +80,11 @@ function programAndVerb(simple: Simple): readonly string[] | null {
   return verb === null ? null : [program, ...verb, ...acts];
 }
 
-/** Words that the shell makes may hide an option: only patterns of file names are borne. */
+/** Words that the shell expands may hide an option; only file name patterns are accepted. */
 const isPlain = ({ words, texts }: Simple): boolean =>
   words.every((word, at) => word !== null || /^[\w./][\w./*?[\]{},-]*$/.test(texts[at] ?? ''));
 
-/** Options that make a program write are part of what is allowed; null where one makes it run another program. */
+/** Options that make a program write are part of the grant; null where one makes it run another program. */
 function actWords(simple: Simple): readonly string[] | null {
   const words: string[] = [];
   for (const [at, act] of actsOf(simple)) {
@@ -95,7 +95,7 @@ function actWords(simple: Simple): readonly string[] | null {
   return [...new Set(words)].toSorted();
 }
 
-/** `python -m pytest`, `python manage.py`, `node --test`; null for code in an argument or from the input. */
+/** `python -m pytest`, `python manage.py`, `node --test`; null for code in an argument or from standard input. */
 function scriptOf(program: string, words: readonly Known[]): readonly string[] | null {
   let at = 0;
   while (PLAIN_OPTIONS.has(words[at] ?? '')) at += words[at] === '-W' ? 2 : 1;
@@ -106,13 +106,13 @@ function scriptOf(program: string, words: readonly Known[]): readonly string[] |
   return first.startsWith('-') ? null : [program, first];
 }
 
-/** Options before it that have no value of their own. */
+/** Options before the verb that take no value. */
 const BEFORE_VERBS = setOf('-q -o -B -s -k --quiet --silent --offline --no-pager');
 
-/** `["test"]`, `["run", "build"]`; empty without words; null where options stand before it that may have a value. */
+/** `["test"]`, `["run", "build"]`; empty without words; null where options that may take a value precede it. */
 function verbOf(words: readonly Known[]): readonly string[] | null {
-  const rest = words.slice(words.findIndex((word) => !BEFORE_VERBS.has(word ?? '')));
-  const [verb, next] = rest.length === 0 || words.every((word) => BEFORE_VERBS.has(word ?? '')) ? [] : rest;
+  const at = words.findIndex((word) => !BEFORE_VERBS.has(word ?? ''));
+  const [verb, next] = at === -1 ? [] : words.slice(at);
   if (verb === undefined) return [];
   if (verb === null || verb.startsWith('-')) return null;
   if (!RUN_VERBS.has(verb)) return [verb];

@@ -1,43 +1,30 @@
 /**
- * Reads a shell command with a real shell grammar: every program it would run, wherever it stands (lists, pipes,
- * substitutions, here-documents, function bodies, wrappers), and what keeps that list from being sure.
+ * Parses a shell command with a real shell grammar: every program that it would run (in lists, pipes, substitutions, here-documents,
+ * function bodies, wrappers), and what makes that list uncertain.
  */
-import {
-  type ArithmeticExpression,
-  type Command,
-  forEachChild,
-  type HereDoc,
-  type ParameterExpansionPart,
-  parse,
-  type ParsedScript,
-  type Redirect,
-  type SyntaxNode,
-  type TestExpression,
-  type Word,
-} from 'unbash';
+import * as shell from 'unbash';
 import { DOUBTS, type Known, knownAssignment, knownWord, programOf, type Simple } from './words.ts';
-import { innerOf } from './wrap.ts';
-import { WRAPPERS } from './wrap.ts';
+import { innerOf, WRAPPERS } from './wrap.ts';
 
 export interface Reading {
   readonly simples: readonly Simple[];
-  /** Why a program might run that is not in `simples`; empty: there is none. */
+  /** Why a program might run that is not in `simples`; empty without doubt. */
   readonly doubts: readonly string[];
-  /** What the command does beside running `simples` with plain words: more than an allow rule can speak of. */
+  /** What the command does besides running `simples` with plain words, which an allow rule cannot express. */
   readonly more: readonly string[];
 }
 
 /** Longer commands are not read. */
 const MOST_CHARACTERS = 10_000;
 const MOST_NODES = 20_000;
-/** Nested ones are read over and over: more would hold up the run for longer than a key press may. */
+/** Nested substitutions are read repeatedly; more would delay the run noticeably. */
 const MOST_SUBSTITUTIONS = 300;
 const SUBSTITUTION = /\$[({[]|`|[<>]\(|\(\(/g;
 const MOST_SHELLS = 8;
-/** A terminal may hide them, or a shell see blanks in them: all but letters, marks, signs, blanks of ASCII; and fillers. */
+/** Characters that a terminal may hide or a shell may treat as blanks: all but letters, marks, signs and ASCII blanks; also fillers. */
 const HIDDEN = /[^\t\n\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0/u;
 
-/** Never throws. The same for the same text. */
+/** Never throws. Deterministic. */
 export function readCommand(text: string): Reading {
   const found: Found = { simples: [], doubts: new Set(), more: new Set(), nodes: 0, evaluates: false, code: false };
   if (text.length > MOST_CHARACTERS) {
@@ -74,17 +61,17 @@ function readingOf({ simples, doubts, more, evaluates, code }: Found): Reading {
 
 function readScript(text: string, found: Found, shells: number): void {
   if (shells > MOST_SHELLS) found.doubts.add('its shells are nested too deep');
-  else visit(parse(text), found, shells);
+  else visit(shell.parse(text), found, shells);
 }
 
-function visit(node: SyntaxNode, found: Found, shells: number): void {
+function visit(node: shell.SyntaxNode, found: Found, shells: number): void {
   found.nodes += 1;
   if (found.nodes > MOST_NODES) throw new Error('too many parts');
   note(node, found, shells);
-  forEachChild(node, (child) => visit(child, found, shells));
+  shell.forEachChild(node, (child) => visit(child, found, shells));
 }
 
-function note(node: SyntaxNode, found: Found, shells: number): void {
+function note(node: shell.SyntaxNode, found: Found, shells: number): void {
   apply(effectsOfNode(node), found, shells);
   switch (node.type) {
     case 'Script':
@@ -125,7 +112,7 @@ function apply(effects: readonly Effect[], found: Found, shells: number): void {
   }
 }
 
-function noteErrors({ errors }: ParsedScript, found: Found): void {
+function noteErrors({ errors }: shell.ParsedScript, found: Found): void {
   const [error] = errors ?? [];
   if (error !== undefined) found.doubts.add(`it is not whole: ${error.message}`);
 }
@@ -133,7 +120,7 @@ function noteErrors({ errors }: ParsedScript, found: Found): void {
 const HISTORY = /![^\s=(]/;
 const CODE = /\$\(|`|\$\{/;
 
-function noteWord(word: Word, found: Found): void {
+function noteWord(word: shell.Word, found: Found): void {
   const known = knownWord(word);
   if (known === null) found.more.add(DOUBTS.words);
   else if (CODE.test(known)) found.code = true;
@@ -141,12 +128,12 @@ function noteWord(word: Word, found: Found): void {
   if (HISTORY.test(unquoted)) found.doubts.add('it may mean an earlier command (!)');
 }
 
-/** Where the shell of a terminal would look for `!`. */
-const unquotedText = (part: NonNullable<Word['parts']>[number]): string =>
+/** The text in which an interactive shell would expand `!`. */
+const unquotedText = (part: NonNullable<shell.Word['parts']>[number]): string =>
   part.type === 'Literal' || part.type === 'DoubleQuoted' || part.type === 'ExtendedGlob' ? part.text : '';
 
-/** To nowhere or to another descriptor; anything else writes a file, or opens a connection. */
-function noteRedirect({ operator, target }: Redirect, found: Found): void {
+/** Harmless if it goes to /dev/null or another descriptor; otherwise it writes a file or opens a connection. */
+function noteRedirect({ operator, target }: shell.Redirect, found: Found): void {
   const to = (target === undefined ? null : knownWord(target)) ?? '';
   const harmless = operator === '<' ? READ.test(to) : operator.endsWith('&') ? DESCRIPTOR.test(to) : to === '/dev/null';
   if (!harmless) found.more.add(operator === '<' ? 'what it reads is not plain' : 'it writes to a file');
@@ -155,16 +142,16 @@ function noteRedirect({ operator, target }: Redirect, found: Found): void {
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 const READ = /^(?:\/dev\/null|(?!\/dev\/|\/+dev\/|\/proc\/).+)$/s;
 
-function noteHereDoc({ closing, delimiter, body }: HereDoc, found: Found): void {
+function noteHereDoc({ closing, delimiter, body }: shell.HereDoc, found: Found): void {
   if (closing === undefined || delimiter === undefined) found.doubts.add('a here-document has no end');
   if (CODE.test(body.text)) found.code = true;
 }
 
-function noteExpansion({ index, operation, prefix, text }: ParameterExpansionPart, found: Found): void {
+function noteExpansion({ index, operation, prefix, text }: shell.ParameterExpansionPart, found: Found): void {
   const type = operation?.type;
   if (index !== undefined || prefix === '!' || type === 'Slice' || type === 'Transform' || type === 'Unknown')
     found.evaluates = true;
-  // Where the pattern ends is found by its delimiter, which may stand in a substitution: `${A/$(/bin/x)/b}`.
+  // The pattern ends at its delimiter, which may be inside a substitution: `${A/$(/bin/x)/b}`.
   if (type !== undefined && type !== 'Default' && SUBSTITUTES.test(text))
     found.doubts.add('a substitution stands in a pattern');
 }
@@ -176,7 +163,7 @@ const EVALUATING: ReadonlySet<string> = new Set(
   'let unset declare typeset local readonly export printf read test [ wait getopts return exit shift'.split(' '),
 );
 
-function noteCommand(command: Command, found: Found, shells: number): void {
+function noteCommand(command: shell.Command, found: Found, shells: number): void {
   if (command.name === undefined) return;
   const words: Known[] = [knownWord(command.name)];
   const texts: string[] = [command.name.text];
@@ -201,10 +188,10 @@ function noteSimple(simple: Simple, found: Found, shells: number): void {
   }
 }
 
-// What a command does to variables of its shell: which builtins set one, where the shell evaluates arithmetic (an assignment there is
-// an assignment), and which variables hold text that a program runs. Where the text doesn't say, that is a doubt, never a guess.
+// Effects of a command on the variables of its shell: which builtins set one, where the shell evaluates arithmetic (an assignment there is
+// an assignment), and which variables hold text that a program runs. Anything that the text does not show is a doubt, never a guess.
 
-/** What follows from a variable that is set. */
+/** The effect of setting a variable. */
 type Effect =
   | { readonly is: 'sets' }
   /** Its value is a text for a shell. */
@@ -215,17 +202,17 @@ const SETS: readonly Effect[] = [{ is: 'sets' }];
 const doubt = (why: string): Effect => ({ is: 'doubt', why });
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Programs run what stands in these. */
+/** Programs run the content of these variables. */
 const RUN = setOf(
   'PROMPT_COMMAND PAGER GIT_PAGER MANPAGER EDITOR VISUAL FCEDIT GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS ' +
     'SSH_ASKPASS SUDO_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND LESSOPEN LESSCLOSE BROWSER RSYNC_RSH',
 );
-/** The shell fills these in, substitutions among it, each time it shows them. */
+/** The shell expands these, with substitutions, each time it shows them. */
 const FILLED_IN = setOf('PS0 PS1 PS2 PS4');
-/** Code of their files comes before every program. */
+/** Code from their files runs before every program. */
 const LOADED = setOf('BASH_ENV ENV LD_PRELOAD LD_AUDIT');
 
-/** A variable is set to `value`; null: to what the text doesn't say. */
+/** The effects of setting a variable to `value`; null: an unknown value. */
 function effectsOf(name: string, value: Known): readonly Effect[] {
   if (LOADED.has(name) && value !== '') return [...SETS, doubt(`${name} has code run that is not in the text`)];
   const isRun = RUN.has(name);
@@ -235,13 +222,13 @@ function effectsOf(name: string, value: Known): readonly Effect[] {
   return /[$`\\]/.test(value) ? [...SETS, doubt(`the shell evaluates ${name}`)] : SETS;
 }
 
-/** A whole number: anything else in arithmetic may be a name, whose value is evaluated again, assignments in it as well. */
+/** A whole number. Anything else in arithmetic may be a name, whose value is evaluated again, including assignments in it. */
 const NUMBER = /^(?:0[xX][\da-fA-F]+|\d+(?:#[\da-zA-Z@_]+)?)$/;
 const ARITHMETIC_TESTS = setOf('-eq -ne -lt -le -gt -ge');
 const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
-/** Of a node of the grammar, but for commands and plain assignments. */
-function effectsOfNode(node: SyntaxNode): readonly Effect[] {
+/** The effects of a node of the grammar, except commands and plain assignments. */
+function effectsOfNode(node: shell.SyntaxNode): readonly Effect[] {
   switch (node.type) {
     case 'ArithmeticFor':
     case 'ArithmeticCommandExpansion':
@@ -264,24 +251,24 @@ function effectsOfNode(node: SyntaxNode): readonly Effect[] {
   }
 }
 
-/** What could not be read is no arithmetic that is known to be harmless. */
-const ofArithmetic = (expression: ArithmeticExpression | undefined, body: string): readonly Effect[] =>
+/** Unparsed arithmetic is not known to be harmless. */
+const ofArithmetic = (expression: shell.ArithmeticExpression | undefined, body: string): readonly Effect[] =>
   expression === undefined && body.trim() !== '' ? SETS : [];
 
-function ofTest(test: Extract<TestExpression, { readonly type: 'TestBinary' | 'TestUnary' }>): readonly Effect[] {
-  const isNumber = (word: Word): boolean => /^-?\d+$/.test(knownWord(word) ?? '');
+function ofTest(test: Extract<shell.TestExpression, { readonly type: 'TestBinary' | 'TestUnary' }>): readonly Effect[] {
+  const isNumber = (word: shell.Word): boolean => /^-?\d+$/.test(knownWord(word) ?? '');
   if (test.type === 'TestUnary')
     return /^-[vR]$/.test(test.operator) && !PLAIN_NAME.test(knownWord(test.operand) ?? '') ? SETS : [];
   if (!ARITHMETIC_TESTS.has(test.operator)) return [];
   return isNumber(test.left) && isNumber(test.right) ? [] : SETS;
 }
 
-function ofExpansion({ parameter, index, prefix, operation }: ParameterExpansionPart): readonly Effect[] {
+function ofExpansion({ parameter, index, prefix, operation }: shell.ParameterExpansionPart): readonly Effect[] {
   if (index !== undefined || prefix === '!') return [...SETS, ...ofOperation(parameter, operation)];
   return ofOperation(parameter, operation);
 }
 
-function ofOperation(parameter: string, operation: ParameterExpansionPart['operation']): readonly Effect[] {
+function ofOperation(parameter: string, operation: shell.ParameterExpansionPart['operation']): readonly Effect[] {
   switch (operation?.type) {
     case 'Default':
       return operation.operator.endsWith('=') ? effectsOf(parameter, knownWord(operation.operand)) : [];
@@ -303,7 +290,7 @@ const NAMES = setOf('read getopts unset mapfile readarray');
 /** Letters and names of `set` that change neither parameters nor how words are read. */
 const SET_OPTIONS = /^(?:[-+][euxvfnC]*o?|pipefail|errexit|nounset|xtrace|verbose|noglob|noexec|noclobber)$/;
 
-/** Of a builtin by its arguments. */
+/** The effects of a builtin, by its arguments. */
 function effectsOfBuiltin(simple: Simple): readonly Effect[] {
   const [program = null, ...rest] = simple.words;
   if (program === null) return [];
@@ -335,7 +322,7 @@ function effectsOfBuiltin(simple: Simple): readonly Effect[] {
 function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
   return words.slice(1).flatMap((word, at): readonly Effect[] => {
     const text = texts[at + 1] ?? '';
-    // As an assignment of the grammar it was judged with its value.
+    // An assignment in the grammar was judged with its value already.
     if (word === null) return PLAIN_ASSIGNMENT.test(text) ? SETS : [...SETS, doubt(DOUBTS.variable)];
     if (/^[-+]/.test(word))
       return words[0] !== 'export' && /^-\w*n/.test(word) ? [doubt('a variable stands for another')] : [];
@@ -351,13 +338,13 @@ function ofAssigned(word: string): readonly Effect[] {
   return name === undefined ? SETS : effectsOf(name, value ?? '');
 }
 
-/** Of a program, of itself and of the variables that it gives to another. */
+/** The effects of a program on its own variables and on those it passes to another program. */
 const effectsOfProgram = (simple: Simple): readonly Effect[] =>
   WRAPPERS.get(programOf(simple) ?? '')?.assigns === true
     ? [...effectsOfBuiltin(simple), ...effectsOfEnvironment(simple)]
     : effectsOfBuiltin(simple);
 
-/** `A=1` before the program of `env` and its like: the shell of this command keeps its variables. */
+/** `A=1` before the program of `env` and similar wrappers: the command's own shell keeps its variables. */
 const effectsOfEnvironment = ({ words, texts }: Simple): readonly Effect[] =>
   words
     .flatMap((word, at) => {

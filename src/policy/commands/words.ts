@@ -1,10 +1,10 @@
 /**
- * Words of a shell command as the shell would make them: quotes taken off, escapes read. What depends on anything but
- * the text (a variable, a substitution, a file name pattern, a translation) is not known.
+ * Words of a shell command after quote removal and escapes. A word that depends on anything but the text (a variable, a substitution, a
+ * file name pattern, a translation) is unknown.
  */
-import type { Assignment, Word, WordPart } from 'unbash';
+import * as shell from 'unbash';
 
-/** Doubts about a command, in words: what the text does not tell. */
+/** Doubts about a command: what the text does not show. */
 export const DOUBTS = {
   words: 'it has words that only the shell knows',
   substitution: 'a substitution could not be read',
@@ -14,7 +14,7 @@ export const DOUBTS = {
   unreadable: (name: string): string => `what ${name} runs can't be read here`,
 } as const;
 
-/** A word after quote removal; null when the text alone doesn't say what it becomes, nor into how many words it falls. */
+/** A word after quote removal; null when the text alone does not determine it or the number of words it becomes. */
 export type Known = string | null;
 
 /** One program with its arguments. */
@@ -22,12 +22,12 @@ export interface Simple {
   readonly words: readonly Known[];
   /** The same words as written. */
   readonly texts: readonly string[];
-  /** More arguments follow that nobody can know, as of `xargs`. */
+  /** Further unknown arguments follow, as with `xargs`. */
   readonly open: boolean;
 }
 
-/** What the shell makes of `word`. */
-export function knownWord(word: Word): Known {
+/** The word as the shell would expand it. */
+export function knownWord(word: shell.Word): Known {
   if (word.parts === undefined) return word.value;
   let known = '';
   for (const part of word.parts) {
@@ -38,13 +38,13 @@ export function knownWord(word: Word): Known {
   return known;
 }
 
-function knownPart(part: WordPart): Known {
+function knownPart(part: shell.WordPart): Known {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
       return part.value;
     case 'AnsiCQuoted':
-      // A NUL ends the string in the shell, not here.
+      // A NUL ends the string in the shell, but not here.
       return part.value.includes('\0') || part.text.includes('\\0') ? null : part.value;
     case 'DoubleQuoted': {
       let known = '';
@@ -59,8 +59,8 @@ function knownPart(part: WordPart): Known {
   }
 }
 
-/** `name=value` in the place of an argument, as of `export`. */
-export function knownAssignment({ name, index, value, text }: Assignment): Known {
+/** `name=value` as an argument, as with `export`. */
+export function knownAssignment({ name, index, value, text }: shell.Assignment): Known {
   if (index !== undefined || value.type !== 'Word') return null;
   const known = knownWord(value);
   return known === null ? null : `${name}${text.startsWith(`${name}+`) ? '+' : ''}=${known}`;
@@ -70,3 +70,121 @@ export function knownAssignment({ name, index, value, text }: Assignment): Known
 export const programOf = ({ words }: Simple): Known => baseName(words[0] ?? null);
 
 export const baseName = (word: Known): Known => (word === null ? null : (word.split('/').at(-1) ?? ''));
+
+// What a shell command certainly prints first, because it begins with an `echo` or a `printf`. Parsed with the shell's grammar; text that
+// depends on a variable, a file or another command is never certain.
+
+/** Longer commands are not read. */
+const MOST_CHARACTERS = 100_000;
+
+/**
+ * The first line that `command` prints, if its first program is an `echo` or a `printf` that contains the whole line, without pipe,
+ * redirection or background. `
+ * ` ends a line like a real line break. Otherwise null; never throws.
+ */
+export function firstLineEchoed(command: string): string | null {
+  if (command.length > MOST_CHARACTERS) return null;
+  try {
+    const first = firstCommand(shell.parse(command).commands[0]);
+    const said = first === null ? null : saidBy(first);
+    return said === null ? null : firstLine(said);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a here-document begins in `command` and does not end. The shell would use what there is and write half a file. */
+export function isHereDocOpen(command: string): boolean {
+  const isOpen = (node: shell.SyntaxNode): boolean => {
+    if (node.type === 'HereDoc') return node.closing === undefined || node.delimiter === undefined;
+    let open = false;
+    shell.forEachChild(node, (child) => void (open ||= isOpen(child)));
+    return open;
+  };
+  try {
+    return command.length <= MOST_CHARACTERS && command.includes('<<') && isOpen(shell.parse(command));
+  } catch {
+    return false;
+  }
+}
+
+/** The program that runs before anything else in the script, if it is a simple command. */
+function firstCommand(statement: shell.Statement | undefined): shell.Command | null {
+  if (statement === undefined || statement.background === true) return null;
+  const { command } = statement;
+  const node = command.type === 'AndOr' ? command.commands[0] : command;
+  if (node?.type !== 'Command') return null;
+  return node.prefix.length === 0 && node.redirects.length === 0 ? node : null;
+}
+
+/** The known part of a text: all of it with its line end, or only its beginning. */
+interface ReadText {
+  readonly text: string;
+  readonly whole: boolean;
+}
+
+function saidBy({ name, args }: shell.Command): ReadText | null {
+  const program = name === undefined ? null : knownWord(name);
+  const words = args.flatMap((one) => (one.type === 'Word' ? [one] : []));
+  // `echo a=1` has an argument that looks like an assignment, which is not accepted.
+  if (words.length < args.length) return null;
+  if (program === 'echo') return echoed(words);
+  return program === 'printf' ? printed(words) : null;
+}
+
+function echoed(words: readonly shell.Word[]): ReadText {
+  const from = words.findIndex((word) => !/^-[neE]+$/.test(knownWord(word) ?? ''));
+  const options = words.slice(0, from === -1 ? words.length : from);
+  const said = joined(words.slice(options.length).map(beginning), ' ');
+  return options.some(({ value }) => value.includes('n')) ? { ...said, whole: false } : said;
+}
+
+/** `%s` and `%b` stand for the words after the format, once; after any other sign the rest is unknown. */
+function printed(words: readonly shell.Word[]): ReadText | null {
+  const [format, ...values] = words.map(beginning);
+  if (format === undefined || format.text.startsWith('-')) return null;
+  let next = 0;
+  const pieces: ReadText[] = [];
+  for (const piece of format.text.split(/(%.)/s)) {
+    if (piece === '%s' || piece === '%b') pieces.push(values[next++] ?? { text: '', whole: true });
+    else if (piece === '%%') pieces.push({ text: '%', whole: true });
+    else pieces.push({ text: piece, whole: !/^%./s.test(piece) });
+  }
+  // It does not end the line by itself.
+  return joined([...pieces, { text: '', whole: false }], '');
+}
+
+/** The text up to the first piece whose end is unknown. */
+function joined(pieces: readonly ReadText[], between: string): ReadText {
+  const cut = pieces.findIndex(({ whole }) => !whole);
+  const known = cut === -1 ? pieces : pieces.slice(0, cut + 1);
+  return { text: known.map(({ text }) => text).join(between), whole: cut === -1 };
+}
+
+/** The part of a word that is known from its text alone. */
+function beginning(word: shell.Word): ReadText {
+  const all = knownWord(word);
+  if (all !== null) return { text: all, whole: true };
+  let text = '';
+  for (const part of word.parts ?? []) {
+    if (part.type === 'DoubleQuoted') {
+      const { text: inner, whole } = quoted(part.parts);
+      text += inner;
+      if (!whole) break;
+    } else if (part.type === 'Literal' || part.type === 'SingleQuoted') text += part.value;
+    else break;
+  }
+  return { text, whole: false };
+}
+
+function quoted(parts: readonly { readonly type: string; readonly value?: unknown }[]): ReadText {
+  const cut = parts.findIndex(({ type }) => type !== 'Literal');
+  const known = cut === -1 ? parts : parts.slice(0, cut);
+  return { text: known.map(({ value }) => String(value)).join(''), whole: cut === -1 };
+}
+
+function firstLine({ text, whole }: ReadText): string | null {
+  const end = text.search(/\n|\\n/);
+  if (end !== -1) return text.slice(0, end);
+  return whole ? text : null;
+}

@@ -1,6 +1,6 @@
 /**
- * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …): what would
- * run then. Where the text doesn't say, that is a doubt, never a guess.
+ * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …), and what they would run.
+ * Anything that the text does not show is a doubt, never a guess.
  */
 import { DOUBTS, type Known, programOf, type Simple } from './words.ts';
 
@@ -34,7 +34,7 @@ function ofShell({ words }: Simple, shell: string): readonly Inner[] {
     const word = words[at] ?? null;
     if (word === null) return [doubt(DOUBTS.notInText(shell))];
     if (!/^[-+]./.test(word)) return reads ? [{ is: 'script', text: word }, ...foreign(shell)] : [];
-    // A cluster with `s` or `c`; with `o` the next word is a name.
+    // A cluster with `s` or `c`; after `o` the next word is a name.
     const letters = /^-[a-zA-Z]+$/.test(word) ? word : '';
     if (letters.includes('s')) break;
     if (letters.includes('c')) reads = true;
@@ -60,7 +60,7 @@ function ofTrap({ words }: Simple): readonly Inner[] {
   return words.length < 3 || first === '-' || first.startsWith('-') ? [] : [{ is: 'script', text: first }];
 }
 
-/** A file of commands is a program like any other, unless its name is made at that moment. */
+/** A file of commands is a program like any other, unless its name is computed. */
 const ofSource = ({ words }: Simple): readonly Inner[] =>
   isWords(words) ? [] : [doubt('what is sourced is not in the text')];
 
@@ -92,7 +92,7 @@ function ofFd({ words, texts }: Simple): readonly Inner[] {
   return hidden ? [doubt('what fd runs is not plain')] : [];
 }
 
-/** They change what words mean, so that nothing after them can be read. */
+/** They change the meaning of words, so that nothing after them can be read. */
 const remaking =
   (name: string) =>
   ({ words }: Simple): readonly Inner[] =>
@@ -100,7 +100,7 @@ const remaking =
 
 const opaque = (name: string) => (): readonly Inner[] => [doubt(DOUBTS.unreadable(name))];
 
-/** `command -v` only says where a program is. */
+/** `command -v` only prints where a program is. */
 const ofCommand = (simple: Simple): readonly Inner[] =>
   /^-[pvV]*[vV]/.test(simple.words[1] ?? '') ? [] : unwrapped(simple, 1, { flags: 'p' }, 'command');
 
@@ -123,7 +123,7 @@ const SPECIAL: ReadonlyMap<string, (simple: Simple) => readonly Inner[]> = new M
     .map((name) => [name, opaque(name)] as const),
 ]);
 
-/** `npm exec x`, `uv run x`: the second word says that the rest is run. */
+/** `npm exec x`, `uv run x`: after this verb the rest is run. */
 function ofRunner(simple: Simple, program: string): readonly Inner[] {
   const verbs = RUNNERS.get(program);
   if (verbs === undefined) return [];
@@ -146,7 +146,7 @@ function unwrapped(simple: Simple, from: number, wrapper: Wrapper, name: string)
   return [wrapper.open === true ? withHoles(inner) : { is: 'simple', simple: inner }];
 }
 
-/** Where the program begins; null when a word before it isn't known. */
+/** Index of the program; null when a word before it is unknown. */
 function programAt(words: readonly Known[], from: number, wrapper: Wrapper): number | null {
   let at = afterOptions(words, from, wrapper);
   if (at === null) return null;
@@ -155,7 +155,7 @@ function programAt(words: readonly Known[], from: number, wrapper: Wrapper): num
   return skipped.includes(null) ? null : at + skipped.length;
 }
 
-/** The first word that is no option; null when an option is unknown here: it might take the next word, or run it. */
+/** The first word that is not an option; null at an unknown option, which might take the next word or run it. */
 function afterOptions(words: readonly Known[], from: number, wrapper: Wrapper): number | null {
   for (let at = from; at < words.length; ) {
     const word = words[at] ?? null;
@@ -184,72 +184,68 @@ function shortOptions(letters: string, { flags = '', values = '' }: Wrapper): 1 
   return 1;
 }
 
-// Data: which options of the programs that run other programs are known, and where the program begins behind them.
+// Data: known options of programs that run other programs, and where the program begins after them.
 
 interface Wrapper {
-  /** Letters of options without a value, and with one. An option that is in neither is a doubt. */
+  /** Letters of options without and with a value. Any other option is a doubt. */
   readonly flags?: string;
   readonly values?: string;
   readonly long?: string;
   readonly longValues?: string;
-  /** Words before the program, as the duration of `timeout`. */
+  /** Words before the program, such as the duration of `timeout`. */
   readonly skip?: number;
-  /** `A=1` may stand before the program. */
+  /** `A=1` may precede the program. */
   readonly assigns?: boolean;
-  /** Arguments are added that the text doesn't have. */
+  /** Arguments are added that the text does not contain. */
   readonly open?: boolean;
 }
 
-export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
-  [
-    'env',
-    { flags: 'i0v', values: 'uC', long: 'ignore-environment null debug', longValues: 'unset chdir', assigns: true },
-  ],
-  [
-    'timeout',
-    {
+export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
+  Object.entries<Wrapper>({
+    env: {
+      flags: 'i0v',
+      values: 'uC',
+      long: 'ignore-environment null debug',
+      longValues: 'unset chdir',
+      assigns: true,
+    },
+    timeout: {
       flags: 'vpf',
       values: 'ks',
       long: 'preserve-status foreground verbose',
       longValues: 'kill-after signal',
       skip: 1,
     },
-  ],
-  ['nohup', {}],
-  ['nice', { flags: '0123456789', values: 'n', longValues: 'adjustment' }],
-  ['time', { flags: 'pvaq', values: 'of', long: 'portability verbose append quiet', longValues: 'output format' }],
-  ['stdbuf', { values: 'ioe', longValues: 'input output error' }],
-  ['setsid', { flags: 'cfw', long: 'ctty fork wait' }],
-  [
-    'xargs',
-    {
+    nohup: {},
+    nice: { flags: '0123456789', values: 'n', longValues: 'adjustment' },
+    time: { flags: 'pvaq', values: 'of', long: 'portability verbose append quiet', longValues: 'output format' },
+    stdbuf: { values: 'ioe', longValues: 'input output error' },
+    setsid: { flags: 'cfw', long: 'ctty fork wait' },
+    xargs: {
       flags: '0rtpxo',
       values: 'nLIPsdaE',
       long: 'null no-run-if-empty verbose interactive exit open-tty',
       longValues: 'max-args max-lines replace max-procs max-chars delimiter arg-file',
       open: true,
     },
-  ],
-  ['builtin', {}],
-  ['exec', { flags: 'cl', values: 'a' }],
-  [
-    'sudo',
-    {
+    builtin: {},
+    exec: { flags: 'cl', values: 'a' },
+    sudo: {
       flags: 'EHnSkbKAP',
       values: 'ugpCDhRT',
       long: 'preserve-env non-interactive stdin set-home',
       longValues: 'user group',
       assigns: true,
     },
-  ],
-  ['doas', { flags: 'nL', values: 'uC' }],
-  ['busybox', {}],
-  ['toybox', {}],
-  ['npx', { flags: 'yq', values: 'p', long: 'yes no no-install quiet', longValues: 'package' }],
-  ['bunx', { long: 'bun silent verbose', values: 'p', longValues: 'package' }],
-  ['pnpx', {}],
-  ['uvx', { flags: 'qvn', longValues: 'from with python', values: 'p', long: 'quiet verbose offline isolated' }],
-]);
+    doas: { flags: 'nL', values: 'uC' },
+    busybox: {},
+    toybox: {},
+    npx: { flags: 'yq', values: 'p', long: 'yes no no-install quiet', longValues: 'package' },
+    bunx: { long: 'bun silent verbose', values: 'p', longValues: 'package' },
+    pnpx: {},
+    uvx: { flags: 'qvn', longValues: 'from with python', values: 'p', long: 'quiet verbose offline isolated' },
+  }),
+);
 
 const PLAIN: Wrapper = {};
 const PACKAGE: Wrapper = { flags: 'yq', values: 'p', long: 'yes silent quiet', longValues: 'package' };

@@ -1,8 +1,7 @@
-/** Why a tool call or a shell command runs, asks or is denied: explained by `decide`, the gate's own function. */
-import type { Reason } from '../../domain/reason.ts';
-import { boxFor, type Capability } from '../../domain/agents/role.ts';
-import { MODES, isLooser } from '../../domain/mode.ts';
-import { ASK_ALL, type Permitted } from '../../domain/plan/permissions.ts';
+/** Explains why a tool call or a shell command runs, asks or is denied, by `decide`, the gate's own function. */
+import { isLooser, MODES, type Reason } from '../../domain/reason.ts';
+import { sandboxFor, type Capability } from '../../domain/agents/role.ts';
+import { ASK_ALL, type Permitted } from '../../domain/plan/plan.ts';
 import { moreThanReading } from '../commands/reading/reading.ts';
 import { judgeCommand } from '../commands/judge.ts';
 import { type Action, type Circumstances, decide } from '../decide.ts';
@@ -17,14 +16,14 @@ import {
   takeOut,
   whatHelps,
 } from './explain.ts';
-import { type CommandRule, type CommandRules, type Rules, builtIn } from '../rules.ts';
+import { type CommandRule, type CommandRules, type Rules, alwaysAsked, builtIn } from '../rules.ts';
 
 interface Case {
   readonly rules: Rules;
   readonly context: Circumstances;
 }
 
-/** `subject` is how people call it; `context` is as the gate would have it. */
+/** `subject` is the name for people; `context` as the gate would have it. */
 export function explainAction(subject: string, action: Action, rules: Rules, context: Circumstances): Explanation {
   const { verdict, because } = decide(action, rules, context);
   const judge = (given: Case): Outcome => decide(action, given.rules, given.context).verdict;
@@ -60,20 +59,20 @@ function partsOf(action: Action, rules: Rules, context: Circumstances): readonly
   return [...hits, ...more, ...boxed, ...kept, ...lowered];
 }
 
-/** Why a command that no rule speaks of is not one that only reads, which mode confirm would let run. */
+/** Why a command without a matching rule is not one that only reads, which mode confirm would run. */
 function moreParts(command: string | null, { mode, reading }: Circumstances): readonly Part[] {
   if (command === null || mode !== 'confirm' || reading === undefined) return [];
   const why = moreThanReading(command, reading.place);
   return why === null ? [] : [{ reason: builtIn(`it may do more than read: ${why}`), says: 'ask' }];
 }
 
-/** The rule that keeps a plan from allowing it. */
+/** The rule that prevents a plan from allowing it. */
 function heldParts(capability: Capability | null, { permissionsHeld: held = {} }: Rules): readonly Part[] {
   const reason = capability === 'write' ? held.edits : capability === 'shell' ? held.commands : undefined;
   return reason === undefined ? [] : [{ reason, says: 'ask' }];
 }
 
-/** Each rule asked alone: what it says of this command, the losing ones as well. */
+/** Each rule evaluated alone: its verdict on this command, including overruled ones. */
 function hitsOf(command: string | null, rules: Rules): readonly Part[] {
   const { destroys } = judgeCommand(command, null);
   const hits = LISTS.flatMap((list) =>
@@ -82,99 +81,87 @@ function hitsOf(command: string | null, rules: Rules): readonly Part[] {
       return said.verdict === 'none' ? [] : [{ reason: said.because, says: said.verdict }];
     }),
   );
-  return [...hits, ...(destroys === undefined ? [] : [{ reason: destroys, says: 'ask' } as const])];
+  return [...hits, ...(destroys === undefined ? [] : [{ reason: alwaysAsked(destroys), says: 'ask' } as const])];
 }
 
 function changesFor(action: Action, rules: Rules, context: Circumstances): readonly Change<Case>[] {
   const capability = capabilityOf(action);
+  const shell = capability === 'shell';
+  const alone = change('start it on a terminal, where a person can be asked', { interactive: true });
   return [
-    ...(capability === 'shell' ? ruleChanges(rules) : []),
+    ...(shell ? ruleChanges(rules) : []),
     ...(action.is === 'spawn' ? spawnChanges(rules) : []),
     ...capabilityChange(capability, context),
-    ...(capability === 'shell' ? shellChanges(commandOf(action) ?? '', rules, context) : []),
-    ...(capability === 'shell' ? permissionChanges('commands', rules, context) : []),
+    ...(shell ? shellChanges(commandOf(action) ?? '', rules, context) : []),
+    ...(shell ? permissionChanges('commands', rules, context) : []),
     ...(capability === 'write' ? permissionChanges('edits', rules, context) : []),
     ...modeChanges(rules, context),
-    ...(context.interactive
-      ? []
-      : [change('start it on a terminal, where a person can be asked', { interactive: true })]),
+    ...(context.interactive ? [] : [alone]),
   ];
 }
 
-/** What is different then, of the circumstances. */
+/** A change of the circumstances. */
 const change = (words: string, context: Partial<Circumstances>): Change<Case> => ({
   words,
   apply: (given) => ({ ...given, context: { ...given.context, ...context } }),
 });
 
-const ruleChange = (words: string, alter: (rules: Rules) => Rules): Change<Case> => ({
+/** A change of the rules. */
+const ruleChange = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<Case> => ({
   words,
-  apply: (given) => ({ ...given, rules: alter(given.rules) }),
+  apply: (given) => ({ ...given, rules: { ...given.rules, ...alter(given.rules) } }),
 });
 
-const ruleChanges = ({ commands = NO_RULES, sandboxRequired }: Rules): readonly Change<Case>[] => [
+/** Another value where a file sets this one; nothing for a built-in default. */
+const unwritten = (
+  from: Reason | undefined,
+  to: string,
+  alter: (rules: Rules) => Partial<Rules>,
+): readonly Change<Case>[] => (from !== undefined && isWritten(from) ? [ruleChange(changeRule(from, to), alter)] : []);
+
+const ruleChanges = ({ commands = NO_RULES, sandboxRequired: required }: Rules): readonly Change<Case>[] => [
   ...(['deny', 'ask'] as const).flatMap((list) => commands[list].map((rule) => withoutRule(list, rule))),
-  ...(sandboxRequired?.value === true && isWritten(sandboxRequired.from)
-    ? [
-        ruleChange(changeRule(sandboxRequired.from, 'sandbox.required: false'), (rules) => ({
-          ...rules,
-          sandboxRequired: { ...sandboxRequired, value: false },
-        })),
-      ]
+  ...(required?.value === true
+    ? unwritten(required.from, 'sandbox.required: false', () => ({ sandboxRequired: { ...required, value: false } }))
     : []),
 ];
 
 const spawnChanges = ({ enabled, maxNestingDepth, maxAgentsPerRun, children = {} }: Rules): readonly Change<Case>[] => [
-  ...(children.mode !== undefined && isWritten(children.mode.from)
-    ? [
-        ruleChange(changeRule(children.mode.from, 'childAgents.mode: auto'), (rules) => ({
-          ...rules,
-          children: { ...rules.children, mode: { value: 'auto', from: builtIn('childAgents.mode: auto') } },
-        })),
-      ]
-    : []),
-  ...(isWritten(enabled.from)
-    ? [
-        ruleChange(changeRule(enabled.from, 'agentOrchestration.enabled: true'), (rules) => ({
-          ...rules,
-          enabled: { ...enabled, value: true },
-        })),
-      ]
-    : []),
-  raised(maxNestingDepth.from, 'agentOrchestration.maxNestingDepth', (rules) => ({
-    ...rules,
+  ...unwritten(children.mode?.from, CHILDREN_FREE, ({ children }) => ({
+    children: { ...children, mode: { value: 'auto', from: builtIn(CHILDREN_FREE) } },
+  })),
+  ...unwritten(enabled.from, 'agentOrchestration.enabled: true', () => ({ enabled: { ...enabled, value: true } })),
+  raised(maxNestingDepth.from, 'agentOrchestration.maxNestingDepth', () => ({
     maxNestingDepth: { ...maxNestingDepth, value: DEEPEST },
   })),
-  raised(maxAgentsPerRun.from, 'limits.maxAgentsPerRun', (rules) => ({
-    ...rules,
+  raised(maxAgentsPerRun.from, 'limits.maxAgentsPerRun', () => ({
     maxAgentsPerRun: { ...maxAgentsPerRun, value: MOST },
   })),
-  raised(children.maxPerParent?.from ?? null, 'childAgents.maxPerParent', (rules) => ({
-    ...rules,
-    children: { ...rules.children, maxPerParent: { value: MOST, from: builtIn('childAgents.maxPerParent') } },
+  raised(children.maxPerParent?.from ?? null, 'childAgents.maxPerParent', ({ children }) => ({
+    children: { ...children, maxPerParent: { value: MOST, from: builtIn('childAgents.maxPerParent') } },
   })),
 ];
-/** What the keys take at most. */
+const CHILDREN_FREE = 'childAgents.mode: auto';
+/** The highest values that the keys accept. */
 const DEEPEST = 8;
 const MOST = 1000;
 
-/** A limit where it is written; one that nobody wrote anybody may raise for themselves. */
-const raised = (from: Reason | null, key: string, alter: (rules: Rules) => Rules): Change<Case> =>
+/** A limit where it is written; an unwritten one can be raised by anyone. */
+const raised = (from: Reason | null, key: string, alter: (rules: Rules) => Partial<Rules>): Change<Case> =>
   ruleChange(
     from !== null && isWritten(from) ? changeRule(from, `a higher ${key}`) : `set a higher ${key} in your own config`,
     alter,
   );
 
 const withoutRule = (list: 'deny' | 'ask', rule: CommandRule): Change<Case> =>
-  ruleChange(takeOut(rule.words.join(' '), rule.from), (rules) => {
-    const commands = rules.commands ?? NO_RULES;
-    return { ...rules, commands: { ...commands, [list]: commands[list].filter((each) => each !== rule) } };
-  });
+  ruleChange(takeOut(rule.words.join(' '), rule.from), ({ commands = NO_RULES }) => ({
+    commands: { ...commands, [list]: commands[list].filter((each) => each !== rule) },
+  }));
 
 function capabilityChange(capability: Capability | null, context: Circumstances): readonly Change<Case>[] {
   if (capability === null || context.capabilities.includes(capability)) return [];
   const capabilities = [...context.capabilities, capability];
-  const sandbox = context.sandbox === 'none' ? 'none' : boxFor(capabilities);
+  const sandbox = context.sandbox === 'none' ? 'none' : sandboxFor(capabilities);
   return [change(`an agent whose role has "${capability}"`, { capabilities, sandbox })];
 }
 
@@ -185,7 +172,7 @@ function shellChanges(
 ): readonly Change<Case>[] {
   const boxed =
     sandbox === 'none'
-      ? [change('a working sandbox (`mimir doctor` says why there is none)', { sandbox: boxFor(capabilities) })]
+      ? [change('a working sandbox (`mimir doctor` says why there is none)', { sandbox: sandboxFor(capabilities) })]
       : [];
   const words = command.split(' ').filter((word) => word !== '');
   const rule: CommandRule = { words, from: builtIn('commands.allow') };
@@ -193,14 +180,13 @@ function shellChanges(
   if (words.length === 0 || commands.allow.some((each) => each.words.join(' ') === words.join(' '))) return boxed;
   return [
     ...boxed,
-    ruleChange(`allow it in your own config: commands.allow: ["${words.join(' ')}"]`, (given) => ({
-      ...given,
-      commands: { ...(given.commands ?? NO_RULES), allow: [...(given.commands?.allow ?? []), rule] },
+    ruleChange(`allow it in your own config: commands.allow: ["${words.join(' ')}"]`, ({ commands = NO_RULES }) => ({
+      commands: { ...commands, allow: [...commands.allow, rule] },
     })),
   ];
 }
 
-/** What a person may decide with the plan, and the rule that keeps it from counting. */
+/** What a person may decide with the plan, and the rule that prevents it. */
 function permissionChanges(
   what: Permitted,
   rules: Rules,
@@ -222,7 +208,7 @@ function permissionChanges(
   ];
 }
 
-/** Only what the rules let a person choose; beyond that it is the rule that would have to change. */
+/** Only modes that the rules allow; beyond them the rule itself would have to change. */
 function modeChanges({ maxMode }: Rules, { mode }: Circumstances): readonly Change<Case>[] {
   const looser = MODES.filter((each) => isLooser(each, mode) && !isLooser(each, maxMode.value));
   const chosen = looser.map((each) => change(`mode ${each}, which the rules allow here`, { mode: each }));

@@ -1,14 +1,25 @@
 /**
- * Why policy decides as it does, for people: the decision, every rule that took part, and what would change it. The same
- * functions decide here as at the gate; a change is told only when deciding again with it gives more.
+ * Explains policy decisions for people: the decision, every rule involved, and what would change it. The gate's own functions decide here
+ * too; a change is offered only if deciding again with it allows more.
  */
+import type { Role } from '../../domain/agents/role.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
-import { builtIn } from '../rules.ts';
+import {
+  chooseModel,
+  entryAllows,
+  entryHolds,
+  modelProblem,
+  type ModelRequest,
+  obstacleTo,
+  resolveModel,
+} from '../models.ts';
+import { roleNamed, roleProblem } from '../roles.ts';
+import { builtIn, type ModelEntry, type Rules } from '../rules.ts';
 
-/** `substitute`: allowed, but with another model than the one asked for. */
-/** Where nobody wrote a rule. */
-export const NO_RULE = builtIn('no rule speaks against it');
+/** The reason where nobody wrote a rule. */
+const NO_RULE = builtIn('no rule speaks against it');
 
+/** `substitute`: allowed, but with another model than requested. */
 export type Outcome = 'allow' | 'ask' | 'deny' | 'substitute';
 
 export interface TookPart {
@@ -21,19 +32,19 @@ export interface Explanation {
   /** `model haiku-4.5`, `command npm test`. */
   readonly subject: string;
   readonly decision: Outcome;
-  /** The rule that decided; where none speaks against it, the program's own words for that. */
+  /** The deciding rule; without one, a built-in reason. */
   readonly because: Reason;
-  /** The deciding one first; the losing ones too. */
+  /** The deciding rule first, then the overruled ones. */
   readonly rules: readonly TookPart[];
   /** Empty when there is nothing more to allow. */
   readonly change: readonly string[];
-  /** Names as written and the ids that were judged. */
+  /** Names as written, with the resolved ids. */
   readonly resolved: readonly { readonly written: string; readonly id: string }[];
-  /** The model that is used in the end; null for anything else. */
+  /** The model that is used in the end; null for other subjects. */
   readonly used: string | null;
 }
 
-/** One thing that somebody could do about it. */
+/** A change that would help. */
 export interface Change<T> {
   readonly words: string;
   apply(given: T): T;
@@ -41,7 +52,7 @@ export interface Change<T> {
 
 const RANK: Readonly<Record<Outcome, number>> = { deny: 0, substitute: 1, ask: 1, allow: 2 };
 
-/** Those of `changes` that give more, each alone; else as few as do it together; else that there is nothing. */
+/** Changes that help alone; otherwise the smallest helpful combination; otherwise a note that nothing helps. */
 export function whatHelps<T>(given: T, changes: readonly Change<T>[], judge: (given: T) => Outcome): readonly string[] {
   const now = RANK[judge(given)];
   if (now === RANK.allow) return [];
@@ -57,7 +68,7 @@ export function whatHelps<T>(given: T, changes: readonly Change<T>[], judge: (gi
   return [`only together: ${needed.map(({ words }) => words).join('; ')}`];
 }
 
-/** The deciding rule first, each once. */
+/** The deciding rule first, each rule once. */
 export function ranked(because: Reason, others: readonly Omit<TookPart, 'decides'>[], says: Outcome): TookPart[] {
   const name = reasonText(because);
   const known = new Map(others.map((each) => [`${reasonText(each.reason)} ${each.says}`, each]));
@@ -66,20 +77,181 @@ export function ranked(because: Reason, others: readonly Omit<TookPart, 'decides
   return [{ says, ...own, reason: because, decides: true }, ...rest];
 }
 
-/** Can anybody take it away? What is part of the program can't be. */
+/** Whether the rule can be removed; built-in ones cannot. */
 export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 
 /** `take "haiku-4.5" out of enforcement.deniedModels (managed, /etc/mimir/policy.yml:4)`. */
 export const takeOut = (entry: string, from: Reason): string => `take "${entry}" out of ${keyWithPlace(from)}`;
-export const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
+const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
 export const changeRule = (from: Reason, to: string): string => `set ${to} (${placeText(from)})`;
 
 export const changePlace = (from: Reason): string => `change ${keyWithPlace(from)}`;
 
-/** The key alone: what is written there may be long. */
+/** Only the key, because its value may be long. */
 const keyWithPlace = (from: Reason): string => `${from.rule.split(':')[0] ?? ''} (${placeText(from)})`;
 
 function placeText({ layer, file, line }: Reason): string {
   if (file === null) return layer;
   return `${layer === 'managed' ? 'managed, by an administrator' : layer}, ${file}${line === null ? '' : `:${line}`}`;
+}
+
+// Why a model is or is not used, explained by `chooseModel` and `modelProblem`, which also decide in a run.
+
+/** `wish.asked` is the name in question. A rule that forbids it is reported before other obstacles. */
+export function explainModel(wish: ModelRequest & { readonly asked: string }): Explanation {
+  const { asked, rules } = wish;
+  const id = resolveModel(asked, wish.models);
+  const chosen = chooseModel(wish);
+  if (id === null) return unknown(asked, chosen.ok ? `"${asked}" is not a known model` : chosen.fault.text, rules);
+  const decision = outcomeOf(wish);
+  const rule = modelProblem(id, rules);
+  const because = obstacleTo(id, wish) ?? grantOf(id, rules);
+  return {
+    subject: `model ${asked}`,
+    decision,
+    because,
+    rules: ranked(because, partsOf(id, rules, decision), rule === null ? decision : 'deny'),
+    change: decision === 'allow' ? [] : changeTexts(wish, id, rule !== null),
+    resolved: [{ written: asked, id }, ...resolvedIn(rules).filter((one) => entryHolds({ pattern: one.id }, id))],
+    used: chosen.ok ? chosen.value.choice.used : null,
+  };
+}
+
+const unknown = (asked: string, text: string, rules: Rules): Explanation => ({
+  subject: `model ${asked}`,
+  decision: 'deny',
+  because: builtIn(text),
+  rules: ranked(builtIn(text), [], 'deny'),
+  change: ['a name that is known'],
+  resolved: resolvedIn(rules),
+  used: null,
+});
+
+/** Other obstacles are reported as they are; rule changes are judged as if there were none. */
+function changeTexts(wish: ModelRequest, id: string, ruled: boolean): readonly string[] {
+  const callable = !wish.offlineOnly && wish.models.some((model) => model.id === id && model.usable.yes);
+  if (!ruled && callable) return ['nothing: agents use tools, and it takes none'];
+  if (!ruled) return ['a provider for it that can be called: `mimir doctor` says what each one lacks'];
+  const models = wish.models.map((model): typeof model => ({ ...model, usable: { yes: true } }));
+  return whatHelps({ ...wish, models, offlineOnly: false }, changesFor(id, wish.rules), outcomeOf);
+}
+
+function outcomeOf(wish: ModelRequest): Outcome {
+  const chosen = chooseModel(wish);
+  if (!chosen.ok) return 'deny';
+  return chosen.value.reason === null ? 'allow' : 'substitute';
+}
+
+/** The list entry that allows it, where somebody wrote a list. */
+function grantOf(id: string, { allowedModels }: Rules): Reason {
+  const entry = allowedModels.flat().find((each) => entryAllows(each, id));
+  return entry?.from ?? NO_RULE;
+}
+
+type Part = Omit<TookPart, 'decides'>;
+
+function partsOf(id: string, rules: Rules, decision: Outcome): readonly Part[] {
+  const denied = rules.deniedModels
+    .filter((entry) => entryHolds(entry, id))
+    .map(({ from }): Part => ({ reason: from, says: 'deny' }));
+  const allowed = rules.allowedModels.flatMap((list): readonly Part[] => {
+    const entry = list.find((each) => entryAllows(each, id));
+    const from = entry?.from ?? list[0]?.from;
+    return from === undefined ? [] : [{ reason: from, says: entry === undefined ? 'deny' : 'allow' }];
+  });
+  if (decision === 'allow') return [...denied, ...allowed];
+  const { from, value } = rules.modelFallback;
+  return [...denied, ...allowed, { reason: from, says: value === 'deny' ? 'deny' : 'substitute' }];
+}
+
+function changesFor(id: string, rules: Rules): readonly Change<ModelRequest>[] {
+  const without = rules.deniedModels
+    .filter((entry) => entryHolds(entry, id) && isWritten(entry.from))
+    .map((entry) =>
+      change(takeOut(entry.written, entry.from), ({ deniedModels }) => ({
+        deniedModels: deniedModels.filter((each) => each !== entry),
+      })),
+    );
+  const within = rules.allowedModels.flatMap((list) => {
+    const [first] = list;
+    if (first === undefined || list.some((entry) => entryAllows(entry, id))) return [];
+    const added: ModelEntry = { written: id, pattern: id, from: first.from };
+    return [
+      change(putInto(id, first.from), ({ allowedModels }) => ({
+        allowedModels: allowedModels.map((each) => (each === list ? [...each, added] : each)),
+      })),
+    ];
+  });
+  const { from } = rules.modelFallback;
+  const listed = change(changeRule(from, 'enforcement.modelFallback: list'), () => ({
+    modelFallback: { value: 'list', from },
+  }));
+  return [...without, ...within, ...(isWritten(from) ? [listed] : [])];
+}
+
+const change = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<ModelRequest> => ({
+  words,
+  apply: (wish) => ({ ...wish, rules: { ...wish.rules, ...alter(wish.rules) } }),
+});
+
+/** The entries of model lists with their resolved ids. */
+export const resolvedIn = ({ allowedModels, deniedModels, modelBudgets = [] }: Rules): Explanation['resolved'] =>
+  [...allowedModels.flat(), ...deniedModels, ...modelBudgets.map(({ model }) => model)]
+    .filter(({ written, pattern }) => written !== pattern)
+    .map(({ written, pattern }) => ({ written, id: pattern }));
+
+// Why a role may or may not run as a sub-agent, explained by `roleProblem`, which decides for plans and spawns.
+
+type Roles = readonly Pick<Role, 'name'>[];
+
+/** For the role of this name, in either spelling. */
+export function explainRole(name: string, rules: Rules, roles: Roles): Explanation {
+  const own = roleNamed(name, roles)?.name ?? name;
+  const judge = (given: Rules): Outcome => (roleProblem(name, given, roles) === null ? 'allow' : 'deny');
+  const decision = judge(rules);
+  const because = roleProblem(name, rules, roles)?.reason ?? roleGrant(own, rules);
+  return {
+    subject: `role ${name}`,
+    decision,
+    because,
+    rules: ranked(because, roleParts(own, rules), decision),
+    change: whatHelps(rules, roleChanges(own, rules), judge),
+    resolved: own === name ? [] : [{ written: name, id: own }],
+    used: null,
+  };
+}
+
+const roleGrant = (role: string, { allowedSubAgents }: Rules): Explanation['because'] =>
+  allowedSubAgents.find(({ value }) => value.includes(role))?.from ?? NO_RULE;
+
+const roleParts = (role: string, { disabledRoles, allowedSubAgents, forcedAgents = [] }: Rules): readonly Part[] => [
+  ...disabledRoles.filter((entry) => entry.role === role).map(({ from }): Part => ({ reason: from, says: 'deny' })),
+  ...allowedSubAgents.map(({ value, from }): Part => ({ reason: from, says: value.includes(role) ? 'allow' : 'deny' })),
+  // A mandatory review runs whatever the lists for plans contain.
+  ...forcedAgents.filter(({ name }) => name === role).map(({ from }): Part => ({ reason: from, says: 'allow' })),
+];
+
+const ruleChange = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<Rules> => ({
+  words,
+  apply: (rules) => ({ ...rules, ...alter(rules) }),
+});
+
+function roleChanges(role: string, rules: Rules): readonly Change<Rules>[] {
+  const on = rules.disabledRoles
+    .filter((entry) => entry.role === role && isWritten(entry.from))
+    .map((entry) =>
+      ruleChange(takeOut('enabled: false', entry.from), ({ disabledRoles }) => ({
+        disabledRoles: disabledRoles.filter((each) => each !== entry),
+      })),
+    );
+  const listed = rules.allowedSubAgents
+    .filter(({ value }) => !value.includes(role))
+    .map((list) =>
+      ruleChange(putInto(role, list.from), ({ allowedSubAgents }) => ({
+        allowedSubAgents: allowedSubAgents.map((each) =>
+          each === list ? { ...each, value: [...each.value, role] } : each,
+        ),
+      })),
+    );
+  return [...on, ...listed];
 }

@@ -1,24 +1,13 @@
-/** Replaces exact text in a file that was read before. The match must be the only one, unless all are meant. */
+/** The `edit_file` tool: replaces exact text in a file that the agent has read. The match must be unique unless `all` is set. */
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
 import { diffCounts, unifiedDiff } from './diff.ts';
-import {
-  capLines,
-  counted,
-  decode,
-  done,
-  isBinary,
-  LINE_COLUMNS,
-  refused,
-  shownName,
-  WHOLE_FILE_BYTES,
-} from '../process/output.ts';
-import { FilePath } from './read-file.ts';
+import * as result from '../process/output.ts';
+import { FilePath, type Seen } from './read-file.ts';
 import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
 import { type Root, rootFor } from '../paths/root.ts';
-import type { Seen } from './read-tracker.ts';
 import type { Writes } from '../writes/writes.ts';
 import { openFile } from '../workspace.ts';
 
@@ -56,23 +45,42 @@ export const editFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<I
 
   async run(input, context) {
     const [root, { agent, signal }] = [rootFor(project, context), context];
-    if (signal.aborted) return refused('stopped');
+    if (signal.aborted) return result.refused('stopped');
     await writes?.begin();
-    const edit = await plannedEdit(root, seen, agent, input);
-    if (!edit.ok) return refused(edit.fault);
-    const { name, after, expected } = edit.value;
-    const written = await replaceFile(root, { path: name, content: after, expected });
-    if (!written.ok) return refused(written.fault);
-    seen.note(agent, name, written.value);
-    writes?.wrote(name);
-    return changed(unifiedDiff(edit.value), name, written.value);
+    return carriedOut(root, agent, await plannedEdit(root, seen, agent, input), seen, writes);
   },
 });
 
-/** What the model reads after a write: how much changed, the new digest, the diff. */
+/** A change of one file; `before` and `expected` are null when the file is new. */
+export interface Planned {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string;
+  /** Digest of the content to be replaced. */
+  readonly expected: string | null;
+}
+
+/** Writes the planned change and records the new digest; gives an error result when the plan or the write failed. */
+export async function carriedOut(
+  root: Root,
+  agent: AgentId,
+  planned: Result<Planned, string>,
+  seen: Seen,
+  writes: Writes | undefined,
+): Promise<ToolOutput> {
+  if (!planned.ok) return result.refused(planned.fault);
+  const { name, after, expected } = planned.value;
+  const written = await replaceFile(root, { path: name, content: after, expected });
+  if (!written.ok) return result.refused(written.fault);
+  seen.note(agent, name, written.value);
+  writes?.wrote(name);
+  return changed(unifiedDiff(planned.value), name, written.value);
+}
+
+/** The result that the model reads after a write: how much changed, the new digest, the diff. */
 export function changed(diff: string, name: string, digest: string): ToolOutput {
-  const words = `${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}`;
-  return { ...done(`${words}\n${capLines(diff, LINE_COLUMNS)}`), saw: { file: name, digest } };
+  const words = `${result.shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}`;
+  return { ...result.done(`${words}\n${result.capLines(diff, result.LINE_COLUMNS)}`), saw: { file: name, digest } };
 }
 
 export interface CurrentText {
@@ -89,11 +97,11 @@ export async function currentText(root: Root, path: string): Promise<Result<Curr
   if (!file.ok) return file;
   const { handle, name, size } = file.value;
   try {
-    if (size > WHOLE_FILE_BYTES) return fail(`${path}: larger than 10 MiB; change it with a command`);
+    if (size > result.WHOLE_FILE_BYTES) return fail(`${path}: larger than 10 MiB; change it with a command`);
     const bytes = await handle.readFile();
-    if (isBinary(bytes)) return fail(`${path}: a binary file`);
-    const text = decode(bytes);
-    // Bytes that are no UTF-8 would come back as others: such a file can't be edited as text.
+    if (result.isBinary(bytes)) return fail(`${path}: a binary file`);
+    const text = result.decode(bytes);
+    // Invalid UTF-8 would not survive a round trip through text, so such a file cannot be edited as text.
     if (!Buffer.from(text).equals(bytes)) return fail(`${path}: not UTF-8 text; change it with a command`);
     return ok({ name, text, digest: digestOf(bytes) });
   } finally {
@@ -101,14 +109,7 @@ export async function currentText(root: Root, path: string): Promise<Result<Curr
   }
 }
 
-interface PlannedEdit {
-  readonly name: string;
-  readonly before: string;
-  readonly after: string;
-  readonly expected: string;
-}
-
-async function plannedEdit(root: Root, seen: Seen, agent: AgentId, input: Input): Promise<Result<PlannedEdit, string>> {
+async function plannedEdit(root: Root, seen: Seen, agent: AgentId, input: Input): Promise<Result<Planned, string>> {
   const current = await currentText(root, input.path);
   if (!current.ok) return current;
   const { name, text, digest } = current.value;
@@ -136,7 +137,7 @@ function replaced(text: string, { old_text, new_text, all }: Input): Result<stri
 
 const lineAfter = (before: string): number => before.split('\n').length;
 
-/** The usual causes, so that the next try is better than a guess. */
+/** Names the likely cause of a missing match, so that the model can correct its call. */
 function noMatch(text: string, sought: string): string {
   if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(sought)) {
     return String.raw`old_text is not in the file: its lines end in \r\n; write \r\n in old_text and new_text`;
@@ -144,8 +145,6 @@ function noMatch(text: string, sought: string): string {
   const first = sought.split('\n').find((line) => line.trim() !== '');
   const loose = first === undefined ? -1 : text.split('\n').findIndex((line) => line.trim() === first.trim());
   if (loose === -1) return 'old_text is not in the file; read it again';
-  return `old_text is not in the file exactly; line ${loose + 1} is like its first line: compare ${counted(
-    sought.split('\n').length,
-    'line',
-  )} from there, with indentation`;
+  const lines = result.counted(sought.split('\n').length, 'line');
+  return `old_text is not in the file exactly; line ${loose + 1} is like its first line: compare ${lines} from there, with indentation`;
 }

@@ -1,10 +1,10 @@
-/** Lists the files of a folder or of a glob, as ripgrep sees them: ignored files left out, the rest counted. */
+/** The `list_files` tool: lists the files of a folder or a glob with ripgrep, without ignored files; the rest is counted. */
 import { z } from 'zod';
 import type { Tool } from '../../ports/tool.ts';
-import { counted, done, refused, shownName } from '../process/output.ts';
-import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from '../paths/root.ts';
+import { counted, done, refused, shownName } from '../process/output.ts';
 import { openFolder } from '../workspace.ts';
+import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './search.ts';
 
 const Input = z.strictObject({
   path: z.string().default('.').describe('Folder to list, relative to the project root.'),
@@ -21,7 +21,7 @@ type Input = z.output<typeof Input>;
 
 const COUNT_CAP = 200_000;
 const TIME_LIMIT = 15_000;
-/** Folders named when there are more files than are shown. */
+/** The most folders that are named when there are more files than are shown. */
 const FOLDERS_SHOWN = 30;
 const NUL = 0;
 
@@ -88,4 +88,39 @@ function restText(listed: {
   const others =
     sorted.length > FOLDERS_SHOWN ? [`  and ${counted(sorted.length - FOLDERS_SHOWN, 'more folder')}`] : [];
   return [`(${least}${count - shown} more, ${least}${counted(count, 'file')} in all)`, ...named, ...others];
+}
+
+// The files of a project by name, as ripgrep sees them: ignored and fenced ones left out, links not followed.
+
+interface Listing {
+  /** Relative to the root, sorted. Ignored and protected files are left out, links are not followed. */
+  readonly files: readonly string[];
+  /** True when there are more files than were listed. */
+  readonly more: boolean;
+}
+
+const LISTING_MS = 5000;
+
+/** Lists at most `most` files, for at most five seconds; unreadable folders are left out. */
+export async function listProject(root: Root, most: number, signal: AbortSignal): Promise<Listing> {
+  const folder = await openFolder(root, '.');
+  if (!folder.ok) return { files: [], more: false };
+  const files: string[] = [];
+  try {
+    const end = await seek({
+      args: ['--files', '--null', ...commonFor(folder.value)],
+      folder: folder.value,
+      separator: 0,
+      timeLimit: LISTING_MS,
+      signal,
+      onRecord(record) {
+        if (files.length === most) return false;
+        files.push(record.toString());
+        return true;
+      },
+    });
+    return { files, more: end.why !== 'finished' };
+  } finally {
+    await folder.value.handle.close();
+  }
 }

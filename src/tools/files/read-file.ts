@@ -1,21 +1,10 @@
-/** Reads part of a text file with line numbers, in bounded memory however large the file is. */
+/** The `read_file` tool: reads part of a text file with line numbers, in bounded memory whatever the size of the file. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Tool } from '../../ports/tool.ts';
-import {
-  capLine,
-  counted,
-  decode,
-  done,
-  isBinary,
-  LINE_COLUMNS,
-  refused,
-  RESULT_BYTES,
-  shownName,
-  WHOLE_FILE_BYTES,
-} from '../process/output.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import type { SeenFile, Tool } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
-import type { Seen } from './read-tracker.ts';
+import * as result from '../process/output.ts';
 import { type OpenFile, openFile } from '../workspace.ts';
 
 export const FilePath = z.string().describe('Path of the file, relative to the project root.');
@@ -27,12 +16,12 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-/** How far into a file above 10 MiB lines are looked for. */
+/** How many bytes of a file above 10 MiB are scanned for the requested lines. */
 const SCAN_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Room for a line number and its tab. */
+/** Bytes of a line number and its tab. */
 const NUMBER_BYTES = 12;
-/** For the head line and the last one: what is shown has no gap. */
+/** Bytes reserved for the first and the last line of the result, so that the shown part is never cut again. */
 const FRAME_BYTES = 600;
 
 export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
@@ -44,20 +33,20 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   repeat: 'safe',
   label: ({ path }) => `read ${path}`,
 
-  async run({ path, from, lines }, { agent, signal, room = RESULT_BYTES }) {
+  async run({ path, from, lines }, { agent, signal, room = result.RESULT_BYTES }) {
     const file = await openFile(root, path);
-    if (!file.ok) return refused(file.fault);
+    if (!file.ok) return result.refused(file.fault);
     try {
-      const bytes = Math.min(room, RESULT_BYTES) - FRAME_BYTES;
+      const bytes = Math.min(room, result.RESULT_BYTES) - FRAME_BYTES;
       const part = await readPart(file.value, { from, lines, bytes }, signal);
-      if (part.stopped) return refused(`${path}: stopped`);
-      const output = done(partText(file.value, part, from));
+      if (part.stopped) return result.refused(`${path}: stopped`);
+      const output = result.done(partText(file.value, part, from));
       if (part.digest === null) return output;
       const saw = { file: file.value.name, digest: part.digest };
       seen.note(agent, saw.file, saw.digest);
       return { ...output, saw };
     } catch (error) {
-      return refused(`${path}: can't be read (${error instanceof Error ? error.message : String(error)})`);
+      return result.refused(`${path}: can't be read (${error instanceof Error ? error.message : String(error)})`);
     } finally {
       await file.value.handle.close();
     }
@@ -67,9 +56,9 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
 interface Part {
   readonly binary: boolean;
   readonly lines: readonly string[];
-  /** All lines of the file; null when it was not read to its end. */
+  /** The number of lines in the file; null when it was not read to its end. */
   readonly total: number | null;
-  /** Of the whole file; null for one above 10 MiB. */
+  /** Digest of the whole file; null for a file above 10 MiB. */
   readonly digest: string | null;
   readonly stopped: boolean;
 }
@@ -77,18 +66,18 @@ interface Part {
 interface Asked {
   readonly from: number;
   readonly lines: number;
-  /** As many as the result has room for. */
+  /** The most bytes that the lines may take in the result. */
   readonly bytes: number;
 }
 
 /** Reads on to the end for the digest and the count, unless the file is too large for that. */
 async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Promise<Part> {
-  const whole = file.size <= WHOLE_FILE_BYTES;
+  const whole = file.size <= result.WHOLE_FILE_BYTES;
   const hash = createHash('sha256');
   const picked = new LinePicker(asked);
   let binary: boolean | null = null;
   const ended = await scan(file, signal, (bytes) => {
-    binary ??= isBinary(bytes);
+    binary ??= result.isBinary(bytes);
     if (whole) hash.update(bytes);
     if (!binary) picked.add(bytes);
     return whole || !(binary || picked.full);
@@ -103,12 +92,12 @@ async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Prom
   };
 }
 
-/** Hands on the file in chunks until `onBytes` says no more; was its end reached? */
+/** Passes the file on in chunks until `onBytes` returns false; true when the end of the file was reached. */
 async function scan(file: OpenFile, signal: AbortSignal, onBytes: (bytes: Buffer) => boolean): Promise<boolean> {
-  // No larger than the file: most are small, and many are read.
+  // Small files are the usual case, so the buffer is not larger than the file.
   const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, file.size)));
   let at = 0;
-  // A file that grows meanwhile is read no further than it was long.
+  // A file that grows meanwhile is read up to its first known size.
   while (at < Math.min(file.size, SCAN_BYTES) && !signal.aborted) {
     const { bytesRead } = await file.handle.read(chunk, 0, Math.min(CHUNK_BYTES, file.size - at), at);
     if (bytesRead === 0) break;
@@ -118,10 +107,10 @@ async function scan(file: OpenFile, signal: AbortSignal, onBytes: (bytes: Buffer
   return at >= file.size;
 }
 
-/** Keeps the asked lines out of chunks, each at most a little longer than will be shown. */
+/** Collects the requested lines from chunks, each line at most a little longer than will be shown. */
 class LinePicker {
   readonly lines: string[] = [];
-  /** Lines that have begun so far. */
+  /** The number of lines that have begun so far. */
   seen = 0;
   readonly #asked: Asked;
   #parts: Buffer[] = [];
@@ -134,7 +123,7 @@ class LinePicker {
     this.#asked = asked;
   }
 
-  /** All asked lines are there (or as many as a result can hold). */
+  /** True when all requested lines, or as many as the result can hold, are collected. */
   get full(): boolean {
     return this.#filled || this.lines.length >= this.#asked.lines;
   }
@@ -151,17 +140,19 @@ class LinePicker {
     }
   }
 
-  /** Closes the line that is open, if one is. */
+  /** Closes the line that is open, if any. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;
     if (!this.#wanted()) return;
-    const text = decode(Buffer.concat(this.#parts)).replace(/\r$/, '');
+    const text = result.decode(Buffer.concat(this.#parts)).replace(/\r$/, '');
     const unseen = this.#length - this.#parts.reduce((sum, part) => sum + part.length, 0);
     const line =
-      unseen > 0 ? `${text.slice(0, LINE_COLUMNS)}… (line of ${this.#length} bytes)` : capLine(text, LINE_COLUMNS);
+      unseen > 0
+        ? `${text.slice(0, result.LINE_COLUMNS)}… (line of ${this.#length} bytes)`
+        : result.capLine(text, result.LINE_COLUMNS);
     this.#bytes += Buffer.byteLength(line) + NUMBER_BYTES;
-    // The first one is always shown: reading on would otherwise not get past it.
+    // The first line is always shown; otherwise reading on could never get past it.
     this.#filled = this.lines.length > 0 && this.#bytes > this.#asked.bytes;
     if (!this.#filled) this.lines.push(line);
   }
@@ -180,20 +171,20 @@ class LinePicker {
   #keep(part: Buffer): void {
     if (!this.#wanted()) return;
     // Four bytes make one character at most: enough to fill the columns that are shown.
-    const room = LINE_COLUMNS * 4 - Math.min(this.#length, LINE_COLUMNS * 4);
+    const room = result.LINE_COLUMNS * 4 - Math.min(this.#length, result.LINE_COLUMNS * 4);
     this.#length += part.length;
     if (room > 0) this.#parts.push(Buffer.from(part.subarray(0, room)));
   }
 }
 
 function partText(file: OpenFile, part: Part, from: number): string {
-  const name = shownName(file.name);
+  const name = result.shownName(file.name);
   const digest = part.digest === null ? 'not read whole: above 10 MiB' : `digest ${part.digest}`;
   if (part.binary) return `${name}: binary file, ${file.size} bytes, ${digest}`;
   if (file.size === 0) return `${name}: empty file, ${digest}`;
   const of = part.total === null ? `a file of ${file.size} bytes` : `${part.total}`;
   if (part.lines.length === 0) {
-    return `${name}: no line ${from}; ${part.total === null ? of : `it has ${counted(part.total, 'line')}`}, ${digest}`;
+    return `${name}: no line ${from}; ${part.total === null ? of : `it has ${result.counted(part.total, 'line')}`}, ${digest}`;
   }
   const last = from + part.lines.length - 1;
   const width = String(last).length;
@@ -201,4 +192,30 @@ function partText(file: OpenFile, part: Part, from: number): string {
   const rest = part.total === null ? null : part.total - last;
   const more = rest === 0 ? [] : [`(${rest === null ? 'more' : `${rest} more`}; read on with from: ${last + 1})`];
   return [`${name} (lines ${from}-${last} of ${of}, ${digest})`, ...numbered, ...more].join('\n');
+}
+
+// What each agent last read of each file, by digest: an edit of anything newer is refused as stale.
+
+export interface Seen {
+  note(agent: AgentId, file: string, digest: string): void;
+  /** The digest that this agent read last; null when it has not read the whole file. */
+  digest(agent: AgentId, file: string): string | null;
+  /** Forgets everything (agents of another run may have the same ids), and knows `files` instead, oldest first. */
+  restore(files: readonly (SeenFile & { readonly agent: AgentId })[]): void;
+}
+
+export function seenFiles(): Seen {
+  const byAgent = new Map<AgentId, Map<string, string>>();
+  const note: Seen['note'] = (agent, file, digest) => {
+    const files = byAgent.get(agent) ?? new Map<string, string>();
+    byAgent.set(agent, files.set(file, digest));
+  };
+  return {
+    note,
+    restore(files) {
+      byAgent.clear();
+      for (const { agent, file, digest } of files) note(agent, file, digest);
+    },
+    digest: (agent, file) => byAgent.get(agent)?.get(file) ?? null,
+  };
 }

@@ -1,32 +1,30 @@
 /**
- * Writes one whole file inside the jail, or nothing: a fresh file beside it, synced, renamed over it. The caller says
- * which content it expects to replace; another content is a stale write and refused. What to write is the tools'.
+ * Replaces one whole file inside the project atomically: a synced temporary file beside it is renamed over it. The caller
+ * names the digest it expects to replace; any other content is a stale write and is refused.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { refused } from '../paths/path-policy.ts';
-import { freshFile } from '../process/fresh-files.ts';
+import { codeOf, insideName, isInside, refused, type Root } from '../paths/root.ts';
+import { freshFile } from '../process/kept-folders.ts';
 import { counted, WHOLE_FILE_BYTES } from '../process/output.ts';
-import { insideName } from '../paths/path-rules.ts';
-import { isInside, type Root } from '../paths/root.ts';
-import { codeOf, openPlain, placeOf, realName, realPlace } from '../workspace.ts';
+import { openPlain, placeOf, realName, realPlace } from '../workspace.ts';
 
-/** A content as agents name it: the first 16 hexadecimal digits of its SHA-256. */
+/** A digest as agents see it: the first 16 hexadecimal digits of the SHA-256. */
 export const digestOf = (content: Uint8Array | string): string =>
   createHash('sha256').update(content).digest('hex').slice(0, 16);
 
 export interface Replacement {
-  /** As the model gave it. */
+  /** The path as the model gave it. */
   readonly path: string;
   readonly content: string;
-  /** Digest of the content to be replaced; null when there must be no such file yet. */
+  /** Digest of the content to be replaced; null for a new file. */
   readonly expected: string | null;
 }
 
-/** The digest of what is on disk now, or why the file was left as it was. */
+/** Returns the digest of the new content, or why the file was left unchanged. */
 export async function replaceFile(root: Root, change: Replacement): Promise<Result<string, string>> {
   const name = insideName(root.path, change.path);
   if (!name.ok) return name;
@@ -46,7 +44,7 @@ export async function replaceFile(root: Root, change: Replacement): Promise<Resu
   }
 }
 
-/** What stands in the way of writing `given`, by its name and by what is there now; null when nothing does. */
+/** Why `given` may not be written, judged by its name; null when it may. */
 export function writeRefusal(root: Root, given: string): string | null {
   const name = insideName(root.path, given);
   if (!name.ok) return name.fault;
@@ -55,8 +53,8 @@ export function writeRefusal(root: Root, given: string): string | null {
 }
 
 /**
- * Opens the folder of `name` step by step from the root, making what is missing for a new file. Each step refuses a link: the name is
- * real, so a link on the way was put there meanwhile.
+ * Opens the folder of `name` component by component from the root, and creates missing ones for a new file. A link on the way is
+ * refused: `name` is real, so a link can only have appeared meanwhile.
  */
 async function openParent(
   root: Root,
@@ -77,7 +75,7 @@ async function openParent(
   }
   if (!folder.ok) return folder;
   const where = await realPlace(folder.value, path.join(root.path, ...steps)).catch(() => '');
-  // By where the folder really is: one above it may have been moved meanwhile.
+  // Checks where the folder really is: a folder above it may have been moved meanwhile.
   const target = path.relative(root.path, path.join(where, path.posix.basename(name)));
   const refusal = isInside(root.path, where) ? refused(root, target, 'write') : `${name}: outside the project`;
   if (refusal === null) return folder;
@@ -87,7 +85,7 @@ async function openParent(
 
 interface Parent {
   readonly handle: FileHandle;
-  /** By its name in the project, absolute. */
+  /** The folder's absolute path in the project. */
   readonly real: string;
   /** Mimir's state folder. */
   readonly state: string | undefined;
@@ -132,7 +130,7 @@ interface Present {
   readonly group: number;
 }
 
-/** The file that is there, null when there is none, or why it may not be replaced. */
+/** Reads the state of the file; null when there is none, a fault when it may not be replaced. */
 async function lookAt(target: string, shown: string): Promise<Result<Present | null, string>> {
   const exists = await lstat(target).then(
     () => true,
@@ -175,7 +173,7 @@ async function writeFresh(fresh: string, content: string, before: Present | null
   try {
     await opened.value.writeFile(content);
     if (before !== null) {
-      // Only root may give files away; for others the file simply becomes theirs, as with any editor.
+      // Only root may change the owner; otherwise the file belongs to the current user, as with any editor.
       await opened.value.chown(before.owner, before.group).catch(() => undefined);
       await opened.value.chmod(before.mode);
     }
@@ -185,14 +183,14 @@ async function writeFresh(fresh: string, content: string, before: Present | null
   }
 }
 
-/** A new name is made by linking, which fails when somebody was quicker; a rename would silently win. */
+/** Links a new file into place, because a link fails when the name exists and a rename would silently replace it. */
 async function putInPlace(fresh: string, target: string, isNew: boolean): Promise<void> {
   if (!isNew) return rename(fresh, target);
   try {
     await link(fresh, target);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw error;
-    // Some file systems know no hard links.
+    // Some file systems have no hard links.
     await rename(fresh, target);
   }
 }

@@ -1,12 +1,13 @@
-/** Searches file contents with ripgrep's linear engine; matches come as `file:line: text`, context as `file-line- text`. */
+/** The `search` tool: searches file contents with ripgrep; matches are `file:line: text`, context lines `file-line- text`. */
+import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
 import { z } from 'zod';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
-import { capLine, counted, done, refused, shownName } from '../process/output.ts';
-import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from '../paths/root.ts';
-import { type OpenFile, type OpenFolder, openFile, openFolder } from '../workspace.ts';
+import { capLine, counted, done, HeadAndTail, refused, shownName } from '../process/output.ts';
+import { type OpenFile, openFile, type OpenFolder, openFolder } from '../workspace.ts';
 
 const Input = z.strictObject({
   pattern: z.string().min(1).max(1000).describe('Regular expression (Rust syntax), or plain text with `fixed`.'),
@@ -21,13 +22,13 @@ const Input = z.strictObject({
 type Input = z.output<typeof Input>;
 
 const TIME_LIMIT = 20_000;
-/** Longer lines are cut: matches in generated files tell little. */
+/** Longer lines are cut: matches in generated files are rarely useful. */
 const COLUMNS = 500;
 const NEWLINE = 10;
 const LIMITS = '--engine=default --regex-size-limit=10M --dfa-size-limit=20M --max-filesize=10M --crlf'.split(' ');
 
 const Content = z.union([z.object({ text: z.string() }), z.object({ bytes: z.string() })]);
-/** What is needed of `rg --json`; its other records are passed over. */
+/** The used parts of `rg --json`; its other records are skipped. */
 const Found = z.object({
   type: z.enum(['match', 'context']),
   data: z.object({ path: Content, lines: Content, line_number: z.number().nullable() }),
@@ -57,17 +58,17 @@ export const searchTool = (root: Root): Tool<Input> => ({
 });
 
 const LABEL_PATTERN = 60;
-/** Long patterns tell a person nothing after their beginning. */
+/** The beginning of a long pattern is enough to recognise it. */
 const shortened = (pattern: string): string =>
   pattern.length <= LABEL_PATTERN ? pattern : `${pattern.slice(0, LABEL_PATTERN - 1).toWellFormed()}…`;
 
-/** Words that say what is looked for say it without the globs, too. */
+/** A description from the model makes the glob redundant. */
 const globLabel = (about: string | undefined, glob: string | undefined): string =>
   about !== undefined || glob === undefined ? '' : ` (${shortened(glob)})`;
 
 interface Place {
   readonly folder: OpenFolder;
-  /** Searched through its descriptor when a single file was asked for. */
+  /** The single file to search, through its descriptor; null for a folder. */
   readonly file: OpenFile | null;
 }
 
@@ -99,7 +100,7 @@ async function searchIn(place: Place, input: Input, signal: AbortSignal): Promis
       if (found.type === 'match' && matches === input.limit) return false;
       const file = fileOf(place, found);
       const line = found.data.line_number ?? 0;
-      // A gap between two groups of context lines is shown as ripgrep shows it.
+      // Two groups of context lines are separated as in ripgrep's own output.
       if (input.context > 0 && last !== null && (last.file !== file || line !== last.line + 1)) shown.push('--');
       last = { file, line };
       if (found.type === 'match') matches += 1;
@@ -127,7 +128,7 @@ function argsFor(input: Input, { folder, file }: Place): readonly string[] {
 
 function foundIn(record: Buffer): Found | null {
   const text = record.toString();
-  // Only these two kinds are read further; the rest of the stream is begin, end and summary.
+  // The other kinds of records are begin, end and summary.
   if (!text.startsWith('{"type":"match"') && !text.startsWith('{"type":"context"')) return null;
   const parsed = Found.safeParse(JSON.parse(text));
   return parsed.success ? parsed.data : null;
@@ -141,7 +142,7 @@ function fileOf(place: Place, found: Found): string {
   return shownName(path.posix.join(place.folder.name, textOf(found.data.path)));
 }
 
-/** A match may span lines; each is shown with its own number. */
+/** A match may span several lines; each is shown with its own number. */
 function linesOf(found: Found, file: string, first: number): readonly string[] {
   const mark = found.type === 'match' ? ':' : '-';
   const lines = textOf(found.data.lines)
@@ -167,4 +168,133 @@ function searchOutput(shown: readonly string[], matches: number, end: SoughtEnd,
   if (matches === 0 && end.why === 'finished' && end.skipped === 0)
     return done(`nothing matches ${input.pattern}${unreadIn(end)}`);
   return done([...shown, ...notes].join('\n'));
+}
+
+// Runs ripgrep inside an open folder and passes its records on as they arrive: without configuration files, with the linear
+// engine and a time limit, ending as soon as the caller has enough. The caller parses the records.
+
+interface Sought {
+  readonly args: readonly string[];
+  /** The working directory, used through its descriptor so that a swapped link leads nowhere. */
+  readonly folder: OpenFolder;
+  /** A descriptor that becomes standard input and is searched instead of the folder. */
+  readonly input?: number;
+  /** The byte that ends a record. */
+  readonly separator: number;
+  readonly timeLimit: number;
+  readonly signal: AbortSignal;
+  /** Gets one record without its separator; returns false to stop. Records above 1 MiB are skipped. */
+  onRecord(record: Buffer): boolean;
+}
+
+export interface SoughtEnd {
+  readonly why: 'finished' | 'enough' | 'time limit' | 'stopped';
+  /** ripgrep's exit code: 0 matches, 1 no match, 2 an error; null when it was killed. */
+  readonly exit: number | null;
+  /** The beginning and end of its error output. */
+  readonly said: string;
+  /** Records above 1 MiB that were skipped. */
+  readonly skipped: number;
+}
+
+/** ripgrep's error about the request (a bad glob or pattern); null when there is none. */
+export const faultOf = ({ exit, said }: SoughtEnd): string | null =>
+  exit === 2 && said.trim() !== '' ? said.trim().replace(/^rg: /, '') : null;
+
+/** A note about unreadable files, which ripgrep reports by its exit code only. */
+export const unreadIn = (end: SoughtEnd): string =>
+  end.exit === 2 && faultOf(end) === null ? ' (some files or folders could not be read)' : '';
+
+const RECORD_BYTES = 1024 * 1024;
+
+/** Options of every search: hidden files are included, `.git` and `.env*` are not, and the user's settings are ignored. */
+const COMMON =
+  '--no-config --hidden --no-require-git --color=never --no-messages --sort=path --iglob=!.git --iglob=!.env*'.split(
+    ' ',
+  );
+
+/** The common options and the folder's protected names. They come after the caller's globs, because the last match wins. */
+export const commonFor = ({ hidden }: OpenFolder): readonly string[] => [
+  ...COMMON,
+  ...hidden.map((name) => `--glob=!/${name.replaceAll(/[\\*?[\]{}!# ]/g, String.raw`\$&`)}`),
+];
+
+/** Resolves when ripgrep has exited. */
+export function seek(sought: Sought): Promise<SoughtEnd> {
+  return new Promise((resolve) => {
+    const child = spawn(rgPath, [...sought.args], {
+      cwd: sought.folder.place,
+      env: { LC_ALL: 'C.UTF-8' },
+      stdio: [sought.input ?? 'ignore', 'pipe', 'pipe'],
+    });
+    const said = new HeadAndTail(4096);
+    let why: SoughtEnd['why'] = 'finished';
+    const endFor = (reason: SoughtEnd['why']): void => {
+      if (why === 'finished') why = reason;
+      child.kill('SIGKILL');
+    };
+    const stop = (): void => endFor('stopped');
+    const timer = setTimeout(() => endFor('time limit'), sought.timeLimit);
+    const records = new Records(sought.separator);
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (why !== 'finished') return;
+      for (const record of records.add(chunk)) {
+        if (sought.onRecord(record)) continue;
+        endFor('enough');
+        return;
+      }
+    });
+    child.stderr?.on('data', (chunk: Buffer) => said.add(chunk));
+    const finish = (exit: number | null): void => {
+      clearTimeout(timer);
+      sought.signal.removeEventListener('abort', stop);
+      resolve({ why, exit, said: said.text(), skipped: records.skipped });
+    };
+    child.once('error', (error) => {
+      said.add(Buffer.from(error.message));
+      finish(2);
+    });
+    child.once('close', finish);
+    sought.signal.addEventListener('abort', stop);
+    if (sought.signal.aborted) stop();
+  });
+}
+
+/** Splits a stream of bytes at a separator; records above 1 MiB are dropped and counted. */
+class Records {
+  skipped = 0;
+  readonly #separator: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(separator: number) {
+    this.#separator = separator;
+  }
+
+  *add(chunk: Buffer): Generator<Buffer> {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(this.#separator, start);
+      this.#keep(chunk.subarray(start, end === -1 ? chunk.length : end));
+      if (end === -1) return;
+      const record = this.#take();
+      if (record !== null) yield record;
+      start = end + 1;
+    }
+  }
+
+  #keep(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length <= RECORD_BYTES) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  #take(): Buffer | null {
+    const fits = this.#length <= RECORD_BYTES;
+    const record = fits ? Buffer.concat(this.#parts) : null;
+    if (!fits) this.skipped += 1;
+    this.#parts = [];
+    this.#length = 0;
+    return record;
+  }
 }

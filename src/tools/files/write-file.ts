@@ -1,15 +1,14 @@
-/** Makes a new file, or replaces a whole one whose digest is known. */
+/** The `write_file` tool: creates a new file, or replaces a whole file whose digest is known. */
 import { z } from 'zod';
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { unifiedDiff } from './diff.ts';
-import { changed, currentText } from './edit-file.ts';
+import { carriedOut, currentText, type Planned } from './edit-file.ts';
 import { refused } from '../process/output.ts';
-import { insideName } from '../paths/path-rules.ts';
-import { replaceFile, writeRefusal } from './replace-file.ts';
-import { type Root, rootFor } from '../paths/root.ts';
-import type { Seen } from './read-tracker.ts';
+import { insideName, type Root, rootFor } from '../paths/root.ts';
+import { writeRefusal } from './replace-file.ts';
+import type { Seen } from './read-file.ts';
 import type { Writes } from '../writes/writes.ts';
 import { exists } from '../workspace.ts';
 
@@ -46,30 +45,11 @@ export const writeFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<
     const [root, { agent, signal }] = [rootFor(project, context), context];
     if (signal.aborted) return refused('stopped');
     await writes?.begin();
-    const write = await plannedWrite(root, seen, agent, input);
-    if (!write.ok) return refused(write.fault);
-    const { name, after, expected } = write.value;
-    const written = await replaceFile(root, { path: name, content: after, expected });
-    if (!written.ok) return refused(written.fault);
-    seen.note(agent, name, written.value);
-    writes?.wrote(name);
-    return changed(unifiedDiff(write.value), name, written.value);
+    return carriedOut(root, agent, await plannedWrite(root, seen, agent, input), seen, writes);
   },
 });
 
-interface PlannedWrite {
-  readonly name: string;
-  readonly before: string | null;
-  readonly after: string;
-  readonly expected: string | null;
-}
-
-async function plannedWrite(
-  root: Root,
-  seen: Seen,
-  agent: AgentId,
-  input: Input,
-): Promise<Result<PlannedWrite, string>> {
+async function plannedWrite(root: Root, seen: Seen, agent: AgentId, input: Input): Promise<Result<Planned, string>> {
   const refusal = writeRefusal(root, input.path);
   if (refusal !== null) return fail(refusal);
   const name = insideName(root.path, input.path);

@@ -1,26 +1,23 @@
-/** Reads a git repository by structured calls: a fixed list of sub-commands and switches, never options of the model's own. */
+/** The `git` tool: reads a repository with a fixed list of sub-commands and options, never with options from the model. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
+import { denied, gitOf, hiddenBelow, insideName, type Root } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';
-import { denied } from '../paths/path-policy.ts';
-import { withoutSecrets } from './secrets.ts';
-import { runGit } from './hardening.ts';
 import { capLines, done, LINE_COLUMNS, refused } from '../process/output.ts';
-import { insideName } from '../paths/path-rules.ts';
-import { gitOf, type Root } from '../paths/root.ts';
 import type { ProgramEnd } from '../process/run-program.ts';
-import { notRun, type Sandbox } from '../sandbox/run.ts';
+import { notRun, type Sandbox } from '../sandbox/sandbox.ts';
+import { runGit } from './hardening.ts';
 
-/** A value that could be taken for an option writes files or runs programs (case D09). */
+/** A ref must not look like an option: git options can write files or run programs. */
 const Ref = z
   .string()
   .min(1)
   .max(300)
   .regex(/^[^-\p{Cc}\s][^\p{Cc}]*$/u, 'a ref does not begin with "-" and holds no control character');
-/** A path as an argument of git: never taken for an option. */
+/** A path that git cannot take for an option. */
 export const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)');
 
 const Input = z.strictObject({
@@ -48,7 +45,7 @@ export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox):
   label: ({ subcommand, refs, paths }) => ['git', subcommand, ...refs, ...paths].join(' '),
 
   async run(input, { signal }) {
-    // Looked at again each time: a command may have made, or swapped, it meanwhile.
+    // Checked at each call, because a command may have created or swapped the repository meanwhile.
     const state = gitOf(root.path);
     if (state.is === 'none') return refused(`no git here: ${state.because}`);
     const git = programOn(environment, 'git');
@@ -74,12 +71,12 @@ function argsFor(root: Root, input: Input): Result<readonly string[], string> {
   const shape = shapeFault(input);
   if (shape !== null) return fail(shape);
   const switches = SWITCHES[input.subcommand](input);
-  // Some of these take no `--`; what they are given can't begin with "-" in any case.
+  // Some sub-commands take no `--`; refs and paths cannot begin with "-" anyway.
   const separator = paths.length > 0 || TAKES_PATHS.has(input.subcommand) ? ['--'] : [];
-  return ok([input.subcommand, ...switches, ...input.refs.map(commitsById), ...separator, ...paths]);
+  return ok([input.subcommand, ...switches, ...input.refs.map(commitsOnly), ...separator, ...paths]);
 }
 
-/** Nothing of a submodule is looked at: git would run inside it, under its own configuration. */
+/** Submodules are ignored: git would run inside them under their own configuration. */
 const DIFF = [
   '--no-ext-diff',
   '--no-textconv',
@@ -113,7 +110,7 @@ const SWITCHES: Readonly<Record<Input['subcommand'], (input: Input) => readonly 
 const TAKES_PATHS = new Set<Input['subcommand']>(['status', 'diff', 'log', 'show', 'blame', 'ls-files', 'shortlog']);
 const TAKES_REFS = new Set<Input['subcommand']>(['diff', 'log', 'show', 'blame', 'rev-parse', 'shortlog']);
 
-/** What does not go together, said before git says it less clearly. */
+/** Explains an invalid combination of arguments more clearly than git does. */
 function shapeFault({ subcommand, refs, paths }: Input): string | null {
   if (refs.length > 0 && !TAKES_REFS.has(subcommand)) return `git ${subcommand} takes no refs here`;
   if (paths.length > 0 && !TAKES_PATHS.has(subcommand)) return `git ${subcommand} takes no paths`;
@@ -122,7 +119,7 @@ function shapeFault({ subcommand, refs, paths }: Input): string | null {
   return null;
 }
 
-/** A path for git: inside, not secret, and no repository of its own (case D12). */
+/** A path for git: inside the project, readable by policy, and not a bare repository. */
 function pathspec(root: Root, given: string): Result<string, string> {
   const name = insideName(root.path, given, { folder: true });
   if (!name.ok) return name;
@@ -143,18 +140,21 @@ function looksBare(folder: string): boolean {
   }
 }
 
-/** `HEAD:.env` names a file as well. Any colon may be the one before the path: `HEAD^{/a:b}:.env`. */
+/** Refuses a ref that names a protected file (`HEAD:.env`). Any colon may be the one before the path: `HEAD^{/a:b}:.env`. */
 function secretIn(root: Root, ref: string): string | null {
-  if (/\^\{(?:blob|object)?\}/.test(ref)) return `${ref}: name a file as commit:path`;
+  if (/\^\{(?:blob|object|tag)?\}/.test(ref)) return `${ref}: name a file as commit:path`;
   const pieces = ref.split(':');
   const files = pieces.slice(1).map((_, index) => path.posix.normalize(pieces.slice(index + 1).join(':')));
   return files.map((file) => denied(root, file, 'read')).find((refusal) => refusal !== null) ?? null;
 }
 
-/** An id may be that of any file's content, and no name would say which: by their ids only commits are shown. */
-function commitsById(ref: string): string {
+/** Matches refs that denote commits in any case, contain a path, or name the kind of object themselves. */
+const NAMES_COMMITS = /^$|:|\^\{|\^[!@]$|\^-\d*$/;
+
+/** Limits ids and tags to commits: the id of a blob could be that of a protected file, and no path would show it. */
+function commitsOnly(ref: string): string {
   const parts = ref.split(/(\.{2,3})/);
-  return parts.map((part) => (/^[0-9a-f]{4,64}$/i.test(part) ? `${part}^{commit}` : part)).join('');
+  return parts.map((part, at) => (at % 2 === 1 || NAMES_COMMITS.test(part) ? part : `${part}^{commit}`)).join('');
 }
 
 function gitOutput(root: Root, end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
@@ -164,4 +164,33 @@ function gitOutput(root: Root, end: ProgramEnd, { subcommand }: Input): ReturnTy
   if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
   const text = capLines(withoutSecrets(root, end.stdout).trimEnd(), LINE_COLUMNS);
   return done(text === '' ? `git ${subcommand}: nothing` : text);
+}
+
+// What git tells of files that agents may not read: such sections of a patch keep their head line only.
+
+const ENV_FILE = /(?:^|[/ "])\.env/i;
+
+/** A diff of a committed `.env` file would show it, and so would one of a file that policy hides. */
+export function withoutSecrets(root: Root, text: string): string {
+  const hidden = hiddenBelow(root, root.path).map(inHead);
+  let secret = false;
+  const kept: string[] = [];
+  for (const line of text.split('\n')) {
+    const head = /^diff --(?:git|cc|combined) (.+)$/.exec(line)?.[1];
+    // The next commit of a log also ends a section.
+    if (head !== undefined || /^commit [0-9a-f]{40}/.test(line)) secret = false;
+    if (!secret) kept.push(line);
+    if (head === undefined) continue;
+    const isEnv = ENV_FILE.test(head);
+    secret = isEnv || hidden.some((name) => name.test(head));
+    if (secret) kept.push(isEnv ? '(content of a .env file: not shown)' : '(content that policy hides: not shown)');
+  }
+  return kept.join('\n');
+}
+
+/** A name, or one below it, in the first line of a section: `a/name b/name`, quoted where it holds odd characters. */
+function inHead(name: string): RegExp {
+  const written = name.replaceAll(/["\\]/g, String.raw`\\$&`);
+  const exact = [name, written].map((each) => each.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join('|');
+  return new RegExp(String.raw`(?:^|[ "])(?:[a-z]/)?(?:${exact})(?:[/ "]|$)`);
 }

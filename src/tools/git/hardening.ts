@@ -1,15 +1,15 @@
 /**
- * How git is run so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and
- * none of them is started. Every program found here was seen to run without its line.
+ * Runs git so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and none of
+ * them is started. Each setting below was added because git ran a program without it.
  */
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Root } from '../paths/root.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
-import { runBoxed, type Sandbox } from '../sandbox/run.ts';
+import { runSandboxed, type Sandbox } from '../sandbox/sandbox.ts';
 
-/** Settings that name a program, read another file, or reach a network, each made harmless. */
-const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+/** Settings that name a program, read another file, or reach a network, each disabled. */
+const SETTINGS: Settings = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
@@ -26,7 +26,7 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['diff.orderFile', '/dev/null'],
   ['status.submoduleSummary', 'false'],
   ['submodule.recurse', 'false'],
-  // A log with signatures runs the program that checks them; so does a format of one's own with %G?.
+  // A log with signatures runs the checking program; so does a custom format with %G?.
   ['log.showSignature', 'false'],
   ['format.pretty', 'medium'],
   ['commit.gpgSign', 'false'],
@@ -43,7 +43,7 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['core.quotePath', 'false'],
 ];
 
-/** Programs that a repository names itself: emptied one by one, since there is no switch for all. */
+/** Programs that a repository can name freely. They are emptied one by one, because no switch covers all of them. */
 const NAMED_PROGRAM = /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|command|textconv|driver)$/is;
 
 const GIT_TIME_LIMIT = 30_000;
@@ -55,20 +55,20 @@ export interface GitCall {
   readonly git: string;
   readonly environment: Environment;
   readonly signal: AbortSignal;
-  /** Where it is run: read-only in a box where there is one; absent: in none. */
+  /** The sandbox that git runs in, read-only; absent: git runs unsandboxed. */
   readonly sandbox?: Sandbox;
-  /** What the sub-command reads. */
+  /** Standard input of the sub-command. */
   readonly input?: string;
 }
 
-/** Runs one sub-command hardened. `directory` is the git directory of the root, named so that none is looked for. */
+/** Runs one sub-command. `directory` is the git directory of the root, passed explicitly so that git searches for none. */
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
   const { input: _input, ...asking } = call;
   const harmless = await settingsOf(asking, directory);
   return harmless.ok ? plainGit(call, directory, args, harmless.value) : harmless.fault;
 }
 
-/** Several that only read, at once: the ends in their order. */
+/** Runs several read-only sub-commands in parallel; results are in the order of `all`. */
 export async function runGits(
   call: GitCall,
   directory: string,
@@ -79,15 +79,15 @@ export async function runGits(
   return Promise.all(all.map((args) => plainGit(call, directory, args, harmless.value)));
 }
 
-/** What the configuration of this repository has to be told, or why git is not run in it. */
+/** The settings that disable the programs of this repository's configuration, or why git is not run. */
 async function settingsOf(call: GitCall, directory: string): Promise<Result<Settings, ProgramEnd>> {
-  // Outside a repository `git diff` compares any two files: so the repository is made sure of first.
+  // Outside a repository `git diff` compares any two files, so the repository is checked first.
   const [sure, listed] = await Promise.all([
     plainGit(call, directory, ['rev-parse', '--git-dir'], []),
     plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
   ]);
   if (sure.exit !== 0) return fail(sure);
-  // A name that was left out of the list could be that of a program.
+  // A name missing from a cut list could be that of a program.
   if (listed.exit !== 0 || !listed.whole)
     return fail({ ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG });
   return ok(neutralised(listed.stdout));
@@ -99,7 +99,7 @@ function plainGit(
   { root, git, environment, signal, sandbox, input }: GitCall,
   directory: string,
   args: readonly string[],
-  more: readonly (readonly [name: string, value: string])[],
+  more: Settings,
 ): Promise<ProgramEnd> {
   const fixed = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
   const what = {
@@ -108,25 +108,19 @@ function plainGit(
     cwd: root.path,
     env: gitEnvironment(environment, [...SETTINGS, ...more]),
   };
-  const course = {
-    timeLimit: GIT_TIME_LIMIT,
-    signal,
-    ...(input === undefined ? {} : { input }),
-  };
+  const course = { timeLimit: GIT_TIME_LIMIT, signal, ...defined({ input }) };
   if (sandbox === undefined || sandbox.state.is === 'none') return runProgram({ ...what, ...course });
-  // Names of secret files are git's to tell: covered, they would seem to be changed.
-  return runBoxed(sandbox, { ...what, box: 'read-only', secrets: 'seen' }, course);
+  // Git may see the names of secret files; if they were covered, git would report them as changed.
+  return runSandboxed(sandbox, { ...what, box: 'read-only', secrets: 'seen' }, course);
 }
 
-/** What git gets that runs on a directory of Mimir's own, where no repository's configuration is read. */
-export const hardenedEnvironment = (
-  environment: Environment,
-  more: readonly (readonly [name: string, value: string])[],
-): Environment => gitEnvironment(environment, [...SETTINGS, ...more]);
+/** The environment for git in a directory of Mimir's own, where no repository's configuration is read. */
+export const hardenedEnvironment = (environment: Environment, more: Settings): Environment =>
+  gitEnvironment(environment, [...SETTINGS, ...more]);
 
 /**
- * The environment in which any git that starts in this repository runs nothing that its configuration names, also as one of
- * several programs of a command. Repositories within it are not covered. `more`: settings beside those.
+ * The environment in which every git of a shell command ignores the programs that this repository's configuration names.
+ * Nested repositories are not covered. `more` are additional settings.
  */
 export async function harmlessGit(
   call: GitCall,
@@ -137,8 +131,8 @@ export async function harmlessGit(
   return harmless.ok ? ok(gitEnvironment(call.environment, [...SETTINGS, ...harmless.value, ...more])) : harmless;
 }
 
-/** For every program that the configuration names, an empty one; a filter with none is no longer required either. */
-function neutralised(listed: string): readonly (readonly [name: string, value: string])[] {
+/** An empty value for each program that the configuration names; a filter without a program is also no longer required. */
+function neutralised(listed: string): Settings {
   const programs = [...new Set(listed.split('\0'))].filter((name) => NAMED_PROGRAM.test(name));
   return programs.flatMap((name) => {
     const section = name.slice(0, name.lastIndexOf('.'));
@@ -148,8 +142,8 @@ function neutralised(listed: string): readonly (readonly [name: string, value: s
 }
 
 /**
- * Settings go in by variables, not by `-c`: a name found in a hostile configuration may hold a `=`. No inherited `GIT_*`
- * gets here, since the tools' environment is an allow-list.
+ * Settings are passed in variables instead of `-c`, because a name from a hostile configuration may contain `=`. Inherited
+ * `GIT_*` variables cannot get here: the tools' environment is an allow-list.
  */
 function gitEnvironment(environment: Environment, settings: readonly (readonly [string, string])[]): Environment {
   const numbered: Record<string, string> = {};
@@ -165,7 +159,7 @@ function gitEnvironment(environment: Environment, settings: readonly (readonly [
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
-    // A partial clone would fetch what is missing through a program that its configuration names.
+    // A partial clone would fetch missing objects through a program that its configuration names.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CONFIG_COUNT: String(settings.length),

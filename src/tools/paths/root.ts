@@ -1,57 +1,60 @@
 /**
- * The project root: its real path, fixed at start, and which git directory belongs to it. Decides which folders can't be
- * a root at all; what may be touched below one is `workspace.ts`'s.
+ * The project root: its real path, fixed at start, its git directory, and which paths below it may be read and written.
+ * Opening files is left to `workspace.ts`.
  */
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { writesText } from '../../domain/plan/writes.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { matchesGlob } from '../../domain/text/glob.ts';
 
 export type GitState =
   | { readonly is: 'repository'; readonly directory: string }
   | { readonly is: 'none'; readonly because: string };
 
-/** A path as policy writes it: absolute, `~/…`, or relative to the project. `rule` is where it is written, for people. */
+/** A path as policy writes it: absolute, `~/…`, or relative to the project. `rule` names its source for people. */
 export interface PathRule {
   readonly path: string;
   readonly rule: string;
 }
 
-/** What policy says of paths, for commands and for every tool alike. What is denied is so whatever a list allows. */
+/** The path rules of policy, for commands and all tools. Denials override every allow list. */
 export interface PathRules {
-  /** Not written either. */
+  /** Neither read nor written. */
   readonly denyRead: readonly PathRule[];
   readonly denyWrite: readonly PathRule[];
-  /** One list for each layer that names one: writable is what is in all of them. */
+  /** One list per layer that has one; a path is writable when it is in all lists. */
   readonly allowWrite: readonly { readonly paths: readonly string[]; readonly rule: string }[];
-  /** Outside the project: what commands may read beyond the usual. */
+  /** Paths outside the project that commands may read in addition to the usual ones. */
   readonly allowRead?: readonly PathRule[];
-  /** Absolute paths of Mimir's own folders: a project neither holds one nor lies in one, and nothing writes there. */
+  /** Absolute paths of Mimir's own folders: never inside a project, never around one, and never written by agents. */
   readonly own?: readonly string[];
 }
 
-/** Made by `checkRoot` only. `path` is real: no link on the way to it. */
+/** A checked project folder. Only `checkRoot` creates one; `path` contains no link. */
 export interface Root {
   readonly path: string;
-  /** Device and inode of the folder: another one in its place is not this root. */
+  /** Device and inode of the folder, to detect that another folder has taken its place. */
   readonly identity: string;
-  /** Mimir's state folder; absent: nothing is noted there. */
+  /** Mimir's state folder; absent: nothing is recorded there. */
   readonly state?: string;
   readonly git: GitState;
-  /** With absolute paths. */
+  /** The rules with absolute paths. */
   readonly rules: PathRules;
-  /** Globs of the files that whoever works may change (domain/glob); all when left out. */
+  /** Globs of the files that the current task may change; all files if absent. */
   readonly writes?: readonly string[];
 }
 
-/** The same root for one that may change only what `writes` say; without them as it is. */
+/** The root restricted to the files that `writes` allows; unchanged without `writes`. */
 export const rootFor = (root: Root, { writes }: { readonly writes?: readonly string[] }): Root =>
   writes === undefined ? root : { ...root, writes };
 
 /**
- * The root at `folder`, or why it can't be one: not a folder; `/`, the home directory, the shared temporary directory; one that
- * holds a folder of Mimir's own (configuration, state, cache) or lies in one; `.mimir` or `.git` a link (cases C09, C10). A `.git` file that points outside gives a
- * root without git, unless the place it points to is a worktree entry that points back.
+ * The root at `folder`, or why it cannot be one: it is not a folder; it is `/`, the home or the shared temporary directory; it
+ * contains or lies in a folder of Mimir's own (configuration, state, cache); `.mimir` or `.git` is a link. A `.git` file that
+ * points outside gives a root without git, unless it points to a worktree entry that points back.
  */
 export function checkRoot(
   folder: string,
@@ -80,7 +83,7 @@ export function checkRoot(
   });
 }
 
-/** Why nothing may be done in this root any more: another folder was put in its place. Null while it is the same one. */
+/** Why nothing may be done in this root any more: another folder is in its place. Null while it is the same folder. */
 export function replaced({ path: folder, identity }: Pick<Root, 'path' | 'identity'>): string | null {
   try {
     if (identityOf(folder) === identity) return null;
@@ -95,7 +98,7 @@ function identityOf(folder: string): string {
   return `${dev}:${ino}`;
 }
 
-/** What agents write there would be Mimir's configuration, or its memory, at the next start. */
+/** Agents must not be able to write files that become Mimir's configuration or state at the next start. */
 function ownProblem(real: string, own: string): readonly string[] {
   const place = realOrSame(own);
   if (isInside(real, place)) return [`holds a folder of Mimir's own (${own})`];
@@ -120,7 +123,7 @@ function placed(
   };
 }
 
-/** Is `inner` the folder `outer` or below it? Compares whole path components. Both absolute and normal. */
+/** True when `inner` is `outer` or below it; compares whole path components. Both paths are absolute and normal. */
 export function isInside(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
@@ -134,7 +137,7 @@ function realFolder(folder: string): string | null {
   }
 }
 
-/** Of a path whose end may not exist yet, the real part with the rest after it. */
+/** The real path; for a path whose end does not exist, the real part with the rest appended. */
 function realOrSame(place: string): string {
   const absolute = path.resolve(place);
   try {
@@ -149,19 +152,19 @@ function isLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
-/** Which git directory a root has at this moment; a link is none. `root` is a real path. */
+/** The git directory of a root at this moment; a link does not count. `root` is a real path. */
 export function gitOf(root: string): GitState {
   const dotGit = path.join(root, '.git');
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return { is: 'none', because: 'this folder is not the top of a git repository' };
-  // An empty folder is no repository: it may be what stands under a cover of the sandbox.
+  // An empty folder is not a repository; it may be a mount point of the sandbox.
   if (stat.isDirectory() && existsSync(path.join(dotGit, 'HEAD'))) return { is: 'repository', directory: dotGit };
   if (stat.isDirectory()) return { is: 'none', because: 'the folder .git is not a git repository' };
   if (!stat.isFile() || stat.size > 4096) return { is: 'none', because: '.git is neither a folder nor a short file' };
   return worktreeOf(root, dotGit);
 }
 
-/** A forged pointer could borrow any repository: one that leads outside counts only when its other end leads back here. */
+/** A forged pointer could borrow any repository, so one that leads outside counts only when its target points back. */
 function worktreeOf(root: string, dotGit: string): GitState {
   try {
     const target = /^gitdir: (.+)\n?$/.exec(readFileSync(dotGit, 'utf8'))?.[1];
@@ -175,11 +178,228 @@ function worktreeOf(root: string, dotGit: string): GitState {
   return { is: 'none', because: '.git points to a folder outside the project that does not point back' };
 }
 
-/** The work tree that a git directory outside of it names as its own: by `gitdir` of a linked work tree, by `core.worktree` of a submodule. */
+/** The work tree that an outside git directory names as its own: `gitdir` of a linked work tree, `core.worktree` of a submodule. */
 function ownerOf(directory: string): string | null {
   const back = path.join(directory, 'gitdir');
   if (existsSync(back)) return path.dirname(realpathSync(readFileSync(back, 'utf8').trimEnd()));
   const [, worktree] =
     /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(readFileSync(path.join(directory, 'config'), 'utf8')) ?? [];
   return worktree === undefined ? null : realpathSync(path.resolve(directory, worktree));
+}
+
+// Which names inside the project may be read and written, from the name alone: no file is looked at. Protected names are
+// the way lenient file systems do (case, Unicode form, ignorable characters, trailing dots).
+
+export type Access = 'read' | 'write';
+
+/** Longest path and longest component, in bytes. */
+const MAX_PATH_BYTES = 4096;
+const MAX_COMPONENT_BYTES = 255;
+
+/** Folders whose content configures git, Mimir, editors or other agents, and so can run code. */
+const PROTECTED_FOLDERS = new Set('.git git~1 .mimir mimir~1 .vscode .idea .zed .fleet .devcontainer'.split(' '));
+
+/** Files that a shell, an editor or git runs or obeys when somebody opens the folder. */
+const PROTECTED_FILES = new Set(
+  [
+    '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile',
+    '.zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login',
+    '.inputrc .gitconfig .vimrc .exrc .nvimrc .nvim.lua .dir-locals.el',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Characters that lenient file systems ignore in a name: zero-width characters, direction marks, a byte order mark. */
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/**
+ * The normal path relative to `root`, with `/` and without `.` or `..`, or why it is not a path inside. Absolute paths are
+ * accepted when they lie inside. The root itself is the empty string, accepted only with `folder: true`.
+ */
+export function insideName(
+  root: string,
+  given: string,
+  { folder = false }: { readonly folder?: boolean } = {},
+): Result<string, string> {
+  const malformed = malformedName(given, folder);
+  if (malformed !== null) return fail(malformed);
+  if (/^~(\/|$)/.test(given)) return fail(`${given}: outside the project; paths are relative to its root`);
+  const absolute = path.resolve(root, given);
+  if (!isInside(root, absolute)) return fail(`${given}: outside the project; paths are relative to its root`);
+  const name = path.relative(root, absolute).split(path.sep).join('/');
+  if (name === '' && !folder) return fail(`${given}: the project's folder, not a file`);
+  return ok(name);
+}
+
+/** Why a name inside the root may not be read or written whatever the mode; null when nothing forbids it. */
+export function forbidden(name: string, access: Access): string | null {
+  const components = name.split('/').map(folded);
+  const secret = components.some((component) => component.startsWith('.env'));
+  if (secret) return `${name}: files named .env* are neither read nor written by agents`;
+  if (access === 'read') return null;
+  const folder = components.find((component) => PROTECTED_FOLDERS.has(component));
+  if (folder !== undefined) return `${name}: ${folder} is protected; agents never write there`;
+  const last = components.at(-1) ?? '';
+  if (PROTECTED_FILES.has(last) || last.endsWith('.code-workspace')) {
+    return `${name}: start-up files of shells and editors are protected; agents never write them`;
+  }
+  return null;
+}
+
+/** True for the name of a folder that configures git or Mimir, in any spelling that a file system accepts. */
+export const isRepositoryName = (name: string): boolean =>
+  ['.git', 'git~1', '.mimir', 'mimir~1'].includes(folded(name));
+
+/** One component as lenient file systems compare it; NTFS takes what follows a colon for a stream of the same file. */
+function folded(component: string): string {
+  return component
+    .replace(/:.*$/s, '')
+    .normalize('NFKC')
+    .replaceAll(IGNORABLE, '')
+    .toLowerCase()
+    .replace(/[. ]+$/, '');
+}
+
+function malformedName(given: string, folder: boolean): string | null {
+  if (given === '') return 'the path is empty';
+  if (given.includes('\0')) return 'the path holds a NUL character';
+  if (!given.isWellFormed()) return 'the path is not well-formed Unicode';
+  if (Buffer.byteLength(given) > MAX_PATH_BYTES) return `the path is longer than ${MAX_PATH_BYTES} bytes`;
+  const tooLong = given.split('/').some((component) => Buffer.byteLength(component) > MAX_COMPONENT_BYTES);
+  if (tooLong) return `a part of the path is longer than ${MAX_COMPONENT_BYTES} bytes`;
+  return !folder && given.endsWith('/') ? `${given}: names a folder, not a file` : null;
+}
+
+// What may be read and written inside the project, by name: the program's own rules and policy's. Every tool
+// asks here, and the sandbox mounts by the same paths, so that there is one set of rules for all.
+
+/** Why `name` (relative to the root, any spelling of it) may not be read or written; null when no rule denies it. Ends with the rule, if it is policy's. */
+export function denied(root: Root, name: string, access: Access): string | null {
+  const byName = forbidden(name, access) ?? replaced(root) ?? (access === 'write' ? onMount(root, name) : null);
+  if (byName !== null) return byName;
+  const rule = denyingRule(root, name, access);
+  return rule === null ? null : refusal(name, access, rule.rule);
+}
+
+/** What is mounted below the project is not the project's own, whatever its name says. */
+function onMount({ path: root }: Root, name: string): string | null {
+  const mount = mountsBelow(root).find((place) => isInside(place, path.join(root, name)));
+  return mount === undefined
+    ? null
+    : `${name}: ${path.relative(root, mount)} is a file system of its own that is mounted in the project; agents never write there`;
+}
+
+/** As `denied`, for a name without links: where lists say what may be written, it must be in each of them. */
+export function refused(root: Root, real: string, access: Access): string | null {
+  const no = denied(root, real, access);
+  if (no !== null || access === 'read') return no;
+  const list = missingList(root, real);
+  return list === null ? notAmong(root, real) : refusal(real, access, list.rule);
+}
+
+/** Why a task may not change a file that everybody else may; null when it may. */
+const notAmong = ({ writes }: Root, real: string): string | null =>
+  writes === undefined || matchesGlob(writes, real)
+    ? null
+    : `${real}: this task may change ${writesText(writes)} only. ${WHAT_TO_DO}`;
+
+/** What an agent can do that needs to change something else. */
+export const WHAT_TO_DO =
+  'If this has to be changed, say so in your answer, or ask with ask_user: a person can widen what the task may change.';
+
+/** Paths below `folder` (real) that may not be read, relative to it; walks through the folder skip them. */
+export function hiddenBelow({ rules }: Root, folder: string): readonly string[] {
+  const places = rules.denyRead.flatMap((rule) => spellings(rule.path));
+  const below = places.filter((place) => place !== folder && isInside(folder, place));
+  return [...new Set(below.map((place) => path.relative(folder, place)))];
+}
+
+const refusal = (name: string, access: Access, rule: string): string =>
+  `${name}: not to be ${access === 'read' ? 'read' : 'written'} by agents: ${rule}`;
+
+function denyingRule({ path: root, rules }: Root, name: string, access: Access): PathRule | null {
+  const place = path.join(root, name);
+  const covers = (rule: PathRule): boolean => spellings(rule.path).some((each) => isInside(each, place));
+  // A hidden folder above the project does not hide the project; a folder that must not be written protects all below it.
+  const read = rules.denyRead.find((rule) => spellings(rule.path).some((each) => isInside(root, each)) && covers(rule));
+  return read ?? (access === 'write' ? rules.denyWrite.find(covers) : undefined) ?? null;
+}
+
+function missingList({ path: root, rules }: Root, real: string): { readonly rule: string } | null {
+  const place = path.join(root, real);
+  return rules.allowWrite.find(({ paths }) => !paths.flatMap(spellings).some((each) => isInside(each, place))) ?? null;
+}
+
+/** A path as written, and its real path if that differs. */
+function spellings(place: string): readonly string[] {
+  try {
+    const real = realpathSync(place);
+    return real === place ? [place] : [place, real];
+  } catch {
+    return [place];
+  }
+}
+
+// Where paths really lead, and the file systems mounted below a project: their files lie elsewhere, under a name in the project.
+
+/** Mount points below `root` (real), absolute; none where /proc is not available. */
+export function mountsBelow(root: string): readonly string[] {
+  const lines = mountLines();
+  return lines.flatMap((line) => {
+    const place = unescaped(line.split(' ')[4] ?? '');
+    return place !== root && isInside(root, place) ? [place] : [];
+  });
+}
+
+const mountLines = (): readonly string[] => tried(() => readFileSync('/proc/self/mountinfo', 'utf8').split('\n'), []);
+
+/** Decodes octal escapes such as `\040` for a space. */
+const unescaped = (place: string): string =>
+  place.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
+
+/** The real path; empty when it does not exist. */
+export const realPlace = (place: string): readonly string[] => tried(() => [realpathSync.native(place)], []);
+
+export const isFolder = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+
+// Names that tell which process made a file, so that a later process can see whether its maker still lives.
+
+/** A name for a file made by this process: its pid, its start time and a random part. */
+export const ownMark = (): string =>
+  `${process.pid}.${startOf(String(process.pid)) ?? ''}.${randomBytes(8).toString('hex')}`;
+
+/** True while the process that made this mark lives. A reused pid does not count. */
+export function isAlive(mark: string): boolean {
+  const [pid = '', start = ''] = mark.split('.');
+  const now = startOf(pid);
+  if (now !== null) return now === start;
+  // The mark was made without /proc, so only the pid can be checked.
+  return start === '' && exists(Number(pid));
+}
+
+/** Names in `folder` that begin with the mark of an ended process; none if the folder cannot be read. */
+export const leftByDead = (folder: string): readonly string[] =>
+  tried(() => readdirSync(folder).filter((name) => !isAlive(name)), []);
+
+/** The start time in kernel ticks; null when the process does not exist or has ended, or without /proc. */
+function startOf(pid: string): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' || state === 'X' ? null : (fields[18] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** The code of a file-system error (`ENOENT`), or an empty string. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
 }

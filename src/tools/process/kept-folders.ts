@@ -1,16 +1,28 @@
 /**
- * Folders of Mimir's own that commands fill: measured, emptied and copied into. Whatever lies in them was made by agents, a
- * link that leads outside too, and other commands may change it meanwhile. So all of it is done by small programs in a
- * sandbox in which nothing but that folder can be written.
+ * Measures, empties and fills Mimir's own folders that commands write to. Agents control their content (links that lead
+ * outside, concurrent changes), so small programs do the work in a sandbox that can write nothing else.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
+import { tried } from '../../domain/result.ts';
+import { codeOf, leftByDead, ownMark } from '../paths/root.ts';
 import { type Environment, programOn } from './environment.ts';
-import { type ProgramEnd, runProgram } from './run-program.ts';
+import { endLeftBy, OWN, type ProgramEnd, runProgram } from './run-program.ts';
 
-/** What these programs are started with. */
+/** What the small programs need to start. */
 export interface Helpers {
-  /** Path of bubblewrap; null where there is none: then nothing runs that could change a folder meanwhile. */
+  /** Path of bubblewrap; null without one: then no command can change a folder meanwhile, and no sandbox is needed. */
   readonly bubblewrap: string | null;
   readonly environment: Environment;
 }
@@ -22,7 +34,7 @@ const MEASURE_MS = 20_000;
 const REMOVE_MS = 120_000;
 const COPY_MS = 120_000;
 
-/** Bytes on the disk of all these folders; null when they can't be measured in the time there is for it. */
+/** Disk usage of all these folders in bytes; null if it cannot be measured within 20 seconds. */
 export async function bytesIn(helpers: Helpers, folders: readonly string[]): Promise<number | null> {
   if (folders.length === 0) return 0;
   const end = await inSandbox(helpers, [], MEASURE_MS, ['du -skc -- "$@" 2>/dev/null | tail -n 1', ...folders]);
@@ -30,14 +42,14 @@ export async function bytesIn(helpers: Helpers, folders: readonly string[]): Pro
   return end?.is !== 'exited' || kibibytes === undefined ? null : Number(kibibytes) * 1024;
 }
 
-/** Removes a folder with all that is in it. False when something of it stays. */
+/** Removes a folder with its content. False when a part of it remains. */
 export async function removeFolder(helpers: Helpers, folder: string): Promise<boolean> {
   try {
     if (helpers.bubblewrap === null) {
       rmSync(folder, { recursive: true, force: true });
       return true;
     }
-    // The folder itself is a mount there, which stays.
+    // The folder itself is a mount point there and cannot be removed from inside.
     const script = 'chmod -R u+rwX -- "$1"; rm -rf --one-file-system -- "$1"; true';
     await inSandbox(helpers, [folder], REMOVE_MS, [script, folder]);
     rmdirSync(folder);
@@ -48,8 +60,8 @@ export async function removeFolder(helpers: Helpers, folder: string): Promise<bo
 }
 
 /**
- * Brings what `from` has and `to` has not, and what is newer there, into `to`, which is made where it is missing. False
- * when that can't be done in time or whole: then what is there may be a part.
+ * Copies into `to`, created if missing, all that it lacks and all that is newer in `from`. False when the copy is incomplete
+ * or too slow; `to` may then hold a part.
  */
 export async function copyInto(helpers: Helpers, from: string, to: string): Promise<boolean> {
   try {
@@ -70,7 +82,7 @@ function isFresh(folder: string): boolean {
   try {
     rmdirSync(folder);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return codeOf(error) === 'ENOENT';
   }
   return true;
 }
@@ -84,7 +96,7 @@ function moved(from: string, to: string): boolean {
   }
 }
 
-/** A line of shell with these words, where only `writable` can be written; null where there is nothing to run it with. */
+/** Runs a shell script with arguments that can write only to `writable`; null if there is no bash. */
 async function inSandbox(
   { bubblewrap, environment }: Helpers,
   writable: readonly string[],
@@ -101,4 +113,77 @@ async function inSandbox(
   const binds = writable.flatMap((folder) => ['--bind', folder, folder]);
   const args = [...ALONE.split(' '), ...binds, '--', ...shell];
   return runProgram({ ...common, file: bubblewrap, args, boxed: true });
+}
+
+// Names of the fresh files that stand beside a file until they are renamed over it. A note of each lies in the state folder as
+// so that the next process removes those of a killed one.
+
+interface FreshFile {
+  /** The file's name; it is not created here. */
+  readonly base: string;
+  /** Call this after the file was renamed or removed. */
+  readonly done: () => void;
+}
+
+const BASE = /^\.mimir-[0-9a-f]{16}\.tmp$/;
+const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
+
+/** A name for a temporary file in `folder` (absolute). Without a state folder no note is made. */
+export function freshFile(stateDir: string | undefined, folder: string): FreshFile {
+  const base = `.mimir-${randomBytes(8).toString('hex')}.tmp`;
+  if (stateDir === undefined) return { base, done: () => undefined };
+  const note = path.join(notesIn(stateDir), ownMark());
+  try {
+    mkdirSync(path.dirname(note), { recursive: true, mode: 0o700 });
+    writeFileSync(note, path.join(folder, base), { mode: 0o600, flag: 'wx' });
+  } catch {
+    // A missing note must not prevent the write.
+  }
+  return {
+    base,
+    done: () => {
+      rmSync(note, { force: true });
+    },
+  };
+}
+
+/** Removes the temporary files of ended processes. Never throws. */
+export function sweepFreshFiles(stateDir: string): void {
+  for (const name of leftByDead(notesIn(stateDir))) {
+    const note = path.join(notesIn(stateDir), name);
+    try {
+      const left = readFileSync(note, 'utf8');
+      const found = lstatSync(left, { throwIfNoEntry: false });
+      if (BASE.test(path.basename(left)) && found !== undefined && !found.isDirectory()) rmSync(left);
+      rmSync(note);
+    } catch {
+      // Another process removed it, or it is not permitted; the next start tries again.
+    }
+  }
+}
+
+// Notes of processes that may have something running: a sandbox binds itself to its parent only when it is set up, and a command
+// outside a sandbox never does.
+
+const own = new Set<string>();
+const removeOwn = (): void => {
+  for (const note of own) tried(() => rmSync(note, { force: true }), undefined);
+};
+
+/** Keeps a note of this process in the state folder until it exits, and ends what killed processes have left running. Never rejects. */
+export async function endLeftRunning(stateDir: string): Promise<void> {
+  const folder = path.join(stateDir, 'running');
+  const namespace = tried(() => readlinkSync('/proc/self/ns/pid'), '');
+  if (own.size === 0) process.on('exit', removeOwn);
+  own.add(path.join(folder, OWN));
+  tried(() => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(folder, OWN), namespace, { mode: 0o600 });
+  }, undefined);
+  for (const dead of leftByDead(folder)) {
+    const note = path.join(folder, dead);
+    // In another namespace, as in a container, its number is of another process: it may be alive.
+    const isKnown = tried(() => readFileSync(note, 'utf8'), null) === namespace;
+    if (isKnown && (await endLeftBy(dead))) tried(() => rmSync(note, { force: true }), undefined);
+  }
 }

@@ -1,19 +1,18 @@
 /**
- * Runs one program to its end with bounded output and time, and leaves nothing of it behind: not the processes it
- * started, not its pipes. What to run and what the end means is the tools'.
+ * Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
+ * The caller decides what to run and interprets the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { descriptors } from './descriptors.ts';
-import type { Environment } from './environment.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { ownMark } from '../paths/root.ts';
+import { descriptors, type Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
 
-/** Kept of each stream, in bytes; more is counted and dropped. */
+/** Bytes kept of each stream; more is counted and dropped. */
 const STREAM_BYTES = 1024 * 1024;
-/** How long pipes that somebody still holds are waited for after the program has ended. */
+/** How long to wait, after the program has ended, for pipes that other processes still hold. */
 const DRAIN_MS = 500;
 
 export interface Program {
@@ -26,11 +25,11 @@ export interface Program {
   readonly signal: AbortSignal;
   /** `file` is the sandbox's: it tells on descriptor 3 how the program in it ended. */
   readonly boxed?: boolean;
-  /** Bytes of each stream to keep, where it is not the usual 1 MiB. */
+  /** Bytes to keep of each stream; 1 MiB by default. */
   readonly keep?: number;
-  /** What it reads; nothing where it is left out. */
+  /** Standard input; empty by default. */
   readonly input?: string;
-  /** Text of both streams as it comes. */
+  /** Gets the text of both streams as it arrives. */
   onOutput?(chunk: string): void;
 }
 
@@ -42,18 +41,18 @@ export interface ProgramEnd {
   readonly endedBy: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Is `stdout` all of it, nothing left out? */
+  /** True when nothing of `stdout` was dropped. */
   readonly whole: boolean;
   readonly milliseconds: number;
   /** Processes that were still running and were ended. */
   readonly ended: number;
   /** Processes that are still running, although all was done to end them. */
   readonly survivors: number;
-  /** Of the sandbox, for who reads the output. */
+  /** A note of the sandbox for the reader of the output. */
   readonly note?: string;
 }
 
-/** Resolves when no process of it is left (as far as they can be found); never rejects. */
+/** Resolves when no process of the program is left, as far as they can be found; never rejects. */
 export async function runProgram(program: Program): Promise<ProgramEnd> {
   const begun = performance.now();
   const keep = program.keep ?? STREAM_BYTES;
@@ -65,26 +64,29 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
     whole: kept.stdout.total <= keep,
     milliseconds: Math.round(performance.now() - begun),
   });
-  if (program.signal.aborted) return ending({ is: 'stopped', exit: null, endedBy: null, ended: 0, survivors: 0 });
-  const mark = randomBytes(12).toString('hex');
+  if (program.signal.aborted) return ending({ is: 'stopped', ...NEVER_RAN });
+  const mark = `${OWN}.${(calls += 1)}`;
   const child = start(program, mark);
   if (!child.ok) {
     kept.stderr.add(Buffer.from(child.fault));
-    return ending({ is: 'not started', exit: null, endedBy: null, ended: 0, survivors: 0 });
+    return ending({ is: 'not started', ...NEVER_RAN });
   }
   collect(child.value.child, kept, program);
-  const boxed = program.boxed === true ? new BoxStatus(child.value.child) : null;
-  const tree = { leader: child.value.pid, mark, boxed: boxed !== null };
+  const boxed = program.boxed === true ? new SandboxStatus(child.value.child) : null;
+  const tree = { leader: child.value.pid, mark: `${mark}\0`, boxed: boxed !== null };
   const course = await courseOf(child.value.child, { tree, boxed }, program);
-  // An exit of the sandbox's own, not of what it should have run.
+  // The sandbox itself failed, before it started the program.
   const refused = boxed !== null && course.is === 'exited' && course.exit !== null && !boxed.ran();
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
 }
 
+/** Of what was not started. */
+export const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;
+
 type Course = Pick<ProgramEnd, 'is' | 'exit' | 'endedBy' | 'ended' | 'survivors'>;
 
-/** What bubblewrap says of its course. */
-class BoxStatus {
+/** Reads bubblewrap's status messages. */
+class SandboxStatus {
   #text = '';
 
   constructor(child: ChildProcess) {
@@ -95,13 +97,13 @@ class BoxStatus {
     });
   }
 
-  /** The first process of the box, as it is numbered outside; null before it was told. */
+  /** The pid, outside the sandbox, of its first process; null before it is known. */
   first(): number | null {
     const pid = /"child-pid": (\d+)/.exec(this.#text)?.[1];
     return pid === undefined ? null : Number(pid);
   }
 
-  /** The program was started: only then is an exit code told. */
+  /** True when the program was started: only then does bubblewrap report an exit code. */
   ran(): boolean {
     return this.#text.includes('"exit-code"');
   }
@@ -115,7 +117,7 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
       detached: true,
       stdio: [...descriptors(program)],
     });
-    // A program that ends without reading breaks the pipe: its exit says more.
+    // A program that exits without reading breaks the pipe; its exit code is the better report.
     child.stdin?.on('error', () => undefined).end(program.input);
     if (child.pid !== undefined) {
       endAtExit(child, child.pid);
@@ -124,23 +126,23 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
     child.once('error', () => undefined);
     return fail(`${program.file} can't be started`);
   } catch (error) {
-    // A command line longer than the system takes is thrown at once.
+    // `spawn` throws when the command line is longer than the system allows.
     return fail(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Of a box it is known without a look through all processes of the machine. */
-async function endRest(tree: Tree, boxed: BoxStatus | null): Promise<TreeEnd> {
+/** A sandbox that has emptied itself needs no scan through all processes of the machine. */
+async function endRest(tree: Tree, boxed: SandboxStatus | null): Promise<TreeEnd> {
   const first = boxed?.first() ?? null;
   return first !== null && (await boxEmptied(first)) ? NONE_LEFT : endTree(tree);
 }
 
 const NONE_LEFT: TreeEnd = { ended: 0, survivors: 0 };
 
-/** From the start to the moment when nothing of it is left. */
+/** Follows the program from its start until nothing of it is left. */
 async function courseOf(
   child: ChildProcess,
-  { tree, boxed }: { readonly tree: Tree; readonly boxed: BoxStatus | null },
+  { tree, boxed }: { readonly tree: Tree; readonly boxed: SandboxStatus | null },
   program: Program,
 ): Promise<Course> {
   const gone = exitOf(child);
@@ -148,7 +150,7 @@ async function courseOf(
   const { why, tree: first } = await untilEnd(tree, gone, program);
   const end = await within(gone, DRAIN_MS);
   if (why === 'exited') await within(closed, DRAIN_MS);
-  // What still runs holds the pipes, or will never be looked at again.
+  // Processes that still run hold the pipes or would never be found again.
   const left = await endRest(tree, boxed);
   await within(closed, DRAIN_MS);
   child.stdout?.destroy();
@@ -174,7 +176,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** Waits for the exit, the time limit or the stop; for the latter two the tree is ended here. */
+/** Waits for the exit, the time limit or the stop signal; ends the tree for the latter two. */
 async function untilEnd(
   tree: Tree,
   gone: Promise<Exit>,
@@ -201,12 +203,12 @@ function collect(
     // One decoder per stream: a character may be cut by the border of two chunks.
     const decoder = new TextDecoder();
     child[name]?.on('data', (chunk: Buffer) => {
-      // The live view shows what is kept; a flood is drained without waking anybody.
+      // Output beyond the kept bytes is drained without notifying anybody.
       const live = kept[name].total < STREAM_BYTES;
       kept[name].add(chunk);
       if (live) program.onOutput?.(decoder.decode(chunk, { stream: true }));
     });
-    // A pipe that breaks while its program is ended is no news.
+    // A pipe may break while its program is being ended.
     child[name]?.on('error', () => undefined);
   }
 }
@@ -225,20 +227,25 @@ function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
 // Everything a command started, found and ended: its process group, its descendants, and processes that left both but
 // still carry the call's mark in their environment. Elsewhere than on Linux only the group can be found.
 
-/** Name of the variable by which processes of a call are known. */
+/** The environment variable that marks the processes of a call. */
 const MARK = 'MIMIR_CALL';
+/** This process: what the value begins with in all its calls, before a dot and the number of the call. */
+export const OWN = ownMark();
+let calls = 0;
+/** In ticks since the machine was booted; 0 where /proc does not tell. */
+const OWN_START = Number(OWN.split('.')[1]);
 
 /** Time between the polite signal and the one that can't be ignored, in milliseconds. */
 const GRACE_MS = 2000;
 const POLL_MS = 25;
-/** How long KILL is repeated for processes that were being born meanwhile. */
+/** How long SIGKILL is repeated for processes that were forked meanwhile. */
 const SWEEP_MS = 2000;
-/** Processes looked at before other work gets its turn. */
+/** How many processes are inspected before the event loop gets a turn. */
 const LOOK_BATCH = 50;
 
 interface Tree {
-  /** The process that was started, leader of its own group and session. */
-  readonly leader: number;
+  /** The process that was started, leader of its own group and session; null where only the mark is known. */
+  readonly leader: number | null;
   /** Value of `MARK` in its environment. */
   readonly mark: string;
   /** The leader is a sandbox: at its end all in it are killed at once, so that it is asked last. */
@@ -252,16 +259,16 @@ interface TreeEnd {
   readonly survivors: number;
 }
 
-/** TERM to all of the tree, two seconds for them to end, KILL for the rest. Resolves when none is left that can be ended. */
+/** Sends SIGTERM to the whole tree, and SIGKILL after two seconds to the rest. Resolves when no process can be ended any more. */
 async function endTree(tree: Tree): Promise<TreeEnd> {
   const seen = new Set<number>();
   const group = tree.boxed === true ? null : tree.leader;
   const left = await until(tree, GRACE_MS, (pids) => {
-    // What was being born at the last look has not heard of the end yet; what has is not asked twice.
+    // Signals only the processes found since the last scan; the others got SIGTERM already.
     const unasked = pids.filter((pid) => !seen.has(pid) && !(tree.boxed === true && pid === tree.leader));
     for (const pid of unasked) seen.add(pid);
     send(group, unasked, 'SIGTERM');
-    // A stopped process takes its TERM only when it goes on.
+    // A stopped process handles its SIGTERM only after it continues.
     send(group, unasked, 'SIGCONT');
   });
   if (left.length === 0) return { ended: seen.size, survivors: 0 };
@@ -275,8 +282,8 @@ async function endTree(tree: Tree): Promise<TreeEnd> {
 const running = new Set<number>();
 
 /**
- * Ends its process group with this process, whatever makes this process leave. A box binds itself to its parent only when
- * it stands: one that is left while it is being set up would wait for ever.
+ * Kills the process group when this process exits for any reason. A sandbox is bound to its parent only once it is set up; one
+ * that loses its parent during set-up would wait for ever.
  */
 function endAtExit(child: ChildProcess, pid: number): void {
   if (!process.listeners('exit').includes(endRunning)) process.on('exit', endRunning);
@@ -286,6 +293,12 @@ function endAtExit(child: ChildProcess, pid: number): void {
 
 function endRunning(): void {
   for (const pid of running) signalTo(-pid, 'SIGKILL');
+}
+
+/** Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process. */
+export async function endLeftBy(dead: string): Promise<boolean> {
+  const mark = `${dead}.`;
+  return !isMarked('self', mark) && (await endTree({ leader: null, mark })).survivors === 0;
 }
 
 /**
@@ -301,20 +314,21 @@ async function boxEmptied(first: number): Promise<boolean> {
   return true;
 }
 
-/** A zombie has ended: nobody has asked for its exit code yet. */
+/** False for a zombie, which has ended and waits only for its exit code to be read. */
 function isRunning(pid: number): boolean {
   const stat = readOr(`/proc/${pid}/stat`);
   return stat !== '' && !['Z', 'X'].includes(fieldsOf(stat)[0] ?? '');
 }
 
-/** Living processes of the tree, the leader among them. */
+/** The pids of the living processes of the tree, including the leader. */
 async function membersOf(tree: Tree): Promise<readonly number[]> {
   const all = await processes(tree.mark);
-  if (all === null) return signalTo(-tree.leader, 0) ? [tree.leader] : [];
+  const { leader } = tree;
+  if (all === null) return leader !== null && signalTo(-leader, 0) ? [leader] : [];
   const members = new Set(
-    all.filter(({ group, session, marked }) => marked || [group, session].includes(tree.leader)).map(({ pid }) => pid),
+    all.filter(({ group, session, marked }) => marked || group === leader || session === leader).map(({ pid }) => pid),
   );
-  // Children of members: a program may clear its environment and leave the session, but not deny its parent.
+  // Children of members belong to the tree: a program can clear its environment and leave the session, but not change its parent.
   for (let grew = true; grew; ) {
     const more = all.filter(({ pid, parent }) => members.has(parent) && !members.has(pid));
     for (const { pid } of more) members.add(pid);
@@ -323,15 +337,11 @@ async function membersOf(tree: Tree): Promise<readonly number[]> {
   return [...members];
 }
 
-interface Living {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
+interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session', number>> {
   readonly marked: boolean;
 }
 
-/** All living processes of the machine; null where /proc does not tell. */
+/** All living processes of the machine; null without /proc. */
 async function processes(mark: string): Promise<readonly Living[] | null> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number);
@@ -344,48 +354,36 @@ async function processes(mark: string): Promise<readonly Living[] | null> {
   return found.filter((process) => process !== null);
 }
 
-/** Read at once, since these files are memory: five times faster than by the thread pool. */
+/** Reads synchronously: these files are in memory, and the thread pool takes five times as long. */
 function living(pid: number, mark: string): Living | null {
   if (pid === process.pid) return null;
   const stat = readOr(`/proc/${pid}/stat`);
   const fields = fieldsOf(stat);
   const [state, parent, group, session] = fields;
-  // Zombies have ended; threads of the kernel have group 0 and were started by nobody.
+  // Zombies have ended; kernel threads have group 0.
   if (stat === '' || state === 'Z' || state === 'X' || group === '0') return null;
-  // What was there before Mimir was started by no call: most of a machine, and not worth a second file.
-  ownStart ??= startOf(fieldsOf(readOr('/proc/self/stat'))) ?? 0;
-  if ((startOf(fields) ?? ownStart) < ownStart) return null;
-  // Of other people's processes the environment can't be read, and none of them is ours.
-  const marked = `\0${readOr(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${mark}\0`);
+  // What was there before Mimir was started by no call of it: most of a machine, and not worth a second file.
+  if (mark.startsWith(OWN) && Number(fields[19]) < OWN_START) return null;
+  const marked = isMarked(String(pid), mark);
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), marked };
 }
 
-let ownStart: number | null = null;
+/** Of other people's processes the environment can't be read, and none of them is ours. */
+const isMarked = (pid: string, mark: string): boolean =>
+  `\0${readOr(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${mark}`);
 
-/** From the state on: the name before it stands in parentheses and may hold anything. */
+/** The fields of a stat line from the state on: the name before it is in parentheses and may contain anything. */
 const fieldsOf = (stat: string): readonly string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 
-/** In ticks since the machine was booted; null where /proc does not tell. */
-function startOf(fields: readonly string[]): number | null {
-  const ticks = Number(fields[19]);
-  return Number.isFinite(ticks) ? ticks : null;
-}
+const readOr = (file: string): string => tried(() => readFileSync(file, 'latin1'), '');
 
-function readOr(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-/** Looks, does, waits, until the tree is empty, at most `ms`; gives what is left. */
+/** Repeats `act` on the living processes until the tree is empty, for at most `ms`; returns the pids that are left. */
 async function until(tree: Tree, ms: number, act: (pids: readonly number[]) => void): Promise<readonly number[]> {
   const end = performance.now() + ms;
   for (;;) {
     const left = await membersOf(tree);
     if (left.length === 0) return left;
-    // Acts once however long looking took: on an overloaded machine that is when it matters.
+    // Acts at least once, however long the scan took: an overloaded machine needs it most.
     act(left);
     if (performance.now() >= end) return left;
     await pause(POLL_MS);
@@ -394,18 +392,11 @@ async function until(tree: Tree, ms: number, act: (pids: readonly number[]) => v
 
 function send(leader: number | null, pids: readonly number[], signal: NodeJS.Signals): void {
   // The group first and at once, also when its leader is gone: no member can react to the end of another, and one that
-  // forks without end is caught between two forks. While a member lives, the number is nobody else's.
+  // fork bomb is caught between two forks. The group id is not reused while a member lives.
   if (pids.length > 0 && leader !== null) signalTo(-leader, signal);
   for (const pid of pids) signalTo(pid, signal);
 }
 
-function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => tried(() => process.kill(pid, signal), false);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

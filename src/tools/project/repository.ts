@@ -1,20 +1,23 @@
 /**
- * Bounded facts about a repository for planners: names, sizes, heads of manifests and of the README, the last commits.
- * Nothing is run but ripgrep's listing and hardened git. What can't be read is left out, never a failure.
+ * Gathers bounded facts about a repository for planners: names, sizes, the beginnings of manifests and of the README, the last
+ * commits. Runs only ripgrep's listing and hardened git; unreadable parts are left out.
  */
 import { lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
 import path from 'node:path';
-import type { RepositoryFacts } from '../../domain/repository.ts';
-import { plainLine } from '../../domain/text/text.ts';
-import type { RepositoryPort } from '../../ports/repository.ts';
-import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
-import { gatherEnvironment, headOf, topOf } from './environment-facts.ts';
+import type { EnvironmentFacts, GitFacts } from '../../domain/agents/brief.ts';
+import { commandsIn, isCommandManifest, type RepositoryFacts } from '../../domain/repository.ts';
+import { plainLine, plainText } from '../../domain/text/text.ts';
+import type { RepositoryPort } from '../../ports/tree.ts';
+import { listProject } from '../files/list-files.ts';
 import { runGit } from '../git/hardening.ts';
-import { listProject } from '../files/listing.ts';
-import { shownName } from '../process/output.ts';
 import type { Root } from '../paths/root.ts';
-import { noSandbox } from '../sandbox/sandbox.ts';
-import { type Sandbox } from '../sandbox/run.ts';
+import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
+import { decode, isBinary, shownName } from '../process/output.ts';
+import type { ProgramEnd } from '../process/run-program.ts';
+import { noSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { openFile } from '../workspace.ts';
 
 const FILE_CAP = 20_000;
 const MANIFEST_BYTES = 2000;
@@ -23,7 +26,7 @@ const [MANIFESTS, LANGUAGES, TOP, TESTS] = [8, 12, 60, 40] as const;
 const [FOLDERS, INSIDE, COMMITS] = [8, 24, 5] as const;
 const LONGEST_NAME = 120;
 const GIT_MS = 3000;
-/** Files measured before other work gets its turn. */
+/** How many files are measured before the event loop gets a turn. */
 const STAT_BATCH = 500;
 
 const MANIFEST_NAMES = new Set(
@@ -40,13 +43,13 @@ const UNBOXED = noSandbox('not probed');
 
 interface RepositoryOptions {
   readonly fileCap?: number;
-  /** What git gets; by default the clean part of this process's environment. */
+  /** The environment of git; by default the tools' part of this process's environment. */
   readonly environment?: Environment;
-  /** Git runs in its box where there is one. */
+  /** Git runs in this sandbox if there is one. */
   readonly sandbox?: Sandbox;
 }
 
-/** Facts are gathered anew at each call, within some seconds at most; counting stops at `fileCap` files. */
+/** The facts are gathered at each call, within a few seconds; counting stops at `fileCap` files. */
 export const openRepository = (
   root: Root,
   { fileCap = FILE_CAP, environment = toolEnvironment(root.path), sandbox = UNBOXED }: RepositoryOptions = {},
@@ -55,7 +58,7 @@ export const openRepository = (
   async facts(signal, how) {
     const [{ files, more }, git] = await Promise.all([
       listProject(root, fileCap, signal),
-      how === 'without git' ? null : commitsOf(root, { environment, sandbox }, signal),
+      how === 'without git' ? null : stateOf(root, { environment, sandbox }, signal),
     ]);
     const tests = files.filter((file) => TEST_PATH.test(file));
     return {
@@ -75,7 +78,7 @@ export const openRepository = (
   },
 });
 
-/** One line for any name, and not a long one: a path may have 4096 bytes. */
+/** A name on one line and of limited length: a path may have 4096 bytes. */
 const nameOf = (name: string): string => plainLine(shownName(name), LONGEST_NAME);
 
 async function bytesOf(root: Root, files: readonly string[], signal: AbortSignal): Promise<number> {
@@ -102,7 +105,7 @@ function languagesOf(files: readonly string[]): RepositoryFacts['languages'] {
     .map(([extension, count]) => ({ extension: nameOf(extension), files: count }));
 }
 
-/** The largest folders at the top, and what lies in each: folders by size, then files by name. */
+/** The largest top-level folders and the content of each: folders by size, then files by name. */
 function foldersOf(files: readonly string[]): NonNullable<RepositoryFacts['folders']> {
   const tops = new Map<string, Map<string, number>>();
   for (const file of files) {
@@ -129,38 +132,41 @@ function insideOf(inside: ReadonlyMap<string, number>): readonly string[] {
   return names.length <= INSIDE ? names : [...names.slice(0, INSIDE), `and ${names.length - INSIDE} more`];
 }
 
-/** Branch and last subjects, or null where git has nothing to say soon. */
-async function commitsOf(
+/** Branch, last subjects and the number of changed files; null if git does not answer in time. */
+async function stateOf(
   root: Root,
-  { environment, sandbox }: Required<Pick<RepositoryOptions, 'environment' | 'sandbox'>>,
+  around: Around,
   signal: AbortSignal,
 ): Promise<NonNullable<RepositoryFacts['git']> | null> {
-  const git = programOn(environment, 'git');
-  if (root.git.is !== 'repository' || git === null) return null;
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(GIT_MS)]);
-  const args = [
-    'log',
-    '--no-show-signature',
-    `--max-count=${COMMITS}`,
-    '--decorate=short',
-    '--format=%D%x00%s',
-    'HEAD',
-  ];
-  const end = await runGit({ root, git, environment, sandbox, signal: limited }, root.git.directory, args);
-  if (end.exit !== 0) return null;
+  const [commits, facts] = await Promise.all([commitsOf(root, around, signal), gitFacts(root, around, signal)]);
+  return commits === null ? null : { ...commits, changed: facts?.changed.length ?? 0 };
+}
+
+async function commitsOf(
+  root: Root,
+  around: Around,
+  signal: AbortSignal,
+): Promise<Omit<NonNullable<RepositoryFacts['git']>, 'changed'> | null> {
+  const how = ['--no-show-signature', '--decorate=short', '--format=%D%x00%s'];
+  const end = await gitEnd(root, around, signal, ['log', ...how, `--max-count=${COMMITS}`, 'HEAD']);
+  if (end?.exit !== 0) return null;
   const lines = end.stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\0')]));
   const [, branch = ''] = /^HEAD -> ([^,]+)/.exec(lines[0]?.[0] ?? '') ?? [];
   const commits = lines.map(([, subject = '']) => plainLine(subject, LONGEST_NAME)).filter((line) => line !== '');
   return { branch: plainLine(branch, LONGEST_NAME) || '(none)', commits: commits.slice(0, COMMITS) };
 }
 
+/** Files with matching names, at most `deepest` levels deep, those nearest the top first. */
+function nearTop(files: readonly string[], deepest: number, isMeant: (name: string) => boolean): readonly string[] {
+  const depth = (file: string): number => file.split('/').length;
+  return files
+    .filter((file) => depth(file) <= deepest && isMeant(path.posix.basename(file)))
+    .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
+}
+
 /** Those nearest the top first. */
 async function manifestsOf(root: Root, files: readonly string[]): Promise<RepositoryFacts['manifests']> {
-  const depth = (file: string): number => file.split('/').length;
-  const found = files
-    .filter((file) => MANIFEST_NAMES.has(path.posix.basename(file)) && depth(file) <= 4)
-    .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
-    .slice(0, MANIFESTS);
+  const found = nearTop(files, 4, (name) => MANIFEST_NAMES.has(name)).slice(0, MANIFESTS);
   const heads = await Promise.all(found.map((file) => headOf(root, file, MANIFEST_BYTES)));
   return found.map((file, index) => ({ path: nameOf(file), head: heads[index] ?? '' }));
 }
@@ -168,4 +174,95 @@ async function manifestsOf(root: Root, files: readonly string[]): Promise<Reposi
 async function readmeOf(root: Root, files: readonly string[]): Promise<string> {
   const readme = files.filter((file) => README.test(file)).sort()[0];
   return readme === undefined ? '' : headOf(root, readme, README_BYTES);
+}
+
+// The facts for the environment block of an agent: branch and status of now, the top of the tree, the commands that manifests
+// name.
+
+/** The most names to list, manifests to read, and bytes to read of each. */
+const [LISTED, COMMAND_MANIFESTS, COMMAND_BYTES] = [5000, 8, 64 * 1024] as const;
+
+type Around = Required<Pick<RepositoryOptions, 'environment' | 'sandbox'>>;
+
+async function gatherEnvironment(root: Root, around: Around, signal: AbortSignal): Promise<EnvironmentFacts> {
+  const [{ files, more }, git] = await Promise.all([listProject(root, LISTED, signal), gitFacts(root, around, signal)]);
+  return {
+    platform: `${platform()} ${arch()}`,
+    top: await topOf(root, files, more),
+    commands: await commandsOf(root, files),
+    git,
+  };
+}
+
+/** Commands from manifests at the top, then one folder below it. */
+async function commandsOf(root: Root, files: readonly string[]): Promise<readonly string[]> {
+  const found = nearTop(files, 2, isCommandManifest).slice(0, COMMAND_MANIFESTS);
+  const manifests = await Promise.all(
+    found.map(async (path) => {
+      const folder = path.slice(0, path.lastIndexOf('/') + 1);
+      const inside = files
+        .filter((file) => file.startsWith(folder))
+        .map((file) => file.slice(folder.length).split('/', 1)[0]);
+      return {
+        path,
+        head: await headOf(root, path, COMMAND_BYTES),
+        beside: new Set(inside.flatMap((name) => name ?? [])),
+      };
+    }),
+  );
+  return commandsIn(manifests);
+}
+
+/** Runs git with a time limit of three seconds; null without git or a repository. */
+async function gitEnd(
+  root: Root,
+  { environment, sandbox }: Around,
+  signal: AbortSignal,
+  args: readonly string[],
+): Promise<ProgramEnd | null> {
+  const git = programOn(environment, 'git');
+  if (root.git.is !== 'repository' || git === null) return null;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(GIT_MS)]);
+  return runGit({ root, git, environment, sandbox, signal: limited }, root.git.directory, args);
+}
+
+async function gitFacts(root: Root, around: Around, signal: AbortSignal): Promise<GitFacts | null> {
+  const args = ['status', '--porcelain=v1', '-z', '--branch', '--no-renames', '--ignore-submodules=all'];
+  const end = await gitEnd(root, around, signal, [...args, '--untracked-files=normal']);
+  if (end?.exit !== 0) return null;
+  const [head = '', ...lines] = end.stdout.split('\0').filter((line) => line !== '');
+  return {
+    branch: head.replace(/^## (?:No commits yet on )?/, '').replace(/\.\.\..*$/, ''),
+    changed: lines.map((line) => ({ code: line.slice(0, 2).trim(), path: line.slice(3) })),
+    whole: end.whole,
+  };
+}
+
+/** Folders that are not part of a project even if nothing ignores them. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+/** Names at the top, folders with a trailing slash. Ignored names are left out if the listing `files` is complete. */
+async function topOf(root: Root, files: readonly string[], more: boolean): Promise<readonly string[]> {
+  const listed = new Set(files.map((file) => file.split('/', 1)[0] ?? file));
+  const entries = await readdir(root.path, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter(({ name }) => !NOT_SHOWN.has(name) && (more || listed.has(name)))
+    .map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort();
+}
+
+/** The first `bytes` of a text file; empty for a binary one. */
+async function headOf(root: Root, name: string, bytes: number): Promise<string> {
+  const file = await openFile(root, name);
+  if (!file.ok) return '';
+  try {
+    const { buffer, bytesRead } = await file.value.handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+    const head = buffer.subarray(0, bytesRead);
+    // A character that the limit splits is dropped.
+    return isBinary(head) ? '' : plainText(decode(head).replace(/\uFFFD+$/, ''));
+  } catch {
+    return '';
+  } finally {
+    await file.value.handle.close();
+  }
 }

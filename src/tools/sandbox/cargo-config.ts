@@ -1,30 +1,29 @@
 /**
- * What of the person's Cargo configuration a sandbox gets: where packages come from, by another name or address than the
- * usual one, and nothing else. Tokens, programs that Cargo would start (wrappers, linkers, runners, credential providers),
- * proxies and variables stay out.
+ * Filters the person's Cargo configuration for a sandbox: only sources and registries with their names and addresses. Tokens,
+ * programs that Cargo would start (wrappers, linkers, runners, credential providers), proxies and variables are left out.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify, type TomlTable, type TomlValue } from 'smol-toml';
 
 export interface CargoConfig {
-  /** TOML; empty where nothing is left of it. */
+  /** TOML; empty when nothing remains. */
   readonly text: string;
-  /** Folders that packages are taken from, absolute: they have to be shown. */
+  /** Absolute folders that packages are taken from; the sandbox has to show them. */
   readonly folders: readonly string[];
 }
 
 const NOTHING: CargoConfig = { text: '', folders: [] };
 
-/** Larger is no configuration that anybody wrote. */
+/** No real configuration is larger. */
 const MOST_BYTES = 256 * 1024;
 
-/** Keys of a source, and of a registry, that hold names and addresses. */
+/** The keys of a source or a registry that hold names and addresses. */
 const NAMES = ['replace-with', 'branch', 'tag', 'rev', 'protocol'] as const;
 const ADDRESSES = ['registry', 'git', 'index'] as const;
 const FOLDERS = ['directory', 'local-registry'] as const;
 
-/** `cargoHome`: the folder that holds it. What can't be read gives nothing: Cargo itself tells of such a file outside. */
+/** Reads the configuration below `cargoHome`. An unreadable one gives nothing: Cargo itself reports it outside. */
 export function cargoConfig(cargoHome: string): CargoConfig {
   const found = ['config.toml', 'config'].map((name) => textOf(path.join(cargoHome, name)));
   const text = found.find((each) => each !== null) ?? null;
@@ -45,7 +44,7 @@ function filtered(config: TomlTable, base: string): CargoConfig {
     for (const key of FOLDERS) {
       const value = table[key];
       if (typeof value !== 'string') continue;
-      // Relative ones are so to the folder above the one that holds the file, which is another one in the sandbox.
+      // Relative paths start at the parent of the configuration's folder, which is another one in the sandbox.
       const place = path.resolve(base, value);
       kept[key] = place;
       folders.push(place);
@@ -66,7 +65,7 @@ function filtered(config: TomlTable, base: string): CargoConfig {
 const isName = (value: TomlValue | undefined): value is string =>
   typeof value === 'string' && /^[\w.+/-]{1,200}$/.test(value);
 
-/** An address may hold a user and a password. */
+/** Removes user and password from an address. */
 const withoutUser = (address: string): string => address.replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1');
 
 const isTable = (value: TomlValue | undefined): value is TomlTable =>

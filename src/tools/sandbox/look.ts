@@ -1,14 +1,11 @@
-/** What `mimir doctor` finds of toolchains and of the caches that a project keeps: each is started in the sandbox, as commands are. */
+/** Inspects toolchains and the caches of a project for `mimir doctor`, starting each tool in the sandbox as commands are. */
+import { checkRoot, type PathRules, realPlace } from '../paths/root.ts';
 import { type Environment, ownVariables, programOn } from '../process/environment.ts';
 import { bytesIn } from '../process/kept-folders.ts';
-import { emptyHome, HOME_BYTES, homeFolder } from './private-home.ts';
-import { checkRoot, type PathRules } from '../paths/root.ts';
-import type { Sandbox } from './run.ts';
+import { packagesOf, PLACE_VARIABLES, toolchainsOn } from '../toolchains/toolchains.ts';
+import { emptyHome, HOME_BYTES, homeFolder } from './home.ts';
 import { findBubblewrap } from './places.ts';
-import { realPlace } from '../paths/mounts.ts';
-import { runBoxed } from './run.ts';
-import { packagesOf, toolchainsOn } from '../toolchains/places.ts';
-import { PLACE_VARIABLES } from '../toolchains/toolchains.ts';
+import { runSandboxed, type Sandbox } from './sandbox.ts';
 
 export interface LookPlace {
   readonly root: string;
@@ -17,34 +14,34 @@ export interface LookPlace {
   readonly environment: Environment;
 }
 
-export interface ToolchainLook {
+export interface ToolchainState {
   readonly name: string;
   /** Null: it does not start in the sandbox, and `said` are its last words. */
   readonly version: string | null;
   readonly said: string;
   /** Folders of packages that commands see. */
   readonly packages: readonly string[];
-  /** Does it take packages from the home at all? */
+  /** False if the toolchain has no packages in the home. */
   readonly takesPackages: boolean;
 }
 
 const START_MS = 20_000;
 
-/** Those whose own program is on the PATH, each started without a network in the read-only sandbox. */
+/** Starts the toolchains whose main program is on the PATH, each without network in the read-only sandbox. */
 export async function lookAtToolchains(
   sandbox: Sandbox,
   { root, home, stateDir, environment }: LookPlace,
   paths: PathRules,
-): Promise<readonly ToolchainLook[]> {
+): Promise<readonly ToolchainState[]> {
   const checked = checkRoot(root, { home, state: stateDir, rules: paths });
   if (!checked.ok) return [];
   const denied = checked.value.rules.denyRead.flatMap((rule) => realPlace(rule.path));
   const ground = { home, root: checked.value.path, variables: ownVariables(PLACE_VARIABLES), denied };
-  const looks = toolchainsOn(environment).map(async (chain): Promise<ToolchainLook | null> => {
+  const looks = toolchainsOn(environment).map(async (chain): Promise<ToolchainState | null> => {
     const file = programOn(environment, chain.programs[0] ?? '');
     if (file === null) return null;
     const spec = { box: 'read-only', file, args: chain.version, cwd: checked.value.path, env: environment } as const;
-    const end = await runBoxed(sandbox, spec, { timeLimit: START_MS });
+    const end = await runSandboxed(sandbox, spec, { timeLimit: START_MS });
     const text = `${end.stdout}\n${end.stderr}`;
     const version = /\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? null;
     return {
@@ -61,14 +58,14 @@ export async function lookAtToolchains(
 
 export interface CachesLook {
   readonly folder: string;
-  /** Null: too many files to be counted. */
+  /** Null if there are too many files to count. */
   readonly bytes: number | null;
   readonly most: number;
-  /** False: something of them could not be removed. */
+  /** Null if not requested; false if a part could not be removed. */
   readonly cleared: boolean | null;
 }
 
-/** The private home of a project; `clear` empties it after it was measured. */
+/** Measures the private home of a project, then empties it if `clear` is set. */
 export async function lookAtCaches(
   { root, stateDir, environment }: LookPlace,
   { clear }: { readonly clear: boolean },

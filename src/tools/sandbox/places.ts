@@ -1,19 +1,19 @@
-/** Places of the machine that a box hides, and the few of them that it shows all the same: tool chains that PATH names. */
+/** The places of the machine that a sandbox hides, and the toolchains below them that it shows because PATH names them. */
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isFolder, realPlace } from '../paths/mounts.ts';
-import { isInside, type Root } from '../paths/root.ts';
+import { isFolder, isInside, mountsBelow, realPlace, type Root } from '../paths/root.ts';
 import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
 import { runProgram } from '../process/run-program.ts';
+import { tried } from '../../domain/result.ts';
 
 /** Homes, sockets and other disks. */
 const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
-/** Files that only root reads: to a box that root starts they would be open. */
+/** Files that only root may read; a sandbox started by root could read them. */
 const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
 /**
- * Folders to be covered, real, none below another; `/tmp` is the box's own anyway. `more`: beside the usual ones. `also`:
- * those that are covered when they are empty as well, since something may come into them.
+ * The real folders to cover, none below another; `/tmp` is the sandbox's own anyway. `more` are additional folders. Those of
+ * `also` are covered even when empty, because something may be put into them.
  */
 export function hiddenFolders(more: readonly string[], also: readonly string[] = []): readonly string[] {
   const always = new Set(also.flatMap(realPlace));
@@ -27,29 +27,22 @@ export function hiddenFolders(more: readonly string[], also: readonly string[] =
   return real.filter((place) => !real.some((other) => other !== place && isInside(other, place)));
 }
 
-/** Nothing to hide, and one mount less. */
-function isEmpty(folder: string): boolean {
-  try {
-    return readdirSync(folder).length === 0;
-  } catch {
-    return false;
-  }
-}
+/** An empty folder needs no cover, which saves a mount. */
+const isEmpty = (folder: string): boolean => tried(() => readdirSync(folder).length === 0, false);
 
 export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? ROOTS_OWN.flatMap(realPlace) : []);
 
 const MOST_SOCKETS = 64;
 
 /**
- * Sockets of the file system that somebody listens on, but for those in folders that are covered anyway (`hidden`), as far
- * as nothing in them is shown: another
- * network namespace does not keep from them, and a read-only mount neither. Those of the project are the person's own work.
+ * Listening file-system sockets that a sandbox could reach: those outside covered folders (`hidden`) or in a shown one. Neither
+ * a network namespace nor a read-only mount blocks them. Sockets in the project belong to the person's work and stay.
  */
 export function openSockets(root: string, hidden: readonly string[], shown: readonly string[] = []): readonly string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);
     const places = lines.flatMap((line) => / (\/.+)$/.exec(line)?.[1] ?? []);
-    // Mimir's own are many, and must not push out those that matter.
+    // Mimir's own sockets are many and must not use up the limit.
     const isShown = (place: string): boolean => shown.some((folder) => isInside(folder, place));
     const open = places.filter(
       (place) => isShown(place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place)),
@@ -63,18 +56,12 @@ export function openSockets(root: string, hidden: readonly string[], shown: read
   }
 }
 
-/** One that a box could get to. What has gone meanwhile is none, and takes no other's cover away. */
-function isOpenSocket(place: string): boolean {
-  try {
-    return lstatSync(place).isSocket() && isReached(place);
-  } catch {
-    return false;
-  }
-}
+/** True for an existing socket that a sandbox can reach; false when it has gone meanwhile. */
+const isOpenSocket = (place: string): boolean => tried(() => lstatSync(place).isSocket() && isReached(place), false);
 
 /**
- * Can a box get there at all? That of root is not root over folders of other users: there it is turned away as anybody
- * else, and bubblewrap could cover nothing either (`/var/spool/postfix/private`). Nobody else's box sees what we don't.
+ * Can a sandbox of root reach the socket? Root's sandbox is not root over other users' folders, and bubblewrap could not cover
+ * anything in them either (`/var/spool/postfix/private`). A sandbox of any other user sees what that user sees.
  */
 function isReached(place: string): boolean {
   if (process.getuid?.() !== 0) return true;
@@ -87,7 +74,7 @@ function isReached(place: string): boolean {
   return steps.every((_, index) => passed(path.sep + steps.slice(1, index + 1).join(path.sep)));
 }
 
-/** Tool chains whose whole folder below the home directory holds programs and nothing secret, and how they are told. */
+/** Toolchains whose whole folder in the home holds programs and nothing secret, with the variable that names the folder. */
 const CHAINS: Readonly<Record<string, string | null>> = {
   '.nvm': null,
   '.fnm': null,
@@ -105,7 +92,7 @@ const CHAINS: Readonly<Record<string, string | null>> = {
 
 export interface Chains {
   readonly folders: readonly string[];
-  /** Variables that say where a tool chain is, since the box has another home. */
+  /** Variables that name the toolchains' folders, because the sandbox has another home. */
   readonly env: Environment;
 }
 
@@ -117,7 +104,7 @@ export function toolChains(environment: Environment, home: string, hidden: reado
   const named = entries.filter(isHidden);
   const linked = entries.flatMap((folder) => linksOf(folder)).filter(isHidden);
   const chains = new Set([...named, ...linked].map((place) => chainOf(realHome, place)));
-  // Programs of ~/.cargo/bin are one program that looks for the real ones there.
+  // The programs in ~/.cargo/bin are launchers for those in ~/.rustup.
   if (named.includes(path.join(realHome, '.cargo/bin'))) chains.add('.rustup');
   const whole = [...chains].flatMap((name) => (name === null ? [] : realPlace(path.join(realHome, name))));
   const env: Record<string, string> = {};
@@ -125,12 +112,12 @@ export function toolChains(environment: Environment, home: string, hidden: reado
     const variable = name === null ? null : CHAINS[name];
     if (name === null || typeof variable !== 'string') continue;
     const folder = path.join(realHome, name);
-    // Shown where it really is: the link to it is hidden with the home.
+    // The real path: a link to it is hidden together with the home.
     env[variable] = realPlace(folder)[0] ?? folder;
   }
   const trees = linked.filter((place) => !named.includes(path.dirname(place))).map((place) => treeOf(realHome, place));
   const apart = [...named, ...trees].filter((place) => !whole.some((tree) => isInside(tree, place)));
-  // Never a folder that holds the home, or the home itself: one odd link in a PATH entry would show all of it.
+  // Never the home or a folder around it: one odd link on the PATH would show all of it.
   const shown = [...whole, ...apart].filter((place) => isHidden(place) && !isInside(place, realHome));
   return { folders: [...new Set(shown)].toSorted((a, b) => a.length - b.length), env };
 }
@@ -140,7 +127,7 @@ function chainOf(home: string, place: string): string | null {
   return isInside(home, place) && Object.hasOwn(CHAINS, first) ? first : null;
 }
 
-/** Where links of a folder of programs lead. */
+/** The targets of the links in a folder of programs. */
 function linksOf(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true }).slice(0, 2000);
@@ -150,7 +137,7 @@ function linksOf(folder: string): readonly string[] {
   }
 }
 
-/** The tree that a program lies in: what is above its `bin`, or its own folder. Never all of `~/.local` or its like. */
+/** The folder above a program's `bin`, or the program's own folder; never all of `~/.local` or the like. */
 function treeOf(home: string, program: string): string {
   const folder = path.dirname(program);
   const above = path.dirname(folder);
@@ -158,8 +145,8 @@ function treeOf(home: string, program: string): string {
 }
 
 /**
- * Where the git directory of a worktree lies outside the root: itself and the repository that it belongs to. The latter
- * counts only when it holds the former.
+ * The folders of a worktree's git directory that lie outside the root: the repository it belongs to, if that contains the git
+ * directory; otherwise the git directory alone.
  */
 export function gitFolders(root: Root): readonly string[] {
   if (root.git.is === 'none' || isInside(root.path, root.git.directory)) return [];
@@ -172,14 +159,14 @@ export function gitFolders(root: Root): readonly string[] {
   }
 }
 
-/** The system's own bubblewrap is looked for first, and never one that an agent or the project could have put there. */
+/** Searched before PATH. A bubblewrap that an agent or the project could have put there is never used. */
 const SYSTEM_PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin', '/run/current-system/sw/bin'];
 
 /** The real path of a bubblewrap that belongs to root and lies outside `root`; or null. */
 export const findBubblewrap = (root: string, environment: Environment): string | null =>
   allOutside(root, environment).find(isRoots) ?? null;
 
-/** Why there is none that can be used, and what to do. */
+/** Why no usable bubblewrap was found, and what to do. */
 export function whyNoBubblewrap(root: string, environment: Environment): string {
   const [found] = allOutside(root, environment);
   return found === undefined
@@ -195,7 +182,7 @@ function allOutside(root: string, environment: Environment): readonly string[] {
   });
 }
 
-/** What it says of its own version, `0.8.0`; null where there is none or it says nothing like that. For people: no run needs it. */
+/** The version, such as `0.8.0`, for people only; null without bubblewrap or with an unexpected answer. */
 export async function bubblewrapVersion(root: string): Promise<string | null> {
   const env = toolEnvironment(root);
   const file = findBubblewrap(root, env);
@@ -206,7 +193,101 @@ export async function bubblewrapVersion(root: string): Promise<string | null> {
 }
 const VERSION_MS = 2000;
 
-/** It and its folder can be changed by root alone. */
+/** True if only root can change the program and its folder. */
 function isRoots(file: string): boolean {
   return [lstatSync(file), statSync(path.dirname(file))].every(({ uid, mode }) => uid === 0 && (mode & 0o022) === 0);
 }
+
+// What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is.
+
+/** The folders that are in every list and in the project; no list makes anything outside the project writable. */
+export function writablePlaces(root: string, lists: readonly (readonly string[])[]): readonly string[] {
+  let writable: readonly string[] = [root];
+  for (const list of lists) {
+    const real = list.flatMap(realPlace);
+    writable = writable.flatMap((place) =>
+      real.flatMap((other) => {
+        if (isInside(place, other)) return [other];
+        return isInside(other, place) ? [place] : [];
+      }),
+    );
+  }
+  const all = [...new Set(writable)];
+  return all.filter((place) => !all.some((other) => other !== place && isInside(other, place)));
+}
+
+/** The folders between writable folders and the places in them: moving one would evade a rule on a path. */
+export function foldersAbove(writable: readonly string[], places: readonly string[]): readonly string[] {
+  const above = places.flatMap((place) => {
+    const top = writable.find((folder) => folder !== place && isInside(folder, place));
+    if (top === undefined) return [];
+    const steps = path
+      .relative(top, path.dirname(place))
+      .split(path.sep)
+      .filter((step) => step !== '');
+    return steps.map((_, index) => path.join(top, ...steps.slice(0, index + 1)));
+  });
+  return [...new Set(above)].toSorted((a, b) => a.length - b.length);
+}
+
+/** For a missing place, the first missing folder on the way to it, which must not be created; otherwise empty. */
+export function firstAbsent(place: string): readonly string[] {
+  if (isThere(place)) return [];
+  let absent = place;
+  while (!isThere(path.dirname(absent))) absent = path.dirname(absent);
+  // A link on the way may lead anywhere, so the real parent counts. Below a file nothing can be created.
+  const parents = realPlace(path.dirname(absent)).filter(isFolder);
+  return parents.map((parent) => path.join(parent, path.basename(absent)));
+}
+
+/** False also below a file, whatever error the system gives. */
+const isThere = (place: string): boolean => {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** What of the project is writable, in place of all of it. Absolute paths; left out, nothing is otherwise. */
+export interface Opened {
+  readonly writable?: readonly string[];
+  /** Read-only folders inside writable ones. */
+  readonly closed?: readonly string[];
+  /** Folders to create first, parents before children; those that stay empty are removed at the end. */
+  readonly absent?: readonly string[];
+}
+
+/** What stays read-only in writable folders. */
+export const closedPlaces = (opened: Opened | undefined, writable: readonly string[]): readonly string[] =>
+  (opened?.closed ?? []).filter((place) => writable.some((folder) => isInside(folder, place)));
+
+/** What is writable in those all the same. */
+export const reopenedPlaces = (opened: Opened | undefined, closed: readonly string[]): readonly string[] =>
+  (opened?.writable ?? []).filter((place) => closed.some((folder) => isInside(folder, place))).flatMap(realPlace);
+
+export type Paths = Readonly<Record<'allowRead' | 'denyRead' | 'denyWrite', readonly string[]>>;
+
+export const pathsOf = ({ rules }: Root): Paths => ({
+  allowRead: (rules.allowRead ?? []).map(({ path: place }) => place),
+  denyRead: rules.denyRead.map(({ path: place }) => place),
+  denyWrite: rules.denyWrite.map(({ path: place }) => place),
+});
+
+/** The writable places; never a denied one or a place inside it. */
+export function writableIn(
+  { path: root, rules }: Root,
+  { denyRead, denyWrite }: Paths,
+  opened: Opened | undefined,
+): readonly string[] {
+  const kept = [...denyRead.filter(within(root)), ...denyWrite, ...mountsBelow(root)].flatMap(realPlace);
+  const lists = rules.allowWrite.map(({ paths }) => paths);
+  if (opened?.writable !== undefined) lists.push(opened.writable);
+  return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));
+}
+
+/** A predicate: is a place inside `root`? */
+export const within =
+  (root: string) =>
+  (place: string): boolean =>
+    isInside(root, place);

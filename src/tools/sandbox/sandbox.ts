@@ -1,66 +1,61 @@
 /**
- * The sandbox of a project: whether there is one, found out once with the very flags that commands get, and what to start
- * so that a program runs in it. Never a silent fallback: what can't be boxed is not started.
+ * The sandbox of a project: probes once, with the flags of real commands, whether it works, and turns a command into what to
+ * start so that it runs sandboxed. There is no fallback: what cannot be sandboxed is not started.
  */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { CREDENTIALS } from '../../domain/text/credentials.ts';
-import { isFolder, mountsBelow, realPlace } from '../paths/mounts.ts';
-import { checkRoot, isInside, type PathRules, replaced, type Root } from '../paths/root.ts';
-import { type Environment, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
-import type { OwnProgram } from '../process/launcher.ts';
-import type { ProgramEnd } from '../process/run-program.ts';
-import { BOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
-import { mountsIn } from './agent-tmp.ts';
+import { CREDENTIALS } from '../../domain/text/redact.ts';
+import type { SandboxState, ToolContext } from '../../ports/tool.ts';
+import {
+  checkRoot,
+  isFolder,
+  isInside,
+  mountsBelow,
+  type PathRules,
+  realPlace,
+  replaced,
+  type Root,
+} from '../paths/root.ts';
+import { type Environment, type OwnProgram, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
+import { NEVER_RAN, type ProgramEnd, runProgram } from '../process/run-program.ts';
+import { SANDBOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 import { type Bounds, type Homes, NO_HOME, openHomes } from './home.ts';
-import { type Masks, masksOf } from './mount-placeholders.ts';
-import { boxArguments, type BoxPlan, type HomeParts, limited } from './mounts.ts';
+import { boxArguments, type SandboxPlan, type HomeParts, limited, type Masks, masksOf, systemOnly } from './mounts.ts';
+import * as machine from './places.ts';
 import {
-  closedPlaces,
-  firstAbsent,
-  foldersAbove,
-  type Paths,
-  pathsOf,
-  reopenedPlaces,
-  within,
-  writableIn,
-} from './paths.ts';
-import {
-  type Chains,
-  findBubblewrap,
-  gitFolders,
-  hiddenFiles,
-  hiddenFolders,
-  openSockets,
-  toolChains,
-  whyNoBubblewrap,
-} from './places.ts';
-import { type Found, lookThrough, NEVER_MADE } from './protected-scan.ts';
-import { systemOnly } from './reading.ts';
-import { type Boxed, runBoxed, type Sandbox, startBoxed, stateFault, type Wrapped } from './run.ts';
-import { coveredFor, doorInBox, withDoor } from './socket-mount.ts';
-import { NOT_WALKED, projectWalk, TOO_LARGE, type Walked } from './walk.ts';
+  type Found,
+  lookThrough,
+  NEVER_MADE,
+  NOT_WALKED,
+  projectWalk,
+  TOO_LARGE,
+  type Walked,
+} from './protected-scan.ts';
+import { coveredFor, mountSocket, mountsIn, withSocket } from './socket-mount.ts';
 
 const PROBE_MS = 5000;
 
 export interface SandboxOptions {
+  /** The project folder, as found or typed. */
   readonly root: string;
+  /** The person's home directory; never a root. */
   readonly home: string;
+  /** Mimir's state directory; never inside a root. */
   readonly stateDir: string;
-  /** What policy says of paths; absent: nothing. The tools get the same. */
+  /** The path rules of policy, the same as those of the tools; absent: none. */
   readonly paths?: PathRules;
-  /** What commands get; by default the clean part of this process's environment. */
+  /** The environment of commands; by default the tools' part of this process's environment. */
   readonly environment?: Environment;
-  /** Mimir itself, for commands that have a door; absent: they get the socket alone. */
+  /** Mimir itself, for commands that get an agent socket; absent: they get the socket without the program. */
   readonly program?: OwnProgram;
-  /** Folders in which sockets of Mimir's own are made: always covered. */
+  /** Folders with Mimir's own sockets; always covered. */
   readonly hide?: readonly string[];
-  /** Bytes that caches and `/tmp` may have before they are emptied, where they are not the usual ones. */
+  /** Limits of caches and `/tmp` in bytes, instead of the usual ones. */
   readonly bounds?: Bounds;
 }
 
-/** The sandbox that says there is none, and boxes nothing. */
+/** A missing sandbox: it reports `because` and runs nothing. */
 export const noSandbox = (because: string): Sandbox => ({
   state: { is: 'none', because },
   wrap: () => Promise.resolve(fail(because)),
@@ -68,19 +63,19 @@ export const noSandbox = (because: string): Sandbox => ({
   walk: () => Promise.resolve(NOT_WALKED),
 });
 
-/** Finds bubblewrap and tries it. Never rejects: where it does not work, the state says why and what to do. */
+/** Finds bubblewrap and probes it. Never rejects: if it does not work, the state says why and what to do. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return noSandbox(root.fault);
   if (process.platform !== 'linux') return noSandbox('the sandbox needs Linux');
   const environment = options.environment ?? toolEnvironment(root.value.path);
-  const program = findBubblewrap(root.value.path, environment);
-  if (program === null) return noSandbox(whyNoBubblewrap(root.value.path, environment));
+  const program = machine.findBubblewrap(root.value.path, environment);
+  if (program === null) return noSandbox(machine.whyNoBubblewrap(root.value.path, environment));
   const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
   if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
   const masks = masksOf(options.stateDir, root.value.path);
   const fresh = {
-    chains: new Map<string, Chains>(),
+    chains: new Map<string, machine.Chains>(),
     known: { readOnly: new Set<string>(), secret: new Set<string>() },
   };
   const homes = openHomes({
@@ -98,18 +93,18 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const probe = { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment } as const;
   const [fault] = await Promise.all([faultOf(trial, probe), masks.tidy()]);
   if (fault !== null) return noSandbox(fault);
-  // Nothing waits for what earlier processes have left.
+  // The remains of earlier processes are removed in the background.
   void homes.tidy();
   return { state, walk, wrap: (spec) => wrapIn(parts, spec), ended };
 }
 
-/** Null when a box stood. */
-async function faultOf(trial: Sandbox, probe: Boxed): Promise<string | null> {
+/** Why the probe failed; null when it succeeded. */
+async function faultOf(trial: Sandbox, probe: SandboxedCommand): Promise<string | null> {
   const planned = await trial.wrap(probe);
   if (!planned.ok) return planned.fault;
   const course = { timeLimit: PROBE_MS };
-  const first = await startBoxed(planned.value, course);
-  const end = first.is === 'not boxed' ? await runBoxed(trial, probe, course) : first;
+  const first = await startSandboxed(planned.value, course);
+  const end = first.is === 'not boxed' ? await runSandboxed(trial, probe, course) : first;
   return end.is === 'exited' && end.exit === 0 ? null : whyRefused(end, PROBE_MS);
 }
 
@@ -123,29 +118,37 @@ interface Parts {
   readonly probing: boolean;
   readonly walk: () => Promise<Walked>;
   /** By PATH: looked for once, since there may be hundreds of links. */
-  readonly chains: Map<string, Chains>;
-  /** What was ever found: a look is bounded, and folders that a command makes could come before what matters. */
+  readonly chains: Map<string, machine.Chains>;
+  /** Everything found so far: the search is bounded, and folders that a command creates could crowd out important ones. */
   readonly known: Readonly<Record<'readOnly' | 'secret', Set<string>>>;
 }
 
 const OF_STATUS = ['--json-status-fd', '3'];
 
-/** Looked at anew for each program: what the project holds changes, and a link may have come in. */
-async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string>> {
+/** Inspects the project anew for each program: its content changes, and a link may have appeared. */
+async function wrapIn(parts: Parts, spec: SandboxedCommand): Promise<Result<Wrapped, string>> {
   const { home, stateDir, paths: rules } = parts.options;
   const root = checkRoot(parts.root.path, { home, state: stateDir, rules });
   if (!root.ok) return root;
   const gone = replaced(parts.root);
   if (gone !== null) return fail(gone);
-  const paths = pathsOf(root.value);
+  const paths = machine.pathsOf(root.value);
   const wrap = (): Promise<Result<Wrapped, string>> => wrapFor(parts, spec, root.value, paths);
   return withFolders(parts.masks, spec.opened?.absent ?? [], stateDir, wrap);
 }
 
-async function wrapFor(parts: Parts, spec: Boxed, root: Root, paths: Paths): Promise<Result<Wrapped, string>> {
+async function wrapFor(
+  parts: Parts,
+  spec: SandboxedCommand,
+  root: Root,
+  paths: machine.Paths,
+): Promise<Result<Wrapped, string>> {
   const { stateDir } = parts.options;
-  const writable = spec.box === 'read-only' ? [] : writableIn(root, paths, spec.opened);
-  const never = [...NEVER_MADE.map((name) => path.join(root.path, name)), ...paths.denyWrite.flatMap(firstAbsent)];
+  const writable = spec.box === 'read-only' ? [] : machine.writableIn(root, paths, spec.opened);
+  const never = [
+    ...NEVER_MADE.map((name) => path.join(root.path, name)),
+    ...paths.denyWrite.flatMap(machine.firstAbsent),
+  ];
   const covered = never.filter((place) => writable.some((folder) => isInside(folder, place)));
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(stateFault(stateDir, begun.fault));
@@ -168,7 +171,8 @@ async function wrapFor(parts: Parts, spec: Boxed, root: Root, paths: Paths): Pro
 }
 
 const NO_LINK = 'is a symbolic link; replace it by a real folder to run commands here';
-const whyHidden = ({ reads }: Boxed, whole: boolean): string | null => (reads === true && !whole ? TOO_LARGE : null);
+const whyHidden = ({ reads }: SandboxedCommand, whole: boolean): string | null =>
+  reads === true && !whole ? TOO_LARGE : null;
 
 /** The bounded look for what is protected, and the walk for what is secret; while the sandbox is tried out, without the walk. */
 async function lookAt(parts: Parts, root: string): Promise<{ readonly found: Found; readonly whole: boolean }> {
@@ -187,7 +191,7 @@ function withKnown({ known }: Parts, found: Found): Found {
 }
 
 interface Looked {
-  readonly paths: Paths;
+  readonly paths: machine.Paths;
   readonly writable: readonly string[];
   readonly covered: readonly string[];
   readonly found: Found;
@@ -198,86 +202,88 @@ const aroundOf = (root: Root, { home, stateDir }: SandboxOptions): Surroundings 
   home,
   root: root.path,
   stateDir,
-  denied: pathsOf(root).denyRead.flatMap(realPlace),
+  denied: machine.pathsOf(root).denyRead.flatMap(realPlace),
 });
 
-/** Null where the agent's folder can't be used for `/tmp`, with these places in it. */
-function tmpFor(folder: string | null, places: readonly string[]): BoxPlan['tmp'] {
+/** Null if the agent's folder cannot serve as `/tmp` with these places in it. */
+function tmpFor(folder: string | null, places: readonly string[]): SandboxPlan['tmp'] {
   const mounts = folder === null ? null : mountsIn(folder, places);
-  return folder === null || mounts === null ? null : { folder, mounts: mounts.filter((place) => place !== BOX_HOME) };
+  return folder === null || mounts === null
+    ? null
+    : { folder, mounts: mounts.filter((place) => place !== SANDBOX_HOME) };
 }
 
 function planOf(
   parts: Parts,
   root: Root,
-  { file, cwd, env, secrets, door, opened, reads }: Boxed,
+  { file, cwd, env, secrets, door, opened, reads }: SandboxedCommand,
   { paths, writable, covered, found, inHome }: Looked,
-): { readonly box: BoxPlan; readonly env: Environment } {
+): { readonly box: SandboxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
   const apart = (place: string): boolean => !isInside(root.path, place);
-  const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
-  // A runtime folder may lie anywhere, also in the project.
-  const ownDoors = doors.filter(within(root.path));
+  const agentSockets = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
+  // A runtime folder may be anywhere, even in the project.
+  const ownAgentSockets = agentSockets.filter(machine.within(root.path));
   const less = systemOnly(reads, stateDir);
-  const hidden = hiddenFolders(
+  const hidden = machine.hiddenFolders(
     [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
-    doors.filter(apart),
+    agentSockets.filter(apart),
   );
-  const shown = door === undefined ? null : doorInBox(door, program, { root: root.path, stateDir, hidden });
-  // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
+  const shown = door === undefined ? null : mountSocket(door, program, { root: root.path, stateDir, hidden });
+  // The probe runs system programs only; searching for toolchains would just delay the first screen.
   const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
   const chains = parts.probing && ofSystem ? { folders: [], env: {} } : chainsOf(parts, env, hidden);
-  // What is read-only in any case is left as it is: shown once more, it could show what is hidden.
+  // What is read-only anyway gets no second mount, which could show hidden content.
   const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
   const unread = paths.denyRead.flatMap(realPlace);
   const around = aroundOf(root, parts.options);
   const open = openPlaces([...paths.allowRead, ...inHome.shown], around);
-  const ofProject = [...found.secret, ...unread.filter(within(root.path))];
+  const ofProject = [...found.secret, ...unread.filter(machine.within(root.path))];
   const secret = [
     ...new Set([
       ...(secrets === 'seen' ? [] : ofProject),
-      ...hiddenFiles(),
-      ...openSockets(root.path, hidden, open),
+      ...machine.hiddenFiles(),
+      ...machine.openSockets(root.path, hidden, open),
       ...closedIn(open, around),
       ...unread.filter(apart),
-      ...ownDoors,
+      ...ownAgentSockets,
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
-  const closed = closedPlaces(opened, writable);
+  const closed = machine.closedPlaces(opened, writable);
   const kept = [...covered, ...[...paths.denyWrite, ...mountsBelow(root.path)].flatMap(realPlace).filter(inWritable)];
-  const visible = [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open];
+  const visible = [...chains.folders.flatMap(realPlace), ...machine.gitFolders(root), ...open];
   const binds = [...less.binds, ...(shown?.binds ?? [])];
   const box = {
     cwd,
     hidden,
     root: root.path,
     writable,
-    pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors, ...closed]),
+    pinned: machine.foldersAbove(writable, [...kept, ...ofProject, ...ownAgentSockets, ...closed]),
     closed,
-    reopened: reopenedPlaces(opened, closed),
+    reopened: machine.reopenedPlaces(opened, closed),
     shown: visible,
     binds,
     home: inHome,
     tmp: tmpFor(inHome.tmp, [root.path, ...visible, ...binds.map(([, to]) => to)]),
-    // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
+    // Covers vanish when the last writing sandbox ends, so a read-only sandbox does not name them.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };
-  const known = { ...env, ...inHome.env, ...chains.env, HOME: BOX_HOME };
-  return { box, env: shown === null ? known : withDoor(known, shown.env) };
+  const known = { ...env, ...inHome.env, ...chains.env, HOME: SANDBOX_HOME };
+  return { box, env: shown === null ? known : withSocket(known, shown.env) };
 }
 
-function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): Chains {
+function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): machine.Chains {
   const key = [env['PATH'] ?? '', ...hidden].join(path.delimiter);
   const known = chains.get(key);
   if (known !== undefined) return known;
-  const found = toolChains(env, options.home, hidden);
+  const found = machine.toolChains(env, options.home, hidden);
   chains.set(key, found);
   return found;
 }
 
-/** What lies in a hidden folder is not there to be covered, but for what the project holds and what a rule opens. */
+/** True if a place is visible in the sandbox, and therefore needs a cover. */
 const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>
   open.some((folder) => isInside(folder, place)) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
 
@@ -301,7 +307,7 @@ function whyRefused({ is, stderr }: ProgramEnd, milliseconds: number): string {
 
 // Folders that are there for the time of a box, since a mount needs something to stand on.
 
-/** Makes `absent` (absolute, the upper ones first), then the box. What nothing was put in is gone when the box has ended. */
+/** Creates `absent` (absolute, parents first) before the sandbox, as mount points; those that stay empty are removed at its end. */
 async function withFolders(
   masks: Masks,
   absent: readonly string[],
@@ -325,13 +331,13 @@ interface Surroundings {
   readonly home: string;
   readonly root: string;
   readonly stateDir: string;
-  /** Real places that nobody may read. */
+  /** Real paths that must not be read. */
   readonly denied: readonly string[];
 }
 
 /**
- * Of these places, those that can be shown, real. None that holds the home, the project or Mimir's state, none of these
- * but the home's own parts, and none that a rule hides.
+ * The real paths of those `places` that may be shown. Excluded are places around the home, the project or Mimir's state, places
+ * inside the project or the state, credentials, and what a rule hides.
  */
 function openPlaces(places: readonly string[], around: Surroundings): readonly string[] {
   const [home, root, stateDir] = [around.home, around.root, around.stateDir].map(
@@ -347,10 +353,101 @@ function openPlaces(places: readonly string[], around: Surroundings): readonly s
   );
 }
 
-/** What in these open places stays hidden: where credentials lie, and what rules hide. */
+/** The places inside shown ones that stay hidden: credentials, and what rules hide. */
 const closedIn = (open: readonly string[], { home, denied }: Surroundings): readonly string[] =>
   open.length === 0
     ? []
     : [...denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(home, name)))].filter((place) =>
         open.some((folder) => isInside(folder, place)),
       );
+
+// Runs programs in a sandbox to their end, or not at all.
+
+export interface SandboxedCommand {
+  readonly box: Exclude<ToolContext['sandbox'], 'none'>;
+  /** Absolute path, as seen in the sandbox. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Environment;
+  /** `seen`: leaves `.env*` files visible, for programs that never show their content. */
+  readonly secrets?: 'seen';
+  /** A command that only reads and that nobody was asked about: it sees less, and runs only where every secret is covered. */
+  readonly reads?: boolean | undefined;
+  readonly opened?: machine.Opened | undefined;
+  /** As `ToolContext.door`. */
+  readonly door?: string | undefined;
+  /** The agent whose `/tmp` it gets; absent: an empty one. */
+  readonly agent?: string | undefined;
+  /** As `ToolContext.judges`. */
+  readonly judges?: boolean | undefined;
+}
+
+/** What to start instead. It must get exactly this environment, because the sandbox can read bubblewrap's own. */
+interface Wrapped {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  /** A note for the reader of the output. */
+  readonly note: string | null;
+  /** Call this when no process of the command is left. */
+  end(): Promise<void>;
+}
+
+export interface Sandbox {
+  readonly state: SandboxState;
+  /** How to start a program sandboxed, or why it cannot be; then it must not be started at all. */
+  wrap(spec: SandboxedCommand): Promise<Result<Wrapped, string>>;
+  /** Removes the `/tmp` of an ended agent, or of all agents (null). */
+  ended(agent: string | null): Promise<void>;
+  /** What the project holds that no command may read, and repositories below it. */
+  walk(): Promise<Walked>;
+}
+
+/** How a program is run, beside what it is. */
+export interface Course {
+  readonly timeLimit: number;
+  readonly signal?: AbortSignal;
+  readonly input?: string;
+  onOutput?(chunk: string): void;
+}
+
+/**
+ * Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. Where bubblewrap
+ * refuses, nothing of it has run: it is tried once more, since a socket that was to be covered may have gone meanwhile.
+ */
+export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, course: Course): Promise<ProgramEnd> {
+  for (let again = true; ; again = false) {
+    const wrapped = await sandbox.wrap(spec);
+    if (!wrapped.ok) return notBoxed(wrapped.fault);
+    const end = await startSandboxed(wrapped.value, course);
+    const { note } = wrapped.value;
+    if (end.is !== 'not boxed' || !again) return note === null ? end : { ...end, note };
+  }
+}
+
+async function startSandboxed(wrapped: Wrapped, course: Course): Promise<ProgramEnd> {
+  try {
+    const signal = course.signal ?? new AbortController().signal;
+    const { file, argv, env } = wrapped;
+    return await runProgram({ ...course, signal, file, args: argv, env, cwd: '/', boxed: true });
+  } finally {
+    await wrapped.end();
+  }
+}
+
+/** The result text of a tool whose program could not be started in the sandbox. */
+export const notRun = ({ stderr }: ProgramEnd): string => `not run: the sandbox could not start this: ${stderr.trim()}`;
+
+/** Why nothing can be sandboxed; `fault` is the problem with the state directory. */
+export const stateFault = (stateDir: string, fault: string): string =>
+  `the state directory ${stateDir} can't be used for it: ${fault}`;
+
+const notBoxed = (fault: string): ProgramEnd => ({
+  is: 'not boxed',
+  ...NEVER_RAN,
+  stdout: '',
+  stderr: fault,
+  whole: true,
+  milliseconds: 0,
+});

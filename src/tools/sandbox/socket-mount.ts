@@ -1,40 +1,41 @@
 /**
- * The door of an agent in a box: its one socket at a fixed place, the program `mimir` beside it, and Mimir's own code
- * where it lies outside. Nothing else of the folders that these come from is shown. The door decides who is asking, not
- * the program: a command that speaks to the socket itself is the same agent.
+ * Mounts an agent's socket in its sandbox at a fixed path, with the program `mimir` and Mimir's own code beside it. The socket
+ * identifies the agent, not the program: a command that uses the socket directly is the same agent.
  */
-import { lstatSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { Environment } from '../process/environment.ts';
-import { launcherFolder, type OwnProgram } from '../process/launcher.ts';
-import { isInside } from '../paths/root.ts';
+import { isFolder, isInside, leftByDead, ownMark, realPlace } from '../paths/root.ts';
+import { type Environment, launcherFolder, type OwnProgram } from '../process/environment.ts';
+import { bytesIn, type Helpers, removeFolder } from '../process/kept-folders.ts';
+import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 import type { Bind } from './mounts.ts';
-import { isFolder, realPlace } from '../paths/mounts.ts';
+import { tried } from '../../domain/result.ts';
 
-/** Says where the door is. */
-const DOOR_VARIABLE = 'MIMIR_SOCKET';
+/** The variable with the path of the socket. */
+const SOCKET_VARIABLE = 'MIMIR_SOCKET';
 
-/** Every Linux has it, and nothing in it is for commands. */
+/** Exists on every Linux and holds nothing that commands need. */
 const RUN = '/run';
 
-export interface DoorInBox {
+export interface SocketMount {
   readonly binds: readonly Bind[];
-  /** `PATH` is put before the one there is. */
-  readonly env: { readonly [DOOR_VARIABLE]: string; readonly PATH?: string };
+  /** `PATH` is prepended to the present one. */
+  readonly env: { readonly [SOCKET_VARIABLE]: string; readonly PATH?: string };
 }
 
-interface Ground {
+interface MountPlaces {
   readonly root: string;
   readonly stateDir: string;
-  /** Folders that the box covers. */
+  /** Folders that the sandbox covers. */
   readonly hidden: readonly string[];
 }
 
-/** What a box covers for it, however empty it is: where the door is shown, the folder of doors, and that of the scripts. */
+/** What a sandbox covers for the mount, even if empty: its place, the folder of sockets, and that of the launcher scripts. */
 export const coveredFor = (door: string, stateDir: string): readonly string[] => [RUN, path.dirname(door), stateDir];
 
-/** Null where there is no such socket any more: the command goes without. */
-export function doorInBox(door: string, program: OwnProgram | undefined, ground: Ground): DoorInBox | null {
+/** Null if the socket no longer exists; the command then runs without one. */
+export function mountSocket(door: string, program: OwnProgram | undefined, ground: MountPlaces): SocketMount | null {
   const [run] = realPlace(RUN).filter(isFolder);
   if (run === undefined || !isSocket(door)) return null;
   const place = path.join(run, 'mimir');
@@ -42,27 +43,27 @@ export function doorInBox(door: string, program: OwnProgram | undefined, ground:
   const socket = path.join(place, 'door');
   return {
     binds: [[door, socket], ...(own?.binds ?? [])],
-    env: { [DOOR_VARIABLE]: socket, ...(own === null ? {} : { PATH: own.path }) },
+    env: { [SOCKET_VARIABLE]: socket, ...(own === null ? {} : { PATH: own.path }) },
   };
 }
 
-/** The same outside of a box, where it is no boundary: a command could look for the doors of others. */
-export function doorOutside(
+/** The variables for a command outside a sandbox. This is no boundary: the command could find other agents' sockets. */
+export function socketOutside(
   door: string,
   program: OwnProgram | undefined,
   { stateDir, env }: { readonly stateDir: string; readonly env: Environment },
 ): Environment {
   const folder = program === undefined ? null : launcherFolder(program, stateDir, null);
-  return withDoor(env, { [DOOR_VARIABLE]: door, ...(folder === null ? {} : { PATH: folder }) });
+  return withSocket(env, { [SOCKET_VARIABLE]: door, ...(folder === null ? {} : { PATH: folder }) });
 }
 
-export const withDoor = (env: Environment, { PATH, ...more }: DoorInBox['env']): Environment => ({
+export const withSocket = (env: Environment, { PATH, ...more }: SocketMount['env']): Environment => ({
   ...env,
   ...more,
   ...(PATH === undefined ? {} : { PATH: `${PATH}${path.delimiter}${env['PATH'] ?? ''}` }),
 });
 
-function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden }: Ground): Own | null {
+function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden }: MountPlaces): Own | null {
   const caches = path.join(place, 'cache');
   const folder = launcherFolder(program, stateDir, caches);
   if (folder === null) return null;
@@ -71,7 +72,7 @@ function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden
     isInside(root, part) || !['/tmp', ...hidden].some((covered) => isInside(covered, part));
   const parts = [...new Set([...program.parts, program.node])].filter((part) => !isSeen(part));
   const apart = parts.filter((part) => !parts.some((other) => other !== part && isInside(other, part)));
-  // A folder that is a link is shown under the name that it is asked for by.
+  // A link is shown under the name by which the program is started.
   const code = apart.flatMap((part): readonly Bind[] => realPlace(part).map((real) => [real, part]));
   const cache = (program.cache === null ? [] : realPlace(program.cache)).filter(isFolder);
   return {
@@ -79,7 +80,7 @@ function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden
     binds: [
       ...code,
       [path.join(folder, 'mimir'), path.join(bin, 'mimir')],
-      // By the name that Mimir gives it below a folder of caches.
+      // The name that Mimir uses below a folder of caches.
       ...cache.map((real): Bind => [real, path.join(caches, 'mimir')]),
     ],
   };
@@ -90,10 +91,69 @@ interface Own {
   readonly binds: readonly Bind[];
 }
 
-function isSocket(place: string): boolean {
+const isSocket = (place: string): boolean => tried(() => lstatSync(place).isSocket(), false);
+
+// The `/tmp` folder of each agent, in the state folder, from its first command to its end. Folders of killed processes are
+// removed by a later one.
+
+export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
+
+interface AgentFolders {
+  /** The agent's folder, created if missing. */
+  of(agent: string): string;
+  bytes(agent: string): Promise<number | null>;
+  /** Removes the folder of this agent, or of all (null). */
+  remove(agent: string | null): Promise<void>;
+  /** Removes the folders of ended processes. */
+  tidy(): Promise<void>;
+}
+
+export function agentFolders(stateDir: string, root: string, helpers: Helpers): AgentFolders {
+  const key = createHash('sha256').update(root).digest('hex').slice(0, 24);
+  const all = path.join(stateDir, 'scratch', key);
+  const own = path.join(all, ownMark());
+  const folders = new Map<string, string>();
+  let made = 0;
+  return {
+    of(agent) {
+      const known = folders.get(agent);
+      const folder = known ?? path.join(own, String((made += 1)));
+      folders.set(agent, folder);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return folder;
+    },
+    bytes(agent) {
+      const folder = folders.get(agent);
+      return folder === undefined ? Promise.resolve(0) : bytesIn(helpers, [folder]);
+    },
+    async remove(agent) {
+      const mine = [...folders].filter(([name]) => agent === null || name === agent);
+      for (const [name] of mine) folders.delete(name);
+      await Promise.all(mine.map(([, folder]) => removeFolder(helpers, folder)));
+      if (agent === null && made > 0) await removeFolder(helpers, own);
+    },
+    async tidy() {
+      for (const mark of leftByDead(all)) await removeFolder(helpers, path.join(all, mark));
+    },
+  };
+}
+
+/**
+ * Creates, in an agent's folder, the folders of `/tmp` that lead to the home and to `places`. Each gets a mount of its own, so
+ * that no command can replace it with a link. Null if the agent has put something else there or a place is a file: then the
+ * agent's folder cannot be used.
+ */
+export function mountsIn(folder: string, places: readonly string[]): readonly string[] | null {
+  const below = places.filter((place) => place.startsWith('/tmp/'));
+  const names = [...new Set([SANDBOX_HOME, ...below].map((place) => place.split('/')[2] ?? ''))];
+  const isMade = (name: string): boolean => {
+    if (places.includes(`/tmp/${name}`) && !isFolder(`/tmp/${name}`)) return false;
+    mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
+    return lstatSync(path.join(folder, name)).isDirectory();
+  };
   try {
-    return lstatSync(place).isSocket();
+    return names.every(isMade) ? names.map((name) => `/tmp/${name}`) : null;
   } catch {
-    return false;
+    return null;
   }
 }

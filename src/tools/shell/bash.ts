@@ -1,6 +1,6 @@
 /**
- * Runs one command in a fresh shell. Whether it may run at all is policy's and the person's; here it gets a clean
- * environment, a time limit, and an end that leaves nothing running.
+ * The `bash` tool: runs one command in a fresh shell with a clean environment and a time limit, and leaves nothing running.
+ * Whether the command may run is decided by policy and the person.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -9,20 +9,24 @@ import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import type { ReadingLook, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
-import { harmlessGit } from '../git/hardening.ts';
+import { harmlessGit, runGit } from '../git/hardening.ts';
 import { capOutput, done, refused, RESULT_BYTES } from '../process/output.ts';
-import { hiddenBelow } from '../paths/path-policy.ts';
-import { gitOf, type Root } from '../paths/root.ts';
+import { gitOf, hiddenBelow, type Root } from '../paths/root.ts';
 import { workingFolder } from '../workspace.ts';
-import { ATTRIBUTES, keepAttributes } from '../sandbox/reading.ts';
-import { type Boxed, type Course, notRun, runBoxed, type Sandbox, stateFault } from '../sandbox/run.ts';
-import { doorOutside } from '../sandbox/socket-mount.ts';
-import { TOO_LARGE } from '../sandbox/walk.ts';
-import { watchNested } from '../writes/set-aside.ts';
+import { ATTRIBUTES, keepAttributes } from '../sandbox/mounts.ts';
+import {
+  type SandboxedCommand,
+  type Course,
+  notRun,
+  runSandboxed,
+  type Sandbox,
+  stateFault,
+} from '../sandbox/sandbox.ts';
+import { socketOutside } from '../sandbox/socket-mount.ts';
+import { TOO_LARGE } from '../sandbox/protected-scan.ts';
+import { watchNested } from '../writes/kept.ts';
 import type { Writes } from '../writes/writes.ts';
-import { closingInherited } from '../process/descriptors.ts';
-import { type Environment, programOn } from '../process/environment.ts';
-import { type OwnProgram, quoted } from '../process/launcher.ts';
+import { closingInherited, type Environment, type OwnProgram, programOn, quoted } from '../process/environment.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 
 const WORDS =
@@ -47,9 +51,9 @@ export interface BashPlace {
   readonly environment: Environment;
   readonly sandbox: Sandbox;
   readonly stateDir: string;
-  /** Mimir itself, for commands that have a door; absent: they get the socket alone. */
+  /** Mimir itself, for commands that get an agent socket; absent: they get the socket without the program. */
   readonly program?: OwnProgram | undefined;
-  /** Holds commands to what their task may change. */
+  /** Limits commands to the files that their task may change. */
   readonly writes: Writes;
 }
 
@@ -60,7 +64,7 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
   capability: 'shell',
   repeat: 'never',
   label: ({ command }) => command,
-  // Where it starts is part of what a person allows.
+  // The start folder is part of what a person approves.
   preview: ({ command }, { workingDir }) =>
     Promise.resolve(workingDir === undefined ? command : `cd ${quoted(workingDir)}\n${command}`),
   inputs: ({ command }, context) =>
@@ -102,23 +106,27 @@ const NOTHING_SAID = { text: '', changed: false };
 async function ran(
   place: BashPlace,
   context: ToolContext,
-  what: Pick<Boxed, 'file' | 'args' | 'cwd' | 'env'>,
+  what: Pick<SandboxedCommand, 'file' | 'args' | 'cwd' | 'env'>,
   course: Course,
 ): Promise<Ran> {
-  const { box } = context;
+  const { sandbox, socket, agent, judges, reads } = context;
   // Without a box a person looks at each command, and nothing holds it.
-  const globs = box === 'none' ? undefined : context.writes;
-  const held = box === 'read-only' ? null : await place.writes.hold(globs ?? null);
-  const nested = box === 'read-write' ? await watchNested(place.root, place.sandbox) : null;
-  const end = await (box === 'none'
+  const globs = sandbox === 'none' ? undefined : context.writes;
+  const held = sandbox === 'read-only' ? null : await place.writes.hold(globs ?? null);
+  const nested = sandbox === 'read-write' ? await watchNested(place.root, place.sandbox) : null;
+  const end = await (sandbox === 'none'
     ? runProgram({
         ...what,
         args: openArguments(what),
-        env: openEnvironment(place, context.door),
+        env: openEnvironment(place, socket),
         ...course,
         signal: context.signal,
       })
-    : runBoxed(place.sandbox, { ...what, ...inBox(context, box), opened: held?.opened }, course));
+    : runSandboxed(
+        place.sandbox,
+        { ...what, box: sandbox, door: socket, agent, judges, reads, opened: held?.opened },
+        course,
+      ));
   const said = held === null ? NOTHING_SAID : await held.end();
   const aside = nested === null ? '' : await nested();
   return {
@@ -128,40 +136,33 @@ async function ran(
   };
 }
 
-const inBox = (
-  { door, agent, judges, reads }: ToolContext,
-  box: Boxed['box'],
-): Pick<Boxed, 'box' | 'door' | 'agent' | 'judges' | 'reads'> => ({ box, door, agent, judges, reads });
-
 /** Of a command outside of a box, which gets no descriptor that Mimir was started with. */
-function openArguments({ file, args }: Pick<Boxed, 'file' | 'args'>): readonly string[] {
+function openArguments({ file, args }: Pick<SandboxedCommand, 'file' | 'args'>): readonly string[] {
   const closing = closingInherited();
   return closing === '' ? args : ['--noprofile', '--norc', '-c', `${closing}exec "$@"`, 'mimir', file, ...args];
 }
 
 /** Of a command outside of a box. */
 const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>
-  door === undefined ? environment : doorOutside(door, program, { stateDir, env: environment });
+  door === undefined ? environment : socketOutside(door, program, { stateDir, env: environment });
 
 interface Frame {
   readonly timeout: number;
   readonly bytes: number;
-  /** Where it started, other than in the root. */
+  /** The start folder if it is not the root. */
   readonly folder: string | undefined;
   /** Of what it may change, and what was put back. */
   readonly said: string;
 }
 
 function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame): ToolOutput {
-  if (end.is === 'not boxed') return { ...refused(notRun(end)), unboxed: true };
+  if (end.is === 'not boxed') return { ...refused(notRun(end)), unsandboxedCommand: true };
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
-  // The tools for files go by the root: a model that reads paths in this output should know the difference.
+  // File tools take paths from the root, so a model that reads paths in this output must know the difference.
   const where = folder === undefined ? '' : `; run in ${folder}, but tools for files take paths from the project root`;
-  const told = [end.note, said === '' ? undefined : said]
-    .map((text) => (text === undefined ? '' : `\n${text}`))
-    .join('');
+  const told = [end.note ?? '', said].map((text) => (text === '' ? '' : `\n${text}`)).join('');
   const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}${told}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
   const room = bytes - Buffer.byteLength(head) - 64;
@@ -191,31 +192,28 @@ function endText(end: ProgramEnd, timeout: number): string {
 }
 
 // What policy has to know of the project before a command that only reads runs without a question, and what such a command gets
-// in its environment so that git starts nothing that a repository names.
+// that a repository names.
 
-interface Ground {
-  readonly root: Root;
-  readonly environment: Environment;
-  readonly sandbox: Sandbox;
-}
+type SandboxContext = Pick<BashPlace, 'root' | 'environment' | 'sandbox'>;
 
-/** What the tool git asks for by its switches: nothing of a submodule is looked at, and no content of a `.env` file is shown. */
+/** As the options of the tool git: submodules are ignored, and no content of a `.env` file is shown. */
 const SETTINGS = [
   ['diff.ignoreSubmodules', 'all'],
   ['core.attributesFile', ATTRIBUTES],
 ] as const;
 
-/** May git be among the programs, however its name is quoted? */
+/** True if git may be among the programs, however its name is quoted. */
 const mayRunGit = (command: string): boolean =>
   /\bgit\b|\$'/.test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
 
 /** `folder`: where the command starts, relative to the root. */
-export function readingLook(ground: Ground, command: string, folder = '.'): ReadingLook {
+export function readingLook(ground: SandboxContext, command: string, folder = '.'): ReadingLook {
   const { path: root } = ground.root;
   return { place: { root, folder: path.resolve(root, folder) }, obstacle: () => obstacleOf(ground, command) };
 }
 
-async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<string | null> {
+async function obstacleOf(ground: SandboxContext, command: string): Promise<string | null> {
+  const { root, sandbox } = ground;
   const { whole, repositories } = await sandbox.walk();
   if (!whole) return TOO_LARGE;
   if (!mayRunGit(command)) return null;
@@ -226,7 +224,44 @@ async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<s
   if (hidden !== undefined) return `a rule hides ${hidden}, which git would show from its commits`;
   const [inner] = repositories;
   // git would obey its configuration, in its folder as well as from above, where it is a submodule.
-  return inner === undefined ? null : `${path.relative(root.path, inner)} is a git repository of its own`;
+  if (inner !== undefined) return `${path.relative(root.path, inner)} is a git repository of its own`;
+  return contentById(ground, state.directory, command);
+}
+
+/** What of `command`, or of the repository's names, may stand for a file's content: no path tells then whether it is a secret one. */
+async function contentById(
+  { root, environment, sandbox }: SandboxContext,
+  directory: string,
+  command: string,
+): Promise<string | null> {
+  const ids = idsIn(command);
+  if (ids === null) return 'git may be given an id that is put together by the shell';
+  const git = programOn(environment, 'git');
+  if (git === null) return null;
+  const { signal } = new AbortController();
+  const call = { root, git, environment, sandbox, signal };
+  const refs = await runGit(call, directory, ['for-each-ref', '--format=%(objecttype) %(*objecttype) %(refname)']);
+  if (refs.exit !== 0) return 'git could not tell what its tags stand for';
+  const named = /^(?:blob |tag (?:blob|tag)) (.+)$/m.exec(refs.stdout)?.[1];
+  if (named !== undefined) return `${named} is the content of a file whose name it does not tell`;
+  if (ids.length === 0) return null;
+  // An id is looked at through the tag that it may be; one that is short for several is told as ambiguous.
+  const input = ids.map((id) => `${id}^{}\n`).join('');
+  const end = await runGit({ ...call, input }, directory, ['cat-file', '--batch-check=%(objecttype)']);
+  if (end.exit !== 0) return 'git could not tell what its ids stand for';
+  const found = end.stdout.split('\n').findIndex((line) => /^blob$| ambiguous$/.test(line));
+  return ids[found] === undefined ? null : `${ids[found]} is the content of a file whose name it does not tell`;
+}
+
+/** What may be ids of git's in a command, however it is quoted; null where the shell could make one of pieces. */
+function idsIn(command: string): readonly string[] | null {
+  if (command.includes("$'")) return null;
+  const words = command.replaceAll(/\\\n|[\\'"]/g, '').split(/[\s;|&()<>]+|\.{2,}/);
+  const isMade = words.some((word) => {
+    const bare = word.replaceAll(/\$(?:\w+|\{\w+\})/g, '$');
+    return /^[0-9a-f$?*[\]{},^!-]+$/i.test(bare) && /[$?*[{]/.test(bare) && /[0-9a-f]|\$.*\$/i.test(bare);
+  });
+  return isMade ? null : [...new Set(words.flatMap((word) => word.match(/\b[0-9a-f]{4,64}\b/gi) ?? []))];
 }
 
 /** Of the variables that commands may see, those that say nothing of the person's: what is passed by name is for commands that ask. */
@@ -234,7 +269,7 @@ const PLAIN = /^(?:HOME|LANG|LC_[A-Z]+|TZ|PATH|TERM)$/;
 
 /** The environment of a command that only reads, or why it can't be made. */
 async function readingEnvironment(
-  { root, environment, sandbox, stateDir }: Ground & { readonly stateDir: string },
+  { root, environment, sandbox, stateDir }: SandboxContext & { readonly stateDir: string },
   command: string,
   signal: AbortSignal,
 ): Promise<Result<Environment, string>> {

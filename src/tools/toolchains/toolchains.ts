@@ -1,57 +1,60 @@
 /**
- * Toolchains and their packages, as data: what of the person's home a sandbox shows, what a project's private home keeps
- * between commands, and which variables make the tool work without a network. Only folders that hold packages are named,
- * never the folder above, where credentials and start-up files lie. All folders are relative to a home.
+ * Toolchains as data: which packages of the person's home a sandbox shows, what a project's private home keeps, and which
+ * variables make the tool work offline. Only folders of packages are named, never their parents, which hold credentials and
+ * start-up files. All folders are relative to a home.
  */
-import type { Environment } from '../process/environment.ts';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { isFolder, isInside, realPlace } from '../paths/root.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 
-/** The home of commands, in the sandbox. */
-export const BOX_HOME = '/tmp/home';
+/** The home of commands in the sandbox. */
+export const SANDBOX_HOME = '/tmp/home';
 
 export interface Packages {
-  /** Below the person's home. */
+  /** Folder below the person's home. */
   readonly from: string;
-  /** A variable that names another folder than the usual one, and where the packages lie below that. */
+  /** A variable that moves the folder, and the path of the packages below its value. */
   readonly moved?: readonly [variable: string, below: string];
-  /** Below the sandbox's home, where it is not the same as `from`. */
+  /** Folder below the sandbox's home; by default the same as `from`. */
   readonly to?: string;
   /**
-   * `read-only`: mounted. `copy`: the tool writes into it, so that a private home gets a copy; where there is no private
-   * home, and where it is too large, it is mounted read-only. `only copy`: the tool refuses one that it can't write.
+   * `read-only`: mounted. `copy`: the tool writes into the folder, so a private home gets a copy; without a private home, and
+   * if it is too large, it is mounted read-only. `only copy`: the tool refuses a read-only folder.
    */
   readonly how: 'read-only' | 'copy' | 'only copy';
-  /** Folders in it that hold more than packages: covered. */
+  /** Subfolders that hold more than packages; they are covered. */
   readonly covered?: readonly string[];
 }
 
 export interface Toolchain {
   readonly name: string;
-  /** One of them on the PATH: the toolchain is there. The first one tells its version. */
+  /** The toolchain is present if one of them is on the PATH; the first one reports its version. */
   readonly programs: readonly string[];
-  /** What the first program is asked for its version. */
+  /** The arguments that make the first program print its version. */
   readonly version: readonly string[];
-  /** Files at the top of a project that uses it; a copy is made for no other project. */
+  /** Files at the top of a project that uses it; packages are copied only for such projects. */
   readonly marks: readonly string[];
   readonly packages: readonly Packages[];
   /** Caches of packages and builds that a private home keeps. No start-up and no configuration file lies in them. */
   readonly kept: readonly string[];
-  /** Lock files that several sandboxes share: two of them fill the same cache. Always empty. */
+  /** Lock files that sandboxes filling the same cache share; always empty. */
   readonly locks?: readonly string[];
   readonly env: Environment;
-  /** Beside `env`, where the project can't be written. */
+  /** Added to `env` if the project is read-only. */
   readonly readOnlyEnv?: Environment;
 }
 
-const at = (name: string): string => `${BOX_HOME}/${name}`;
+const at = (name: string): string => `${SANDBOX_HOME}/${name}`;
 
-/** Where Gradle finds the packages of the person's home: below a folder of this name. */
+/** Gradle finds shared packages in a folder of this name. */
 const GRADLE_SHARED = '.cache/gradle-shared';
 
-export const TOOLCHAINS: readonly Toolchain[] = [
+type Given = Pick<Toolchain, 'name' | 'packages' | 'env'> & Partial<Toolchain>;
+
+const GIVEN: readonly Given[] = [
   {
     name: 'cargo',
-    programs: ['cargo'],
-    version: ['--version'],
     marks: ['Cargo.toml'],
     packages: [
       { from: '.cargo/registry/index', moved: ['CARGO_HOME', 'registry/index'], how: 'read-only' },
@@ -66,10 +69,9 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   },
   {
     name: 'go',
-    programs: ['go'],
     version: ['version'],
     marks: ['go.mod'],
-    // Clones of repositories have a configuration each, with addresses and perhaps passwords in them.
+    // Cloned repositories have configurations with addresses and possibly passwords.
     packages: [
       { from: 'go/pkg/mod', moved: ['GOMODCACHE', ''], how: 'read-only', covered: ['cache/vcs'] },
       { from: 'go/pkg/mod', moved: ['GOPATH', 'pkg/mod'], how: 'read-only', covered: ['cache/vcs'] },
@@ -81,20 +83,18 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   {
     name: 'maven',
     programs: ['mvn', 'java'],
-    version: ['--version'],
     marks: ['pom.xml'],
     packages: [
       { from: '.m2/repository', how: 'copy' },
       { from: '.m2/wrapper/dists', how: 'read-only' },
     ],
     kept: ['.m2/repository'],
-    // Java takes the home from the list of users, whatever HOME says.
-    env: { MAVEN_OPTS: `-Duser.home=${BOX_HOME}` },
+    // Java takes the home from the user database and ignores HOME.
+    env: { MAVEN_OPTS: `-Duser.home=${SANDBOX_HOME}` },
   },
   {
     name: 'gradle',
     programs: ['gradle', 'java'],
-    version: ['--version'],
     marks: ['gradlew', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'],
     packages: [
       {
@@ -110,8 +110,6 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   },
   {
     name: 'npm',
-    programs: ['npm'],
-    version: ['--version'],
     marks: ['package.json'],
     packages: [{ from: '.npm/_cacache', moved: ['npm_config_cache', '_cacache'], how: 'read-only' }],
     kept: ['.npm/_cacache'],
@@ -119,8 +117,6 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   },
   {
     name: 'pnpm',
-    programs: ['pnpm'],
-    version: ['--version'],
     marks: ['pnpm-lock.yaml'],
     packages: [{ from: '.local/share/pnpm/store', moved: ['PNPM_HOME', 'store'], how: 'only copy' }],
     kept: ['.local/share/pnpm/store'],
@@ -129,17 +125,14 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   {
     name: 'python',
     programs: ['python3'],
-    version: ['--version'],
     marks: ['pyproject.toml', 'requirements.txt', 'setup.py'],
-    // What it has in its cache it uses only after it asked the index: there is nothing to show.
+    // pip uses its cache only after asking the index, so there is nothing to show.
     packages: [],
     kept: ['.cache/pip'],
     env: { PIP_NO_INDEX: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
   },
   {
     name: 'uv',
-    programs: ['uv'],
-    version: ['--version'],
     marks: ['uv.lock'],
     packages: [{ from: '.cache/uv', moved: ['UV_CACHE_DIR', ''], how: 'only copy' }],
     kept: ['.cache/uv'],
@@ -148,49 +141,110 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   {
     name: 'nuget',
     programs: ['dotnet'],
-    version: ['--version'],
-    marks: [],
     packages: [{ from: '.nuget/packages', moved: ['NUGET_PACKAGES', ''], how: 'read-only' }],
-    kept: [],
     env: { NUGET_PACKAGES: at('.nuget/packages'), DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' },
   },
   {
     name: 'bundler',
     programs: ['bundle'],
-    version: ['--version'],
     marks: ['Gemfile'],
     packages: [
       { from: '.gem/ruby', how: 'read-only' },
       { from: '.local/share/gem/ruby', how: 'read-only' },
       { from: '.bundle/cache', how: 'read-only' },
     ],
-    kept: [],
     env: { BUNDLE_ALLOW_OFFLINE_INSTALL: 'true', BUNDLE_PREFER_LOCAL: 'true' },
   },
   {
     name: 'composer',
-    programs: ['composer'],
-    version: ['--version'],
     marks: ['composer.json'],
     packages: ['files', 'repo'].flatMap((name): readonly Packages[] => [
       { from: `.cache/composer/${name}`, moved: ['COMPOSER_CACHE_DIR', name], how: 'read-only' },
       { from: `.composer/cache/${name}`, moved: ['COMPOSER_HOME', `cache/${name}`], how: 'read-only' },
     ]),
-    kept: [],
     env: { COMPOSER_CACHE_READ_ONLY: '1', COMPOSER_DISABLE_NETWORK: '1' },
   },
 ];
 
+const TOOLCHAINS: readonly Toolchain[] = GIVEN.map((given) => ({
+  programs: [given.name],
+  version: ['--version'],
+  marks: [],
+  kept: [],
+  ...given,
+}));
+
 /** Folders of a home that a variable moves as a whole. */
-export const MOVED_BASES = [
+const MOVED_BASES = [
   { folder: '.cache/', variable: 'XDG_CACHE_HOME' },
   { folder: '.local/share/', variable: 'XDG_DATA_HOME' },
 ] as const;
 
-/** Names of all variables that say where packages lie. */
+/** All variables that say where packages are. */
 export const PLACE_VARIABLES: readonly string[] = [
   ...new Set([
     ...MOVED_BASES.map(({ variable }) => variable),
     ...TOOLCHAINS.flatMap(({ packages }) => packages.flatMap(({ moved }) => moved?.[0] ?? [])),
   ]),
 ];
+
+// Which toolchains there are on this machine, and where on it their packages lie.
+
+/** The toolchains with a program on the PATH. */
+export const toolchainsOn = (environment: Environment): readonly Toolchain[] =>
+  TOOLCHAINS.filter(({ programs }) => programs.some((name) => programOn(environment, name) !== null));
+
+/** True if a file at the top of the project shows that it uses the tool. */
+export const isUsedBy = ({ marks }: Toolchain, root: string): boolean =>
+  marks.some((name) => existsSync(path.join(root, name)));
+
+/** Folders of packages that are there. */
+export interface Found extends Packages {
+  /** Real path. */
+  readonly place: string;
+  /** Path below the home of the sandbox. */
+  readonly below: string;
+}
+
+export interface ToolchainPlaces {
+  readonly home: string;
+  readonly root: string;
+  /** Variables by which a person moves caches. */
+  readonly variables: Environment;
+  /** Real paths that must not be read. */
+  readonly denied: readonly string[];
+}
+
+/** Existing folders of packages: none that a rule hides even in part, none in the project, none around a home or the project. */
+export function packagesOf(
+  { packages }: Toolchain,
+  { home, root, variables, denied }: ToolchainPlaces,
+): readonly Found[] {
+  const isOurs = (place: string): boolean =>
+    isFolder(place) &&
+    ![home, root].some((other) => isInside(place, other)) &&
+    !isInside(root, place) &&
+    !denied.some((rule) => isInside(rule, place) || isInside(place, rule));
+  // A folder that the person has set comes before the usual one.
+  const moved = packages.filter(({ moved }) => moved !== undefined && variables[moved[0]] !== undefined);
+  const found = [...new Set([...moved, ...packages])].flatMap((each) =>
+    realPlace(placeOf(each, home, variables))
+      .filter(isOurs)
+      .map((place): Found => ({ ...each, place, below: each.to ?? each.from })),
+  );
+  return found.filter(({ below }, index) => found.findIndex((other) => other.below === below) === index);
+}
+
+function placeOf(
+  { from, moved: [variable, below] = ['', ''] }: Packages,
+  home: string,
+  variables: Environment,
+): string {
+  const given = variables[variable];
+  if (given !== undefined && path.isAbsolute(given)) return path.join(given, below);
+  const base = MOVED_BASES.find(({ folder }) => from.startsWith(folder));
+  const other = base === undefined ? undefined : variables[base.variable];
+  if (base !== undefined && other !== undefined && path.isAbsolute(other))
+    return path.join(other, from.slice(base.folder.length));
+  return path.join(home, from);
+}

@@ -1,22 +1,24 @@
 /**
- * The only way to a commit: content as it lies on disk becomes a tree, that tree is proposed to forced agents and shown to
- * people, and exactly that tree is committed or nothing. No hook, filter, signature or editor runs.
+ * The `git_commit` tool: turns the content on disk into a tree, proposes it to mandatory reviews and people, and commits exactly
+ * that tree or nothing. No hook, filter, signing program or editor runs.
  */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { matchesGlob } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { matchesGlob } from '../../domain/text/glob.ts';
 import type { Tool, ToolContext } from '../../ports/tool.ts';
-import type { TreeId } from '../../ports/tree.ts';
-import { counted, done, refused, shownName } from '../process/output.ts';
-import { programOn } from '../process/environment.ts';
-import type { ProgramEnd } from '../process/run-program.ts';
-import { INDEX_INFO, newerLines } from './stage.ts';
-import { treeStore } from './store.ts';
-import { type Draft, draftCommit, type DraftDesk } from './commit-draft.ts';
+import type { TreeChanges, TreeId } from '../../ports/tree.ts';
 import { PathName } from '../git/git.ts';
 import { runGit } from '../git/hardening.ts';
+import { denied, forbidden, gitOf, insideName, type Root } from '../paths/root.ts';
+import { type Environment, programOn } from '../process/environment.ts';
+import { counted, done, refused, shownName } from '../process/output.ts';
+import * as trees from './stage.ts';
+import { type RepositoryFacts, type StoreCall, type TreeStore, treeStore } from './store.ts';
+import { changesOf } from './tree.ts';
 
 const Input = z.strictObject({
   message: z
@@ -33,18 +35,18 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-/** Files named in a result; more are counted. */
+/** The most files that a result names; more are counted. */
 const NAMED = 50;
 
-export interface CommitOptions extends Omit<CommitDesk, 'store'> {
+export interface CommitOptions extends Omit<CommitHost, 'store'> {
   readonly stateDir: string;
 }
 
 export function gitCommitTool(options: CommitOptions): Tool<Input> {
-  const desk: CommitDesk = { ...options, store: treeStore(options) };
-  /** What a person was shown for a call: an answer holds for that content only. */
+  const toolHost: CommitHost = { ...options, store: treeStore(options) };
+  /** The tree that a person was shown for a call: approval holds for that content only. */
   const shown = new WeakMap<Input, TreeId>();
-  const draft = (input: Input, { signal }: ToolContext) => draftCommit(desk, { paths: input.paths, signal });
+  const draft = (input: Input, { signal }: ToolContext) => draftCommit(toolHost, { paths: input.paths, signal });
   return {
     name: 'git_commit',
     description:
@@ -58,7 +60,7 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const made = await draft(input, context);
       if (!made.ok) return `nothing will be committed: ${made.fault}`;
       shown.set(input, made.value.tree);
-      const note = await unsignedNote(desk, made.value, context.signal);
+      const note = await unsignedNote(toolHost, made.value, context.signal);
       return `${wordsOf(input, made.value, note)}\n\n${made.value.patch}`;
     },
 
@@ -69,18 +71,13 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const { writes = ['**'] } = context;
       const others = files.filter((file) => !matchesGlob(writes, file));
       if (others.length > 0) return fail(notAmong(others, writes));
-      const note = await unsignedNote(desk, made.value, context.signal);
+      const note = await unsignedNote(toolHost, made.value, context.signal);
       return ok({ tree, from, files, patch, words: wordsOf(input, made.value, note) });
     },
 
     async run(input, { signal, tree = shown.get(input) }) {
       const message = input.message.trim();
-      const made = await writeCommit(desk, {
-        message,
-        paths: input.paths,
-        signal,
-        ...(tree === undefined ? {} : { tree }),
-      });
+      const made = await writeCommit(toolHost, { message, paths: input.paths, signal, ...defined({ tree }) });
       if (!made.ok) return refused(`nothing was committed: ${made.fault}`);
       const { draft, commit, note } = made.value;
       const head = `committed ${commit.slice(0, 12)} on ${draft.branch}: ${subjectOf(message)}`;
@@ -89,7 +86,7 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
   };
 }
 
-/** The whole message, where it goes, which files it holds, and what else a person should know. */
+/** What a person reads before approval: the whole message, the branch, the files, and a note. */
 function wordsOf({ message }: Input, draft: Draft, note: string): string {
   const head = `commit on ${draft.branch}: ${counted(draft.files.length, 'file')}`;
   return [head, '', message.trim(), '', fileLines(draft), ...(note === '' ? [] : [note])].join('\n');
@@ -107,45 +104,43 @@ function fileLines({ files, leftOut }: Draft): string {
   return [...named, ...more, ...out].join('\n');
 }
 
-// Makes the commit of a draft: the object, the branch moved to it if nobody moved it meanwhile, and the index after it.
+// Commits a draft: creates the object, moves the branch if nobody else has moved it, and updates the index.
 
-interface CommitDesk extends DraftDesk {
-  /** Of the person: their git configuration says who they are. */
+interface CommitHost extends DraftHost {
+  /** The person's home: their git configuration names the author. */
   readonly home: string;
 }
 
-interface CommitOrder {
+interface CommitOrder extends Pick<Asked, 'paths' | 'signal'> {
   readonly message: string;
-  readonly paths: readonly string[];
-  readonly signal: AbortSignal;
-  /** What was let pass: with another content there is no commit. */
+  /** The tree that was approved: any other content is refused. */
   readonly tree?: TreeId;
 }
 
 interface Written {
   readonly draft: Draft;
   readonly commit: string;
-  /** What did not go well after the commit was made, and that it is unsigned where the person signs theirs; else empty. */
+  /** What failed after the commit, and a note if it is unsigned although the person signs theirs; else empty. */
   readonly note: string;
 }
 
-async function writeCommit(desk: CommitDesk, order: CommitOrder): Promise<Result<Written, string>> {
+async function writeCommit(toolHost: CommitHost, order: CommitOrder): Promise<Result<Written, string>> {
   const { message, paths, signal, tree } = order;
-  const draft = await draftCommit(desk, { paths, signal, into: 'repository' });
+  const draft = await draftCommit(toolHost, { paths, signal, into: 'repository' });
   if (!draft.ok) return draft;
   if (tree !== undefined && draft.value.tree !== tree) {
     return fail('the files have changed since this commit was looked at; ask for it again');
   }
-  const who = await identityOf(desk, draft.value, signal);
+  const who = await identityOf(toolHost, draft.value, signal);
   if (who === null) return fail(NOBODY);
   const parent = draft.value.parent === null ? [] : ['-p', draft.value.parent];
   const args = ['commit-tree', draft.value.tree, ...parent, '-m', message];
-  const made = await desk.store.git(draft.value.facts, args, signal, { into: 'repository', environment: who });
+  const made = await toolHost.store.git(draft.value.facts, args, signal, { into: 'repository', environment: who });
   if (!made.ok) return made;
   const commit = made.value.trim();
-  const moved = await moveBranch(desk, draft.value, { commit, who, subject: message.split('\n')[0] ?? '' });
+  const moved = await moveBranch(toolHost, draft.value, { commit, who, subject: message.split('\n')[0] ?? '' });
   if (!moved.ok) return moved;
-  const notes = [await refreshIndex(desk, draft.value), await unsignedNote(desk, draft.value, signal)];
+  const notes = [await refreshIndex(toolHost, draft.value), await unsignedNote(toolHost, draft.value, signal)];
   return ok({ draft: draft.value, commit, note: notes.filter((note) => note !== '').join('\n') });
 }
 
@@ -154,45 +149,45 @@ const NOBODY =
 
 type Who = Readonly<Record<string, string>>;
 
-/** Nothing is stopped half-way from here on: the branch and the index belong together. */
+/** From here on nothing is interrupted half-way: the branch and the index must agree. */
 const untilDone = (): AbortSignal => new AbortController().signal;
 
-/** Moved only from the commit that the draft was made on. */
+/** Moves the branch only if it is still on the commit that the draft is based on. */
 async function moveBranch(
-  desk: CommitDesk,
+  toolHost: CommitHost,
   { directory, parent, branch }: Draft,
   { commit, who, subject }: { readonly commit: string; readonly who: Who; readonly subject: string },
 ): Promise<Result<null, string>> {
   const before = parent ?? '0'.repeat(commit.length);
-  const end = await inRepository(desk, directory, ['update-ref', '-m', `commit: ${subject}`, 'HEAD', commit, before], {
-    environment: { ...desk.environment, ...who },
-  });
-  if (end?.is === 'exited' && end.exit === 0) return ok(null);
-  return fail(`the branch ${branch} could not be moved to it: ${end?.stderr.trim() ?? 'there is no git on the PATH'}`);
+  const args = ['update-ref', '-m', `commit: ${subject}`, 'HEAD', commit, before];
+  const why = await inRepository(toolHost, directory, args, { environment: { ...toolHost.environment, ...who } });
+  return why === null ? ok(null) : fail(`the branch ${branch} could not be moved to it: ${why}`);
 }
 
-/** The person's index follows for what was committed; the rest of what they staged stays. */
-async function refreshIndex(desk: CommitDesk, { directory, entries }: Draft): Promise<string> {
-  const end = await inRepository(desk, directory, INDEX_INFO, { input: newerLines(entries) });
-  if (end?.is === 'exited' && end.exit === 0) return '';
-  return `the index could not be refreshed (${end?.stderr.trim() ?? 'no git'}); "git reset" does it`;
+/** Updates the person's index for the committed files; other staged changes stay. */
+async function refreshIndex(toolHost: CommitHost, { directory, entries }: Draft): Promise<string> {
+  const why = await inRepository(toolHost, directory, trees.INDEX_INFO, { input: trees.newerLines(entries) });
+  return why === null ? '' : `the index could not be refreshed (${why}); "git reset" does it`;
 }
 
+/** Runs git in the repository; returns why it failed, or null. */
 async function inRepository(
-  { root, environment }: CommitDesk,
+  { root, environment }: CommitHost,
   directory: string,
   args: readonly string[],
   more: { readonly input?: string; readonly environment?: Who },
-): Promise<ProgramEnd | null> {
+): Promise<string | null> {
   const git = programOn(environment, 'git');
-  return git === null ? null : runGit({ root, git, environment, signal: untilDone(), ...more }, directory, args);
+  if (git === null) return 'there is no git on the PATH';
+  const end = await runGit({ root, git, environment, signal: untilDone(), ...more }, directory, args);
+  return end.is === 'exited' && end.exit === 0 ? null : end.stderr.trim();
 }
 
-/** Said where git would sign: Mimir runs no program that a configuration names, and asks nobody for a passphrase. Else empty. */
-async function unsignedNote(desk: CommitDesk, draft: Draft, signal: AbortSignal): Promise<string> {
-  for (const file of configFiles(desk, draft).toReversed()) {
+/** A note if git itself would sign the commit: Mimir runs no configured program and asks for no passphrase. Else empty. */
+async function unsignedNote(toolHost: CommitHost, draft: Draft, signal: AbortSignal): Promise<string> {
+  for (const file of configFiles(toolHost, draft).toReversed()) {
     const args = ['config', '--no-includes', '--file', file, '--type=bool', '--get', 'commit.gpgsign'];
-    const found = await desk.store.git(draft.facts, args, signal);
+    const found = await toolHost.store.git(draft.facts, args, signal);
     if (found.ok) return found.value.trim() === 'true' ? UNSIGNED : '';
   }
   return '';
@@ -201,21 +196,19 @@ async function unsignedNote(desk: CommitDesk, draft: Draft, signal: AbortSignal)
 const UNSIGNED =
   'unsigned, although commit.gpgsign is set: Mimir runs no signing program; `git commit --amend --no-edit -S` signs it';
 
-/** The person's own, then the repository's, which counts more. The configuration of a worktree lies with the objects that it shares. */
-function configFiles(desk: CommitDesk, draft: Draft): readonly string[] {
-  const own = ['.config/git/config', '.gitconfig'].map((name) => path.join(desk.home, name));
+/** The person's files, then the repository's, which takes precedence. A worktree's is beside the objects that it shares. */
+function configFiles(toolHost: CommitHost, draft: Draft): readonly string[] {
+  const own = ['.config/git/config', '.gitconfig'].map((name) => path.join(toolHost.home, name));
   return [...own, path.join(path.dirname(draft.facts.objects ?? path.join(draft.directory, 'objects')), 'config')];
 }
 
-/** The person by their own configuration, then by the repository's; values only, includes are not followed. */
-async function identityOf(desk: CommitDesk, draft: Draft, signal: AbortSignal): Promise<Who | null> {
-  const own = ['.gitconfig', '.config/git/config'].map((name) => path.join(desk.home, name));
-  // The configuration of a worktree lies with the objects that it shares.
-  const shared = path.dirname(draft.facts.objects ?? path.join(draft.directory, 'objects'));
-  for (const file of [...own, path.join(shared, 'config')]) {
+/** The author by the person's own configuration, then by the repository's. Reads plain values; includes are not followed. */
+async function identityOf(toolHost: CommitHost, draft: Draft, signal: AbortSignal): Promise<Who | null> {
+  const [xdg = '', own = '', shared = ''] = configFiles(toolHost, draft);
+  for (const file of [own, xdg, shared]) {
     const [name, email] = await Promise.all(
       ['user.name', 'user.email'].map((key) =>
-        desk.store.git(draft.facts, ['config', '--no-includes', '--file', file, '--get', key], signal),
+        toolHost.store.git(draft.facts, ['config', '--no-includes', '--file', file, '--get', key], signal),
       ),
     );
     const [known, reached] = [name, email].map((value) => (value?.ok === true ? plain(value.value) : ''));
@@ -232,3 +225,189 @@ async function identityOf(desk: CommitDesk, draft: Draft, signal: AbortSignal): 
 }
 
 const plain = (value: string): string => value.replaceAll(/[\p{Cc}<>]+/gu, ' ').trim();
+
+// The content of a commit: the tree of the chosen changes on top of the last commit, and what is left out of it.
+
+interface DraftHost {
+  readonly root: Root;
+  readonly environment: Environment;
+  readonly store: TreeStore;
+}
+
+interface Draft extends TreeChanges {
+  readonly tree: TreeId;
+  /** The last commit's tree, or the empty tree. */
+  readonly from: TreeId;
+  /** The last commit; null before the first. */
+  readonly parent: string | null;
+  /** `main` */
+  readonly branch: string;
+  readonly entries: readonly trees.TreeEntry[];
+  readonly leftOut: readonly LeftOut[];
+  readonly facts: RepositoryFacts;
+  readonly directory: string;
+}
+
+interface LeftOut {
+  readonly path: string;
+  readonly because: string;
+}
+
+interface Asked {
+  readonly paths: readonly string[];
+  readonly signal: AbortSignal;
+  /** Writes objects into the repository itself, for a commit. */
+  readonly into?: StoreCall['into'];
+}
+
+/** Changes nothing in the repository, except for new objects if `into` is set. */
+async function draftCommit(toolHost: DraftHost, asked: Asked): Promise<Result<Draft, string>> {
+  const paths = pathsOf(toolHost.root, asked.paths);
+  if (!paths.ok) return paths;
+  const facts = await toolHost.store.facts(asked.signal);
+  if (!facts.ok) return facts;
+  const own = facts.value;
+  const at = standing(toolHost.root, own);
+  if (!at.ok) return at;
+  const index = path.join(toolHost.store.folder(own), `index-commit-${randomBytes(6).toString('hex')}`);
+  trees.takeIndex(index);
+  try {
+    const { signal, into } = asked;
+    const where = defined({ into, paths: paths.value ?? undefined });
+    const staging: trees.Staging = { store: toolHost.store, facts: own, index, signal, inside: 'left out', ...where };
+    const chosen = await chosenIn(staging);
+    if (!chosen.ok) return chosen;
+    const changes = await changesOf(
+      toolHost.store,
+      own,
+      { from: chosen.value.from, to: chosen.value.tree },
+      signal,
+      where,
+    );
+    return changes.ok ? ok({ ...changes.value, ...chosen.value, ...at.value, facts: own }) : changes;
+  } finally {
+    trees.dropIndex(index);
+  }
+}
+
+type Chosen = Pick<Draft, 'tree' | 'from' | 'entries' | 'leftOut'>;
+
+async function chosenIn(staging: trees.Staging): Promise<Result<Chosen, string>> {
+  const seeded = await trees.seed(staging);
+  if (!seeded.ok) return seeded;
+  const staged = await trees.stage(staging, seeded.value.tree);
+  if (!staged.ok) return staged;
+  const changed = await trees.differences(staging, seeded.value.tree, staged.value);
+  if (!changed.ok) return changed;
+  const leftOut = await leftOutOf(staging, changed.value, seeded.value.links);
+  if (!leftOut.ok) return leftOut;
+  const out = new Set(leftOut.value.map((each) => each.path));
+  const entries = changed.value.filter((entry) => !out.has(entry.path));
+  if (entries.length === 0) return fail(nothing(leftOut.value));
+  const others = changed.value.filter((entry) => out.has(entry.path));
+  const tree = await completed(staging, staged.value, seeded.value, others);
+  if (!tree.ok) return tree;
+  const from = staging.facts.head ?? seeded.value.tree;
+  return ok({ tree: tree.value, from, entries, leftOut: leftOut.value });
+}
+
+/** The whole tree: what is left out, submodules included, stays as in the last commit. */
+async function completed(
+  staging: trees.Staging,
+  staged: string,
+  { links }: trees.Seeded,
+  leftOut: readonly trees.TreeEntry[],
+): Promise<Result<string, string>> {
+  if (leftOut.length === 0 && links.length === 0) return ok(staged);
+  const restored = await trees.restore(staging, leftOut);
+  if (!restored.ok) return restored;
+  const linked =
+    links.length === 0 ? ok('') : await trees.inIndex(staging, trees.INDEX_INFO, { input: trees.newerLines(links) });
+  return linked.ok ? trees.writeTree(staging) : linked;
+}
+
+function nothing(leftOut: readonly LeftOut[]): string {
+  const out = leftOut.slice(0, 10).map(({ path, because }) => `${path} is left out: ${because}`);
+  return ['there is nothing to commit', ...out].join('\n');
+}
+
+/** The changes that an agent may not commit, with reasons. */
+async function leftOutOf(
+  staging: trees.Staging,
+  entries: readonly trees.TreeEntry[],
+  links: readonly trees.TreeEntry[],
+): Promise<Result<readonly LeftOut[], string>> {
+  const filters = await filtersOf(staging, entries);
+  if (!filters.ok) return filters;
+  return ok(
+    entries.flatMap(({ path: name }) => {
+      const filter = filters.value.get(name);
+      const inside = links.some((link) => name === link.path || name.startsWith(`${link.path}/`));
+      const because = inside ? 'it lies in a submodule' : whyNot(staging.store.root, name, filter);
+      return because === null ? [] : [{ path: name, because }];
+    }),
+  );
+}
+
+function whyNot(root: Root, name: string, filter: string | undefined): string | null {
+  if (forbidden(name, 'read') !== null) return 'a .env file';
+  if (denied(root, name, 'read') !== null) return 'policy hides it from agents';
+  if (filter === undefined) return null;
+  return `it goes through the filter "${filter}", a program that is not run here; commit it yourself`;
+}
+
+/** The filter of each path by `.gitattributes`: without its filter an encrypted file would be committed as plain text. */
+async function filtersOf(
+  staging: trees.Staging,
+  entries: readonly trees.TreeEntry[],
+): Promise<Result<ReadonlyMap<string, string>, string>> {
+  const input = entries.filter(({ newMode }) => Number(newMode) !== 0).map((entry) => `${entry.path}\0`);
+  if (input.length === 0) return ok(new Map());
+  const listed = await trees.inIndex(staging, ['check-attr', '-z', '--stdin', 'filter'], { input: input.join('') });
+  if (!listed.ok) return listed;
+  const fields = listed.value.split('\0');
+  const filters = new Map<string, string>();
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const value = fields[at + 2] ?? '';
+    if (!['unspecified', 'unset', 'set', ''].includes(value)) filters.set(fields[at] ?? '', value);
+  }
+  return ok(filters);
+}
+
+/** The checked paths; null for everything. */
+function pathsOf(root: Root, given: readonly string[]): Result<readonly string[] | null, string> {
+  const names: string[] = [];
+  for (const each of given) {
+    const name = insideName(root.path, each, { folder: true });
+    if (!name.ok) return name;
+    const refusal = denied(root, name.value, 'read');
+    if (refusal !== null) return fail(refusal);
+    names.push(name.value === '' ? '.' : name.value);
+  }
+  return ok(names.length === 0 ? null : names);
+}
+
+type CommitBase = Pick<Draft, 'parent' | 'branch' | 'directory'>;
+
+/** What git keeps in its folder during an operation that a commit would end or break. */
+const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['sequencer', 'a series of commits'],
+  ['BISECT_LOG', 'a bisection'],
+];
+
+/** The branch of a commit, and the commit it is based on. */
+function standing(root: Root, { directory, branch, commit }: RepositoryFacts): Result<CommitBase, string> {
+  const state = gitOf(root.path);
+  if (state.is === 'none') return fail(`no git here: ${state.because}`);
+  if (directory === null) return fail('no git here: .git is no repository');
+  const underWay = UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)));
+  if (underWay !== undefined)
+    return fail(`${underWay[1]} is under way in this repository; a person has to end it first`);
+  if (branch === null) return fail('HEAD is on no branch: a commit would be lost; switch to a branch first');
+  return ok({ branch, directory, parent: commit });
+}

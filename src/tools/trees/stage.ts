@@ -1,29 +1,29 @@
 /**
- * Turns the files of a project into a tree, by an index that belongs to nobody else. A repository inside the project is a
- * folder like any other or left out, and never asked: its configuration would name programs. Ignored files count when the
- * last commit has them.
+ * Turns the files of a project into a tree, using an index of its own. Repositories inside the project are treated as plain
+ * folders or left out, and git never runs in them, because their configuration could name programs. Ignored files count if
+ * the last commit has them.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result, tried } from '../../domain/result.ts';
 import type { RepositoryFacts, StoreCall, TreeStore } from './store.ts';
 
 export interface Staging {
   readonly store: TreeStore;
   readonly facts: RepositoryFacts;
-  /** The index's file: made where there is none, and used again. */
+  /** The index's file: created if missing, and reused. */
   readonly index: string;
   readonly signal: AbortSignal;
   readonly into?: StoreCall['into'];
-  /** Only these, relative to the root; everything where it is left out. */
+  /** Only these paths, relative to the root; absent: everything. */
   readonly paths?: readonly string[];
-  /** What lies in repositories inside the project: files like any others, or nothing. */
+  /** Whether the content of repositories inside the project counts as files. */
   readonly inside: 'counted' | 'left out';
-  /** Names that count although git ignores them, asked for when all others are in the index; absent: none. */
+  /** Names that count although git ignores them, requested when all others are in the index; absent: none. */
   readonly hidden?: () => Promise<Result<readonly string[], string>>;
 }
 
-/** One difference between two trees. `object` and `mode` are those of the older, zeros where it has none. */
+/** One difference between two trees. `object` and `mode` belong to the older tree; zeros if the path is new. */
 export interface TreeEntry {
   readonly mode: string;
   readonly newMode: string;
@@ -34,15 +34,15 @@ export interface TreeEntry {
 
 const GITLINK = '160000';
 
-/** What the index holds after `seed`: the last commit's files, and which submodules were left out of it. */
+/** The tree that the index holds after `seed` (the last commit's files), and the submodules that were left out. */
 export interface Seeded {
   readonly tree: string;
   readonly links: readonly TreeEntry[];
 }
 
 /**
- * Puts the last commit's tree into the index, without its submodules; what is known of unchanged files stays known. After
- * a fault of this or of `stage` the index is not to be used again: a submodule may still be in it.
+ * Puts the last commit's tree into the index, without its submodules; known facts about unchanged files are kept. After a fault
+ * of this or of `stage` the index must not be reused, because a submodule may still be in it.
  */
 export async function seed(staging: Staging): Promise<Result<Seeded, string>> {
   const { head } = staging.facts;
@@ -60,7 +60,7 @@ export async function seed(staging: Staging): Promise<Result<Seeded, string>> {
   return tree.ok ? ok({ tree: tree.value, links }) : tree;
 }
 
-/** The tree of what is on disk now, after `seed`; `before` is a tree without submodules that the index held. */
+/** The tree of the files on disk, after `seed`; `before` is a tree without submodules that the index held. */
 export async function stage(staging: Staging, before: string): Promise<Result<string, string>> {
   const excluded = await exclude(staging);
   if (!excluded.ok) return excluded;
@@ -71,7 +71,7 @@ export async function stage(staging: Staging, before: string): Promise<Result<st
   if (!hidden.ok) return hidden;
   const tree = await writeTree(staging);
   if (!tree.ok || tree.value === before) return tree;
-  // A repository may have come into being meanwhile: looked into next time, it would run its own programs.
+  // A repository may have been created meanwhile; with it in the index, git would run its programs next time.
   const changed = await differences(staging, before, tree.value);
   if (!changed.ok) return changed;
   const links = changed.value.filter(({ newMode }) => newMode === GITLINK);
@@ -87,7 +87,7 @@ async function addHidden(staging: Staging): Promise<Result<unknown, string>> {
   return inIndex(staging, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
 }
 
-/** The digest of no files at all: git knows that tree without storing it. */
+/** The id of the empty tree, which git knows without storing it. */
 const emptyTree = ({ format }: RepositoryFacts): string =>
   format === 'sha256'
     ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
@@ -104,10 +104,9 @@ export async function differences(
   from: string,
   to: string,
 ): Promise<Result<readonly TreeEntry[], string>> {
-  const where = into === undefined ? {} : { into };
-  const raw = await store.git(facts, ['diff-tree', '-r', '-z', '--no-renames', '--raw', from, to], signal, where);
-  if (!raw.ok) return raw;
-  return ok(entriesOf(raw.value));
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--raw', from, to];
+  const raw = await store.git(facts, args, signal, defined({ into }));
+  return raw.ok ? ok(entriesOf(raw.value)) : raw;
 }
 
 function entriesOf(raw: string): readonly TreeEntry[] {
@@ -118,19 +117,19 @@ function entriesOf(raw: string): readonly TreeEntry[] {
   });
 }
 
-/** Puts these entries back to what they were in the older tree; those that were nothing leave the index. */
+/** Restores these entries in the index as in the older tree; new entries are removed. */
 export function restore(staging: Staging, entries: readonly TreeEntry[]): Promise<Result<string, string>> {
   return entries.length === 0 ? Promise.resolve(ok('')) : inIndex(staging, INDEX_INFO, { input: olderLines(entries) });
 }
 
 export const INDEX_INFO = ['update-index', '-z', '--index-info'];
 
-/** For `INDEX_INFO`: the older side of each entry. What leaves goes first, since a folder may lie where a file was. */
+/** Input of `INDEX_INFO`: the older side of each entry. */
 function olderLines(entries: readonly TreeEntry[]): string {
   return newerLines(entries.map((entry) => ({ ...entry, newMode: entry.mode, newObject: entry.object })));
 }
 
-/** For `INDEX_INFO`: the newer side of each entry. */
+/** Input of `INDEX_INFO`: the newer side of each entry. Removals come first, because a folder may replace a file. */
 export function newerLines(entries: readonly TreeEntry[]): string {
   const lines = [
     ...entries.map((entry) => `0 ${'0'.repeat(entry.newObject.length)}\t${entry.path}`),
@@ -146,13 +145,13 @@ export function inIndex(
   args: readonly string[],
   call: StoreCall = {},
 ): Promise<Result<string, string>> {
-  return store.git(facts, args, signal, { ...call, index, ...(into === undefined ? {} : { into }) });
+  return store.git(facts, args, signal, { ...call, index, ...defined({ into }) });
 }
 
 function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<string, string>> {
   if (links.length === 0) return Promise.resolve(ok(''));
   const odd = links.find((link) => link.path.includes('\uFFFD'));
-  // A name that is not text can't be given back to git: the submodule would stay, and be stepped into.
+  // git does not accept a name that is not text, so the submodule would stay in the index and be entered.
   if (odd !== undefined) return Promise.resolve(fail(notText(odd.path)));
   const input = links.map((link) => `${link.path}\0`).join('');
   return inIndex(staging, ['update-index', '--force-remove', '-z', '--stdin'], { input });
@@ -161,12 +160,12 @@ function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<str
 export const notText = (name: string, what = 'a repository'): string =>
   `${name}: ${what} whose name is not UTF-8; rename it`;
 
-/** The patterns of what is left out: the person's own for this clone, Mimir's folder, and repositories that don't count. */
+/** Writes the exclude patterns: the person's own for this clone, Mimir's folder, and repositories that do not count. */
 async function exclude(staging: Staging): Promise<Result<string, string>> {
   const file = `${staging.index}.excludes`;
   const lines = [ownExcludes(staging.facts), '/.mimir/'];
   const write = (more: readonly string[]): void =>
-    writeFileSync(file, [...lines, ...more, ''].join('\n'), { mode: 0o600 });
+    fs.writeFileSync(file, [...lines, ...more, ''].join('\n'), { mode: 0o600 });
   write([]);
   const inside = await (staging.inside === 'counted' ? enter(staging, file) : repositoriesIn(staging, file));
   if (!inside.ok) return inside;
@@ -179,12 +178,12 @@ async function repositoriesIn(staging: Staging, excludes: string): Promise<Resul
   return listed.ok ? ok(listed.value.split('\0').filter((name) => name.endsWith('/'))) : listed;
 }
 
-/** How deep repositories may lie in each other. */
+/** The deepest nesting of repositories. */
 const DEEPEST = 16;
 
 /**
- * Git looks into a folder of which the index has something, whatever repository it is: so the index is given something of
- * each, which is gone again when everything is added. Otherwise `git init` would hide files from whoever judges changes.
+ * git enters a nested repository only if the index has an entry in it. So each gets a dummy entry, which disappears when
+ * everything is added. Otherwise `git init` would hide files from reviews.
  */
 async function enter(staging: Staging, excludes: string): Promise<Result<readonly string[], string>> {
   for (let depth = 0; depth < DEEPEST; depth += 1) {
@@ -200,24 +199,84 @@ async function enter(staging: Staging, excludes: string): Promise<Result<readonl
   return fail(`repositories lie in each other more than ${DEEPEST} deep: what changed in them can't be told`);
 }
 
-/** A name as a pattern that matches nothing else. */
+/** A pattern that matches only this name. */
 export const patternOf = (name: string): string => `/${name.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
 
-/** `info/exclude` of the repository: patterns only, read as they are. */
-export function ownExcludes({ objects }: Pick<RepositoryFacts, 'objects'>): string {
-  if (objects === null) return '';
+/** The patterns of the repository's `info/exclude`. */
+export const ownExcludes = ({ objects }: Pick<RepositoryFacts, 'objects'>): string =>
+  objects === null ? '' : plainFile(path.join(path.dirname(objects), 'info/exclude'), 65_536);
+
+/** The text of a regular file of at most `most` bytes; empty if it cannot be read or is a link. */
+export function plainFile(file: string, most: number): string {
   try {
-    const handle = openSync(
-      path.join(path.dirname(objects), 'info/exclude'),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
+    const handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
     try {
-      const found = fstatSync(handle);
-      return found.isFile() && found.size <= 65_536 ? readFileSync(handle, 'utf8') : '';
+      const found = fs.fstatSync(handle);
+      return found.isFile() && found.size <= most ? fs.readFileSync(handle, 'utf8') : '';
     } finally {
-      closeSync(handle);
+      fs.closeSync(handle);
     }
   } catch {
     return '';
+  }
+}
+
+// The index is kept from one program to the next, so that only changed files are read again.
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** Stores of projects that were not used for so long are removed; their earlier runs can no longer be reviewed. */
+const FORGOTTEN_MS = 90 * 86_400_000;
+
+/** Makes `index` a copy of the stored one; without one, every file is read once. */
+export function takeIndex(index: string): void {
+  sweep(path.dirname(index));
+  forgetOthers(path.dirname(index));
+  copyIndex(path.join(path.dirname(index), 'index'), index);
+}
+
+/** Stores `index` for the next program. It must not contain a submodule, which git would enter. */
+export function leaveIndex(index: string): void {
+  const fresh = `${index}.fresh`;
+  if (copyIndex(index, fresh)) fs.renameSync(fresh, path.join(path.dirname(index), 'index'));
+}
+
+/** Removes `index` and its companion files. */
+export function dropIndex(index: string): void {
+  for (const file of [index, `${index}.excludes`, `${index}.lock`]) fs.rmSync(file, { force: true });
+}
+
+/** Removes the remains of interrupted runs. */
+function sweep(folder: string): void {
+  for (const name of fs.readdirSync(folder)) {
+    const file = path.join(folder, name);
+    const age = Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (name.startsWith('index-') && age > KEPT_MS) fs.rmSync(file, { force: true });
+  }
+}
+
+/** Removes long unused stores of other projects. */
+function forgetOthers(own: string): void {
+  const all = path.dirname(own);
+  for (const name of fs.readdirSync(all)) {
+    const folder = path.join(all, name);
+    // The age is exact, because each use adds and removes a file in the folder.
+    const age = Date.now() - (fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    // What cannot be removed stays until the next run.
+    if (folder !== own && age > FORGOTTEN_MS)
+      tried(() => fs.rmSync(folder, { recursive: true, force: true }), undefined);
+  }
+}
+
+/** The copy gets an earlier time, so that git re-reads files that may have changed while the index was written. */
+function copyIndex(from: string, to: string): boolean {
+  try {
+    fs.copyFileSync(from, to);
+    const written = fs.statSync(from).mtimeMs / 1000 - 2;
+    fs.utimesSync(to, written, written);
+    return true;
+  } catch {
+    fs.rmSync(to, { force: true });
+    return false;
   }
 }

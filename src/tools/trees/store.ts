@@ -1,6 +1,6 @@
 /**
- * A git directory of Mimir's own, in the state folder, that holds contents of a project by their digest. The repository's
- * configuration has no part in it, so none of its filters, hooks or monitors can run; its objects are read where they lie.
+ * Mimir's own git directory, in the state folder, which stores contents of a project by digest. The repository's configuration
+ * is not used, so none of its filters, hooks or monitors can run; its objects are read in place.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,27 +8,27 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
-import { gitOf, type Root } from '../paths/root.ts';
+import { codeOf, gitOf, type Root } from '../paths/root.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 
 const TIME_LIMIT = 120_000;
-/** Lists of names of a large project are longer than what is kept of a command. */
+/** The list of names of a large project is longer than the usual limit of a command's output. */
 const LIST_BYTES = 64 * 1024 * 1024;
-/** What of a repository's configuration says how its bytes are stored. Plain values: no program is named by them. */
+/** The settings of a repository that define how its bytes are stored. They are plain values and name no program. */
 const PLAIN = String.raw`^core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sharedrepository)$`;
 
 type Setting = readonly [name: string, value: string];
 
-/** What is taken over from the project's own repository, if it has one. */
+/** What is taken from the project's own repository, if there is one. */
 export interface RepositoryFacts {
-  /** Its git directory; null where the project is no repository. */
+  /** Its git directory; null if the project is not a repository. */
   readonly directory: string | null;
-  /** Where its objects lie. */
+  /** The folder of its objects. */
   readonly objects: string | null;
-  /** Its last commit, and the tree of that; null before the first. */
+  /** Its last commit and that commit's tree; null before the first. */
   readonly commit: string | null;
   readonly head: string | null;
-  /** The branch that it is on; null on none. */
+  /** The current branch; null if HEAD is detached. */
   readonly branch: string | null;
   readonly format: string;
   readonly settings: readonly Setting[];
@@ -45,23 +45,23 @@ const NO_REPOSITORY: RepositoryFacts = {
 };
 
 export interface StoreCall {
-  /** The index to work on; none for calls that only look at objects. */
+  /** The index to work on; absent for calls that only read objects. */
   readonly index?: string;
-  /** Patterns that are ignored beside those of the project. */
+  /** A file with patterns to ignore in addition to the project's. */
   readonly excludes?: string;
   readonly input?: string;
-  /** Write objects into the project's own repository instead: what becomes a commit of it. */
+  /** Writes objects into the project's own repository, for a commit. */
   readonly into?: 'repository';
   readonly environment?: Environment;
 }
 
 export interface TreeStore {
   readonly root: Root;
-  /** What the project's repository is at this moment. */
+  /** The state of the project's repository at this moment. */
   facts(signal: AbortSignal): Promise<Result<RepositoryFacts, string>>;
-  /** Its own git directory for this kind of repository, made where it is missing. */
+  /** Mimir's git directory for this kind of repository, created if missing. */
   folder(facts: RepositoryFacts): string;
-  /** The output of one git command that ended well, or its words. */
+  /** The output of a successful git command, or its error. */
   git(
     facts: RepositoryFacts,
     args: readonly string[],
@@ -122,7 +122,7 @@ function environmentOf(environment: Environment, facts: RepositoryFacts, call: S
     ['core.looseCompression', '1'],
     ['advice.addEmbeddedRepo', 'false'],
     ...(call.excludes === undefined ? [] : ([['core.excludesFile', call.excludes]] as const)),
-    // Whatever the umask says, contents are nobody else's.
+    // Stored contents are private, whatever the umask.
     ...(call.into === 'repository' ? [] : ([['core.sharedRepository', '0600']] as const)),
   ];
   return {
@@ -135,7 +135,7 @@ function environmentOf(environment: Environment, facts: RepositoryFacts, call: S
 function objectsOf({ objects }: RepositoryFacts, { into }: StoreCall): Environment {
   if (objects === null) return {};
   if (into === 'repository') return { GIT_OBJECT_DIRECTORY: objects };
-  // A list with ":" between its parts: a name that holds one is quoted.
+  // The variable is a list separated by ":", so a path with one is quoted.
   return { GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects) ? JSON.stringify(objects) : objects };
 }
 
@@ -144,7 +144,7 @@ async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> 
   if (state.is === 'none') return ok(NO_REPOSITORY);
   const ends = await runGits(call, state.directory, [
     ['rev-parse', '--show-object-format', '--git-path', 'objects'],
-    // Together, so that they belong to each other.
+    // One call, so that commit and tree belong together.
     ['log', '-1', '--no-show-signature', '--format=%H %T', 'HEAD', '--'],
     ['symbolic-ref', '--quiet', 'HEAD'],
     ['config', '--null', '--get-regexp', PLAIN],
@@ -156,7 +156,7 @@ async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> 
 
 function factsIn(root: Root, directory: string, [where, last, on, plain]: readonly ProgramEnd[]): RepositoryFacts {
   const [format, objects] = said(where).trimEnd().split('\n');
-  // An empty .git folder and the like: files without a history.
+  // For example an empty .git folder: there are files, but no history.
   if (format === undefined || objects === undefined) return NO_REPOSITORY;
   const [, commit = null, head = null] = /^(\w+) (\w+)\n$/.exec(said(last)) ?? [];
   return {
@@ -170,7 +170,7 @@ function factsIn(root: Root, directory: string, [where, last, on, plain]: readon
   };
 }
 
-/** Empty where the command failed: there is no such thing. */
+/** Empty if the command failed. */
 const said = (end: ProgramEnd | undefined): string => (end?.exit === 0 ? end.stdout : '');
 
 function plainSettings(listed: string): readonly Setting[] {
@@ -180,7 +180,7 @@ function plainSettings(listed: string): readonly Setting[] {
   });
 }
 
-/** Made by hand, not by `git init`: a template could bring hooks and settings. */
+/** Creates the git directory without `git init`, because a template could bring hooks and settings. */
 function prepared(folder: string, format: string): string {
   for (const part of ['objects', 'refs']) mkdirSync(path.join(folder, part), { recursive: true, mode: 0o700 });
   const extension = format === 'sha1' ? '' : `[extensions]\n\tobjectformat = ${format}\n`;
@@ -190,12 +190,12 @@ function prepared(folder: string, format: string): string {
   return folder;
 }
 
-/** For what becomes a commit: there the attributes of the project hold, as for anybody who commits. */
+/** The git directory for commits, where the project's attributes apply as for anyone else. */
 const commitsIn = (folder: string, format: string): string => prepared(path.join(folder, 'commits'), format);
 
 /**
- * Over all attributes of a project: bytes are looked at as they are on the disk. With `ident` or an encoding, git would store
- * another text than the one that runs.
+ * Overrides all attributes of a project, so that bytes are compared as they are on disk. With `ident` or an encoding git would
+ * store a different text from the one that runs.
  */
 const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
 
@@ -209,7 +209,7 @@ function once(file: string, content: string): void {
   try {
     writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

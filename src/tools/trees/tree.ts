@@ -1,32 +1,26 @@
 /**
- * The content of the project as a whole, by digest (ports/tree.ts): for forced agents, whose verdicts are bound to it. One
- * look at a time; what is stored of contents lies in the state folder.
+ * The content of the whole project by digest (ports/tree.ts), for mandatory reviews, whose verdicts are bound to it. One scan
+ * runs at a time; contents are stored in the state folder.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
-import { insideName } from '../paths/path-rules.ts';
-import type { Root } from '../paths/root.ts';
-import { type Environment, toolEnvironment } from '../process/environment.ts';
-import { changesOf } from './changes.ts';
-import { dropIndex, leaveIndex, takeIndex } from './index-file.ts';
-import { inIndex, notText, ownExcludes, patternOf, seed, stage, type Staging } from './stage.ts';
-import { treeStore } from './store.ts';
+import { withoutSecrets } from '../git/git.ts';
+import { insideName } from '../paths/root.ts';
+import { toolEnvironment } from '../process/environment.ts';
+import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
+import * as staged from './stage.ts';
+import { type RepositoryFacts, type StoreCall, type StoreOptions, type TreeStore, treeStore } from './store.ts';
 
-export interface TreeOptions {
-  readonly root: Root;
-  /** Mimir's state directory. */
-  readonly stateDir: string;
-  /** What git gets; by default the clean part of this process's environment. */
-  readonly environment?: Environment;
-}
+/** git's environment is by default the tools' part of this process's environment. */
+export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;
 
 /**
- * Opens the project's trees; nothing is done before the first look. Fails in words, never throws, where there is no git,
- * or its content can't be read. What of ignored files counts is tree-ignored.ts's; what lies in repositories inside the project does.
+ * Opens the project's trees; nothing runs before the first scan. Returns a fault, never throws, without git or if content
+ * cannot be read. Files in nested repositories count.
  */
 export function openTrees({ root, stateDir, environment = toolEnvironment(root.path) }: TreeOptions): TreePort {
   const store = treeStore({ root, stateDir, environment });
@@ -40,13 +34,13 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     const facts = await store.facts(signal);
     if (!facts.ok) return facts;
     const index = path.join(store.folder(facts.value), `index-${session}`);
-    if (last === null) takeIndex(index);
-    const plain: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
+    if (last === null) staged.takeIndex(index);
+    const plain: staged.Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
     const seen = await treeIn({ ...plain, hidden: () => rules.hidden(plain, since) }, last);
     if (seen.ok && since === undefined) rules.began(seen.value.tree);
-    // Only after a whole look: the next program starts from what this one found out.
-    if (seen.ok && last === null) leaveIndex(index);
-    if (!seen.ok) dropIndex(index);
+    // Only after a complete scan, because the next program starts from this index.
+    if (seen.ok && last === null) staged.leaveIndex(index);
+    if (!seen.ok) staged.dropIndex(index);
     last = seen.ok ? seen.value : null;
     return seen.ok ? ok(seen.value.tree) : seen;
   }
@@ -64,7 +58,7 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
         const changes = await changesOf(store, facts.value, { from, to }, signal);
         if (!changes.ok || since === undefined) return changes;
         const index = path.join(store.folder(facts.value), `index-${session}`);
-        const staging: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
+        const staging: staged.Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
         const found = await rules.of(staging, since);
         const unjudged = found.ok ? await unjudgedWords(staging, found.value, since.at) : '';
         return ok(unjudged === '' ? changes.value : { ...changes.value, unjudged });
@@ -72,18 +66,11 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
   };
 }
 
-interface KeptRules {
-  of(staging: Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>>;
-  hidden(staging: Staging, since: Since | undefined): Promise<Result<readonly string[], string>>;
-  /** A run begins with `tree`, and with the rules of the look that has just found it. */
-  began(tree: TreeId): void;
-}
-
-/** By the first tree of a run. Read once: what lies in the repository beside its files (`info/exclude`) may change later. */
-function rulesKept(): KeptRules {
+/** Ignore rules by the first tree of a run. They are read once: rules outside the files (`info/exclude`) may change later. */
+function rulesKept() {
   const kept = new Map<TreeId, IgnoreRules>();
   let newest: IgnoreRules | null = null;
-  const of: KeptRules['of'] = async (staging, since) => {
+  const of = async (staging: staged.Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>> => {
     const known = since === undefined ? undefined : kept.get(since.tree);
     if (known !== undefined) return ok(known);
     const found = since === undefined ? await rulesNow(staging) : await rulesOfTree(staging, since.tree);
@@ -93,11 +80,12 @@ function rulesKept(): KeptRules {
   };
   return {
     of,
-    async hidden(staging, since) {
+    async hidden(staging: staged.Staging, since: Since | undefined): Promise<Result<readonly string[], string>> {
       const found = await of(staging, since);
       return found.ok ? hiddenNames(staging, found.value, since ?? null) : found;
     },
-    began: (tree) => void (newest !== null && kept.set(tree, newest)),
+    /** Binds the rules of the last scan to `tree`, with which a run begins. */
+    began: (tree: TreeId): void => void (newest !== null && kept.set(tree, newest)),
   };
 }
 
@@ -107,16 +95,16 @@ interface Seen {
   readonly tree: TreeId;
 }
 
-async function treeIn(staging: Staging, last: Seen | null): Promise<Result<Seen, string>> {
+async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Result<Seen, string>> {
   const { head, format } = staging.facts;
   const goesOn = last !== null && last.head === head && last.format === format;
-  const before = goesOn ? ok({ tree: last.tree }) : await seed(staging);
+  const before = goesOn ? ok({ tree: last.tree }) : await staged.seed(staging);
   if (!before.ok) return before;
-  const tree = await stage(staging, before.value.tree);
+  const tree = await staged.stage(staging, before.value.tree);
   return tree.ok ? ok({ head, format, tree: tree.value }) : tree;
 }
 
-/** The state folder may be full or gone: the look fails, the run goes on. */
+/** Turns a system error (full disk, missing folder) into a fault, so that the scan fails and the run continues. */
 async function attempted<T>(look: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
   try {
     return await look();
@@ -126,28 +114,28 @@ async function attempted<T>(look: () => Promise<Result<T, string>>): Promise<Res
   }
 }
 
-// What mandatory reviews judge of ignored files. The rules are those of the first tree of a run: no agent can ignore
-// what it writes. Folders that those rules ignore hold build output and don't count; single files do once they changed, and so does
-// every file that file tools wrote.
+// Which ignored files mandatory reviews see. The rules are those of the first tree of a run, so that no agent can hide a file by
+// ignoring it. Ignored folders hold build output and do not count; ignored single files count once they changed, and so does
+// every file that a file tool wrote.
 
-/** The names of ignore files that hold, and what they say, in the order in which git reads them. */
+/** The ignore files in force and their patterns, in the order in which git reads them. */
 interface IgnoreRules {
   readonly names: readonly string[];
-  /** As git takes them from one file. */
+  /** All patterns, as one file for git. */
   readonly all: string;
-  /** Only what ignores whole folders. */
+  /** Only the patterns that ignore whole folders. */
   readonly folders: string;
 }
 
 const IGNORE_FILE = '.gitignore';
 const MOST_BYTES = 1024 * 1024;
-/** How many levels of folders may hold ignore files that others ignore. */
+/** The deepest nesting of ignore files in folders that others ignore. */
 const DEEPEST = 32;
 const OWN_FOLDER = '/.mimir/';
 
-/** The rules in force now: at the first look of a run. */
-async function rulesNow(staging: Staging): Promise<Result<IgnoreRules, string>> {
-  const cached = await inIndex(staging, ['ls-files', '--cached', '-z']);
+/** The rules in force now, read at the first scan of a run. */
+async function rulesNow(staging: staged.Staging): Promise<Result<IgnoreRules, string>> {
+  const cached = await staged.inIndex(staging, ['ls-files', '--cached', '-z']);
   if (!cached.ok) return cached;
   const known = new Map(ignoreFiles(cached.value).map((name) => [name, textOf(staging, name)]));
   for (let level = 0; level < DEEPEST; level += 1) {
@@ -156,15 +144,15 @@ async function rulesNow(staging: Staging): Promise<Result<IgnoreRules, string>> 
     if (!others.ok) return others;
     const fresh = ignoreFiles(others.value).filter((name) => !known.has(name));
     if (fresh.length === 0) return ok(rules);
-    // The upper ones first: they may leave out the others.
+    // Upper ones first, because they may exclude the others.
     const top = Math.min(...fresh.map(depthOf));
     for (const name of fresh) if (depthOf(name) === top) known.set(name, textOf(staging, name));
   }
   return fail('ignore files lie too deep in ignored folders: what changed there can not be told');
 }
 
-/** The rules that held when `tree` was the project. */
-async function rulesOfTree(staging: Staging, tree: string): Promise<Result<IgnoreRules, string>> {
+/** The rules in force when the project had the content of `tree`. */
+async function rulesOfTree(staging: staged.Staging, tree: string): Promise<Result<IgnoreRules, string>> {
   const { store, facts, signal } = staging;
   const listed = await store.git(facts, ['ls-tree', '-r', '-z', tree], signal);
   if (!listed.ok) return listed;
@@ -181,9 +169,9 @@ async function rulesOfTree(staging: Staging, tree: string): Promise<Result<Ignor
   return ok(rulesOf(staging, known));
 }
 
-/** Names that belong into the tree although git ignores them now; to be asked for when all others are in the index. */
+/** Names that belong in the tree although git ignores them now; call it when all others are in the index. */
 async function hiddenNames(
-  staging: Staging,
+  staging: staged.Staging,
   rules: IgnoreRules,
   since: Since | null,
 ): Promise<Result<readonly string[], string>> {
@@ -198,7 +186,7 @@ async function hiddenNames(
     notIgnored.has(name) || (since !== null && changedAfter(staging, name, since.at));
   const found = namesIn(others.value).filter((name) => !name.endsWith('/') && counts(name));
   const odd = found.find((name) => name.includes('\uFFFD'));
-  if (odd !== undefined) return fail(notText(odd, 'a file'));
+  if (odd !== undefined) return fail(staged.notText(odd, 'a file'));
   const { path: root } = staging.store.root;
   const written = (since?.written ?? []).flatMap((name) => {
     const inside = insideName(root, name);
@@ -207,11 +195,11 @@ async function hiddenNames(
   return ok([...new Set([...found, ...[...rules.names, ...written].filter((name) => isOwnFile(root, name))])]);
 }
 
-/** What changed after `at` below folders that the rules ignore, in words: each with how many files. Empty for nothing. */
-async function unjudgedWords(staging: Staging, rules: IgnoreRules, at: number): Promise<string> {
+/** Text about changes after `at` in ignored folders, with the number of files in each; empty if there are none. */
+async function unjudgedWords(staging: staged.Staging, rules: IgnoreRules, at: number): Promise<string> {
   const file = write(staging, 'folders', rules.folders);
   const args = ['ls-files', '--others', '--ignored', '--directory', '-z', `--exclude-from=${file}`];
-  const listed = await inIndex(staging, args);
+  const listed = await staged.inIndex(staging, args);
   if (!listed.ok) return '';
   const looked = { left: MOST_LOOKED };
   const words: string[] = [];
@@ -225,7 +213,7 @@ async function unjudgedWords(staging: Staging, rules: IgnoreRules, at: number): 
   return words.join(', ');
 }
 
-/** Files that are looked at, to be counted. */
+/** The most files that are counted. */
 const MOST_LOOKED = 20_000;
 
 async function changedBelow(folder: string, at: number, looked: { left: number }): Promise<number> {
@@ -244,17 +232,17 @@ const ignoreFiles = (listed: string): readonly string[] =>
   namesIn(listed).filter((name) => path.posix.basename(name) === IGNORE_FILE);
 const depthOf = (name: string): number => name.split('/').length;
 
-function write({ index }: Staging, kind: 'all' | 'folders', text: string): string {
+function write({ index }: staged.Staging, kind: 'all' | 'folders', text: string): string {
   const file = `${index}.${kind}`;
   writeFileSync(file, text, { mode: 0o600 });
   return file;
 }
 
-/** Files that are not in the index, but for those that these rules, and no others, leave out. */
-const othersUnder = (staging: Staging, text: string, kind: 'all' | 'folders'): Promise<Result<string, string>> =>
-  inIndex(staging, ['ls-files', '--others', '-z', `--exclude-from=${write(staging, kind, text)}`]);
+/** Files that are not in the index, except those that these rules alone exclude. */
+const othersUnder = (staging: staged.Staging, text: string, kind: 'all' | 'folders'): Promise<Result<string, string>> =>
+  staged.inIndex(staging, ['ls-files', '--others', '-z', `--exclude-from=${write(staging, kind, text)}`]);
 
-/** A file or a link at this very name: no folder on the way is a link, since git goes through none. */
+/** True for a file or a link with exactly this name and no link on the way, since git follows none. */
 function isOwnFile(root: string, name: string): boolean {
   const parts = name.split('/');
   return parts.every((_, at) => {
@@ -265,46 +253,32 @@ function isOwnFile(root: string, name: string): boolean {
   });
 }
 
-/** Milliseconds by which the system's times of files lag behind its clock. */
+/** How far file timestamps may lag behind the system's clock, in milliseconds. */
 const COARSE = 100;
 
-/** No program can set the time at which the system noted the last change. */
-function changedAfter({ store }: Staging, name: string, at: number): boolean {
+/** Compares the ctime, which no program can set. */
+function changedAfter({ store }: staged.Staging, name: string, at: number): boolean {
   const stats = lstatSync(path.join(store.root.path, name), { throwIfNoEntry: false });
   return stats !== undefined && stats.ctimeMs >= at - COARSE;
 }
 
-/** As git reads an ignore file: no link is followed. Empty where it can't be read, so that nothing is ignored by it. */
-function textOf({ store }: Staging, name: string): string {
-  try {
-    const handle = openSync(
-      path.join(store.root.path, name),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
-    try {
-      const found = fstatSync(handle);
-      return found.isFile() && found.size <= MOST_BYTES ? readFileSync(handle, 'utf8') : '';
-    } finally {
-      closeSync(handle);
-    }
-  } catch {
-    return '';
-  }
-}
+/** Reads an ignore file as git does, without following links. Empty if it cannot be read, so that it ignores nothing. */
+const textOf = ({ store }: staged.Staging, name: string): string =>
+  staged.plainFile(path.join(store.root.path, name), MOST_BYTES);
 
-function rulesOf({ facts }: Staging, known: ReadonlyMap<string, string>): IgnoreRules {
+function rulesOf({ facts }: staged.Staging, known: ReadonlyMap<string, string>): IgnoreRules {
   const names = [...known.keys()].toSorted((a, b) => depthOf(a) - depthOf(b));
   const lines = [
-    ...linesIn(ownExcludes(facts), ''),
+    ...linesIn(staged.ownExcludes(facts), ''),
     ...names.flatMap((name) => linesIn(known.get(name) ?? '', path.posix.dirname(name))),
   ];
   const text = (all: readonly string[]): string => [...all, OWN_FOLDER, ''].join('\n');
   return { names, all: text(lines), folders: text(lines.map(folderLine)) };
 }
 
-/** The patterns of one ignore file as patterns of the root: the last that matches decides, as git has it. */
+/** The patterns of one ignore file, rewritten for the root; as in git, the last matching pattern decides. */
 function linesIn(text: string, folder: string): readonly string[] {
-  const base = folder === '.' || folder === '' ? '' : patternOf(folder);
+  const base = folder === '.' || folder === '' ? '' : staged.patternOf(folder);
   return text
     .replace(/^\uFEFF/, '')
     .split('\n')
@@ -319,8 +293,45 @@ function linesIn(text: string, folder: string): readonly string[] {
     });
 }
 
-/** The same pattern for folders alone. What ignores all that lies in a named folder stays as it is. */
+/** The pattern restricted to folders. A pattern for the whole content of a named folder stays. */
 function folderLine(line: string): string {
   if (line.startsWith('!') || line.endsWith('/')) return line;
   return /[^*/][^/]*(?:\/\*\*)?\/\*\*?$/.test(line) ? line : `${line}/`;
+}
+
+// The difference between two trees for people and mandatory reviews: names, and a patch of bounded length without secrets.
+
+/** The longest patch in bytes that a model can still read. */
+const PATCH_BYTES = 200 * 1024;
+const HOW = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short'];
+
+/**
+ * Names sorted by bytes, and the patch. Attributes of the project are ignored, so that none can hide a file from a review. The
+ * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end.
+ */
+export async function changesOf(
+  store: TreeStore,
+  facts: RepositoryFacts,
+  { from, to }: { readonly from: TreeId; readonly to: TreeId },
+  signal: AbortSignal,
+  where: Pick<StoreCall, 'into'> = {},
+): Promise<Result<TreeChanges, string>> {
+  if (from === to) return ok({ files: [], patch: '' });
+  const [names, patch] = await Promise.all([
+    store.git(facts, ['diff-tree', ...HOW, '--name-only', '-z', from, to], signal, where),
+    store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where),
+  ]);
+  if (!names.ok) return names;
+  const files = names.value.split('\0').filter((name) => name !== '');
+  if (patch.ok) return ok({ files, patch: bounded(withoutSecrets(store.root, patch.value)) });
+  if (patch.fault === 'stopped') return patch;
+  // Too much to show, but the names are still reported.
+  return ok({ files, patch: `(no patch: ${patch.fault})` });
+}
+
+function bounded(patch: string): string {
+  const text = capLines(patch, LINE_COLUMNS);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= PATCH_BYTES) return text;
+  return `(this patch is ${bytes} bytes long; ${PATCH_BYTES} of them are shown, its head and its end)\n${capText(text, PATCH_BYTES)}`;
 }

@@ -1,51 +1,38 @@
 /**
- * Copies of files that a command may not change but could: made before it, so that each can be put back as it was. What a file
- * had become is moved away, never deleted: it may be the person's own work of that moment.
+ * Copies files before a command that could but must not change them, and restores them afterwards. The changed version is moved
+ * away, never deleted: it may be the person's own current work.
  */
-import { type BigIntStats, constants, copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  copyFile,
-  cp,
-  lstat,
-  lutimes,
-  mkdir,
-  readlink,
-  rename,
-  rm,
-  rmdir,
-  symlink,
-  utimes,
-} from 'node:fs/promises';
+import fs, { type BigIntStats } from 'node:fs';
+import disk from 'node:fs/promises';
 import path from 'node:path';
-import { freshFile } from '../process/fresh-files.ts';
-import { isAlive, ownMark } from '../paths/process-mark.ts';
+import { isAlive, ownMark, type Root } from '../paths/root.ts';
+import { freshFile } from '../process/kept-folders.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
-/** All copies together. A task whose globs leave more than that to be copied gets only the folders that are meant as a whole. */
+/** The limit for all copies together. A task whose globs need more can write only to folders that it covers as a whole. */
 const MOST_BYTES = 512 * 1024 * 1024;
-/** Before the mark of the process that made them. */
+/** Prefix of folders of copies, followed by the mark of the process that made them. */
 const COPIES = 'copies.';
 const PUT_BACK_MS = 30 * 86_400_000;
 
 interface Copy {
   readonly stats: BigIntStats;
-  /** The file of its content; null of what is no file. */
+  /** The file with the content; null if it is not a regular file. */
   readonly content: string | null;
   readonly link: string | null;
 }
 
-export interface Kept {
-  /** Copies those of `files` of which there is none as they are now; false where that is too much, or the disk is full. */
+export interface KeptOriginal {
+  /** Copies the `files` that have no current copy; false if that is too much or the disk is full. */
   keep(files: ReadonlyMap<string, BigIntStats>): Promise<boolean>;
-  /** Makes `name` what it was. */
+  /** Restores `name` from its copy. */
   putBack(name: string): Promise<void>;
-  /** Moves what is at `name` away; gives the folder that it is in now. */
+  /** Moves `name` away; returns the folder that it is in afterwards. */
   takeAway(name: string): Promise<string>;
 }
 
-/** `root` is a real path, `folder` one of Mimir's own for this project. */
-export function keptFiles(root: string, folder: string, stateDir?: string): Kept {
+/** `root` is a real path; `folder` is Mimir's own folder for this project. */
+export function keptFiles(root: string, folder: string, stateDir?: string): KeptOriginal {
   const copies = new Map<string, Copy>();
   const own = path.join(folder, `${COPIES}${ownMark()}`);
   const away = path.join(
@@ -59,7 +46,7 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
     if (made) return;
     made = true;
     sweep(folder);
-    mkdirSync(own, { recursive: true, mode: 0o700 });
+    fs.mkdirSync(own, { recursive: true, mode: 0o700 });
   }
 
   async function copied(name: string, stats: BigIntStats): Promise<boolean> {
@@ -68,8 +55,8 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
       copies.set(name, await copyOf(place, content, stats));
       return true;
     } catch {
-      // Not to be read: it can't be put back, so nothing of it may be promised. What is gone by now is nobody's.
-      return (await lstat(place).catch(() => null)) === null;
+      // An unreadable file cannot be restored, so this must fail; a file that is gone needs no copy.
+      return (await disk.lstat(place).catch(() => null)) === null;
     }
   }
 
@@ -92,79 +79,112 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
 
     async takeAway(name) {
       const to = path.join(away, name);
-      await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
-      const free = (await lstat(to).catch(() => null)) === null ? to : `${to}.${ownMark()}`;
+      await disk.mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
+      const free = (await disk.lstat(to).catch(() => null)) === null ? to : `${to}.${ownMark()}`;
       await moved(path.join(root, name), free);
       return away;
     },
   };
 }
 
-/** The content is copied to the file `to`. */
+/** Copies the content to the file `to`. */
 async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
-  if (stats.isSymbolicLink()) return { stats, content: null, link: await readlink(place) };
+  if (stats.isSymbolicLink()) return { stats, content: null, link: await disk.readlink(place) };
   if (!stats.isFile()) return { stats, content: null, link: null };
-  // Removed first: another may be reading it.
-  rmSync(to, { force: true });
-  copyFileSync(place, to, constants.COPYFILE_FICLONE);
+  // Removed first, because another process may be reading it.
+  fs.rmSync(to, { force: true });
+  fs.copyFileSync(place, to, fs.constants.COPYFILE_FICLONE);
   return { stats, content: to, link: null };
 }
 
-/** In one step, as everything that replaces a file. */
+/** Restores the file by a single rename. */
 async function restored({ stats, content, link }: Copy, place: string, stateDir: string | undefined): Promise<void> {
   if (link === null && content === null) return;
-  await mkdir(path.dirname(place), { recursive: true });
+  await disk.mkdir(path.dirname(place), { recursive: true });
   const beside = freshFile(stateDir, path.dirname(place));
   const fresh = path.join(path.dirname(place), beside.base);
   const times = [Number(stats.atimeNs) / 1e9, Number(stats.mtimeNs) / 1e9] as const;
   if (link !== null) {
-    await symlink(link, fresh);
-    await lutimes(fresh, ...times);
+    await disk.symlink(link, fresh);
+    await disk.lutimes(fresh, ...times);
   } else if (content !== null) {
-    await copyFile(content, fresh, constants.COPYFILE_EXCL);
-    // Only root may give files away; for others it simply becomes theirs, as with any editor.
-    await chown(fresh, Number(stats.uid), Number(stats.gid)).catch(() => undefined);
-    await chmod(fresh, Number(stats.mode) & 0o7777);
-    await utimes(fresh, ...times);
+    await disk.copyFile(content, fresh, fs.constants.COPYFILE_EXCL);
+    // Only root may change the owner; otherwise the file belongs to the current user, as with any editor.
+    await disk.chown(fresh, Number(stats.uid), Number(stats.gid)).catch(() => undefined);
+    await disk.chmod(fresh, Number(stats.mode) & 0o7777);
+    await disk.utimes(fresh, ...times);
   }
-  await rename(fresh, place);
+  await disk.rename(fresh, place);
   beside.done();
 }
 
-/** The same content, owner and permissions: nobody can change a file without its times changing. */
+/** True for the same content, owner and permissions: a change of a file always changes its times. */
 export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
   a.ino === b.ino && a.size === b.size && a.mode === b.mode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 
 async function moved(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    await disk.rename(from, to);
   } catch {
-    // Another file system.
-    await cp(from, to, { recursive: true, verbatimSymlinks: true, force: false });
-    await rm(from, { recursive: true, force: true });
+    // The target is on another file system.
+    await disk.cp(from, to, { recursive: true, verbatimSymlinks: true, force: false });
+    await disk.rm(from, { recursive: true, force: true });
   }
 }
 
-/** Makes folders again that are gone, are no folders any more, or have other permissions. The upper ones first. */
-export async function foldersBack(root: string, kept: Kept, folders: ReadonlyMap<string, BigIntStats>): Promise<void> {
+/** Restores folders that are missing, replaced or have other permissions; parents first. */
+export async function foldersBack(
+  root: string,
+  kept: KeptOriginal,
+  folders: ReadonlyMap<string, BigIntStats>,
+): Promise<void> {
   for (const [name, stats] of [...folders].toSorted(([a], [b]) => a.length - b.length)) {
     const place = path.join(root, name);
-    const now = await lstat(place, { bigint: true }).catch(() => null);
+    const now = await disk.lstat(place, { bigint: true }).catch(() => null);
     if (now !== null && !now.isDirectory()) await kept.takeAway(name);
-    if (now === null || !now.isDirectory()) await mkdir(place, { recursive: true });
-    if (now === null || now.mode !== stats.mode) await chmod(place, Number(stats.mode) & 0o7777);
+    if (now === null || !now.isDirectory()) await disk.mkdir(place, { recursive: true });
+    if (now === null || now.mode !== stats.mode) await disk.chmod(place, Number(stats.mode) & 0o7777);
   }
 }
 
 /** Removes an empty folder; one with something in it stays. */
-export const dropEmpty = (place: string): Promise<void> => rmdir(place).catch(() => undefined);
+export const dropEmpty = (place: string): Promise<void> => disk.rmdir(place).catch(() => undefined);
 
-/** Copies of programs that are gone, and what was put back long ago. */
+/** Removes copies of ended processes, and old files that were moved away. */
 function sweep(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
-    const age = Date.now() - (statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of fs.readdirSync(folder)) {
+    const age = Date.now() - (fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     const isOver = name.startsWith(COPIES) ? !isAlive(name.slice(COPIES.length)) : age > PUT_BACK_MS;
-    if (isOver) rmSync(path.join(folder, name), { recursive: true, force: true });
+    if (isOver) fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+  }
+}
+
+// Repositories that a command created inside the project. Mounts cover only what exists before a command, and the next git or
+// Mimir started there would obey what an agent wrote. So they are renamed when the command has ended.
+
+/** Records the present repositories. The returned function renames new ones after a command and reports that; empty if none. */
+export async function watchNested(root: Root, sandbox: Sandbox): Promise<() => Promise<string>> {
+  const before = new Set((await sandbox.walk()).nested);
+  return async () => {
+    const made = (await sandbox.walk()).nested.filter((place) => !before.has(place));
+    return made.map((place) => setAside(root.path, place)).join('\n');
+  };
+}
+
+function setAside(root: string, place: string): string {
+  const name = path.relative(root, place);
+  const named = (count: number): string =>
+    path.join(
+      path.dirname(place),
+      `${count === 0 ? '' : `${count}-`}set-aside-${path.basename(place).replace(/^\.+/, '')}`,
+    );
+  let count = 0;
+  while (fs.lstatSync(named(count), { throwIfNoEntry: false }) !== undefined) count += 1;
+  try {
+    fs.renameSync(place, named(count));
+    return `${name} was made by this command, and agents make no repository and no .mimir within the project: it is ${path.relative(root, named(count))} now`;
+  } catch (error) {
+    return `${name} was made by this command, which agents may not, and could not be renamed: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

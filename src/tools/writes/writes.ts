@@ -1,6 +1,6 @@
 /**
- * Holds commands to what their task may change. The sandbox opens folders; what a command changed in them outside of
- * the globs is put back when it has ended, and named. What another agent was allowed to change meanwhile is left, and named as well.
+ * Limits commands to the files that their task may change. The sandbox opens folders; changes in them outside the globs are
+ * undone when the command has ended, and reported. Changes that another agent was allowed to make meanwhile stay.
  */
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
@@ -9,43 +9,41 @@ import path from 'node:path';
 import { coversFolder, literalFolders, literalNames, matchesGlob, reachesInto } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
 import { type GitCall, runGit, runGits } from '../git/hardening.ts';
-import { WHAT_TO_DO } from '../paths/path-policy.ts';
-import { forbidden } from '../paths/path-rules.ts';
-import type { Root } from '../paths/root.ts';
-import type { Opened } from '../sandbox/paths.ts';
+import { forbidden, type Root, WHAT_TO_DO } from '../paths/root.ts';
+import type { Opened } from '../sandbox/places.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import { shownName } from '../process/output.ts';
-import { dropEmpty, foldersBack, isSame, type Kept, keptFiles } from './kept.ts';
+import { dropEmpty, foldersBack, isSame, type KeptOriginal, keptFiles } from './kept.ts';
 
-/** Names of files in a result; more are counted. */
+/** The most files that a result names; more are counted. */
 const NAMED = 20;
 
-/** A command that is to be held to globs. */
+/** The limits of one command. */
 export interface Held {
-  /** What the sandbox opens instead of the project. */
+  /** What the sandbox makes writable instead of the whole project. */
   readonly opened: Opened;
-  /** To be called when nothing of the command runs any more: puts back, and says what. */
+  /** Call this when nothing of the command runs any more: undoes forbidden changes and reports them. */
   end(): Promise<PutBack>;
 }
 
 export interface PutBack {
-  /** For the model and the person; empty where nothing is to be said. */
+  /** For the model and the person; empty if there is nothing to report. */
   readonly text: string;
-  /** Something was put back: then the command has not done what it says. */
+  /** True if a change was undone, so that the command's own output is misleading. */
   readonly changed: boolean;
 }
 
 export interface Writes {
-  /** Finds out what git ignores now, before anything was changed; later calls wait for the first. */
+  /** Finds out what git ignores, before anything is changed; later calls wait for the first. */
   begin(): Promise<void>;
-  /** A file tool changed this file just now. */
+  /** Records that a file tool has just changed this file. */
   wrote(name: string): void;
-  /** Before a command that may write: `globs` are those of its task, null where it may change the whole project. */
+  /** Call this before a command that may write: `globs` are those of its task, null if it may change the whole project. */
   hold(globs: readonly string[] | null): Promise<Held>;
 }
 
 interface Writer {
-  /** Null: it may change anything. */
+  /** Null if it may change anything. */
   readonly globs: readonly string[] | null;
   readonly from: number;
   to: number;
@@ -54,8 +52,8 @@ interface Writer {
 interface Parts {
   readonly root: Root;
   readonly environment: Environment;
-  readonly kept: Kept;
-  /** Other commands, and files that file tools changed: since when anybody has to know. */
+  readonly kept: KeptOriginal;
+  /** Other commands, and when file tools changed which file: kept as long as a running command has to know. */
   readonly writers: Set<Writer>;
   readonly files: Map<string, number>;
 }
@@ -85,7 +83,7 @@ export function openWrites(root: Root, environment: Environment, stateDir: strin
   };
 }
 
-/** Those that ended before all that still run began are of no matter any more. */
+/** Ends a writer, and forgets those that ended before every running one began. */
 function leave({ writers, files }: Parts, writer: Writer): void {
   writer.to = performance.now();
   const running = [...writers].filter(({ to }) => to === Number.POSITIVE_INFINITY);
@@ -126,7 +124,7 @@ const closedTo = ({ tooWide }: Scope): PutBack => ({
   changed: false,
 });
 
-/** Nothing is opened that would have to be looked at. */
+/** The scope without any folder that would have to be checked afterwards. */
 const narrowed = (scope: Scope): Scope => ({ ...scope, tops: [], closed: new Set(), tooWide: scope.globs });
 
 interface Difference {
@@ -140,17 +138,14 @@ async function putBack(parts: Parts, scope: Scope, before: Looked, writer: Write
   const now = await lookAgain(root.path, scope);
   if (now === null) return { text: TOO_MUCH, changed: true };
   const all = differences(before, now);
-  // A list of what is ignored that the command has made or changed itself does not count.
+  // Changed .gitignore files are undone first, so that they do not decide what is ignored.
   const lists = all.filter(({ name }) => path.posix.basename(name) === '.gitignore');
   const others = all.filter((one) => !lists.includes(one));
   const mine = (one: Difference): boolean => !isAllowedElsewhere(parts, writer, one.name);
   const away = new Set<string>();
   for (const one of lists.filter(mine)) await undo(parts, one, away);
-  const ignored = await ignoredOf(
-    root,
-    parts.environment,
-    others.map(({ name }) => name),
-  );
+  const names = others.map(({ name }) => name);
+  const ignored = await ignoredOf(root, parts.environment, names);
   const outside = others.filter(({ name }) => !ignored.has(name));
   for (const one of outside.filter(mine)) await undo(parts, one, away);
   const added = [...now.folders.keys()].filter((name) => !before.folders.has(name));
@@ -173,7 +168,7 @@ function differences(before: Looked, now: Looked): readonly Difference[] {
   return [...gone, ...come.map((name): Difference => ({ name, how: 'new' }))];
 }
 
-/** Did somebody else change it meanwhile, or could have with good reason? */
+/** True if another agent changed the file meanwhile, or was allowed to. */
 function isAllowedElsewhere({ writers, files }: Parts, own: Writer, name: string): boolean {
   const at = files.get(name);
   if (at !== undefined && at >= own.from) return true;
@@ -210,40 +205,31 @@ function wordsOf(
   return { text: lines.filter((line) => line !== '').join('\n'), changed: undone.length > 0 };
 }
 
-// Folders of build output: those that git ignores, found out once. Commands may write them whatever a task may change.
+// Folders of build output: those that git ignores, determined once. Commands may write them whatever a task may change.
 
 const MOST_FOLDERS = 200;
 
-/** Dependencies that others have written, not output: in them only folders of caches are opened. */
+/** Third-party dependencies are not output: only their cache folders are writable. */
 const DEPENDENCIES = new Set(['node_modules', 'vendor', '.venv', 'venv', 'bower_components']);
 const CACHES = ['.cache', '.vite', '.vitest', '.tmp', '.vite-temp'];
 
-/** Folders that tools make at the top of a project. One that is ignored and not there yet is made for the time of a command. */
-const USUAL = ['target', 'dist', 'build', 'out', 'coverage', '.cache', '.next', '.nyc_output', '.pytest_cache']
-  .concat([
-    '.mypy_cache',
-    '.ruff_cache',
-    '.gradle',
-    '.turbo',
-    '.parcel-cache',
-    'bin',
-    'obj',
-    'tmp',
-    'node_modules/.cache',
-  ])
-  .concat(['__pycache__', 'htmlcov', '.tox', '.svelte-kit', '.nuxt', '.output', '.dart_tool']);
+/** Output folders that tools create at the top of a project. An ignored one that is missing is created for the command. */
+const USUAL = [
+  'target dist build out coverage .cache .next .nyc_output .pytest_cache .mypy_cache .ruff_cache .gradle .turbo',
+  '.parcel-cache bin obj tmp node_modules/.cache __pycache__ htmlcov .tox .svelte-kit .nuxt .output .dart_tool',
+].flatMap((names) => names.split(' '));
 
 interface BuildFolders {
-  /** There when it was looked; names relative to the root. */
+  /** The existing ones, relative to the root. */
   readonly there: readonly string[];
-  /** Ignored, and not there. */
+  /** Ignored ones that do not exist. */
   readonly usual: readonly string[];
 }
 
 const NONE: BuildFolders = { there: [], usual: [] };
 const LISTED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
 
-/** Nothing where there is no git, or it can't tell. */
+/** Empty without git or if it fails. */
 async function buildFolders(root: Root, environment: Environment): Promise<BuildFolders> {
   const call = callOf(root, environment);
   if (call === null || root.git.is === 'none') return NONE;
@@ -253,22 +239,19 @@ async function buildFolders(root: Root, environment: Environment): Promise<Build
   const ignored = listed.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1));
   const there = ignored.flatMap(opened).filter((name) => isPlainFolder(root.path, name));
   const asked = USUAL.filter((name) => !isPlainFolder(root.path, name) && forbidden(name, 'write') === null);
-  const usual = await ignoredOf(
-    root,
-    environment,
-    asked.map((name) => `${name}/`),
-  );
+  const folders = asked.map((name) => `${name}/`);
+  const usual = await ignoredOf(root, environment, folders);
   return {
     there: there.toSorted((a, b) => a.length - b.length).slice(0, MOST_FOLDERS),
     usual: [...usual].map((name) => name.slice(0, -1)),
   };
 }
 
-/** Of these names, those that git ignores; a folder ends with `/`. */
+/** The names among these that git ignores; a folder ends with `/`. */
 async function ignoredOf(root: Root, environment: Environment, names: readonly string[]): Promise<ReadonlySet<string>> {
   const call = callOf(root, environment);
   if (call === null || root.git.is === 'none' || names.length === 0) return new Set();
-  // This command knows no literal paths, and takes what begins with ":" for more than a name.
+  // This command does not support literal paths, and a leading ":" has a meaning.
   const input = names.map((name) => `./${name}\0`).join('');
   const asked = ['--no-literal-pathspecs', 'check-ignore', '--stdin', '-z'];
   const end = await runGit({ ...call, input }, root.git.directory, asked);
@@ -283,36 +266,33 @@ function callOf(root: Root, environment: Environment): GitCall | null {
 const opened = (folder: string): readonly string[] =>
   DEPENDENCIES.has(path.posix.basename(folder)) ? CACHES.map((name) => `${folder}/${name}`) : [folder];
 
-// Where commands of a task with `writes` may write: the longest literal folder of each glob, and folders of build output that git
-// ignores. Folders in those that no glob reaches into are kept read-only; what is left to be looked at is said.
+// Where commands of a task with `writes` may write: the longest literal folder of each glob, and ignored folders of build output.
+// Subfolders that no glob reaches are read-only; what remains is compared before and after the command.
 
-/** Folders that are kept read-only one by one: each is a mount, which costs time. More of them are looked at instead. */
+/** The most read-only subfolders: each is a mount, which costs time. Further ones are compared instead. */
 const MOST_CLOSED = 150;
-/** Files that are looked at before and after a command. With more of them only folders are writable that are meant as a whole. */
+/** The most files to compare. Beyond it, only folders that a glob covers as a whole are writable. */
 const MOST_LOOKED_AT = 20_000;
 
 /** Names are relative to the root, with `/`. */
 interface Scope {
   readonly globs: readonly string[];
-  /** Folders that may be written, besides those of build output. */
+  /** Writable folders apart from those of build output. */
   readonly tops: readonly string[];
-  /** Folders to be made first, since a glob means what is to be in them. Upper ones first. */
+  /** Missing folders that are created first, because a glob covers their content; parents first. */
   readonly absent: readonly string[];
-  /** Folders in those that stay read-only. */
+  /** Read-only folders inside writable ones. */
   readonly closed: ReadonlySet<string>;
   /** Folders of build output. */
   readonly build: ReadonlySet<string>;
-  /** Globs that no folder was opened for, since there is too much beside what they mean. */
+  /** Globs without a writable folder, because too many other files are beside what they match. */
   readonly tooWide: readonly string[];
 }
 
-/** What is there outside of the globs, in folders that a command may write. */
-interface Looked {
-  readonly files: ReadonlyMap<string, BigIntStats>;
-  readonly folders: ReadonlyMap<string, BigIntStats>;
-}
+/** The files and folders outside the globs, in folders that a command may write. */
+type Looked = Readonly<Record<'files' | 'folders', ReadonlyMap<string, BigIntStats>>>;
 
-/** `root` is a real path; `build` are folders that git ignores. Nothing is changed. */
+/** `root` is a real path; `build` are folders that git ignores. Changes nothing. */
 async function scopeOf(
   root: string,
   globs: readonly string[],
@@ -339,7 +319,7 @@ async function scopeOf(
   };
 }
 
-/** What is there now; null where it is too much. Of folders that have come nothing is passed over. */
+/** The present state; null if there is too much. New folders are included. */
 const lookAgain = (root: string, scope: Scope): Promise<Looked | null> =>
   look(root, scope, (folder) => scope.closed.has(folder));
 
@@ -367,13 +347,11 @@ async function look(root: string, scope: Scope, passedOver: (folder: string) => 
 async function entriesOf(root: string, folder: string): Promise<readonly (readonly [string, BigIntStats])[]> {
   const place = path.join(root, folder);
   const names = await readdir(place).catch(() => []);
-  return statsOf(
-    root,
-    names.map((name) => (folder === '' ? name : `${folder}/${name}`)),
-  );
+  const below = names.map((name) => (folder === '' ? name : `${folder}/${name}`));
+  return statsOf(root, below);
 }
 
-/** Of those that are there. */
+/** Skips names that do not exist. */
 async function statsOf(root: string, names: readonly string[]): Promise<readonly (readonly [string, BigIntStats])[]> {
   const all = await Promise.all(
     names.map(async (name) => {
@@ -384,7 +362,7 @@ async function statsOf(root: string, names: readonly string[]): Promise<readonly
   return all.flat();
 }
 
-/** The folders that everything of a glob lies in. One that is named without a wild card is meant as a whole. */
+/** The folders that contain everything a glob matches. A folder named without a wildcard is meant as a whole. */
 function folderOf(root: string, glob: string): readonly string[] {
   const named = new Map(literalNames(glob).map((name) => [path.posix.dirname(name), name]));
   return literalFolders(glob).map((folder) => {
@@ -398,7 +376,7 @@ const outermost = (folders: readonly string[]): readonly string[] => {
   return all.filter((one) => !all.some((other) => other !== one && (other === '' || one.startsWith(`${other}/`))));
 };
 
-/** A folder that is reached without a link: a link would open another place than the one that was named. */
+/** A folder whose path contains no link: a link would open another place than the one that was named. */
 function isPlainFolder(root: string, name: string): boolean {
   if (name !== '' && forbidden(name, 'write') !== null) return false;
   const place = path.join(root, name);
@@ -409,7 +387,7 @@ function isPlainFolder(root: string, name: string): boolean {
   }
 }
 
-/** The folders on the way to `name` that are not there; null where a link or a file stands in the way. */
+/** The missing folders on the way to `name`; null if a link or a file is in the way. */
 function missingOf(root: string, name: string): readonly string[] | null {
   if (forbidden(name, 'write') !== null) return null;
   const steps = name.split('/');

@@ -1,56 +1,54 @@
 /**
- * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
- * answer where it is one. The texts of the plan prompt are a promise to scripts.
+ * What one run asks the person: open questions first, then the plan. Prints it, has the prompt for it, and takes a typed line as an answer.
+ * Scripts rely on the texts of the plan prompt.
  */
-import type { Asker } from '../../app/process/asker.ts';
-import { type Io, harmless } from '../../app/process/io.ts';
-import { Held } from '../../app/views/agents/held-answers.ts';
-import { kindOf } from '../../app/views/questions/question.ts';
+import type { Answer } from '../../app/actions/index.ts';
+import { type Asker, sanitise, type Io } from '../../app/process/index.ts';
+import { capitalise, HeldKey, kindOf } from '../../app/views/index.ts';
 import { ROOT, type Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { type LineDesk, meantBy } from './command.ts';
+import { type LineContext, meantBy, noCommand } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import type { LineConsole, Typed } from './console.ts';
 import {
-  roomOf,
-  sayAll,
-  type Answer,
-  type Put,
   answerLines,
   answerOf,
   LineQuestions,
+  type NumberedQuestion,
+  printPages,
   promptFor,
   questionLines,
-} from './words/questions.ts';
+  terminalSize,
+} from './questions.ts';
 
 export interface AnswersParts {
-  readonly desk: LineDesk;
+  readonly context: LineContext;
   readonly console: LineConsole;
   readonly io: Pick<Io, 'paint' | 'terminal'>;
-  /** The plan is put to the person. */
+  /** The person is asked to approve the plan. */
   readonly approves: boolean;
+  /** Editing the plan asks for models as well. */
   readonly models: boolean;
 }
 
-/** What is begun within this time after a question was said was meant for something else. */
-const DEAF: Millis = 300;
-const BEFORE = 'was said, so it answers nothing: type it again';
+/** Input that begins within this time after a question was printed was meant for something else. */
+const INPUT_IGNORED: Millis = 300;
+const BEFORE = 'was printed, so it is ignored: type it again';
 
 export class LineAnswers {
   readonly questions = new LineQuestions();
   readonly #of: AnswersParts;
-  /** Proposals, by the numbers of their events: the newest, and below it the one whose options were said. */
+  /** Proposals by the numbers of their events: the newest one, and the one whose options were printed. */
   #proposed = 0;
-  #said = 0;
-  /** The one that was accepted or refused: the run may take a moment to say so. */
+  #printed = 0;
+  /** The proposal that was accepted or discarded: the event of it may take a moment. */
   #decided = 0;
-  #saidAt: Millis = 0;
-  readonly #held = new Held();
-  /** The line that was typed last: when it was begun, and since when the same may have been repeated. */
+  #printedAt: Millis = 0;
+  readonly #held = new HeldKey();
+  /** The last typed line: when it was begun, and since when the same line may be a held key. */
   #typed: { readonly begun: Millis; readonly since: Millis } = { begun: 0, since: 0 };
-  /** Was it said that what is typed goes to main? */
-  #talks = false;
+  #isTalkExplained = false;
 
   constructor(parts: AnswersParts) {
     this.#of = parts;
@@ -60,169 +58,168 @@ export class LineAnswers {
     this.#proposed = seq;
   }
 
-  /** The plan that waited was accepted, refused, or is made anew. */
+  /** Call when the person accepted or discarded the plan, or asked for another one. */
   decided(): void {
     this.#decided = this.#proposed;
   }
 
-  /** Does a plan wait for the person? */
+  /** Does a plan wait for approval? */
   isOffered(): boolean {
-    const { phase, plan } = this.#of.desk.state;
+    const { phase, plan } = this.#of.context.state;
     const isOpen = this.#proposed === 0 || this.#decided !== this.#proposed;
     return this.#of.approves && isOpen && phase === 'approving' && plan !== null;
   }
 
-  /** The question that waits for a line, or null. */
-  current(): Put | null {
-    return this.questions.current(this.#of.desk.state);
+  /** The question that a typed line answers, or null. */
+  current(): NumberedQuestion | null {
+    return this.questions.current(this.#of.context.state);
   }
 
   prompt(): string {
-    const put = this.current();
-    if (put !== null) return promptFor(put, this.#of.desk.state);
+    const current = this.current();
+    if (current !== null) return promptFor(current, this.#of.context.state);
     return this.isOffered() ? PROCEED : this.isTalk() ? `main (${ROOT})> ` : '> ';
   }
 
-  /** Is what is typed, and is no command, a word to main? So it is in a run without a plan, while nothing else is asked. */
+  /** Is a line that is no command a message to main? It is in a run without a plan, while no question is open. */
   isTalk(): boolean {
-    const { place, state } = this.#of.desk;
+    const { place, state } = this.#of.context;
     return place === 'run' && state.idle && state.finished === null && this.current() === null;
   }
 
-  /** What is neither an answer nor a command. */
-  async strange(line: string): Promise<void> {
-    const { desk } = this.#of;
+  /** Takes a line that is neither an answer nor a command. */
+  async takeOther(line: string): Promise<void> {
+    const { context } = this.#of;
     if (this.current() !== null)
-      return desk.refuse(`that is no answer, and no command: the question waits. ${this.prompt().trim()}`);
-    if (this.isTalk()) return void (await desk.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
+      return context.refuse(`that is not an answer or a command; the question is still open. ${this.prompt().trim()}`);
+    if (this.isTalk())
+      return void (await context.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
     // Any other answer cancels.
-    if (this.isOffered()) await desk.submit({ do: 'reject plan' });
-    else desk.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
+    if (this.isOffered()) await context.submit({ do: 'reject plan' });
+    else context.refuse(noCommand(line.split(/\s/)[0] ?? ''));
   }
 
-  /** Says what has not been said: a question whole, the options of a plan, or whom one talks to. */
-  async sayWhatWaits(): Promise<void> {
-    const { desk, console, models } = this.#of;
-    const put = this.questions.unsaid(desk.state);
-    if (put !== null) return this.#put(put);
-    if (this.isTalk() && !this.#talks) {
-      this.#talks = true;
-      console.say('What you type is a message to main; help lists the commands.');
+  /** Prints what was not printed yet: an open question, the options of a plan, or where typed text goes. */
+  async printPending(): Promise<void> {
+    const { context, console, models } = this.#of;
+    const next = this.questions.unprinted(context.state);
+    if (next !== null) return this.#print(next);
+    if (this.isTalk() && !this.#isTalkExplained) {
+      this.#isTalkExplained = true;
+      console.say('Text is sent to main as a message; help lists the commands.');
     }
-    if (!this.isOffered() || this.#said === this.#proposed) return;
-    this.#said = this.#proposed;
+    if (!this.isOffered() || this.#printed === this.#proposed) return;
+    this.#printed = this.#proposed;
     for (const line of optionsFor(models)) console.say(line);
     console.say('  or a command: help lists them');
-    this.#saidAt = desk.now();
+    this.#printedAt = context.now();
   }
 
-  /** True when the line was meant as an answer, taken or not. */
+  /** True when the line is an answer, whether it was accepted or not. */
   async takes(typed: Typed): Promise<boolean> {
     this.#typed = { begun: typed.begun, since: this.#held.since(typed.text.trim(), typed.begun) };
-    const put = this.current();
-    if (put !== null) return this.#asAnswer(put, typed);
-    return this.isOffered() && this.#asPlanWord(typed);
+    const current = this.current();
+    if (current !== null) return this.#takeAnswer(current, typed);
+    return this.isOffered() && this.#takePlanWord(typed);
   }
 
-  /** The words as an answer to the question that was said last, whatever else they could mean. */
+  /** Answers the question that was printed last, also with words that are a command. */
   async answer(text: string): Promise<void> {
-    const { desk } = this.#of;
-    const put = this.current();
-    if (put === null) return desk.refuse('no question was said: question says the next');
-    const given = answerOf(put.question.first.request, text, true);
-    if (given === null) return desk.refuse(`that is no answer to it: ${promptFor(put, desk.state).trim()}`);
-    if (this.#isMeant()) await this.#give(put, given);
+    const { context } = this.#of;
+    const current = this.current();
+    if (current === null) return context.refuse('no question was printed: question prints the next');
+    const given = answerOf(current.question.first.request, text, true);
+    if (given === null) return context.refuse(`that is not an answer: ${promptFor(current, context.state).trim()}`);
+    if (this.#isIntended()) await this.#give(current, given);
   }
 
-  /** Was the line that was typed last meant for the question that was said? If not, that is said. */
-  #isMeant(): boolean {
-    const { desk, io } = this.#of;
+  /** Was the last typed line begun after the question was printed, and by no held key? Else that is printed. */
+  #isIntended(): boolean {
+    const { context, io } = this.#of;
     const { begun, since } = this.#typed;
-    const { since: said } = this.questions;
-    if (begun < said) desk.refuse(`that was begun before the question ${BEFORE}`);
-    // What a pipe holds was written for the questions to come.
-    else if (io.terminal && since < said + DEAF)
-      desk.refuse('that came as fast as a held key repeats, so it answers nothing: type it again');
+    const { printedAt } = this.questions;
+    if (begun < printedAt) context.refuse(`that was begun before the question ${BEFORE}`);
+    // The lines of a pipe were written for questions to come.
+    else if (io.terminal && since < printedAt + INPUT_IGNORED)
+      context.refuse('that came as fast as a held key repeats, so it is ignored: type it again');
     else return true;
     return false;
   }
 
-  /** Nobody is there: whatever is asked is a no. */
+  /** Nobody is there to answer: denies all open questions and discards a plan that waits. */
   async refuseAll(): Promise<void> {
-    const { state, controls } = this.#of.desk;
-    for (const { question } of this.questions.waiting(state)) {
+    const { context } = this.#of;
+    for (const { question } of this.questions.open(context.state)) {
       for (const { id } of question.all) {
-        await controls?.submit({ do: 'answer', approval: id, allow: false, scope: 'once' });
+        await context.send({ do: 'answer', approval: id, allow: false, scope: 'once' });
       }
     }
-    if (this.isOffered()) await controls?.submit({ do: 'reject plan' });
+    if (this.isOffered()) await context.send({ do: 'reject plan' });
   }
 
-  async #put(put: Put): Promise<void> {
-    const { desk, console, io } = this.#of;
+  async #print(next: NumberedQuestion): Promise<void> {
+    const { context, console, io } = this.#of;
     await console.fresh();
-    const room = roomOf(io);
-    const { all, first } = put.question;
-    const lines = [...questionLines({ all }, desk.state, io, { room, now: desk.now() }), ...answerLines(first)];
+    const size = terminalSize(io);
+    const { all, first } = next.question;
+    const lines = [...questionLines({ all }, context.state, io, { size, now: context.now() }), ...answerLines(first)];
     const ask = (prompt: string): Promise<string | null> => console.ask(prompt, 'fresh');
-    const read = await sayAll(lines, { asker: { ask }, io: console, room });
-    this.questions.said(put, desk.now());
+    const read = await printPages(lines, { asker: { ask }, io: console, size });
+    this.questions.setPrinted(next, context.now());
     if (!read && kindOf(first.request) === 'permission')
-      await this.#give(put, { allow: false, scope: 'once', text: '' });
+      await this.#give(next, { allow: false, scope: 'once', text: '' });
   }
 
-  async #asAnswer(put: Put, { text }: Typed): Promise<boolean> {
-    const { desk } = this.#of;
-    const { request } = put.question.first;
-    const isCommand = meantBy(text, LINE_COMMANDS, desk.place, true).is !== 'other';
+  async #takeAnswer(current: NumberedQuestion, { text }: Typed): Promise<boolean> {
+    const { context } = this.#of;
+    const { request } = current.question.first;
+    const isCommand = meantBy(text, LINE_COMMANDS, context.place, true).is !== 'other';
     const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
     if (given === null) return false;
-    if (this.#isMeant()) await this.#give(put, given);
+    if (this.#isIntended()) await this.#give(current, given);
     return true;
   }
 
-  async #give(put: Put, given: Answer): Promise<void> {
-    const { desk } = this.#of;
-    let said = '';
-    for (const approval of this.questions.answered(put, given)) {
-      const done = await desk.controls?.submit({ do: 'answer', approval, ...given });
-      if (done?.ok !== true) {
-        this.questions.refused(put);
-        return desk.refuse(done?.fault.text ?? 'there is no run');
+  async #give(current: NumberedQuestion, given: Answer): Promise<void> {
+    const { context } = this.#of;
+    let receipt = '';
+    for (const command of this.questions.answer(current, given)) {
+      const done = await context.send(command);
+      if (!done.ok) {
+        this.questions.reopen(current);
+        return context.refuse(done.fault.text);
       }
-      said = `${capitalised(done.value.text)}.${given.scope === 'once' ? '' : ' grants lists and withdraws it.'}`;
+      receipt = `${capitalise(done.value.text)}.${given.scope === 'once' ? '' : ' grants lists and withdraws it.'}`;
     }
-    desk.say(said);
+    context.say(receipt);
   }
 
-  async #asPlanWord({ text, begun }: Typed): Promise<boolean> {
-    const { desk } = this.#of;
+  async #takePlanWord({ text, begun }: Typed): Promise<boolean> {
+    const { context } = this.#of;
     const word = planWord(text);
     if (word === 'other') return false;
-    if (begun < this.#saidAt) desk.refuse(`that was begun before the plan ${BEFORE}`);
-    else if (word === 'cancel') await desk.submit({ do: 'reject plan' });
+    if (begun < this.#printedAt) context.refuse(`that was begun before the plan ${BEFORE}`);
+    else if (word === 'cancel') await context.submit({ do: 'reject plan' });
     else {
       if (word !== 'proceed') await this.#editAll(word);
-      const done = await desk.controls?.submit({ do: 'approve plan', digest: desk.state.planDigest });
-      if (done?.ok === true) this.decided();
-      else desk.refuse(done?.fault.text ?? 'there is no run');
+      const done = await context.send({ do: 'approve plan', digest: context.state.planDigest });
+      if (done.ok) this.decided();
+      else context.refuse(done.fault.text);
     }
     return true;
   }
 
-  /** One task after the other; what can't be changed is said, and the rest goes on. */
+  /** Asks for the edits of each task. A refused edit is printed, and the next one is made. */
   async #editAll(word: 'e' | 'm'): Promise<void> {
-    const { desk, console, models } = this.#of;
-    for (const edit of await editsOf(word, console, console, { plan: desk.state.plan, models })) {
-      const done = await desk.edited(edit);
-      if (!done.ok) console.complain(`  not changed: ${harmless(done.fault.text)}`);
+    const { context, console, models } = this.#of;
+    for (const edit of await editsOf(word, console, console, { plan: context.state.plan, models })) {
+      const done = await context.send({ do: 'edit plan', edit });
+      if (!done.ok) console.complain(`  not changed: ${sanitise(done.fault.text)}`);
     }
   }
 }
 
-const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-// The plan prompt of line mode: proceed, cancel, edit, manual. Any other answer cancels.
+// The plan prompt: proceed, cancel, edit, manual. Any other answer cancels.
 
 export const optionsFor = (models: boolean): readonly string[] => [
   'Options:',
@@ -234,7 +231,7 @@ export const optionsFor = (models: boolean): readonly string[] => [
 
 const PROCEED = 'Proceed? [Y/n/e/m] ';
 
-/** What was typed at the prompt, as an answer to it: `e` and `m` ask on. Any other than these four cancels. */
+/** A line typed at the plan prompt: `e` and `m` ask for edits. */
 type PlanWord = 'proceed' | 'cancel' | 'e' | 'm' | 'other';
 
 export function planWord(typed: string): PlanWord {
@@ -244,10 +241,7 @@ export function planWord(typed: string): PlanWord {
   return word === 'e' || word === 'm' ? word : 'other';
 }
 
-/**
- * Goes through the tasks of the plan. `models` false: `e` leaves the recommended models as they are (`promptForModels`); `m` asks for
- * them all the same.
- */
+/** Asks for the edits of each task in turn. Without `models` (`promptForModels`) only `m` asks for models. */
 export async function editsOf(
   answer: 'e' | 'm',
   asker: Pick<Asker, 'ask'>,
@@ -263,7 +257,7 @@ export async function editsOf(
   return edits;
 }
 
-/** Shows what there is; Enter keeps it. */
+/** Prints the present values; Enter keeps one. */
 async function editTask(
   asker: Pick<Asker, 'ask'>,
   io: Pick<Io, 'say' | 'complain'>,
@@ -274,13 +268,13 @@ async function editTask(
   const typed = async (prompt: string): Promise<string> =>
     ((await asker.ask(`  ${prompt} (Enter keeps): `)) ?? '').trim();
   io.say(`\nEdit Task ${number} (${task.role})`);
-  io.say(`  Current: ${harmless(task.description)}`);
+  io.say(`  Current: ${sanitise(task.description)}`);
   const description = await typed('New description');
-  io.say(`  Current model: ${harmless(task.model.asked)}`);
+  io.say(`  Current model: ${sanitise(task.model.asked)}`);
   const model = models ? await typed('New model') : '';
   const tokens = manual ? await typed('Max tokens') : '';
   const isNumber = /^\d+$/.test(tokens);
-  if (tokens !== '' && !isNumber) io.complain(`  not changed: "${harmless(tokens)}" is not a number of tokens`);
+  if (tokens !== '' && !isNumber) io.complain(`  not changed: "${sanitise(tokens)}" is not a number of tokens`);
   const budget = { ...task.budget, maxTokens: Number(tokens) };
   return [
     ...(description === '' ? [] : [{ is: 'describe', task: task.id, description } as const]),

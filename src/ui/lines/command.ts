@@ -1,103 +1,175 @@
 /**
- * A command of line mode: a word and its arguments, what it stands for on the full screen, and where it can be used. How a typed line
- * becomes one is decided here, and what is near where it becomes none; what it does stands with the groups (commands.ts).
+ * A command of line mode: its word, arguments and help, where it can be used, and which actions of the full screen it covers. Here a typed
+ * line is matched with a command; what commands do is in commands/.
  */
-import { nearest } from '../../domain/text/nearest.ts';
+import { type Result } from '../../domain/result.ts';
+import { nearest } from '../../domain/text/text.ts';
+import {
+  type Action,
+  type Confirmation,
+  type Interaction,
+  NO_HISTORY,
+  type PlanHistory,
+} from '../../app/actions/index.ts';
+import { saidMeanwhile } from '../../app/client/index.ts';
+import { IS_YES } from '../../app/process/index.ts';
+import { plural } from '../../app/views/index.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
-import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
-import type { RunState } from '../../events/state.ts';
-import type { Command, Controls } from '../../ports/controls.ts';
-import type { Lobby } from '../../ports/project-service.ts';
-import type { Parting } from './run-ownership.ts';
-import type { LineMemory } from './memory.ts';
-import type { LineQuestions } from './words/questions.ts';
-import { counted } from '../../app/views/text/format.ts';
-import { listed } from './words/agents.ts';
+import type { RunState } from '../../events/index.ts';
+import { type Command, type Controls, type Receipt, type Refusal } from '../../ports/controls.ts';
+import type { ProjectService } from '../../ports/project-service.ts';
+import type { Detaching } from './run-ownership.ts';
+import { type ListSettings, listed } from './agents.ts';
+import type { LineQuestions } from './questions.ts';
 
-/** Where the person is: before a run, at its plan, while it goes on, behind its end. */
+/** Where the person is: before a run, at its plan, in an active run, after its end. */
 export type Place = 'start' | 'plan' | 'run' | 'result';
 
-/** What only the session itself can do (session.ts). */
+/** What only the session can do: start or leave a run (session.ts). */
 export type Going =
   | { readonly start: string; readonly direct?: 'direct' }
-  /** `followUp`: said to main. */
+  /** `followUp`: a message to main. */
   | { readonly resume: SessionId; readonly followUp?: string }
   /** A run that another process carries. */
   | { readonly attach: SessionId }
   | { readonly template: string; readonly values: Readonly<Record<string, string>> }
-  /** Lets the run go on in a process of its own. */
-  | Parting
-  /** Back to the start, with another run to come. */
+  /** Hands the run over to a background process. */
+  | Detaching
+  /** Answers the question that was printed last. */
+  | { readonly answer: string }
+  /** Returns to the start, for another run. */
   | 'start'
   | 'quit';
 
-/** All that a command may look at and do. */
-export interface LineDesk {
+/** What a command may read and do. */
+export interface LineContext {
   readonly place: Place;
-  /** As it is now; empty without a run. */
+  /** The present state of the run, sanitised; the empty state without a run. */
   readonly state: RunState;
   /** Null without a run. */
   readonly controls: Controls | null;
-  /** Null where only one run is carried, without a session around it (`mimir run`). */
-  readonly lobby: Lobby | null;
+  /** Null where only one run is carried (`mimir run`). */
+  readonly projectService: ProjectService | null;
   readonly memory: LineMemory;
   readonly questions: LineQuestions;
-  /** Work that Ctrl-C stops instead of asking whether to leave. */
+  /** Work that Ctrl-C stops. */
   readonly stoppable: Pick<Stoppable, 'run'>;
   now(): Millis;
-  /** Made harmless; a text of several lines is as many lines. */
+  /** Prints lines, sanitised; a text may have several lines. */
   say(...lines: readonly string[]): void;
-  /** Something was not done: why. */
+  /** Prints why something was not done. */
   refuse(line: string): void;
-  /** What is typed next, for this command alone; null at the end of input. What was typed before is no answer. */
+  /** The next typed line, for this command alone; null at the end of input. Lines that were typed before are ignored. */
   ask(prompt: string): Promise<string | null>;
-  /** Hands it to the run and says the receipt, or why not; true when it was done. */
+  /** Hands a command to the run and prints nothing; a refusal without a run. After an edit of the plan `state` has it. */
+  send(command: Command): ReturnType<Controls['submit']>;
+  /** The same, and prints the receipt or the refusal; true when it was done. */
   submit(command: Command): Promise<boolean>;
-  /** Changes the plan that waits; resolves when `state` has the change in it. Says nothing. */
-  edited(edit: PlanEdit): ReturnType<Controls['submit']>;
   go(to: Going): Promise<void>;
-  /** Keeps a text in the file that always has the last copy; its name, or null where it can't be written. */
+  /** Writes a text into the clipboard file; the name of the file, or null when it cannot be written. */
   keepCopy(text: string): string | null;
-  /** Answers the question that was said last. */
-  answer(text: string): Promise<void>;
 }
 
 export interface LineCommand {
   readonly name: string;
-  /** Other words for it, shorter ones first. */
-  readonly short: readonly string[];
-  /** `N TEXT`; in brackets what may be left out. */
-  readonly arguments: string;
-  /** A sentence. */
+  /** Other words for the command, shorter ones first. */
+  readonly short?: readonly string[];
+  /** `N TEXT`, optional ones in brackets; absent: the command takes none. */
+  readonly arguments?: string;
+  /** One sentence. */
   readonly help: string;
   readonly where: readonly Place[];
-  /** The actions of the full screen's key tables that it stands for. */
-  readonly actions: readonly string[];
-  run(rest: string, desk: LineDesk): Promise<void> | void;
+  /** The actions of the full screen that the command covers. */
+  readonly actions?: readonly string[];
+  run(rest: string, context: LineContext): Promise<void> | void;
+}
+
+/** Adds the places where the commands can be used. */
+export const at = (
+  where: readonly Place[],
+  ...commands: readonly Omit<LineCommand, 'where'>[]
+): readonly LineCommand[] => commands.map((command) => ({ ...command, where }));
+
+type Row = Pick<LineCommand, 'name' | 'help'> & Pick<LineCommand, 'short' | 'arguments' | 'actions'>;
+
+/** Word, arguments and help of a row of app/actions; `others`: more actions of the screen that the command covers. */
+export const wordsOf = (
+  { id, word, short = [], arguments: wanted = '', help, more = '' }: Interaction,
+  ...others: readonly string[]
+): Row => ({
+  name: word,
+  short,
+  arguments: wanted,
+  help: `${help}.${more === '' ? '' : ` ${more}`}`,
+  actions: [id, ...others],
+});
+
+/** The command of an action. `read` reads the typed arguments; it prints what is wrong with them and returns undefined. */
+export const commandOf = <Args>(
+  action: Action<Args>,
+  read: (typed: string, context: LineContext) => Args | undefined,
+  ...more: readonly string[]
+): Omit<LineCommand, 'where'> => ({
+  ...wordsOf(action, ...more),
+  run: async (typed, context) => {
+    const args = read(typed.trim(), context);
+    if (args !== undefined) await perform(action, args, context);
+  },
+});
+
+/** Asks the question of the action, if it has one, and submits its command; or prints why not. True when it was done. */
+export async function perform<Args>(action: Action<Args>, args: Args, context: LineContext): Promise<boolean> {
+  const { state } = context;
+  const why = action.whyNot(state, args);
+  if (why !== null) {
+    context.refuse(why);
+    return false;
+  }
+  const question = action.confirm?.(state, args);
+  if (question !== undefined && !(await agrees(question, context))) return false;
+  return context.submit(action.command(state, args));
+}
+
+/** Prints the receipt, or why nothing was done. */
+export const printReceipt = (done: Result<Receipt, Refusal>, context: LineContext): void =>
+  done.ok ? context.say(done.value.text) : context.refuse(done.fault.text);
+
+/** Awaits a preview, and prints after a second that the run has not answered yet. */
+export const previewed = async <T>(asked: Promise<T> | undefined, context: LineContext): Promise<T | undefined> =>
+  await (asked &&
+    saidMeanwhile({ complain: (line) => context.say(line) }, 'the run has not said yet what this would do', asked));
+
+/** Asks a question; true for the wanted answer, and every other answer changes nothing. */
+export async function agrees({ title, lines, yes, no, word }: Confirmation, context: LineContext): Promise<boolean> {
+  context.say(...lines);
+  const typed = (await context.ask(`${title} Type ${word || 'yes'} to ${yes}, anything else to ${no}: `))?.trim() ?? '';
+  const isYes = word === '' ? IS_YES.test(typed) : typed === word;
+  if (!isYes) context.say('Nothing changed.');
+  return isYes;
 }
 
 type Meant =
   | { readonly is: 'command'; readonly command: LineCommand; readonly rest: string }
-  /** What to say: several begin so, one is near, or it is for another place. */
+  /** Printed instead: several commands begin so, one is similar, or it can be used elsewhere. */
   | { readonly is: 'unclear'; readonly words: string }
   | { readonly is: 'other' };
 
-const FEWEST_LETTERS_OF_A_SLIP = 4;
+const MIN_TYPO_LENGTH = 4;
 
-/** What a typed line means here. `exact`: only the very words of a command count, and only with arguments as it takes them. */
+/** What a typed line means. `exact`: only whole words of commands count, with as many arguments as the command takes. */
 export function meantBy(typed: string, table: readonly LineCommand[], place: Place, exact = false): Meant {
   const { sign, word, rest } = partsOf(typed.trim());
   const here = table.filter(({ where }) => where.includes(place));
   const named = here.find((command) => isNamed(command, word));
   const strict = exact && sign === '';
   if (named !== undefined && (!strict || takes(named, rest))) return { is: 'command', command: named, rest };
-  return strict ? OTHER : nearly(word, rest, { here, table, forced: sign !== '' });
+  return strict ? OTHER : similarTo(word, rest, { here, table, isMarked: sign !== '' });
 }
 
-/** What a line means where any words mean something: only the very words of a command are one, and a slip of one is none. */
+/** What a line means where any text is a task or a message: only whole words of commands count. */
 export function meantInSpeech(line: string, table: readonly LineCommand[], place: Place): Meant {
   const exact = meantBy(line, table, place, true);
-  // A single word that is nearly a command is hardly anything else.
+  // A single word that is similar to a command is rarely a task.
   return exact.is === 'other' && !/\s/.test(line) ? meantBy(line, table, place) : exact;
 }
 
@@ -109,20 +181,20 @@ function partsOf(typed: string): { readonly sign: string; readonly word: string;
 interface Tables {
   readonly here: readonly LineCommand[];
   readonly table: readonly LineCommand[];
-  /** It was marked as a command. */
-  readonly forced: boolean;
+  /** The line has the sign of a command, / or :. */
+  readonly isMarked: boolean;
 }
 
-const nearly = (word: string, rest: string, { here, table, forced }: Tables): Meant =>
-  begun(word.toLowerCase(), rest, here) ?? elsewhere(word, table) ?? near(word, here, forced);
+const similarTo = (word: string, rest: string, { here, table, isMarked }: Tables): Meant =>
+  byPrefix(word.toLowerCase(), rest, here) ?? ofOtherPlace(word, table) ?? bySpelling(word, here, isMarked);
 
 const OTHER: Meant = { is: 'other' };
 
 const isNamed = ({ name, short }: LineCommand, word: string): boolean =>
-  name === word.toLowerCase() || short.includes(word);
+  name === word.toLowerCase() || short?.includes(word) === true;
 
-/** By the number of its words: `mode yolo`, and not `mode of failure is unclear`. */
-function takes({ arguments: wanted }: LineCommand, rest: string): boolean {
+/** Is the number of typed arguments right? It is for `mode yolo`, and not for `mode of failure is unclear`. */
+function takes({ arguments: wanted = '' }: LineCommand, rest: string): boolean {
   if (/\b(?:TEXT|HINT|WORDS)\b/.test(wanted)) return true;
   const given = wordsIn(rest);
   return given >= wordsIn(wanted.replaceAll(/\[[^\]]*\]/g, '')) && given <= wordsIn(wanted);
@@ -130,40 +202,40 @@ function takes({ arguments: wanted }: LineCommand, rest: string): boolean {
 
 const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
 
-/** Of a beginning; fewer are a slip, or an answer such as `no`. */
-const FEWEST_LETTERS = 3;
+/** A shorter prefix is a typo, or an answer such as `no`. */
+const MIN_PREFIX_LENGTH = 3;
 
-/** A beginning that only one has. */
-function begun(word: string, rest: string, here: readonly LineCommand[]): Meant | null {
-  if (word.length < FEWEST_LETTERS) return null;
+/** The only command that begins with `word`. */
+function byPrefix(word: string, rest: string, here: readonly LineCommand[]): Meant | null {
+  if (word.length < MIN_PREFIX_LENGTH) return null;
   const found = here.filter(({ name }) => name.startsWith(word));
   const [first] = found;
   if (first === undefined) return null;
   if (found.length === 1) return { is: 'command', command: first, rest };
-  return { is: 'unclear', words: `"${word}" could be ${listed(found.map(({ name }) => name))}: nothing was done` };
+  return { is: 'unclear', words: `"${word}" could be ${listed(found.map(({ name }) => name))}. Nothing was done` };
 }
 
-function elsewhere(word: string, table: readonly LineCommand[]): Meant | null {
+function ofOtherPlace(word: string, table: readonly LineCommand[]): Meant | null {
   const found = table.find((command) => command.name === word.toLowerCase());
   if (found === undefined) return null;
   return {
     is: 'unclear',
-    words: `${found.name} is for ${listed(found.where.map((place) => PLACES[place]))}: nothing was done`,
+    words: `${found.name} is for ${listed(found.where.map((place) => PLACES[place]))}. Nothing was done`,
   };
 }
 
 const PLACES: Readonly<Record<Place, string>> = {
   start: 'the start, before a run',
-  plan: 'a plan that waits for you',
-  run: 'a run that goes on',
-  result: 'a run that has ended',
+  plan: 'a plan that waits for approval',
+  run: 'an active run',
+  result: 'a finished run',
 };
 
-function near(word: string, here: readonly LineCommand[], forced: boolean): Meant {
-  const close = /^[a-z-]+$/i.test(word) && word.length >= FEWEST_LETTERS_OF_A_SLIP ? closest(word, here) : null;
+function bySpelling(word: string, here: readonly LineCommand[], isMarked: boolean): Meant {
+  const close = /^[a-z-]+$/i.test(word) && word.length >= MIN_TYPO_LENGTH ? closest(word, here) : null;
   if (close !== null)
-    return { is: 'unclear', words: `there is no command "${word}": did you mean ${close}? Nothing was done` };
-  return forced ? { is: 'unclear', words: `there is no command "${word}": help lists them. Nothing was done` } : OTHER;
+    return { is: 'unclear', words: `unknown command "${word}". Did you mean ${close}? Nothing was done` };
+  return isMarked ? { is: 'unclear', words: noCommand(word) } : OTHER;
 }
 
 const closest = (word: string, here: readonly LineCommand[]): string | null =>
@@ -172,13 +244,15 @@ const closest = (word: string, here: readonly LineCommand[]): string | null =>
     here.map(({ name }) => name),
   );
 
-/** `message N TEXT (or msg): Sends a message …` */
-export function usageOf({ name, short, arguments: wanted, help }: LineCommand): string {
+export const noCommand = (word: string): string => `Unknown command "${word}". Try help`;
+
+/** `message N TEXT (or msg): Message agent.` */
+export function usageOf({ name, short = [], arguments: wanted = '', help }: LineCommand): string {
   const also = short.length === 0 ? '' : ` (or ${listed(short)})`;
   return `${name}${wanted === '' ? '' : ` ${wanted}`}${also}: ${help}`;
 }
 
-/** Work of a command that Ctrl-C stops, one at a time: what else Ctrl-C means is decided in follow.ts. */
+/** Work of a command that Ctrl-C stops, one at a time. Other meanings of Ctrl-C are decided in follow.ts. */
 export class Stoppable {
   #now: AbortController | null = null;
 
@@ -192,7 +266,7 @@ export class Stoppable {
     }
   }
 
-  /** False where there is no such work, or it was stopped already. */
+  /** False when there is no such work, or when it was stopped already. */
   stop(): boolean {
     if (this.#now === null || this.#now.signal.aborted) return false;
     this.#now.abort('stopped');
@@ -200,22 +274,48 @@ export class Stoppable {
   }
 }
 
-// Long texts in lines: a part at a time, so that a screen reader can be stopped, and `more` goes on.
+// Long texts are printed in parts, so that a screen reader can be stopped; `more` prints the next part.
 
-const PART = 40;
+const PART_LINES = 40;
 
-/** Says the first part; `more` says the next. */
-export function sayLong(desk: LineDesk, lines: readonly string[], most = PART): void {
+/** Prints the first part; `more` prints the next. */
+export function sayLong(context: LineContext, lines: readonly string[], most = PART_LINES): void {
   const all = lines.flatMap((line) => line.split('\n'));
-  desk.say(...all.slice(0, most));
-  desk.memory.rest = all.slice(most);
-  const left = desk.memory.rest.length;
+  context.say(...all.slice(0, most));
+  context.memory.rest = all.slice(most);
+  const left = context.memory.rest.length;
   if (left > 0)
-    desk.say(`-- ${counted(left, 'line')} left: more says the next ${Math.min(PART, left)}, more all the rest.`);
+    context.say(
+      `-- ${plural(left, 'line')} left: more says the next ${Math.min(PART_LINES, left)}, more all the rest.`,
+    );
 }
 
-export function sayMore(rest: string, desk: LineDesk): void {
-  const { rest: lines } = desk.memory;
-  if (lines.length === 0) return desk.refuse('there is nothing more to say');
-  sayLong(desk, lines, rest === 'all' ? lines.length : PART);
+export function sayMore(rest: string, context: LineContext): void {
+  const { rest: lines } = context.memory;
+  if (lines.length === 0) return context.refuse('there is nothing more to say');
+  sayLong(context, lines, rest === 'all' ? lines.length : PART_LINES);
 }
+
+// What line mode remembers for the person: how much is printed, which agents are listed, and which plans undo returns to.
+
+export type Verbosity = 'quiet' | 'normal' | 'verbose';
+
+export interface LineMemory extends ListSettings {
+  verbosity: Verbosity;
+  /** The id of the agent that `attention` printed last. */
+  attended: string;
+  /** The lines that `more` prints next. */
+  rest: readonly string[];
+  /** The plans for undo and redo. */
+  plans: PlanHistory;
+}
+
+export const newMemory = (): LineMemory => ({
+  verbosity: 'normal',
+  filter: '',
+  onlyRunning: false,
+  sort: 'plan',
+  attended: '',
+  rest: [],
+  plans: NO_HISTORY,
+});

@@ -1,13 +1,11 @@
 /**
- * Where lines are typed while others are said. On a terminal the line that is being typed is written anew below each announcement; a dumb
- * one keeps its own line and gets plain text only. Each typed line says since when it was begun: what was begun before a question was said
- * doesn't answer it.
+ * The terminal of line mode, where lines are typed while others are printed. A normal terminal gets the line being typed again below each
+ * printed one; a dumb one keeps its own line. Each typed line has the time when it was begun, since a line that was begun before a question
+ * does not answer it.
  */
-import { createInterface } from 'node:readline/promises';
-import type { Interface } from 'node:readline/promises';
-import type { Io } from '../../app/process/io.ts';
-import { world } from '../../app/process/world.ts';
-import { clusterWidth, graphemes, isSimple, widthOf } from '../../app/views/text/width.ts';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { type Io, world } from '../../app/process/index.ts';
+import { clusterWidth, graphemes, isSimple, widthOf } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 
 export interface Typed {
@@ -16,22 +14,22 @@ export interface Typed {
 }
 
 export interface LineConsole {
-  /** A line of ours, above what is being typed; broken at words where the terminal is narrower. */
+  /** Prints a line above the one being typed, broken at words where the terminal is narrower. */
   say(line: string): void;
   complain(line: string): void;
-  /** The next line; null at the end of input; `woken` when `signal` is aborted first, and then no line is lost. */
+  /** The next typed line; null at the end of input; `woken` when `signal` is aborted first, which loses no line. */
   next(prompt: string, signal: AbortSignal): Promise<Typed | null | 'woken'>;
-  /** A line for this prompt alone. `fresh`: what was begun before is thrown away, and that is said. */
+  /** A line for this prompt alone. `fresh`: lines that were begun before are discarded, and that is printed. */
   ask(prompt: string, how?: 'fresh'): Promise<string | null>;
-  /** Before something is said that asks for permission: what the terminal still holds of a line is not for it. */
+  /** Discards input that the terminal still buffers; call before a question for permission is printed. */
   fresh(): Promise<void>;
   close(): void;
 }
 
-/** What a kind of terminal does its own way. */
+/** What differs between kinds of terminal. */
 interface Keys {
   prompt(text: string): void;
-  /** Writes above what is being typed. */
+  /** Writes above the line being typed. */
   above(write: () => void): void;
   fresh(): Promise<void>;
   close(): void;
@@ -41,7 +39,7 @@ interface ConsoleParts {
   readonly io: Pick<Io, 'say' | 'complain' | 'env'>;
   /** Ctrl-C. */
   readonly interrupted: () => void;
-  /** Words that Tab completes, where the terminal can. */
+  /** Words for completion by Tab. */
   readonly words: () => readonly string[];
 }
 
@@ -69,7 +67,7 @@ export function openConsole({ io, interrupted, words }: ConsoleParts): LineConso
         const typed = await next(prompt, NEVER);
         if (typed === null || typed === 'woken') return null;
         if (how !== 'fresh' || typed.begun >= since) return typed.text;
-        if (typed.text.trim() !== '') say('  (typed before this was asked: not taken)');
+        if (typed.text.trim() !== '') say('  (typed before the question: ignored)');
       }
     },
     close() {
@@ -81,7 +79,7 @@ export function openConsole({ io, interrupted, words }: ConsoleParts): LineConso
 
 const NEVER = new AbortController().signal;
 
-/** Lines that were typed and not yet taken. */
+/** Typed lines that were not taken yet. */
 class Queue {
   readonly #lines: Typed[] = [];
   #waiting: ((typed: Typed | null | 'woken') => void) | null = null;
@@ -94,7 +92,7 @@ class Queue {
     else waiting(typed);
   }
 
-  /** Undefined: none yet. */
+  /** Undefined when there is no line yet; null at the end of input. */
   take(): Typed | null | undefined {
     return this.#lines.shift() ?? (this.#ended ? null : undefined);
   }
@@ -121,7 +119,7 @@ class Queue {
   }
 }
 
-/** A terminal that moves its cursor: the line can be edited, and former ones come back with up. */
+/** A terminal that can move its cursor: the line can be edited, and the up key brings earlier lines back. */
 function editedKeys(queue: Queue, interrupted: () => void, words: () => readonly string[]): Keys {
   const { stdin, stdout } = process;
   const lines = createInterface({
@@ -138,7 +136,7 @@ function editedKeys(queue: Queue, interrupted: () => void, words: () => readonly
   const pressed = (): void => {
     begun = lines.line === '' ? null : (begun ?? world.now());
   };
-  // Before its own listener has seen the key the line is still empty: the time of the first key is that of the next one at latest.
+  // This listener runs before the one of readline, whose line is still empty at the first key.
   stdin.on('keypress', pressed);
   stdin.prependListener('keypress', () => (begun ??= world.now()));
   lines.on('line', (text) => {
@@ -163,7 +161,7 @@ function editedKeys(queue: Queue, interrupted: () => void, words: () => readonly
       write();
       lines.prompt(true);
     },
-    // A line says itself when it was begun.
+    // Each line has the time when it was begun.
     fresh: () => Promise.resolve(),
     close: () => {
       stdin.off('keypress', pressed);
@@ -173,51 +171,53 @@ function editedKeys(queue: Queue, interrupted: () => void, words: () => readonly
   };
 }
 
-/** To the first row of the prompt, and everything from there on erased. */
+/** Moves to the first row of the prompt and erases everything from there. */
 function up(lines: Interface): string {
   const { rows } = lines.getCursorPos();
   return `${rows > 0 ? `\u001b[${rows}A` : ''}\r\u001b[J`;
 }
 
 /**
- * A dumb terminal, or one of an editor: it edits the line by itself and hands it over whole. What was begun can't be known; a question
- * waits a moment for what the terminal still holds.
+ * A dumb terminal edits the line by itself and hands it over whole, so that the time when it was begun is unknown. A question waits a moment
+ * for the input that the terminal still buffers.
  */
 function dumbKeys(queue: Queue, io: ConsoleParts['io'], interrupted: () => void): Keys {
   const { stdin } = process;
-  let [rest, said, forgetting] = ['', '', false];
+  let [rest, prompt, discarding] = ['', '', false];
   const take = (chunk: Buffer | string): void => {
     const text = chunk.toString();
-    if (forgetting) {
-      // In raw mode Ctrl-C is a key like others.
+    if (discarding) {
+      // In raw mode Ctrl-C arrives as a character.
       if (text.includes('\u0003')) interrupted();
-      else io.say('  (what was typed before is thrown away)');
+      else io.say('  (earlier input was discarded)');
       return;
     }
     const parts = (rest + text).split(/\r\n|\r|\n/);
     rest = parts.pop() ?? '';
     for (const line of parts) queue.put({ text: line, begun: world.now() });
-    said = '';
+    prompt = '';
   };
   const ended = (): void => queue.end();
   stdin.on('data', take);
   stdin.once('end', ended);
   return {
-    // A line of its own, once: where the cursor can't come back to, what stands before it is only noise.
+    // The prompt is a line of its own and printed once, since the cursor cannot return to it.
     prompt(text) {
-      if (text.trim() === '>' || text === said) return;
-      said = text;
+      if (text.trim() === '>' || text === prompt) return;
+      prompt = text;
       io.say(text.trimEnd());
     },
     above: (write) => write(),
     async fresh() {
       if (!stdin.isTTY) return;
-      forgetting = true;
-      // Raw, for a line that was begun is handed over as well.
+      discarding = true;
+      // In raw mode the terminal also hands over an unfinished line.
       stdin.setRawMode(true);
-      await world.sleep(HANDED_OVER);
+      await world.sleep(BUFFERED_INPUT);
+      // A process that was held up all this time reads its input only after the timer.
+      await new Promise((resolve) => void setImmediate(resolve));
       stdin.setRawMode(false);
-      forgetting = false;
+      discarding = false;
     },
     close() {
       stdin.off('data', take);
@@ -227,13 +227,13 @@ function dumbKeys(queue: Queue, io: ConsoleParts['io'], interrupted: () => void)
   };
 }
 
-/** In which the terminal hands over what was typed ahead. */
-const HANDED_OVER: Millis = 60;
+/** The terminal hands over buffered input within this time. */
+const BUFFERED_INPUT: Millis = 60;
 
-// Lines for a terminal as wide as it is now, broken at words by columns, what follows hung below its beginning. What is meant to be copied
-// is never broken: code, tables, JSON and exact actions stay as they are, commands and longer words whole. In a pipe nothing is broken.
+// Lines are broken at words to the present width of the terminal, with a hanging indent. Text to be copied is never broken: code, tables,
+// JSON, exact actions, commands and long words. In a pipe nothing is broken.
 
-/** Of a stream: how a text is said on it. */
+/** Fits a text to the present width of a stream. */
 export const fitting =
   (stream: { readonly isTTY?: boolean; readonly columns?: number }) =>
   (text: string): string => {
@@ -241,7 +241,7 @@ export const fitting =
     return isTTY && columns > 0 ? wrapped(text, columns) : text;
   };
 
-/** A text of one or several lines, styles allowed, in lines of at most `columns`. Of several, which are a text of its own, only lists hang. */
+/** A text, which may have styles, in lines of at most `columns`. In a text of several lines only lists get a hanging indent. */
 export function wrapped(text: string, columns: number): string {
   if (text.length <= columns && isSimple(text)) return text;
   const lines = text.split('\n');
@@ -258,21 +258,21 @@ export function wrapped(text: string, columns: number): string {
 
 const ESCAPE = '\u001b';
 const HANG = 2;
-/** In narrow terminals nothing hangs deeper than a third. */
+/** The hanging indent takes at most a third of a narrow terminal. */
 const DEEPEST = 1 / 3;
 
-/** The painter's own: whatever others wrote is harmless already. In brackets, for what is cut there to keep it. */
+/** Escape sequences of our own styles: other text is sanitised. The group keeps them when a text is split. */
 const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`, 'g');
-const bare = (text: string): string => text.replaceAll(STYLES, '');
+const withoutStyles = (text: string): string => text.replaceAll(STYLES, '');
 
-/** Tables, JSON, exact actions and what a tool is called with. */
+/** Tables, JSON, exact actions and calls of tools. */
 const COPIED = /^(?:\s*[|{}"]|\s*\[\s*(?:["{[\d-]|\]?$)|  : |\[[^\]]*\] {3}(?!- ))/;
 
-/** Blanks, and then the sign of a list, a quotation or a number. */
+/** Blanks and the sign of a list item, a quotation or a number. */
 const BEGINNING = /^\s*(?:(?:[-*+>!]|#?\d+[.)]?)\s+)?/;
 
 function broken(line: string, columns: number, least: number): string {
-  const plain = bare(line);
+  const plain = withoutStyles(line);
   if (widthOf(plain) <= columns || COPIED.test(plain)) return line;
   const beginning = BEGINNING.exec(plain)?.[0].length ?? 0;
   const hang = Math.min(Math.max(beginning, least), Math.floor(columns * DEEPEST));
@@ -295,19 +295,19 @@ function rowsOf(parts: readonly Part[], columns: number, hang: number): readonly
   return [...rows, row];
 }
 
-/** What is never broken, and the blanks in front of it. */
+/** Text that is never broken, and the blanks in front of it. */
 interface Part {
   readonly blanks: string;
   readonly text: string;
   readonly width: number;
 }
 
-/** A command of ours with its first words, a text in backquotes, a word. */
+/** A `mimir` command with its first words, a text in backquotes, or a word. */
 const WORDS = /( *)([^\s`]*`[^`]+`[^\s`]*|\S*\bmimir \S+(?: \S+)?|\S+)/g;
 
 function partsOf(line: string, most: number): readonly Part[] {
   return [...line.matchAll(WORDS)].flatMap(([, blanks = '', text = '']) => {
-    const width = widthOf(bare(text));
+    const width = widthOf(withoutStyles(text));
     if (width <= most && !isLettered(text)) return [{ blanks, text, width }];
     return [...text.matchAll(/( *)(\S+)/g)].flatMap(([, inner = '', word = ''], at) =>
       lettersOf(at === 0 ? blanks : inner, word),
@@ -315,16 +315,16 @@ function partsOf(line: string, most: number): readonly Part[] {
   });
 }
 
-/** Is it written without blanks between its words, and no path? */
+/** Is the text, which is no path, of a script without blanks between words? */
 const isLettered = (text: string): boolean =>
   !isSimple(text) && !text.includes('/') && graphemes(text).some((one) => clusterWidth(one) === 2);
 
-/** What doesn't begin a line where there are no blanks between words. */
+/** Signs that never begin a line in a script without blanks. */
 const CLOSING = /^[、。，．！？：；）」』】〉》ー]$/;
 
-/** A word; of one with wide letters each of them, with what belongs to it. */
+/** A word as one part; of a script without blanks each letter with its combining and closing signs. */
 function lettersOf(blanks: string, word: string): readonly Part[] {
-  if (!isLettered(word)) return [{ blanks, text: word, width: widthOf(bare(word)) }];
+  if (!isLettered(word)) return [{ blanks, text: word, width: widthOf(withoutStyles(word)) }];
   const parts: Part[] = [];
   let open = false;
   for (const text of lettersIn(word)) {

@@ -1,177 +1,136 @@
 /**
- * Line mode and the process that carries its run: lets go of a run, which goes on in a process of its own; says that the process of
- * another one was lost, and goes on with it here.
+ * Line mode and the process that carries its run: hands the run over to a background process, stops it resumably when the person quits, and
+ * reports when the process of an attached run was lost.
  */
-import type { SessionId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail } from '../../domain/result.ts';
-import type { RunState } from '../../events/state.ts';
-import { ControlFault } from '../../ports/control.ts';
-import type { Controls, Receipt, Refusal } from '../../ports/controls.ts';
-import { underWay } from '../../app/views/agents/in-flight.ts';
-import { SAYS_YES } from '../../app/process/asker.ts';
-import { world } from '../../app/process/world.ts';
+import { NO_RUN } from '../../app/actions/index.ts';
+import { type FollowedRun, goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
+import { IS_YES, world } from '../../app/process/index.ts';
+import { operationsInFlight } from '../../app/views/index.ts';
+import type { ProjectService } from '../../ports/project-service.ts';
 
-/** How long a stopped run may take to say that it has ended. */
-const GRACE_MS = 5000;
-
-export interface CarryingParts {
-  /** Starts a process that goes on with a session that was handed over. */
-  readonly detach: (session: SessionId) => Promise<Result<Receipt, Refusal>>;
-  readonly state: () => RunState;
+export interface RunOwnershipParts {
+  /** Starts a process that continues a session that was handed over. */
+  readonly detach: NonNullable<ProjectService['detach']>;
+  /** The run that is followed now, or null. */
+  readonly run: () => FollowedRun | null;
   readonly say: (...lines: readonly string[]) => void;
   readonly refuse: (line: string) => void;
   readonly ask: (prompt: string) => Promise<string | null>;
-  /** The session in lines is over, and the run goes on. */
+  /** Ends the session in line mode; the run continues. */
   readonly leave: () => void;
 }
 
-/** What a person may want of the process: see `help detach`. */
-export type Parting = 'detach' | 'detach now' | 'detach stay';
+/** What the command `detach` can do: see its help. */
+export type Detaching = 'detach' | 'detach now' | 'detach stay';
 
-export class LineCarrying {
-  readonly #of: CarryingParts;
-  #controls: Controls | null = null;
-  #handing: Promise<void> | null = null;
+export class LineRunOwnership {
+  readonly #of: RunOwnershipParts;
+  #handingOver: Promise<void> | null = null;
   #detached = false;
-  #lost = false;
 
-  constructor(parts: CarryingParts) {
+  constructor(parts: RunOwnershipParts) {
     this.#of = parts;
   }
 
-  /** Does the run go on when this session is left? */
-  get goesOn(): boolean {
-    return this.#detached || (this.isElsewhere && !this.#lost && this.#of.state().finished === null);
+  /** Does the run continue when this session ends? */
+  get continues(): boolean {
+    const run = this.#of.run();
+    return this.#detached || (run !== null && goesOnElsewhere(run.controls, this.#lost !== null, run.state));
   }
 
-  /** Another process carries it: leaving stops nothing. */
+  /** Does another process carry the run? Then leaving stops nothing. */
   get isElsewhere(): boolean {
-    return this.#controls?.lost !== undefined;
+    return this.#of.run()?.elsewhere !== undefined;
   }
 
-  /** Was its process lost before it ended? */
-  get isLost(): boolean {
-    return this.#lost;
+  get #lost(): { readonly why: string } | null {
+    return this.#of.run()?.elsewhere?.lost ?? null;
   }
 
-  /** Resolves when a handing over that was begun has ended, however. */
+  /** Resolves when a hand-over that was begun has ended, with whatever result. */
   get settled(): Promise<void> {
-    return this.#handing ?? Promise.resolve();
+    return this.#handingOver ?? Promise.resolve();
   }
 
-  get isHanding(): boolean {
-    return this.#handing !== null;
+  get isHandingOver(): boolean {
+    return this.#handingOver !== null;
   }
 
-  /** Another run is followed from now on; none. `ended`: its last event is known, after which a process that is gone was not lost. */
-  follow(controls: Controls | null, ended: Promise<void> = Promise.resolve()): void {
-    this.#controls = controls;
-    this.#lost = false;
-    const lost = (why: string): void => {
-      if (controls !== null) this.#wasLost(controls, why);
-    };
-    void controls?.lost?.then((why) => ended.catch(() => {}).then(() => lost(why)));
-  }
-
-  /** Asks whether to leave a run that is not over; true when it is left, or when there is nothing to ask. */
+  /** Asks whether to leave an unfinished run of this process; true when the person agrees, or when there is nothing to ask. */
   async mayLeave(): Promise<boolean> {
-    const { state, say, ask } = this.#of;
-    if (this.#controls === null || state().finished !== null || this.isElsewhere) return true;
-    say('The run is stopped and its state kept: mimir resume goes on with it. (detach lets it go on instead.)');
-    const typed = await ask('Leave? yes leaves, anything else stays: ');
-    if (typed === null || SAYS_YES.test(typed.trim())) return true;
-    say('The run goes on.');
+    const { run, say, ask } = this.#of;
+    const current = run();
+    if (current === null || current.state.finished !== null || this.isElsewhere) return true;
+    say('Quitting stops the run; mimir resume continues it. (detach keeps it running.)');
+    const typed = await ask('Quit? yes quits, anything else stays: ');
+    if (typed === null || IS_YES.test(typed.trim())) return true;
+    say('The run continues.');
     return false;
   }
 
-  /** Before the session ends: a run that is carried here is stopped, and kept; the others go on. `ended`: no event comes any more. */
-  async stop(ended: Promise<void>): Promise<void> {
-    const { say, state } = this.#of;
-    const { session, finished } = state();
-    if (this.#controls === null || finished !== null) return;
+  /** Call before the session ends. Stops an unfinished run of this process, so that it can be resumed; a run of another one continues. */
+  async stop(): Promise<void> {
+    const { run, say } = this.#of;
+    const current = run();
+    if (current === null || current.state.finished !== null) return;
+    const session = current.state.session ?? '';
     if (this.isElsewhere)
       return say(
-        this.#lost
-          ? `mimir resume ${session ?? ''} goes on with it.`
-          : `The run goes on: mimir attach ${session ?? ''} comes back to it.`,
+        this.#lost === null
+          ? `The run continues: mimir attach ${session} shows it again.`
+          : `mimir resume ${session} continues it.`,
       );
     say('Stopping the agents; their state is kept.');
-    await this.#controls.submit({ do: 'stop run', reason: 'the person left' });
-    await Promise.race([ended, world.sleep(GRACE_MS)]);
-    if (session !== null) say(`mimir resume ${session} goes on with it.`);
+    await stopKept(current.controls, current.ended, world);
+    if (session !== '') say(`mimir resume ${session} continues it.`);
   }
 
-  async part(how: Parting): Promise<void> {
-    const controls = this.#controls;
-    if (controls === null) return this.#of.refuse('there is no run');
+  async detach(how: Detaching): Promise<void> {
+    const run = this.#of.run();
+    if (run === null) return this.#of.refuse(NO_RUN);
     if (this.isElsewhere) return how === 'detach stay' ? undefined : this.#of.leave();
-    if (how !== 'detach') return this.#hasten(controls, how === 'detach now' ? 'now' : 'stay');
-    if (this.#handing !== null) return this.#sayWaits();
-    this.#handing = this.#handOver(controls).finally(() => {
-      this.#handing = null;
+    if (how !== 'detach') return this.#change(run, how === 'detach now' ? 'now' : 'stay');
+    if (this.#handingOver !== null) return this.#sayWaiting(run);
+    this.#handingOver = this.#handOver(run).finally(() => {
+      this.#handingOver = null;
     });
   }
 
-  /** What came of it is heard by who waits for the first. */
-  async #hasten(controls: Controls, how: 'now' | 'stay'): Promise<void> {
-    if (this.#handing === null) return this.#of.refuse('the run is not being handed over');
-    const done = await controls.submit({ do: 'hand over', how });
-    if (!done.ok && this.isHanding) this.#of.refuse(done.fault.text);
-  }
-
-  async #handOver(controls: Controls): Promise<void> {
-    const { say, refuse, leave, detach, state } = this.#of;
-    const asked = controls.submit({ do: 'hand over', how: 'when quiet' });
-    this.#sayWaits();
-    const done = await asked;
-    if (!done.ok) return state().finished === null ? say(done.fault.text) : undefined;
-    const started = await detach(controls.session);
-    if (!started.ok) return refuse(`${started.fault.text}; resume goes on here`);
-    this.#detached = true;
-    say(started.value.text);
-    leave();
-  }
-
-  #sayWaits(): void {
-    const waits = underWay(this.#of.state()).map(({ who, what }) => `- ${who}: ${what}`);
-    if (waits.length === 0) return this.#of.say('The run is handed over to a process of its own.');
+  /** Call when the process of the followed run was lost. */
+  reportLoss(why: string): void {
     this.#of.say(
-      'The run goes on in a process of its own as soon as what runs now has ended:',
-      ...waits,
-      'detach now cuts that off, detach stay keeps the run here.',
+      `The run has no process: ${why}`,
+      'The recorded state is kept. here continues it in this process, quit quits.',
     );
   }
 
-  #wasLost(controls: Controls, why: string): void {
-    if (controls !== this.#controls || this.#of.state().finished !== null) return;
-    this.#lost = true;
+  /** Cuts the calls off that a hand-over waits for, or cancels it. The hand-over itself reports the result. */
+  async #change(run: FollowedRun, how: 'now' | 'stay'): Promise<void> {
+    if (this.#handingOver === null) return this.#of.refuse('the run is not being detached');
+    const done = await run.submit({ do: 'hand over', how });
+    if (!done.ok && this.isHandingOver) this.#of.refuse(done.fault.text);
+  }
+
+  async #handOver(run: FollowedRun): Promise<void> {
+    const { say, refuse, leave, detach } = this.#of;
+    const handedOver = handOver(run.controls, detach);
+    this.#sayWaiting(run);
+    const done = await handedOver;
+    if (done.ok) {
+      this.#detached = true;
+      say(done.value.text);
+      leave();
+    } else if (done.fault.is === 'halted') refuse(`${done.fault.text}; resume continues it here`);
+    else if (run.state.finished === null) say(done.fault.text);
+  }
+
+  #sayWaiting({ state }: FollowedRun): void {
+    const calls = operationsInFlight(state).map(({ who, what }) => `- ${who}: ${what}`);
+    if (calls.length === 0) return this.#of.say('No calls left; detaching.');
     this.#of.say(
-      `The run stands still: ${why}`,
-      'Nothing that it recorded is lost. here goes on with it in this process, quit leaves.',
+      'Current calls finish, then the run continues in the background:',
+      ...calls,
+      'detach now cuts these calls off, detach stay keeps the run here.',
     );
   }
-}
-
-/** The same controls, whose process may be gone at any time: what is asked then is refused in words, and nothing more happens. */
-export function forgiving(controls: Controls): Controls {
-  if (controls.lost === undefined) return controls;
-  return {
-    ...controls,
-    async submit(command) {
-      try {
-        return await controls.submit(command);
-      } catch (error) {
-        if (error instanceof ControlFault) return fail({ text: error.message });
-        throw error;
-      }
-    },
-    async *events(afterSeq) {
-      try {
-        yield* controls.events(afterSeq);
-      } catch (error) {
-        if (!(error instanceof ControlFault)) throw error;
-      }
-    },
-  };
 }

@@ -1,159 +1,116 @@
-/** One run as line mode follows it: events folded into state and announced; it decides nothing. */
-import { harmless } from '../../app/process/io.ts';
-import { world } from '../../app/process/world.ts';
-import { planLines } from '../../app/reports/plan-lines.ts';
-import type { Millis } from '../../domain/ids.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import { fold } from '../../events/fold.ts';
-import { StoredOutputs } from '../../events/sessions/stored-outputs.ts';
-import type { RunState } from '../../events/state.ts';
-import { EMPTY } from '../../events/state.ts';
+/**
+ * One run as line mode follows it: prints its events at a pace that a person can read, and reports those that change what the person is
+ * asked. It decides nothing.
+ */
+import { agentTime, plural } from '../../app/views/index.ts';
+import { FollowedRun } from '../../app/client/index.ts';
+import { sanitise, type Io, world } from '../../app/process/index.ts';
+import { planLines } from '../../app/reports/index.ts';
+import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
+import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
-import { Announcer } from './announce.ts';
-import type { AnnouncerParts } from './announce.ts';
+import { firstLine, listed, secondsText, workAfterStart } from './agents.ts';
+import type { Verbosity } from './command.ts';
 import { statusLine } from './commands/look.ts';
-import { thinkingOnce } from './event-lines.ts';
-import { firstLine } from './words/agents.ts';
+import { linesOf, printThinkingOnce } from './event-lines.ts';
 
-/** A run that had begun before: followed in another process, or gone on with here, of which its log tells behind `resumed`. */
+/** A run that had begun before: attached to in another process, or resumed here at that time. */
 export type Joined = 'attached' | { readonly resumed: Millis };
 
-type Heard = (event: MimirEvent, state: RunState) => void;
+export interface RunListeners {
+  /** An event that is new, or the last of its kind when a run is joined. */
+  readonly happened?: (event: MimirEvent, state: RunState) => void;
+  /** The process of the run was lost before the run ended. */
+  readonly lost?: (why: string) => void;
+}
 
-/** How often sums that are due are said. */
+/** How often pending summaries are printed. */
 const TICK_MS = 1000;
+/** The stored events of an attached run arrive at once; after such a pause they are complete. */
+const PAUSE_AFTER_STORED_MS = 120;
 
-export class LineRun {
-  readonly controls: Controls;
-  /** Settles when there are no more events; rejects for a bug in their source. */
-  readonly ended: Promise<void>;
-  #state: RunState = EMPTY;
-  readonly #outputs: StoredOutputs | null;
+export class LineRun extends FollowedRun {
+  readonly #print: PrintParts;
+  readonly #listeners: RunListeners;
+  readonly #joined: Joined | undefined;
+  readonly #announcer: Announcer;
+  readonly #stopTimers: () => void;
+  /** The last stored event of each type that asks the person something. */
+  readonly #stored = new Map<MimirEvent['type'], MimirEvent>();
   #changes = 0;
-  #stopped = false;
-  /** False while a run tells what happened before: that was said when it happened. */
+  /** False while stored events are read, which were printed when they happened. */
   #caughtUp: boolean;
+  #pause: NodeJS.Timeout | undefined;
 
-  constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: Joined) {
-    this.controls = controls;
-    this.#outputs = controls.at === undefined ? null : new StoredOutputs(controls.at);
-    this.#caughtUp = how === undefined;
-    this.ended = this.#follow(of, heard, how);
+  constructor(controls: Controls, print: PrintParts, listeners: RunListeners = {}, joined?: Joined) {
+    super(controls, world);
+    this.#print = print;
+    this.#listeners = listeners;
+    this.#joined = joined;
+    this.#caughtUp = joined === undefined;
+    this.#announcer = new Announcer(print);
+    const printThinking = printThinkingOnce(() => this.state, print);
+    const unsubscribe = controls.ticks((tick) => {
+      if (print.verbosity() !== 'quiet' && !this.isStopped) printThinking(tick);
+    });
+    const timer = setInterval(() => this.#announcer.tick(this.state), TICK_MS).unref();
+    this.#stopTimers = () => {
+      clearInterval(timer);
+      clearTimeout(this.#pause);
+      unsubscribe();
+    };
+    this.#awaitPause();
   }
 
-  get state(): RunState {
-    return this.#state;
-  }
-
-  /** How often the plan was changed: a change is in `state` only when this has grown. */
+  /** How often the plan was changed; `state` has a change when this has grown. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Nothing is announced any more; the run itself goes on. */
-  stop(): void {
-    this.#stopped = true;
-  }
-
-  async #follow(of: AnnouncerParts, heard: Heard, how?: Joined): Promise<void> {
-    const announcer = new Announcer(of);
-    const think = thinkingOnce(() => this.#state, of);
-    const unwatch = this.controls.ticks((tick) => {
-      if (of.verbosity() !== 'quiet' && !this.#stopped) think(tick);
-    });
-    const before = new Before(heard);
-    const quiet = how === 'attached' ? whenQuiet(() => this.#join(of, before, 'Attached to')) : null;
-    const hear = (event: MimirEvent): void => (this.#caughtUp ? heard(event, this.#state) : before.take(event));
-    const timer = setInterval(() => announcer.tick(this.#state), TICK_MS).unref();
-    try {
-      for await (const event of this.controls.events(0, this.#outputs === null ? {} : { outputs: false })) {
-        if (this.#stopped) return;
-        this.#take(event);
-        if (this.#caughtUp) announcer.hear(event, this.#state);
-        else if (isResumption(event, how)) this.#join(of, before, 'Going on with');
-        quiet?.again();
-        hear(event);
-      }
-    } finally {
-      clearInterval(timer);
-      quiet?.now();
-      unwatch();
-    }
-  }
-
-  #join(of: AnnouncerParts, before: Before, head: string): void {
-    if (this.#caughtUp || this.#state.seq === 0) return;
-    this.#catchUp(of, head);
-    before.tell(this.#state);
-  }
-
-  #take(event: MimirEvent): void {
-    const after = fold(this.#state, event);
-    this.#state = this.#outputs?.after(after, event) ?? after;
+  protected override happened(event: MimirEvent): void {
     if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
+    if (this.#caughtUp) this.#announcer.announce(event, this.state);
+    else if (isResumption(event, this.#joined)) this.#catchUp('Resuming');
+    if (this.#caughtUp) return this.#listeners.happened?.(event, this.state);
+    if (event.type === 'plan.proposed' || PROMPT_EVENTS.has(event.type)) this.#stored.set(event.type, event);
+    this.#awaitPause();
   }
 
-  /** Where the run stands, in the place of all that was said of it before. */
-  #catchUp({ say, paint, now }: AnnouncerParts, head: string): void {
-    const state = this.#state;
+  protected override wasLost(why: string): void {
+    this.#listeners.lost?.(why);
+  }
+
+  protected override stoppedFollowing(): void {
+    this.#stopTimers();
+    if (this.#joined === 'attached' && !this.isStopped) this.#catchUp('Attached to');
+  }
+
+  #awaitPause(): void {
+    if (this.#joined !== 'attached') return;
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#catchUp('Attached to'), PAUSE_AFTER_STORED_MS);
+  }
+
+  /** Prints the present state in place of the stored events, and reports those of them that ask the person something. */
+  #catchUp(head: string): void {
+    if (this.#caughtUp || this.state.seq === 0) return;
     this.#caughtUp = true;
-    say(harmless(`${head} session ${this.controls.session}: ${firstLine(state.task)}`));
-    if (state.phase === 'approving') for (const line of planLines(state, paint)) say(line);
-    else say(statusLine(state, now()));
+    const { say, paint, now } = this.#print;
+    const { state } = this;
+    say(`${head} session ${this.controls.session}: ${firstLine(state.task)}`);
+    for (const line of state.phase === 'approving' ? planLines(state, paint) : [statusLine(state, now())]) say(line);
+    for (const event of this.#stored.values()) this.#listeners.happened?.(event, state);
   }
 }
 
-/** What happened before a run was joined: only the last of what asks the person something is heard, when all of it is known. */
-class Before {
-  readonly #heard: Heard;
-  readonly #last = new Map<MimirEvent['type'], MimirEvent>();
+const isResumption = ({ type, time }: MimirEvent, joined: Joined | undefined): boolean =>
+  typeof joined === 'object' && type === 'session.resumed' && Date.parse(time) >= joined.resumed;
 
-  constructor(heard: Heard) {
-    this.#heard = heard;
-  }
-
-  take(event: MimirEvent): void {
-    if (event.type === 'plan.proposed' || ROUSING.has(event.type)) this.#last.set(event.type, event);
-  }
-
-  tell(state: RunState): void {
-    for (const event of this.#last.values()) this.#heard(event, state);
-  }
-}
-
-const isResumption = ({ type, time }: MimirEvent, how: Joined | undefined): boolean =>
-  typeof how === 'object' && type === 'session.resumed' && Date.parse(time) >= how.resumed;
-
-/** What happened before comes at once; behind it nothing comes for a moment. */
-const QUIET_MS = 120;
-
-interface Quiet {
-  again(): void;
-  now(): void;
-}
-
-/** Calls `done` when `again` was not called for a moment, or at once by `now`. */
-function whenQuiet(done: () => void): Quiet {
-  let timer = setTimeout(done, QUIET_MS);
-  return {
-    again() {
-      clearTimeout(timer);
-      timer = setTimeout(done, QUIET_MS);
-    },
-    now() {
-      clearTimeout(timer);
-      done();
-    },
-  };
-}
-
-// What in a run changes what a person in line mode is asked, and waiting for it to be so.
-
-/** After these no plan waits any more. */
+/** After these commands no plan waits for the person. */
 export const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
 
-/** What changes what the person is asked. */
-export const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
+/** Events that change what the person is asked. */
+export const PROMPT_EVENTS: ReadonlySet<MimirEvent['type']> = new Set([
   'session.started',
   'session.resumed',
   'plan.proposed',
@@ -164,10 +121,125 @@ export const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
   'session.finished',
 ]);
 
-/** Until a change of the plan is in the log. */
+/** A change of the plan is in the log after at most this time. */
 const CHANGED_MS = 2000;
 
-/** Resolves when `done` says yes, or after a while without. */
+/** Resolves when `done` returns true, or after two seconds. */
 export async function until(done: () => boolean): Promise<void> {
   for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
+}
+
+// What is printed by itself, and how often: tool calls of one agent that follow each other closely are summed into one line, those of many
+// agents into one for all.
+
+/** Between two lines about the tools of one agent. */
+const PAUSE: Millis = 4000;
+/** From so many agents on, one line is for all of them. */
+const MANY_AGENTS = 4;
+/** Lines about single tools within one pause, of all agents together. */
+const MOST_TOOLS = 6;
+
+export interface PrintParts {
+  readonly say: (line: string) => void;
+  readonly paint: Io['paint'];
+  readonly now: () => Millis;
+  readonly verbosity: () => Verbosity;
+}
+
+/** These tools have no part in the summaries: a todo list is no step of the work, and a child has lines of its own. */
+const NOT_SUMMED: ReadonlySet<string> = new Set(['update_todos', 'Task']);
+
+/** Tool calls of one agent that were not printed yet. */
+interface Batch {
+  /** When a line about its tools was printed last. */
+  at: Millis;
+  calls: number;
+}
+
+export class Announcer {
+  readonly #of: PrintParts;
+  readonly #batches = new Map<AgentId, Batch>();
+  #windowStart: Millis = Number.NEGATIVE_INFINITY;
+  #toolLines = 0;
+
+  constructor(parts: PrintParts) {
+    this.#of = parts;
+  }
+
+  /** Prints what the event means to a person, at once or with others a little later. */
+  announce(event: MimirEvent, state: RunState): void {
+    const verbosity = this.#of.verbosity();
+    if (event.type === 'agent.finished') this.#batches.delete(event.agent);
+    if (verbosity === 'quiet' && !isLoud(event, state)) return;
+    const isSummed = event.type === 'tool.started' && !NOT_SUMMED.has(event.tool) && verbosity !== 'verbose';
+    if (isSummed && !this.#isFirstTool(event.agent)) return;
+    for (const line of linesOf(event, state, this.#of)) this.#of.say(line);
+  }
+
+  /** Prints the summaries that are pending for long enough; called about once a second. */
+  tick(state: RunState): void {
+    const now = this.#of.now();
+    const pending = [...this.#batches].filter(([, { at, calls }]) => calls > 0 && now - at >= PAUSE);
+    const lines =
+      pending.length >= MANY_AGENTS
+        ? [sumLine(pending, state)]
+        : pending.flatMap(([id]) => progressLine(state.agents.get(id), state, now));
+    for (const [, batch] of pending) Object.assign(batch, { at: now, calls: 0 });
+    if (this.#of.verbosity() === 'quiet') return;
+    for (const line of lines) this.#of.say(this.#of.paint.dim(sanitise(line)));
+  }
+
+  /** Is this call printed by itself? Else it is plural for the next summary. */
+  #isFirstTool(agent: AgentId): boolean {
+    const now = this.#of.now();
+    if (now - this.#windowStart >= PAUSE) [this.#windowStart, this.#toolLines] = [now, 0];
+    const batch = this.#batches.get(agent) ?? { at: Number.NEGATIVE_INFINITY, calls: 0 };
+    this.#batches.set(agent, batch);
+    if (now - batch.at >= PAUSE && batch.calls === 0 && this.#toolLines < MOST_TOOLS) {
+      batch.at = now;
+      this.#toolLines += 1;
+      return true;
+    }
+    if (batch.at === Number.NEGATIVE_INFINITY) batch.at = now;
+    batch.calls += 1;
+    return false;
+  }
+}
+
+/** `[finder] ... 5 tools, 3.2s` */
+function progressLine(agent: AgentState | undefined, state: RunState, now: Millis): readonly string[] {
+  if (agent === undefined || agent.outcome !== null) return [];
+  const time = secondsText(agentTime(agent, state, now));
+  return [`${workAfterStart(agent)} ... ${plural(agent.toolCalls, 'tool')}, ${time}`];
+}
+
+/** `6 agents: 23 more tools, most of them 1 finder 5, 2 reviewer 4 and …` */
+function sumLine(pending: readonly (readonly [AgentId, Batch])[], { agents }: RunState): string {
+  const sum = pending.reduce((all, [, { calls }]) => all + calls, 0);
+  const most = [...pending].sort(([, a], [, b]) => b.calls - a.calls).slice(0, 3);
+  const names = most.map(([id, { calls }]) => `${agents.get(id)?.name ?? id} ${calls}`);
+  return `${plural(pending.length, 'agent')}: ${plural(sum, 'more tool')}, most of them ${listed(names, 'and')}`;
+}
+
+/** Is the event printed in quiet mode as well? */
+function isLoud(event: MimirEvent, { agents, idle }: RunState): boolean {
+  switch (event.type) {
+    case 'session.started':
+    case 'plan.proposed':
+    case 'plan.rejected':
+    case 'session.finished':
+    case 'session.mode':
+    case 'budget.exhausted':
+      return true;
+    case 'forced.gate':
+      return event.due === undefined;
+    case 'forced.verdict':
+      return !event.pass;
+    case 'agent.finished':
+      return event.agent === ROOT || agents.get(event.agent)?.outcome !== 'completed';
+    case 'agent.message':
+      return event.agent === ROOT && idle;
+    default:
+      return false;
+  }
 }

@@ -1,48 +1,46 @@
 /**
- * Line mode with a person at it: what is typed becomes an answer, a command or a task, while the run goes on and is announced. Which answers
- * there are is line-answers.ts's, what commands do stands with them.
+ * Line mode with a person at the terminal: a typed line becomes an answer, a command or a task, while the run continues and is printed.
+ * Answers are read in answers.ts, and what commands do is in commands/.
  */
-import { attachTo } from '../../app/client/attach.ts';
-import { keepCopy } from '../../app/process/clipboard-file.ts';
-import { type Io, harmless } from '../../app/process/io.ts';
-import { world } from '../../app/process/world.ts';
-import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import { NO_RUN, trackPlan } from '../../app/actions/index.ts';
+import { attachTo } from '../../app/client/index.ts';
+import { sanitise, type Io, saveCopy, world } from '../../app/process/index.ts';
+import { capitalise } from '../../app/views/index.ts';
 import { fail } from '../../domain/result.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import { type RunState, EMPTY } from '../../events/state.ts';
+import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
-import type { Lobby } from '../../ports/project-service.ts';
-import { sumWords } from './change.ts';
-import { type Going, type LineDesk, type Place, meantBy, meantInSpeech, Stoppable } from './command.ts';
+import type { ProjectService } from '../../ports/project-service.ts';
+import { type AnswersParts, LineAnswers } from './answers.ts';
+import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place, Stoppable } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
+import { sumWords } from './commands/edits.ts';
 import { statusLine } from './commands/look.ts';
 import { startLines, take } from './commands/start.ts';
 import type { LineConsole, Typed } from './console.ts';
-import { newMemory, rememberPlan } from './memory.ts';
-import { DECIDING, ROUSING, until, type Joined, LineRun } from './run.ts';
-import { forgiving, LineCarrying } from './run-ownership.ts';
-import { LineAnswers, type AnswersParts } from './answers.ts';
-import type { LineQuestions } from './words/questions.ts';
+import type { LineQuestions } from './questions.ts';
+import { LineRunOwnership } from './run-ownership.ts';
+import { DECIDING, type Joined, LineRun, PROMPT_EVENTS, until } from './run.ts';
 
 interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly io: Pick<Io, 'paint' | 'terminal'>;
   readonly console: LineConsole;
   /** Null: one run is carried, and the session ends with it. */
-  readonly lobby: Lobby | null;
-  /** Where the last copy is kept. */
+  readonly projectService: ProjectService | null;
+  /** The folder of the last copy. */
   readonly folder: string;
-  /** Where one run is carried: starts a process that goes on with it. */
-  readonly detach?: Lobby['detach'];
+  /** Where one run is carried: starts a process that continues it. */
+  readonly detach?: ProjectService['detach'];
 }
 
-export class LineSession implements LineDesk {
+export class LineSession implements LineContext {
   readonly memory = newMemory();
   readonly stoppable = new Stoppable();
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
-  readonly #carrying: LineCarrying;
+  readonly #ownership: LineRunOwnership;
   #answers: LineAnswers;
   #run: LineRun | null = null;
+  /** Aborted when the prompt may have to change. */
   #wake = new AbortController();
   #isOver = false;
   #leaving = false;
@@ -50,10 +48,10 @@ export class LineSession implements LineDesk {
 
   constructor(parts: SessionParts) {
     this.#of = parts;
-    this.#answers = new LineAnswers({ ...parts, desk: this });
-    this.#carrying = new LineCarrying({
-      detach: parts.detach ?? ((session) => parts.lobby?.detach?.(session) ?? Promise.resolve(NO_RUN)),
-      state: () => this.state,
+    this.#answers = new LineAnswers({ ...parts, context: this });
+    this.#ownership = new LineRunOwnership({
+      detach: parts.detach ?? ((session) => parts.projectService?.detach?.(session) ?? Promise.resolve(WITHOUT_RUN)),
+      run: () => this.#run,
       say: (...lines) => this.say(...lines),
       refuse: (line) => this.refuse(line),
       ask: (prompt) => this.ask(prompt),
@@ -61,14 +59,14 @@ export class LineSession implements LineDesk {
     });
   }
 
-  /** Resolves when a handing over that was begun has ended, however. */
-  async parted(): Promise<void> {
-    await this.#carrying.settled;
+  /** Resolves when a hand-over that was begun has ended, with whatever result. */
+  get handedOver(): Promise<void> {
+    return this.#ownership.settled;
   }
 
-  /** Does the run go on without this session? */
-  get goesOn(): boolean {
-    return this.#carrying.goesOn;
+  /** Does the run continue without this session? */
+  get continues(): boolean {
+    return this.#ownership.continues;
   }
 
   get place(): Place {
@@ -86,8 +84,8 @@ export class LineSession implements LineDesk {
     return this.#run?.controls ?? null;
   }
 
-  get lobby(): Lobby | null {
-    return this.#of.lobby;
+  get projectService(): ProjectService | null {
+    return this.#of.projectService;
   }
 
   get questions(): LineQuestions {
@@ -99,43 +97,36 @@ export class LineSession implements LineDesk {
   }
 
   say(...lines: readonly string[]): void {
-    for (const text of lines) for (const line of harmless(text).split('\n')) this.#announce(line);
+    for (const text of lines) for (const line of sanitise(text).split('\n')) this.#print(line);
   }
 
   refuse(line: string): void {
-    if (!this.#isOver) this.#of.console.complain(harmless(`${capital(line)}${/[.?!]$/.test(line) ? '' : '.'}`));
+    if (!this.#isOver) this.#of.console.complain(sanitise(`${capitalise(line)}${/[.?!]$/.test(line) ? '' : '.'}`));
   }
 
   ask(prompt: string): Promise<string | null> {
-    return this.#of.console.ask(harmless(prompt), 'fresh');
+    return this.#of.console.ask(sanitise(prompt), 'fresh');
   }
 
-  async submit(command: Command): Promise<boolean> {
+  async send(command: Command): ReturnType<Controls['submit']> {
     const run = this.#run;
-    const done =
-      command.do === 'edit plan' ? await this.edited(command.edit) : ((await run?.controls.submit(command)) ?? NO_RUN);
-    if (done.ok && DECIDING.has(command.do)) this.#answers.decided();
-    if (!done.ok) this.refuse(`not done: ${done.fault.text}`);
-    // A change of the plan is announced itself.
-    else if (command.do !== 'edit plan') this.say(capital(done.value.text));
-    return done.ok;
-  }
-
-  async edited(edit: PlanEdit): ReturnType<Controls['submit']> {
-    const run = this.#run;
-    if (run === null) return NO_RUN;
-    const before = run.changes;
-    const done = await run.controls.submit({ do: 'edit plan', edit });
-    if (done.ok) await until(() => run.changes > before);
+    const before = run?.changes ?? 0;
+    const done = (await run?.submit(command)) ?? WITHOUT_RUN;
+    if (done.ok && command.do === 'edit plan') await until(() => (run?.changes ?? 0) > before);
     return done;
   }
 
-  keepCopy(text: string): string | null {
-    return keepCopy(text, this.#of.folder);
+  async submit(command: Command): Promise<boolean> {
+    const done = await this.send(command);
+    if (done.ok && DECIDING.has(command.do)) this.#answers.decided();
+    if (!done.ok) this.refuse(`not done: ${done.fault.text}`);
+    // The event of an edit is printed.
+    else if (command.do !== 'edit plan') this.say(capitalise(done.value.text));
+    return done.ok;
   }
 
-  answer(text: string): Promise<void> {
-    return this.#answers.answer(text);
+  keepCopy(text: string): string | null {
+    return saveCopy(text, this.#of.folder);
   }
 
   /** Works until the person leaves, or where only one run is carried, until that has ended. */
@@ -143,55 +134,62 @@ export class LineSession implements LineDesk {
     await Promise.race([this.#loop(), this.#over.promise]);
   }
 
-  /** Takes a run over: what it does is announced from now on. */
-  follow(given: Controls, how?: Joined): void {
-    const controls = forgiving(given);
+  /** Follows a run: its events are printed from now on. */
+  follow(controls: Controls, how?: Joined): void {
     this.#run?.stop();
-    this.#answers = new LineAnswers({ ...this.#of, desk: this });
-    const announcing = {
-      say: (line: string) => this.#announce(line),
+    this.#answers = new LineAnswers({ ...this.#of, context: this });
+    const print = {
+      say: (line: string) => this.#print(line),
       paint: this.#of.io.paint,
       now: () => world.now(),
       verbosity: () => this.memory.verbosity,
     };
-    const run = new LineRun(controls, announcing, (event, state) => this.#heard(event, state), how);
+    const listeners = {
+      happened: (event: MimirEvent, state: RunState) => this.#happened(event, state),
+      lost: (why: string) => {
+        if (run === this.#run) this.#ownership.reportLoss(why);
+      },
+    };
+    const run = new LineRun(controls, print, listeners, how);
     this.#run = run;
-    this.#carrying.follow(controls, run.ended);
     void run.ended.then(
       () => this.#ended(run),
       (error: unknown) => this.#over.reject(error),
     );
   }
 
-  /** Says where one is, before anything was begun. */
+  /** Prints the project and what can be started. */
   welcome(): void {
-    const info = this.#of.lobby?.info();
+    const info = this.#of.projectService?.info();
     if (info !== undefined) this.say(...startLines(info));
   }
 
   async go(to: Going): Promise<void> {
     if (to === 'quit') return this.#quit();
     if (to === 'start') return this.#toStart();
-    if (typeof to === 'string') return this.#carrying.part(to);
-    const { lobby } = this.#of;
+    if (typeof to === 'string') return this.#ownership.detach(to);
+    if ('answer' in to) return this.#answers.answer(to.answer);
+    const { projectService } = this.#of;
     const joined = 'resume' in to ? { resumed: world.now() } : 'attach' in to ? 'attached' : undefined;
-    const begun = lobby === null ? fail({ text: 'only a session begins runs: mimir --plain' }) : await begin(lobby, to);
-    if (begun.ok) this.follow(begun.value, joined);
-    else this.refuse(begun.fault.text);
+    const started =
+      projectService === null
+        ? fail({ text: 'runs start only in a session: mimir --plain' })
+        : await start(projectService, to);
+    if (started.ok) this.follow(started.value, joined);
+    else this.refuse(started.fault.text);
   }
 
   #toStart(): void {
     this.#run?.stop();
     this.#run = null;
-    this.#carrying.follow(null);
     this.welcome();
   }
 
-  /** Stops the run, whose state is kept, and ends; at once when it is asked for again. What another process carries goes on. */
+  /** Stops a run of this process resumably and ends the session; a second call ends it at once. */
   async leave(): Promise<void> {
     if (!this.#leaving && this.#run !== null) {
       this.#leaving = true;
-      await this.#carrying.stop(this.#run.ended);
+      await this.#ownership.stop();
     }
     this.#finish();
   }
@@ -204,8 +202,8 @@ export class LineSession implements LineDesk {
 
   async #loop(): Promise<void> {
     while (!this.#isOver) {
-      const waits = this.#run !== null && this.place !== 'result';
-      if (waits) await (this.#inputEnded ? this.#answers.refuseAll() : this.#answers.sayWhatWaits());
+      const asks = this.#run !== null && this.place !== 'result';
+      if (asks) await (this.#inputEnded ? this.#answers.refuseAll() : this.#answers.printPending());
       if (this.#isOver) return;
       const typed = await this.#next();
       if (typed === 'woken') this.#wake = new AbortController();
@@ -227,10 +225,10 @@ export class LineSession implements LineDesk {
     return this.place === 'start' || this.place === 'result' ? '> ' : this.#answers.prompt();
   }
 
-  /** Nobody types any more: a session ends; a run that is carried goes on, and whatever it asks is a no. */
+  /** The input has ended: so does a session; a run that is carried continues, and all its questions are denied. */
   async #noInput(): Promise<void> {
     this.#inputEnded = true;
-    if (this.#of.lobby !== null) await this.leave();
+    if (this.#of.projectService !== null) await this.leave();
   }
 
   async #take(typed: Typed): Promise<void> {
@@ -241,7 +239,7 @@ export class LineSession implements LineDesk {
     const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, LINE_COMMANDS, this.place);
     if (meant.is === 'command') return meant.command.run(meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(meant.words);
-    await this.#answers.strange(line);
+    await this.#answers.takeOther(line);
   }
 
   async #atStart(line: string): Promise<void> {
@@ -253,49 +251,50 @@ export class LineSession implements LineDesk {
     await this.go({ start: line });
   }
 
-  #announce(line: string): void {
+  #print(line: string): void {
     if (!this.#isOver) this.#of.console.say(line);
   }
 
-  #heard(event: MimirEvent, state: RunState): void {
-    rememberPlan(this.memory, event, state);
-    if (event.type === 'plan.proposed') this.#answers.proposed(event.seq);
+  #happened(event: MimirEvent, state: RunState): void {
+    this.memory.plans = trackPlan(this.memory.plans, state);
+    // A resumed run offers its plan again.
+    if (event.type === 'plan.proposed' || event.type === 'session.resumed') this.#answers.proposed(event.seq);
     if (event.type === 'plan.edited')
-      this.say(`${capital(event.edit)}. Now ${sumWords(event.plan, state)}; plan says all of it.`);
+      this.say(`${capitalise(event.edit)}. Now ${sumWords(event.plan, state)}; plan shows all of it.`);
     if (event.type === 'plan.amended') this.say(`The plan is changed: ${event.changes.join('; ')}.`);
-    if (ROUSING.has(event.type)) this.#wake.abort();
+    if (PROMPT_EVENTS.has(event.type)) this.#wake.abort();
   }
 
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
-    // Handed over, or lost, which is said where it is known.
-    const goesOn = this.#carrying.isElsewhere && run.state.finished === null;
-    if (this.#carrying.isHanding || goesOn) return this.#wake.abort();
-    if (this.#of.lobby === null) return this.#finish();
-    const rejected = run.state.finished?.status === 'rejected';
-    if (!this.#leaving) this.say(rejected ? 'new begins another task, quit leaves.' : AFTERWARDS);
+    const { finished } = run.state;
+    const continues = this.#ownership.isElsewhere && finished === null;
+    if (this.#ownership.isHandingOver || continues) return this.#wake.abort();
+    if (this.#of.projectService === null) return this.#finish();
+    if (!this.#leaving) this.say(finished?.status === 'rejected' ? 'new starts another task, quit quits.' : AFTERWARDS);
     this.#wake.abort();
   }
 
   async #quit(): Promise<void> {
-    if (await this.#carrying.mayLeave()) await this.leave();
+    if (await this.#ownership.mayLeave()) await this.leave();
   }
 }
 
-const NO_RUN = fail({ text: 'there is no run' });
+const WITHOUT_RUN = fail({ text: NO_RUN });
 
-const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-// From what a person typed to a run: a task, a session to go on with, a kept plan; and what can be typed when it is over.
-
-/** Refused where this lobby has no templates. */
-async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
-  if ('start' in to) return lobby.start(to.start, to.direct);
-  if ('resume' in to) return lobby.resume(to.resume, to.followUp);
-  if ('attach' in to) return attachTo(lobby, to.attach);
-  return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
+/** Starts, resumes or attaches to a run; a refusal where the project has no templates. */
+async function start(
+  projectService: ProjectService,
+  to: Exclude<Going, string | { readonly answer: string }>,
+): ReturnType<ProjectService['start']> {
+  if ('start' in to) return projectService.start(to.start, to.direct);
+  if ('resume' in to) return projectService.resume(to.resume, to.followUp);
+  if ('attach' in to) return attachTo(projectService, to.attach);
+  return (
+    (await projectService.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates cannot be used here' })
+  );
 }
 
-/** Said once behind the end of a run. */
+/** Printed once after the end of a run. */
 const AFTERWARDS =
-  'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.';
+  'report shows it again, agents lists the agents, export writes it to a file; new starts another task, quit quits.';

@@ -54,22 +54,22 @@ describe('a kill', () => {
     expect(killAgent.confirm?.(stateOf(grandchildLog()), { agent: at('ROOT::S2') })).toEqual({
       title: 'Kill engineer-cache?',
       lines: [
-        '3 agents will be stopped permanently: engineer-cache, explore-evictions, finder-callers. They cannot be resumed.',
-        'What is recorded stays in the log; changed files stay changed.',
+        '3 agents: engineer-cache, explore-evictions, finder-callers. They can be retried, not resumed.',
+        'Its log and its file changes are kept.',
       ],
       yes: 'kill',
       no: 'keep it running',
       word: '',
     });
     expect(killAgent.confirm?.(stateOf(midRun()), { agent: at('ROOT::S3') })?.lines[0]).toBe(
-      'oracle will be stopped permanently: it cannot be resumed.',
+      'It can be retried, not resumed.',
     );
   });
 
   it.each([
     ['main', midRun(), ROOT, 'main ends with the run: stop the run instead.'],
     ['an agent that has ended', midRun(), at('ROOT::S1'), 'finder has ended already.'],
-    ['an agent that is not there', midRun(), at('ROOT::S99'), 'There is no agent yet.'],
+    ['an agent that is not there', midRun(), at('ROOT::S99'), 'No agents yet.'],
     ['an agent of a run that has ended', finished(), at('ROOT::S3'), 'The run has ended.'],
     ['an agent at work', midRun(), at('ROOT::S3'), null],
     ['a task that has not begun', midRun(), at('ROOT::S6'), null],

@@ -1,17 +1,17 @@
-/** Custom agents that a model drafts: real providers' wires on loopback, a log on disk, the rules of files; who is asked, what it costs, and who drafts instead. */
+/** Custom agents that a model drafts: real providers' wires on loopback, a log on disk, the rules of files; who is asked, what it costs, and why none is. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { placesOf } from '../../../src/config/files/paths.ts';
+import { placesOf } from '../../../src/config/files/read-text.ts';
 import { ok } from '../../../src/domain/result.ts';
 import { openLog } from '../../../src/store/log.ts';
-import type { MadeDraft } from '../../../src/app/agents/draft.ts';
-import { draftedJson, draftedWords, madeDraft } from '../../../src/app/agents/draft.ts';
-import type { DraftGround, DraftWish } from '../../../src/app/agents/model.ts';
-import { readArguments } from '../../../src/app/process/flags/flags.ts';
-import { MODELS } from '../../../src/app/process/flags/plain.ts';
-import { loadHere } from '../../../src/app/project/project-trust.ts';
-import { openProviders } from '../../../src/app/project/providers.ts';
+import type { DraftResult } from '../../../src/app/agents/draft.ts';
+import { draftJson, draftSummary, makeDraft } from '../../../src/app/agents/draft.ts';
+import type { DraftContext, DraftRequest } from '../../../src/app/agents/model.ts';
+import { readArguments } from '../../../src/app/process/flags.ts';
+import { MODELS } from '../../../src/app/process/flags.ts';
+import { readConfig } from '../../../src/app/workspace/config.ts';
+import { openProviders } from '../../../src/app/workspace/providers.ts';
 import type { Asked } from '../../support/double/double.ts';
 import { KEY, openDouble } from '../../support/double/double.ts';
 import type { Double } from '../../support/double/double.ts';
@@ -42,10 +42,10 @@ const callsOf = ({ asked }: Double): number => asked.filter(({ wire }) => !wire.
 const anthropic = ({ url }: Double, key = KEY) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url });
 const openai = ({ url }: Double, key = KEY) => ({ OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url}/v1` });
 
-interface Here extends DraftGround {
+interface Here extends DraftContext {
   /** What was said before a call. */
   readonly told: string[];
-  draft(sentence: string, more?: Partial<DraftWish>): Promise<MadeDraft>;
+  draft(sentence: string, more?: Partial<DraftRequest>): Promise<DraftResult>;
 }
 
 /** A project with what `config.yml` says, as a verb opens it. */
@@ -61,12 +61,12 @@ async function openHere(
   writeFileSync(join(home, '.config/mimir/config.yml'), config);
   const all = { ...env, HOME: home };
   const project = { root, places: placesOf(all, home) };
-  const loaded = loadHere(project, all, {}, 'look');
+  const loaded = readConfig(project, all, {}, 'look');
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.fault));
   const args = readArguments(argv, MODELS, 0);
   const log = openLog({ stateDir: project.places.state, project: root });
   onTestFinished(() => log.close());
-  const ground: DraftGround = {
+  const ground: DraftContext = {
     project,
     config: loaded.value.config,
     log,
@@ -83,7 +83,7 @@ async function openHere(
   return {
     ...ground,
     told,
-    draft: (sentence, more) => madeDraft(async () => ok(ground), { sentence, ...wish, ...more }),
+    draft: (sentence, more) => makeDraft(async () => ok(ground), { sentence, ...wish, ...more }),
   };
 }
 
@@ -106,8 +106,8 @@ describe('a model drafts a custom agent', () => {
       expect(here.told).toEqual([model]);
       expect(double.asked.map((one) => one.wire)).toEqual([wire]);
       const { input, output } = double.bill().answered;
-      expect(draftedJson(made)).toMatchObject({ by: 'model', model, calls: 1, tokens: input + output });
-      expect(draftedWords(made)).toMatch(/^Drafted by \S+: \d+ tokens, \S.*, session \S+\.$/);
+      expect(draftJson(made)).toMatchObject({ by: 'model', model, calls: 1, tokens: input + output });
+      expect(draftSummary(made)).toMatch(/^Drafted by \S+: \d+ tokens, \S.*, session \S+\.$/);
     },
   );
 
@@ -186,19 +186,25 @@ describe('a model drafts a custom agent', () => {
     const list = 'allowedModels: [sonnet-4.5, "openai/gpt-6.1-sol"]';
     const made = await (await openHere(both, `enforcement: { ${list} }\n`)).draft(GERMAN);
     expect(made.spending?.model).toBe('openai/gpt-6.1-sol');
-    expect(draftedWords(made)).toMatch(/^Drafted by \S+ in place of sonnet-4.5, which could not be reached: /);
+    expect(draftSummary(made)).toMatch(/^Drafted by \S+ in place of sonnet-4.5, which could not be reached: /);
     const before = callsOf(double);
     const alone = await (await openHere(both, `enforcement: { ${list}, modelFallback: deny }\n`)).draft(GERMAN);
-    expect(draftedWords(alone)).toMatch(/^Drafted by fixed rules: sonnet-4.5: .* does not accept the key/);
+    expect(draftSummary(alone)).toMatch(/^No model wrote a draft: sonnet-4.5: .* rejected the API key/);
     expect(callsOf(double)).toBe(before + 1);
   });
 });
 
-describe('fixed rules draft it', () => {
-  const rules = async (made: MadeDraft, double: Double, asked: number): Promise<string> => {
-    expect(made.draft).toMatchObject({ name: 'behebt-fehlschlagende-tests', tools: ['read_file', 'search'] });
+describe('it is left to the person', () => {
+  const left = async (made: DraftResult, double: Double, asked: number): Promise<string> => {
+    expect(made.draft).toEqual({
+      name: '',
+      description: GERMAN,
+      tools: ['read_file', 'search'],
+      prompt: '',
+      because: [],
+    });
     expect(callsOf(double)).toBe(asked);
-    return draftedWords(made);
+    return draftSummary(made);
   };
 
   it.each([
@@ -208,16 +214,16 @@ describe('fixed rules draft it', () => {
   ])('without a call where %s', async (_, config, why) => {
     const double = await doubleOf(always(GOOD));
     const here = await openHere(anthropic(double), config);
-    expect(await rules(await here.draft(GERMAN), double, 0)).toMatch(why);
+    expect(await left(await here.draft(GERMAN), double, 0)).toMatch(why);
   });
 
   it('without a call where the person asks for the built-in analyst, and where there is none else', async () => {
     const double = await doubleOf(always(GOOD));
     const offline = await openHere(anthropic(double), '', ['--model', 'offline']);
-    expect(await rules(await offline.draft(GERMAN), double, 0)).toContain('the built-in analyst drafts nothing');
+    expect(await left(await offline.draft(GERMAN), double, 0)).toContain('the offline analyst cannot write drafts');
     const alone = await openHere({});
-    expect(await rules(await alone.draft(GERMAN), double, 0)).toBe(
-      'Drafted by fixed rules: no model provider is set up.',
+    expect(await left(await alone.draft(GERMAN), double, 0)).toBe(
+      'No model wrote a draft: no model provider is set up.',
     );
     expect(alone.log.sessions()).toEqual([]);
   });
@@ -228,7 +234,7 @@ describe('fixed rules draft it', () => {
     [
       'its answers are of no use, twice',
       { text: 'Sure!' },
-      /its answers could not be used: the answer is not one JSON/,
+      /the model's answers were unusable: the answer is not one JSON/,
       2,
     ],
     ['its answer is cut off', { text: '{"name": "x', stop: 'output limit' }, /cut off at the output limit/, 2],
@@ -242,7 +248,7 @@ describe('fixed rules draft it', () => {
     const double = await doubleOf(always(answer));
     const here = await openHere(anthropic(double));
     const made = await here.draft(GERMAN);
-    expect(await rules(made, double, asked)).toMatch(why);
+    expect(await left(made, double, asked)).toMatch(why);
     expect(here.log.sessions()[0]?.ended?.status).toBe('failed');
     const { input, output } = double.bill().answered;
     expect(made.spending?.tokens).toBe(input + output);
@@ -252,7 +258,7 @@ describe('fixed rules draft it', () => {
     const double = await doubleOf(always({ fault: { is: 'silent', at: 'head' } }));
     const here = await openHere(anthropic(double), 'budgets: { run: { maxDuration: 1s } }\n');
     // It may be over before the call is on its way.
-    expect(draftedWords(await here.draft(GERMAN))).toMatch(/^Drafted by fixed rules: .*time/);
+    expect(draftSummary(await here.draft(GERMAN))).toMatch(/^No model wrote a draft: .*time/);
   });
 
   it('where the person stops it: at once, and its session is over', async () => {
@@ -262,7 +268,7 @@ describe('fixed rules draft it', () => {
     const drafting = here.draft(GERMAN, { signal: control.signal });
     await until(() => callsOf(double) > 0);
     control.abort();
-    expect(await rules(await drafting, double, 1)).toMatch(/^Drafted by fixed rules: the model was stopped \(/);
+    expect(await left(await drafting, double, 1)).toMatch(/^No model wrote a draft: the model was stopped \(/);
     expect(here.log.sessions()[0]).toMatchObject({ state: 'finished', ended: { status: 'rejected' } });
   });
 });

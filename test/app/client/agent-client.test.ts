@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SpawnWish } from '../../../src/domain/agents/spawn.ts';
-import { Exit } from '../../../src/app/process/exit.ts';
-import { readArguments } from '../../../src/app/process/flags/flags.ts';
+import { SpawnRequest } from '../../../src/domain/agents/agent.ts';
+import { Exit } from '../../../src/app/process/index.ts';
+import { readArguments } from '../../../src/app/process/flags.ts';
 import { sendVerb } from '../../../src/cli/commands/send.ts';
-import { wishFrom } from '../../../src/cli/sessions/spawn-request.ts';
+import { wishFrom } from '../../../src/cli/commands/spawn.ts';
 import { spawnVerb } from '../../../src/cli/commands/spawn.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { ENGINEER, FAMILY, NOW, RUN } from '../../support/family-story.ts';
@@ -93,7 +93,7 @@ describe('a wish that is read by hand', () => {
       fc.property(text, text, text, fc.nat({ max: 90_000 }), (prompt, name, model, wait) => {
         const argv = [`--name=${name}`, `--model=${model}`, `--wait=${wait}`, '--', prompt];
         const parts = { prompt, role: null, model, name, wait, workingDir: null };
-        const taken = SpawnWish.safeParse(parts).success && prompt.trim() !== '';
+        const taken = SpawnRequest.safeParse(parts).success && prompt.trim() !== '';
         try {
           expect(wishFrom(readArguments(argv, spawnVerb.flags, spawnVerb.words))).toEqual(parts);
           expect(taken).toBe(true);

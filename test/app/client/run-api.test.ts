@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { RoleName, ROOT } from '../../../src/domain/ids.ts';
 import { foldAll } from '../../../src/events/fold.ts';
-import { CHILD_DEFAULTS } from '../../../src/policy/children.ts';
-import type { Given } from '../../../src/ports/control.ts';
-import { givenBy } from '../../../src/app/client/run-api.ts';
+import { CHILD_DEFAULTS } from '../../../src/policy/rules.ts';
+import type { RunApi } from '../../../src/ports/control.ts';
+import { runApi } from '../../../src/app/client/run-api.ts';
 import {
   agentAt,
   ARCHITECT,
@@ -22,7 +22,7 @@ import type { Timed } from '../../support/session-stage.ts';
 
 /** The answers, and from where the log was read for them. */
 function givenOf(story: readonly Timed[]): {
-  readonly given: Pick<Given, 'family' | 'detail' | 'events'>;
+  readonly given: Pick<RunApi, 'family' | 'detail' | 'events'>;
   readonly reads: (number | undefined)[];
 } {
   const reads: (number | undefined)[] = [];
@@ -34,7 +34,7 @@ function givenOf(story: readonly Timed[]): {
       return told(story).slice(after ?? 0);
     },
   };
-  return { given: givenBy(view, { children: CHILD_DEFAULTS, now: () => NOW, letters: () => 2 }), reads };
+  return { given: runApi(view, { children: CHILD_DEFAULTS, now: () => NOW, letters: () => 2 }), reads };
 }
 
 describe('what is given of a run', () => {
@@ -83,7 +83,7 @@ describe('what is given of a run', () => {
   it('S149: details and events are refused in words to who is not above', () => {
     const { given } = givenOf(FAMILY);
     const fault =
-      'what ROOT::S2 says and does is for those above it\n  `mimir others` says where it stands, `mimir send ROOT::S2 "…"` asks it';
+      'only its ancestors can see what ROOT::S2 does\n  `mimir others` shows its state, `mimir send ROOT::S2 "…"` asks it';
     expect(given.detail(ENGINEER, ARCHITECT)).toEqual({ ok: false, fault });
     expect(given.events(ENGINEER, ARCHITECT, 0)).toEqual({ ok: false, fault });
     expect(given.detail(ROOT, SECURITY)).toMatchObject({ ok: false });

@@ -3,11 +3,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../../src/domain/ids.ts';
 import type { Tick } from '../../../src/ports/controls.ts';
-import { cleanEvent, harmless } from '../../../src/app/views/text/sanitise-text.ts';
+import { cleanEvent, sanitiseData } from '../../../src/app/views/text/sanitise-state.ts';
 import { Live } from '../../../src/app/client/stream-buffers.ts';
 import { runLayout } from '../../../src/ui/tui/components/layout.ts';
 import { UNICODE } from '../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain } from '../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../src/app/views/text/line.ts';
 import { markdown } from '../../../src/ui/tui/components/text/markdown.ts';
 import { approval, asks, midRun, Recording } from '../../support/recorded-run.ts';
 
@@ -122,7 +122,7 @@ describe('the boundary', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const texts: string[] = [];
-        JSON.parse(JSON.stringify(harmless(value)), (key, one: unknown) => {
+        JSON.parse(JSON.stringify(sanitiseData(value)), (key, one: unknown) => {
           texts.push(key, typeof one === 'string' ? one : '');
           return one;
         });
@@ -139,6 +139,9 @@ describe('the layout of the run screen', () => {
       log: fc.constantFrom('auto', 'shown', 'hidden'),
       focus: fc.constantFrom('cards', 'detail', 'side', 'log'),
       zoom: fc.constantFrom('normal', 'half', 'full'),
+      overview: fc.boolean(),
+      graph: fc.boolean(),
+      listRows: fc.integer({ min: 0, max: 120 }).map((rows) => (height: number) => Math.min(rows, height)),
     });
     fc.assert(
       fc.property(
@@ -178,7 +181,7 @@ describe('light Markdown', () => {
   it('never makes a line longer than asked', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 4, max: 80 }), (text, width) => {
-        expect(markdown(harmless(text), width, UNICODE).every((line) => lineWidth(line) <= width)).toBe(true);
+        expect(markdown(sanitiseData(text), width, UNICODE).every((line) => lineWidth(line) <= width)).toBe(true);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { world } from '../../../src/app/process/world.ts';
+import { world } from '../../../src/app/process/index.ts';
 
 describe('the real world', () => {
   it('names with lower-case letters and digits, as many as asked for', () => {

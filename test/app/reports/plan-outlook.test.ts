@@ -7,7 +7,7 @@ import { learnedFrom } from '../../../src/domain/plan/calibration.ts';
 import type { PlanChoices } from '../../../src/domain/plan/plan.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import { planJson } from '../../../src/cli/plans/plan-file.ts';
+import { planJson } from '../../../src/cli/plan-file.ts';
 import { planLines } from '../../../src/app/reports/plan-lines.ts';
 import { outlookLines, outlookOf } from '../../../src/app/reports/plan-lines.ts';
 import { CHOICES, planOf } from '../../support/plans.ts';
@@ -29,10 +29,10 @@ const stateWith = (more: Partial<RunState> = {}, choices: PlanChoices = CHOICES)
 });
 
 describe('the outlook of a plan', () => {
-  it('is a line on what is likely and one on other models', () => {
+  it('is a line of the range and one on other models', () => {
     expect(outlookLines(stateWith())).toEqual([
-      'Likely: $0.0691 to $0.1958, 14k to 41k tokens, 43s to 2m 2s (no runs yet)',
-      'What if: cheap $0.0432, 40s (1 task changes); balanced: as it is; best $0.1296, 1m 18s (1 task changes)',
+      'Range: $0.0691 to $0.1958, 14k to 41k tokens, 43s to 2m 2s (no history)',
+      'What if: cheap $0.0432, 40s (1 task changes); balanced: no change; best $0.1296, 1m 18s (1 task changes)',
     ]);
   });
 
@@ -48,22 +48,22 @@ describe('the outlook of a plan', () => {
     const [likely] = outlookLines(
       stateWith({ budget: { maxCost: 0.3 } }, { ...CHOICES, learned: learnedFrom(samples) }),
     );
-    expect(likely).toContain('(learned from 7 runs); the budget may not do');
+    expect(likely).toContain('(from 7 runs); may exceed the budget');
     const [over] = outlookLines(stateWith({ budget: { maxTokens: 10_000 } }));
     expect(over).toContain('; over the budget');
   });
 
   it('stands under the total until the plan is approved', () => {
     const lines = (state: RunState): string => planLines(state, new Chalk({ level: 0 })).join('\n');
-    expect(lines(stateWith())).toContain('Likely: ');
-    expect(lines(stateWith({ approvedDigest: 'd' }))).not.toContain('Likely: ');
+    expect(lines(stateWith())).toContain('Range: ');
+    expect(lines(stateWith({ approvedDigest: 'd' }))).not.toContain('Range: ');
     expect(outlookLines({ ...EMPTY, plan: PLAN })).toEqual([]);
   });
 
   it('is beside the plan for programs, and the print is still a plan', () => {
     const outlook = outlookOf(stateWith());
     expect(outlook).toMatchObject({
-      estimate: { tokens: { low: 14_400, likely: 24_000, high: 40_800 }, runs: 0, because: 'no runs yet' },
+      estimate: { tokens: { low: 14_400, likely: 24_000, high: 40_800 }, runs: 0, because: 'no history' },
       whatIf: [
         { name: 'cheap', same: false, cost: 0.0432, models: { b: 'anthropic/haiku-4.5' } },
         { name: 'balanced', same: true, models: {} },

@@ -2,21 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { foldAll } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import { comparedTasks, stillOpen, touchedFiles } from '../../../src/app/views/run-summary.ts';
-import { sectionsJson, sectionsOf } from '../../../src/app/reports/report-sections.ts';
-import { reportHtml, reportMarkdown } from '../../../src/app/reports/report-text.ts';
+import { comparedTasks, unfinishedWork, touchedFiles } from '../../../src/app/views/run-summary.ts';
+import { sectionsJson, sectionsOf } from '../../../src/app/reports/report.ts';
+import { reportHtml, reportMarkdown } from '../../../src/app/reports/report.ts';
 import { finished, midRun } from '../../support/recorded-run.ts';
 
 const state = foldAll(finished().events);
 
 describe('the parts of a report', () => {
-  it('set what was used beside what was estimated, by task and in all', () => {
+  it('set what was used beside what was estimated, by task and total', () => {
     const rows = sectionsOf(state)
       .split('\n')
-      .filter((line) => line.startsWith('| finder') || line.startsWith('| in all'));
+      .filter((line) => line.startsWith('| finder') || line.startsWith('| total'));
     expect(rows).toEqual([
       '| finder | 6.2k of 10k | 62% | $0.0031 of $0.0500 | 21s of 30s |',
-      '| in all | 80k of 40k | 200% | $0.2366 of $0.2000 | 4m 54s of 2m 0s |',
+      '| total | 80k of 40k | 200% | $0.2366 of $0.2000 | 4m 54s of 2m 0s |',
     ]);
   });
 
@@ -25,9 +25,9 @@ describe('the parts of a report', () => {
   });
 
   it('are in the page and in the numbers as well', () => {
-    expect(reportMarkdown(state)).toContain('### Estimated and used');
-    expect(reportHtml(state)).toContain('<h3>Estimated and used</h3>');
-    expect(sectionsJson(state)).toMatchObject({ files: touchedFiles(state), open: stillOpen(state) });
+    expect(reportMarkdown(state)).toContain('### Estimated and actual');
+    expect(reportHtml(state)).toContain('<h3>Estimated and actual</h3>');
+    expect(sectionsJson(state)).toMatchObject({ files: touchedFiles(state), open: unfinishedWork(state) });
     expect(comparedTasks(state)).toHaveLength(4);
   });
 

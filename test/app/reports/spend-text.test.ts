@@ -5,9 +5,9 @@ import { fold, foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import type { Tick } from '../../../src/ports/controls.ts';
-import { linesOf, thinkingOnce } from '../../../src/ui/lines/event-lines.ts';
-import { reportHtml, reportJson, reportMarkdown } from '../../../src/app/reports/report-text.ts';
-import { costWords, spentBy, troubleWords, usageWords } from '../../../src/app/reports/spend-text.ts';
+import { linesOf, printThinkingOnce } from '../../../src/ui/lines/event-lines.ts';
+import { reportHtml, reportJson, reportMarkdown } from '../../../src/app/reports/report.ts';
+import { costText, spentBy, problemsText, usageText } from '../../../src/app/reports/spend-text.ts';
 import { AgentId } from '../../../src/domain/ids.ts';
 import { modelRun, waits } from '../../support/model-run.ts';
 import { created, planned, Recording, runs, started } from '../../support/recorded-run.ts';
@@ -26,12 +26,12 @@ function lines(): readonly string[] {
 
 describe('a run on models in lines', () => {
   it('tells waits, tries that cost something, fallbacks with their rule, and summaries, once each', () => {
-    const told = lines().filter((line) => /waits|try|->|summarised/.test(line));
+    const told = lines().filter((line) => /waiting for|a call|->|summarised/.test(line));
     expect(told.slice(told.findIndex((line) => line.startsWith('[')))).toEqual([
-      '[finder] context summarised: 182k -> about 9.4k tokens',
-      '[librarian] sonnet-4.5 -> gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
-      '[oracle] a try failed and cost $0.0042: anthropic: 429, too many requests a minute; the limits of the account are in its console',
-      '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
+      '[finder] context summarised: 182000 -> about 9400 tokens',
+      '[librarian] anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
+      '[oracle] a call failed and cost $0.0042: anthropic: 429, too many requests a minute; the limits of the account are in its console',
+      '[oracle] waiting for anthropic: rate limited: retrying in 12s (2 of 5)',
     ]);
   });
 
@@ -44,14 +44,14 @@ describe('a run on models in lines', () => {
     });
     expect(told).toEqual([
       '[oracle] Explain the race: why do two refreshes both win?',
-      expect.stringMatching(/^\[oracle\] a try failed and cost \$0\.0042: /),
-      '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
+      expect.stringMatching(/^\[oracle\] a call failed and cost \$0\.0042: /),
+      '[oracle] waiting for anthropic: rate limited: retrying in 12s (2 of 5)',
     ]);
   });
 
   it('says once of each agent that its model thinks, and nothing of what; all of them in one place (H012)', () => {
     const said: string[] = [];
-    const hear = thinkingOnce(() => state, { paint, say: (line) => void said.push(line) });
+    const hear = printThinkingOnce(() => state, { paint, say: (line) => void said.push(line) });
     const tick = (agent: string, is: Tick['is']): Tick => ({ agent: AgentId.parse(agent), is, delta: 'secret' });
     for (const one of ['ROOT', 'ROOT::S1', 'ROOT::S1', 'ROOT::S9']) hear(tick(one, 'reasoning'));
     hear(tick('ROOT::S2', 'text'));
@@ -65,24 +65,24 @@ describe('a run on models in lines', () => {
     const end = { ...last, type: 'session.finished', status: 'completed', summary: 'Done.', totals } as const;
     expect(linesOf(end, fold(state, end), { paint }).slice(3)).toEqual([
       'completed: 6 agents · 1m 43s · 120k tokens · $0.2435',
-      'Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
-      'On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k tokens more, for 1 call without an end',
-      'The report again: mimir report run-7f3a',
+      'Tokens: 61k in, 3.9k out, 41k cache read, 6.0k cache write',
+      'Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k more tokens, for 1 unfinished call',
+      'Show the report again: mimir report run-7f3a',
     ]);
   });
 });
 
 describe('a report of a run on models', () => {
   it('has a row for each agent with its tokens by class and its cost, and why models were changed', () => {
-    const [report = ''] = reportMarkdown(state).split('\n### Estimated and used');
+    const [report = ''] = reportMarkdown(state).split('\n### Estimated and actual');
     expect(
       report
         .split('\n')
         .filter((line) => /^\| (?:agent|finder|librarian|oracle|refac)|^- (?!Task|Sess|Prov)|^###/.test(line)),
     ).toEqual([
       '- Spent: 112k tokens, at least $0.2435, 1m 43s',
-      '- Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
-      '- On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once',
+      '- Tokens: 61k in, 3.9k out, 41k cache read, 6.0k cache write',
+      '- Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once',
       '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',
       '| finder | running | anthropic/haiku-4.5 | 1m 34s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.0618 |',
       '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 1m 34s | 0 | 15k | 900 | 0 | 0 | $0.0278 |',
@@ -91,7 +91,7 @@ describe('a report of a run on models', () => {
       '### Models',
       '- finder: context summarised once',
       '- librarian: anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
-      '- oracle: 1 try failed ($0.0042), 1 wait',
+      '- oracle: 1 attempt failed ($0.0042), 1 wait',
     ]);
     expect(reportHtml(state)).toContain('<h3>Models</h3>');
   });
@@ -135,8 +135,8 @@ describe('a report of a run on models', () => {
 describe('what was spent in words', () => {
   it('says nothing where nothing is to be said', () => {
     const none = spentBy([]);
-    expect([usageWords(none.usage), troubleWords(none), costWords(none)]).toEqual(['', '', '$0.0000']);
-    expect([costWords({ cost: 0, priced: false }), costWords({ cost: 0.5, priced: false })]).toEqual([
+    expect([usageText(none.usage), problemsText(none), costText(none)]).toEqual(['', '', '$0.0000']);
+    expect([costText({ cost: 0, priced: false }), costText({ cost: 0.5, priced: false })]).toEqual([
       'price not known',
       'at least $0.5000',
     ]);

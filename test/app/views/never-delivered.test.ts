@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ROOT } from '../../../src/domain/ids.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
-import { stillOpen } from '../../../src/app/views/run-summary.ts';
+import { unfinishedWork } from '../../../src/app/views/run-summary.ts';
 import { FINDER, stateAfter } from '../../support/story.ts';
 
 const sent = (from: AgentId | 'person', to: AgentId, notice?: { of: AgentId; is: 'completed' }): EventBody => ({
@@ -19,6 +19,6 @@ const sent = (from: AgentId | 'person', to: AgentId, notice?: { of: AgentId; is:
 
 it('S040: counts a word of the person that nobody read, and no notice that main keeps for the person', () => {
   const notice = { of: FINDER, is: 'completed' } as const;
-  expect(stillOpen(stateAfter(sent('person', ROOT)))).toEqual(['1 message was never delivered']);
-  expect(stillOpen(stateAfter(sent(FINDER, ROOT, notice)))).toEqual([]);
+  expect(unfinishedWork(stateAfter(sent('person', ROOT)))).toEqual(['1 message was never delivered']);
+  expect(unfinishedWork(stateAfter(sent(FINDER, ROOT, notice)))).toEqual([]);
 });

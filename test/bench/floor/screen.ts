@@ -26,10 +26,10 @@ const boxes = Array.from({ length: count }, (_, index) =>
 let typed = '';
 screen.on('keypress', (letter: string | undefined) => {
   typed = `${typed}${letter ?? ''}`.slice(-60);
-  field.setContent(`What should be done? ${typed}`);
+  field.setContent(`What do you want to do? ${typed}`);
   screen.render();
 });
-field.setContent('What should be done?');
+field.setContent('What do you want to do?');
 screen.render();
 
 if (count > 0) {

@@ -11,17 +11,15 @@ export interface Judged extends Case {
 }
 
 /** Limits of a run, in milliseconds: a busy machine is slow. */
-const [SHORTEST, FIRST, LONGEST] = [60_000, 120_000, 900_000];
+const [SHORTEST, LONGEST] = [60_000, 900_000];
 /** How many faults the whole room is run with at once: each that is noticed costs its own run of the tests that failed. */
 const TOGETHER = 8;
 
 export class Judge {
   readonly #trials: Trials;
   readonly #copy: string;
-  /** Milliseconds, by tests that have passed. */
+  /** Milliseconds, by tests. */
   readonly #limits = new Map<string, number>();
-  /** Test files that pass without a fault. */
-  readonly #sound = new Set<string>();
 
   constructor(copy: string) {
     this.#trials = new Trials(copy);
@@ -58,22 +56,25 @@ export class Judge {
 
   async #verdict(one: Case, tests: readonly string[]): Promise<Verdict> {
     if (tests.length === 0) return 'survived';
-    const name = tests.join(' ');
-    const { failed, late, milliseconds } = await this.#trials.run(tests, [one], this.#limits.get(name) ?? FIRST);
+    const limit = await this.#limitOf(tests);
+    const { failed, late } = await this.#trials.run(tests, [one], limit);
     if (late) return 'timed out';
-    await this.#prove(failed);
-    if (failed.length > 0) return 'killed';
-    this.#limits.set(name, Math.max(SHORTEST, 10 * milliseconds));
-    return 'survived';
+    return failed.length > 0 ? 'killed' : 'survived';
   }
 
-  /** Throws where tests fail without a fault: each fault would seem to be noticed. */
-  async #prove(tests: readonly string[]): Promise<void> {
-    const unproven = tests.filter((test) => !this.#sound.has(test));
-    if (unproven.length === 0) return;
-    const { failed, late } = await this.#trials.run(unproven, [], LONGEST);
-    if (late || failed.length > 0) throw new Error(`these fail without a fault: ${[...unproven].join(' ')}`);
-    for (const test of unproven) this.#sound.add(test);
+  /**
+   * Ten times what the tests take without a fault, as busy as the machine is. Throws where they fail: each fault would seem to be
+   * noticed.
+   */
+  async #limitOf(tests: readonly string[]): Promise<number> {
+    const name = tests.join(' ');
+    const known = this.#limits.get(name);
+    if (known !== undefined) return known;
+    const { failed, late, milliseconds } = await this.#trials.run(tests, [], LONGEST);
+    if (late || failed.length > 0) throw new Error(`these fail without a fault: ${(late ? tests : failed).join(' ')}`);
+    const limit = Math.min(LONGEST, Math.max(SHORTEST, 10 * milliseconds));
+    this.#limits.set(name, limit);
+    return limit;
   }
 }
 

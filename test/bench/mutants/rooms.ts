@@ -20,13 +20,13 @@ export const ROOMS: readonly Room[] = [
   { name: 'store', sources: ['src/store/*.ts'], tests: ['test/store'] },
   {
     name: 'redaction',
-    sources: ['src/engine/gate/redaction.ts', 'src/domain/text/redact.ts', 'src/models/http/fault.ts'],
+    sources: ['src/engine/gate/recorder.ts', 'src/domain/text/redact.ts', 'src/models/http/fault.ts'],
     tests: ['test/engine/gate/redaction.test.ts', 'test/domain/text/redact.test.ts', 'test/models/http/fault.test.ts'],
   },
 ];
 
 /** Files of which a sample takes thrice as many: what they decide is done without anyone looking again. */
-const CLOSER = /\/(?:permit|decide|reserve|use|call|agent-loop|scheduler|redaction|redact)\.ts$/;
+const CLOSER = /\/(?:permit|decide|reserve|use|call|agent-loop|scheduler|recorder|redact)\.ts$/;
 
 /** How many times the least number of mutants a sample has of this file. */
 export const weightOf = (source: string): number => (CLOSER.test(source) ? 3 : 1);

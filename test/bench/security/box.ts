@@ -1,6 +1,6 @@
 /** The sandbox: what it adds to a command, whether a key gets in, and what is left when commands that won't end are ended. */
 import { runProgram } from '../../../src/tools/process/run-program.ts';
-import { runBoxed } from '../../../src/tools/sandbox/run.ts';
+import { runSandboxed } from '../../../src/tools/sandbox/sandbox.ts';
 import { sleepers } from '../../tools/living.ts';
 import { percentile, spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
@@ -23,8 +23,8 @@ const boxed = (
   place: BoxedPlace,
   command: string,
   signal = new AbortController().signal,
-): ReturnType<typeof runBoxed> =>
-  runBoxed(
+): ReturnType<typeof runSandboxed> =>
+  runSandboxed(
     place.sandbox,
     { box: 'read-write', file: BASH, args: shell(command), cwd: place.project, env: place.environment },
     { timeLimit: 60_000, signal },

@@ -1,12 +1,11 @@
 /** How long `mimir policy explain` takes once it runs: the configuration read anew, the sandbox tried out, the answer found. */
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/settings/load.ts';
-import { ASK_ALL } from '../../../src/domain/plan/permissions.ts';
+import { ASK_ALL } from '../../../src/domain/plan/plan.ts';
 import { roleNamed } from '../../../src/policy/roles.ts';
-import { explainCommand } from '../../../src/cli/policy/explain-tools.ts';
+import { explainCommand } from '../../../src/cli/commands/policy-explain.ts';
 import type { Figure } from '../table.ts';
-import type { Size } from './part.ts';
-import { middleAnd, timed, times } from './part.ts';
+import { middleAnd, type Size, timed, times } from './part.ts';
 import { inPlace } from './place.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toolEnvironment } from '../../../src/tools/process/environment.ts';
-import { openSandbox } from '../../../src/tools/tools.ts';
-import type { Sandbox } from '../../../src/tools/tools.ts';
+import { openSandbox } from '../../../src/tools/index.ts';
+import type { Sandbox } from '../../../src/tools/index.ts';
 
 export interface BoxedPlace {
   readonly project: string;

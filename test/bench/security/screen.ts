@@ -58,7 +58,7 @@ async function stall(bodies: readonly EventBody[]): Promise<number> {
   const paints: (() => void)[] = [];
   void runApp({
     terminal,
-    lobby: run.lobby,
+    projectService: run.projectService,
     world: fakeWorld({ start: START + 192_000 }),
     glyphs: UNICODE,
     firstTask: 'Fix the token refresh race',

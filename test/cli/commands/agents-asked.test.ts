@@ -2,13 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Home } from '../../support/cli.ts';
-import { CHECKOUT, jsonLines, openHome } from '../../support/cli.ts';
+import { CHECKOUT, type Home, jsonLines, openHome } from '../../support/cli.ts';
 import { KEY, openDouble } from '../../support/double/double.ts';
 import type { Answer } from '../../support/double/script.ts';
 import { holding, like, part } from '../../support/like.ts';
-import type { TestTerminal } from '../../support/pty.ts';
-import { startTerminal } from '../../support/pty.ts';
+import { startTerminal, type TestTerminal } from '../../support/pty.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -55,14 +53,14 @@ describe('mimir agents create, where a model may be asked', () => {
     const { code, out, err } = await home.run(['agents', 'create', GERMAN], { env });
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'Asking sonnet-4.5 (anthropic) for a draft; Ctrl-C stops it, --no-model does without.\n',
+      err: 'Asking sonnet-4.5 (anthropic) for a draft; Ctrl-C stops it, --no-model asks you instead.\n',
     });
     const lines = out.split('\n');
     expect(lines.slice(0, 4)).toEqual([
-      'Created .mimir/agents/test-fixer.json: test-fixer may read, write, shell; the next run has it.',
+      'Created .mimir/agents/test-fixer.json: test-fixer may read, write, shell; available from the next run.',
       '  tools: read_file, search, bash, edit_file',
       '  read_file, search: every agent needs them',
-      '  bash, edit_file: chosen by sonnet-4.5; no word of the sentence asks for it',
+      '  bash, edit_file: chosen by sonnet-4.5',
     ]);
     expect(lines[4]).toMatch(/^Drafted by sonnet-4.5: \d+ tokens, \$\d\.\d{4}, session \S+\.$/);
     expect(JSON.parse(readFileSync(file('.mimir/agents/test-fixer.json'), 'utf8'))).toEqual(DRAFT);
@@ -79,15 +77,20 @@ describe('mimir agents create, where a model may be asked', () => {
     });
     const sessions = (await home.run(['sessions'])).out;
     expect(sessions.match(/Draft a custom agent: behebt/g)?.length).toBe(2);
-    expect((await home.run(['resume'])).err).toContain('no session of this project was stopped or failed');
+    expect((await home.run(['resume'])).err).toContain(
+      'nothing to resume: this project has no stopped or failed session',
+    );
   });
 
   it('asks nobody for what could not be made, nor with --no-model', async () => {
     const env = await drafts();
     const taken = await home.run(['agents', 'create', '--name', 'finder', GERMAN], { env });
     expect(taken).toMatchObject({ code: 3, err: like(/^mimir: Not created: there is an agent "finder" already/) });
-    const { out, err } = await home.run(['agents', 'create', '--no-model', GERMAN], { env });
-    expect({ out, err }).toEqual({ out: holding('Drafted by fixed rules: --no-model.'), err: '' });
+    expect(await home.run(['agents', 'create', '--no-model', GERMAN], { env })).toMatchObject({
+      code: 6,
+      out: '',
+      err: holding('mimir: No model wrote a draft: --no-model.'),
+    });
     expect((await home.run(['sessions'])).out).toContain('No session of this project yet');
   });
 
@@ -107,13 +110,13 @@ describe('mimir agents create, where a model may be asked', () => {
       await terminal.waitFor(question);
       terminal.type(`${text}\r`);
     };
-    await answer('Description, a sentence', `${GERMAN}, egal wo`);
+    await answer('Description, one sentence', `${GERMAN}, egal wo`);
     await terminal.waitFor('Drafted by sonnet-4.5: ');
     await answer('Name (Enter is test-fixer)', '');
     await answer('Description (Enter is "Behebt fehlschlagende Tests.")', '');
     await answer('Tools (Enter is read_file, search, bash, edit_file)', 'read_file, search');
     await answer('Prompt, line by line', '');
-    await answer('Create it?', 'yes');
+    await answer('Create this agent?', 'yes');
     expect((await terminal.exit).code).toBe(0);
     expect(JSON.parse(readFileSync(file('.mimir/agents/test-fixer.json'), 'utf8'))).toEqual({
       ...DRAFT,
@@ -129,20 +132,29 @@ describe('mimir agents create, where a model may be asked', () => {
     terminal.press('ctrl-c');
     await terminal.waitFor('Nothing was created.');
     terminal.type(`/agents create --no-model ${GERMAN}\r`);
-    await terminal.waitFor('Drafted by fixed rules: --no-model.');
-    await terminal.waitFor('Created .mimir/agents/behebt-fehlschlagende-tests.json');
+    await terminal.waitFor('No model wrote a draft: --no-model.');
+    const answer = async (question: string, text: string): Promise<void> => {
+      await terminal.waitFor(question);
+      terminal.type(`${text}\r`);
+    };
+    await answer('Name, such as code-review', 'fixer');
+    await answer('Tools (Enter is read_file, search)', '');
+    await answer('Prompt, the instructions of the agent', 'Fix them.');
+    await answer('\n. ', '.');
+    await answer('Create this agent?', 'yes');
+    await terminal.waitFor('Created .mimir/agents/fixer.json');
   });
 
-  it('on the screen: a box waits while the screen goes on, Esc has fixed rules draft it', async () => {
+  it('on the screen: a box waits while the screen goes on, Esc opens the form without a draft', async () => {
     const terminal = inTerminal(await provider(SILENT));
-    await terminal.waitFor('What should be done?');
+    await terminal.waitFor('What do you want to do?');
     terminal.type(`/agents create ${GERMAN}`);
     terminal.press('enter');
     await terminal.waitFor('Asking sonnet-4.5 (anthropic) for a draft');
     await terminal.waitFor(/for a draft … [1-9]s/);
     terminal.press('esc');
-    await terminal.waitFor('Drafted by fixed rules: the model was stopped');
-    await terminal.waitFor('behebt-fehlschlagende-tests');
+    await terminal.waitFor('No model wrote a draft: the model was stopped');
+    await terminal.waitFor(GERMAN);
     terminal.press('esc');
     await terminal.waitFor((screen) => !screen.some((line) => line.includes('New agent')));
     expect(existsSync(file('.mimir'))).toBe(false);

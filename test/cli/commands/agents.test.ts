@@ -4,12 +4,34 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Home } from '../../support/cli.ts';
 import { CHECKOUT, jsonLines, openHome } from '../../support/cli.ts';
+import { KEY, openDouble } from '../../support/double/double.ts';
 import { among, holding, like, part } from '../../support/like.ts';
 import type { TestTerminal } from '../../support/pty.ts';
 import { startTerminal } from '../../support/pty.ts';
 
 const SENTENCE = 'a code review agent with read-only access, focusing on code quality';
 const FILE = '.mimir/agents/code-review.json';
+const REVIEWER = {
+  name: 'code-review',
+  description: 'A code review agent with read-only access, focusing on code quality.',
+  tools: ['read_file', 'search', 'git'],
+  prompt: `You are ${SENTENCE}.`,
+};
+const PRUNER = { ...REVIEWER, name: 'pruner', description: 'Finds dead code.' };
+const FIXER = { ...REVIEWER, name: 'test-fixer', tools: ['read_file', 'search', 'bash', 'edit_file', 'write_file'] };
+
+/** A model that drafts what the sentence asks for; the environment in which it is asked. */
+async function drafter(): Promise<Record<string, string>> {
+  const double = await openDouble(({ first }) => ({
+    text: JSON.stringify(first.includes('dead code') ? PRUNER : first.includes('fixes') ? FIXER : REVIEWER),
+  }));
+  onTestFinished(() => double.close());
+  return { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: double.url };
+}
+
+/** `mimir agents create` where a model drafts. */
+const create = async (...args: readonly string[]): ReturnType<Home['run']> =>
+  home.run(['agents', 'create', ...args], { env: await drafter() });
 
 let home: Home;
 beforeEach(() => {
@@ -23,12 +45,12 @@ const keysIn = (name: string): readonly string[] =>
   [...readFileSync(file(name), 'utf8').matchAll(/^ {2}"(\w+)":/gm)].map(([, key = '']) => key);
 const file = (name: string): string => join(home.project, name);
 
-function inLines(...args: readonly string[]): TestTerminal {
-  const terminal = startTerminal(process.execPath, [`${CHECKOUT}/src/main.ts`, '--plain', ...args], {
+function inLines(env: Readonly<Record<string, string>> = {}): TestTerminal {
+  const terminal = startTerminal(process.execPath, [`${CHECKOUT}/src/main.ts`, '--plain'], {
     cols: 180,
     rows: 50,
     cwd: home.project,
-    env: { ...home.env, NO_COLOR: '1' },
+    env: { ...home.env, ...env, NO_COLOR: '1' },
   });
   onTestFinished(() => {
     terminal.kill();
@@ -38,22 +60,18 @@ function inLines(...args: readonly string[]): TestTerminal {
 
 describe('mimir agents create', () => {
   it('T029, T031: makes an agent from a sentence, says what it chose and why, and the next run has it', async () => {
-    expect(await home.run(['agents', 'create', SENTENCE])).toEqual({
-      code: 0,
-      signal: null,
-      out: [
-        `Created ${FILE}: code-review may read, git-read; the next run has it.`,
-        '  tools: read_file, search, git',
-        '  name code-review: from the words',
-        '  read_file, search: every agent needs them',
-        '  git: "review"',
-        '  it only reads: "read-only"',
-        'Drafted by fixed rules: no model provider is set up.',
-        '`mimir agents show code-review` shows what it is told; the file can be changed in any editor. A plan can use it, and an agent calls it by Task.',
-        '',
-      ].join('\n'),
-      err: '',
-    });
+    const made = await create(SENTENCE);
+    expect(made.code).toBe(0);
+    expect(made.out.split('\n')).toEqual([
+      `Created ${FILE}: code-review may read, git-read; available from the next run.`,
+      '  tools: read_file, search, git',
+      '  read_file, search: every agent needs them',
+      '  git: chosen by sonnet-4.5',
+      '  it only reads: "read-only"',
+      like(/^Drafted by sonnet-4.5: /),
+      '`mimir agents show code-review` shows its prompt; you can edit the file. Plans can use it, and agents call it by Task.',
+      '',
+    ]);
     expect(keysIn(FILE)).toEqual(['name', 'description', 'tools', 'prompt']);
     expect(statSync(file(FILE)).mode & 0o777).toBe(0o644);
     const { out } = await home.run(['agents']);
@@ -63,18 +81,18 @@ describe('mimir agents create', () => {
   });
 
   it('never writes over another, nor through a link, nor under a name that looks like another’s (I08)', async () => {
-    await home.run(['agents', 'create', SENTENCE]);
+    await create(SENTENCE);
     const before = readFileSync(file(FILE), 'utf8');
-    const again = await home.run(['agents', 'create', '--name', 'code-review', 'another one']);
+    const again = await create('--name', 'code-review', 'another one');
     expect(again).toMatchObject({ code: 3, out: '' });
     expect(again.err).toContain(`Not created: there is an agent "code-review" already (${FILE})`);
     expect(readFileSync(file(FILE), 'utf8')).toBe(before);
-    expect((await home.run(['agents', 'create', '--name', 'rev1ewer', 'x'])).err).toContain('looks like "reviewer"');
-    expect((await home.run(['agents', 'create', SENTENCE])).out).toContain('Created .mimir/agents/code-review-2.json');
+    expect((await create('--name', 'rev1ewer', 'x')).err).toContain('looks like "reviewer"');
+    expect((await create(SENTENCE)).out).toContain('Created .mimir/agents/code-review-2.json');
     rmSync(file('.mimir'), { recursive: true });
     mkdirSync(join(home.root, 'elsewhere'));
     symlinkSync(join(home.root, 'elsewhere'), file('.mimir'));
-    expect((await home.run(['agents', 'create', SENTENCE])).code).not.toBe(0);
+    expect((await create(SENTENCE)).code).not.toBe(0);
     expect(existsSync(join(home.root, 'elsewhere/agents'))).toBe(false);
   });
 
@@ -82,23 +100,21 @@ describe('mimir agents create', () => {
     mkdirSync(file('.mimir'), { recursive: true });
     writeFileSync(file('AGENTS.md'), 'Use tabs.\n');
     expect((await home.run(['trust', '--yes'])).code).toBe(0);
-    expect((await home.run(['agents', 'create', SENTENCE])).out).toContain('the next run has it');
-    expect((await home.run(['trust'])).out).toContain('Trusted already');
+    expect((await create(SENTENCE)).out).toContain('available from the next run');
+    expect((await home.run(['trust'])).out).toContain('Already trusted');
     writeFileSync(file('AGENTS.md'), 'Use spaces.\n');
-    expect((await home.run(['agents', 'create', 'finds dead code'])).out).toContain(
-      'it counts when the project is trusted as it is now: mimir trust',
-    );
+    expect((await create('finds dead code')).out).toContain('available once the project is trusted: mimir trust');
     expect((await home.run(['agents'])).out).toContain('not loaded, since this project is not trusted');
   });
 
   it('makes one for all projects with --user, and tells scripts all of it', async () => {
-    const { out } = await home.run(['agents', 'create', '--user', '--json', 'fixes failing tests']);
+    const { out } = await create('--user', '--json', 'fixes failing tests');
     expect(jsonLines(out)).toMatchObject([
-      { name: 'fixes-failing-tests', tools: ['read_file', 'search', 'bash', 'edit_file', 'write_file'], for: 'user' },
+      { name: 'test-fixer', tools: ['read_file', 'search', 'bash', 'edit_file', 'write_file'], for: 'user' },
     ]);
-    expect(existsSync(join(home.config, 'agents/fixes-failing-tests.json'))).toBe(true);
+    expect(existsSync(join(home.config, 'agents/test-fixer.json'))).toBe(true);
     expect(jsonLines((await home.run(['agents', '--json'])).out)).toMatchObject([
-      { agents: among(part({ name: 'fixes-failing-tests', whyKept: null })) },
+      { agents: among(part({ name: 'test-fixer', whyKept: null })) },
     ]);
   });
 
@@ -114,20 +130,30 @@ describe('mimir agents create', () => {
       await terminal.waitFor(question);
       terminal.type(`${text}\r`);
     };
-    await answer('Description, a sentence', 'finds dead code');
-    await answer('Name (Enter is finds-dead-code)', 'finder');
+    await answer('Description, one sentence', 'finds dead code');
+    await answer('Name, such as code-review', 'finder');
     await answer('there is an agent "finder" already', 'pruner');
     await answer('Tools (Enter is read_file, search)', 'read_file, git');
-    await answer('Prompt, line by line', 'Look for exports that nobody imports.');
+    await answer('Prompt, the instructions of the agent', 'Look for exports that nobody imports.');
     await answer('\n. ', '.');
-    await answer('Create it?', 'yes');
+    await answer('Create this agent?', 'yes');
     expect((await terminal.exit).code).toBe(0);
     expect(JSON.parse(readFileSync(file('.mimir/agents/pruner.json'), 'utf8'))).toEqual({
       name: 'pruner',
-      description: 'Finds dead code',
+      description: 'finds dead code',
       tools: ['read_file', 'git'],
       prompt: 'Look for exports that nobody imports.',
     });
+  });
+
+  it('says why no model drafts it where nobody can be asked for the rest, and makes nothing', async () => {
+    expect(await home.run(['agents', 'create', SENTENCE])).toEqual({
+      code: 6,
+      signal: null,
+      out: '',
+      err: 'mimir: No model wrote a draft: no model provider is set up.\n  on a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file\n',
+    });
+    expect(existsSync(file('.mimir'))).toBe(false);
   });
 
   it('needs the sentence where nobody can be asked', async () => {
@@ -142,7 +168,7 @@ describe('mimir agents list, show, delete and help', () => {
   it('T026: lists custom agents first, and says where there are none', async () => {
     const { out } = await home.run(['agents', 'list']);
     expect(out.split('\n').slice(0, 2)).toEqual([
-      'No custom agents yet: mimir agents create "<what it should do>" makes one.',
+      'No custom agents yet. Create one: mimir agents create "<what it should do>"',
       'Built in:',
     ]);
   });
@@ -179,7 +205,7 @@ describe('mimir agents list, show, delete and help', () => {
   });
 
   it('shows what an agent is told, and what it may', async () => {
-    await home.run(['agents', 'create', SENTENCE]);
+    await create(SENTENCE);
     const { out } = await home.run(['agents', 'show', 'code-review']);
     expect(out).toContain('  may       read, git-read; never Task\n');
     expect(out).toContain(`  from      ${FILE}\n`);
@@ -188,7 +214,7 @@ describe('mimir agents list, show, delete and help', () => {
   });
 
   it('T030: deletes the file of a custom agent, after a yes, and no other', async () => {
-    await home.run(['agents', 'create', SENTENCE]);
+    await create(SENTENCE);
     expect(await home.run(['agents', 'delete', 'code-review'])).toMatchObject({ code: 4 });
     expect(existsSync(file(FILE))).toBe(true);
     expect((await home.run(['agents', 'delete', 'code-review', '--yes'])).out).toBe(`Deleted ${FILE}.\n`);
@@ -228,7 +254,7 @@ describe('mimir agents list, show, delete and help', () => {
 
 describe('/agents in line mode', () => {
   it('T026, T029, T030: makes an agent, which the session has at once, and deletes it after a question', async () => {
-    const terminal = inLines();
+    const terminal = inLines(await drafter());
     await terminal.waitFor('help lists the commands');
     terminal.type(`/agents create ${SENTENCE}\r`);
     await terminal.waitFor('Created .mimir/agents/code-review.json');
@@ -243,21 +269,21 @@ describe('/agents in line mode', () => {
 });
 
 describe('/agents on the screen', () => {
-  it('T026, T029, T030: is typed into the field; a form is filled from the sentence, saved, and the agent deleted', async () => {
+  it('T026, T029, T030: is typed into the field; a form is filled by a model, saved, and the agent deleted', async () => {
     const terminal = startTerminal(process.execPath, [`${CHECKOUT}/src/main.ts`], {
       cols: 100,
       rows: 30,
       cwd: home.project,
-      env: home.env,
+      env: { ...home.env, ...(await drafter()) },
     });
     onTestFinished(() => {
       terminal.kill();
     });
-    await terminal.waitFor('What should be done?');
+    await terminal.waitFor('What do you want to do?');
     terminal.type(`/agents create ${SENTENCE}`);
     terminal.press('enter');
     await terminal.waitFor('New agent');
-    await terminal.waitFor('asked for by "review"');
+    await terminal.waitFor('chosen by sonnet-4.5');
     terminal.press('ctrl-s');
     await terminal.waitFor('Created .mimir/agents/code-review.json');
     expect(JSON.parse(readFileSync(file(FILE), 'utf8'))).toMatchObject({ tools: ['read_file', 'search', 'git'] });
@@ -265,7 +291,7 @@ describe('/agents on the screen', () => {
     terminal.press('f4');
     await terminal.waitFor('code-review');
     terminal.press('enter');
-    await terminal.waitFor('delete it');
+    await terminal.waitFor('delete  ');
     terminal.press('down', 'enter');
     await terminal.waitFor('Delete code-review?');
     terminal.press('y');

@@ -26,7 +26,7 @@ describe('mimir audit', () => {
   it('finds a log that is as it was written, in words and as JSON', async () => {
     const { code, out, err } = await home.run(['audit', 'verify']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/^\d+ records of 1 session, \d+ checkpoints?: all as they were written\n$/);
+    expect(out).toMatch(/^\d+ records of 1 session, \d+ checkpoints?: unchanged since they were written\n$/);
     const json = await home.run(['audit', 'verify', session.slice(0, 3), '--json']);
     expect(jsonLines(json.out)).toMatchObject([{ sessions: 1, faults: [] }]);
   });
@@ -54,9 +54,9 @@ describe('mimir audit', () => {
       [['audit'], ['audit', 'burn'], ['audit', 'verify', 'nobody']].map((args) => home.run(args)),
     );
     expect(unknown.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
-      [2, 'mimir: say what to do'],
+      [2, 'mimir: audit needs a subcommand: verify or export'],
       [2, 'mimir: there is no "audit burn"'],
-      [2, 'mimir: there is no session "nobody" of this project'],
+      [2, 'mimir: this project has no session "nobody"'],
     ]);
   });
 

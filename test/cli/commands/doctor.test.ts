@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { homeFolder } from '../../../src/tools/sandbox/private-home.ts';
+import { homeFolder } from '../../../src/tools/sandbox/home.ts';
 import type { Home, How } from '../../support/cli.ts';
 import { openHome } from '../../support/cli.ts';
 import { holding, like, part } from '../../support/like.ts';
@@ -36,9 +36,13 @@ describe('mimir doctor', () => {
   it('names files beside the managed ones that look like a policy and are not read', async () => {
     const files = { 'policy.yml': 'mode: { max: confirm }\n', 'policy.yml.bak': '', 'policy.d/.10-a.yml': '' };
     const found = await findings(managed(home, { files }));
-    expect(found.filter(({ what, state }) => what === 'policy' && state === 'note')).toEqual(
+    expect(found.filter(({ words }) => String(words).includes(' is ignored: only policy'))).toEqual(
       ['policy.yml.bak', 'policy.d/.10-a.yml'].map((name) =>
-        part({ words: `/etc/mimir/${name} is not read: only policy.yml and names that end in .yml are` }),
+        part({
+          what: 'policy',
+          state: 'note',
+          words: `/etc/mimir/${name} is ignored: only policy.yml and names ending in .yml are read`,
+        }),
       ),
     );
   });
@@ -53,7 +57,7 @@ describe('mimir doctor', () => {
         what: 'models',
         state: 'problem',
         words:
-          'local at http://127.0.0.1:1/v1 has no models: write their names into your config.yml, as in "providers: { local: { models: [NAME] } }"',
+          'local at http://127.0.0.1:1/v1 has no models: add their names to your config.yml, for example "providers: { local: { models: [NAME] } }"',
       },
     ]);
   });
@@ -70,7 +74,7 @@ describe('mimir doctor', () => {
     mkdirSync(join(home.project, 'packages/a/.mimir'), { recursive: true });
     expect((await findings()).filter(({ what }) => what === 'trust')).toEqual([
       part({ state: 'note', words: holding('this project is not trusted') }),
-      part({ state: 'note', words: 'packages/a/.mimir counts for nothing: only the one at the root does' }),
+      part({ state: 'note', words: 'packages/a/.mimir is ignored: only the file at the project root is used' }),
     ]);
   });
 
@@ -100,7 +104,7 @@ describe('mimir doctor', () => {
       {
         what: 'screen',
         state: 'problem',
-        words: like(/config\.yml:2\): keys: there is no action "run\.kil"; did you mean run\.kill\?$/),
+        words: like(/config\.yml:2\): keys: unknown action "run\.kil"; did you mean run\.kill\?$/),
       },
     ]);
   });
@@ -139,16 +143,16 @@ describe('mimir doctor', () => {
       const all = z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(out));
       return all.filter(({ what }) => what === 'caches').map(({ words }) => words);
     };
-    expect(await caches()).toEqual(['nothing kept for commands of this project']);
+    expect(await caches()).toEqual(['no caches for this project']);
     const folder = homeFolder(home.state, realpathSync(home.project));
     mkdirSync(join(folder, 'cache-go-build'), { recursive: true });
     writeFileSync(join(folder, 'cache-go-build/x'), 'x'.repeat(2 * 1024 * 1024));
     expect(await caches()).toEqual([
-      like(/^2 MiB of at most 4 GiB kept for commands of this project, in .*; mimir doctor --clear-caches empties it$/),
+      like(/^2 MiB of at most 4 GiB for commands of this project, in .*; mimir doctor --clear-caches empties it$/),
     ]);
     expect(await caches('--clear-caches')).toEqual(['emptied: 2 MiB removed']);
     expect(existsSync(folder)).toBe(false);
-    expect(await caches()).toEqual(['nothing kept for commands of this project']);
+    expect(await caches()).toEqual(['no caches for this project']);
   });
 
   it('names the version of the sandbox', async () => {
@@ -167,7 +171,7 @@ describe('mimir doctor', () => {
     chmodSync(home.state, 0o700);
     const found = await findings();
     expect(found.filter(({ what }) => what === 'forced' || what === 'today')).toEqual([
-      part({ state: 'problem', words: holding("its model sonnet-4.5 can't be used here (no provider)") }),
+      part({ state: 'problem', words: holding('its model sonnet-4.5 cannot be used here (no provider)') }),
       part({ state: 'ok', words: '$0.00 of $3.00 and 0 tokens used, by all runs' }),
     ]);
     expect(found).toContainEqual(

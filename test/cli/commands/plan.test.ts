@@ -83,11 +83,11 @@ describe('mimir plan', () => {
   it('says in words why a file cannot be written', async () => {
     expect(await home.run(['plan', TASK, '-o', 'no/such/folder/plan.yml'])).toMatchObject({
       code: 2,
-      err: "mimir: no/such/folder/plan.yml: can't be written: there is no such file or directory\n",
+      err: 'mimir: no/such/folder/plan.yml: cannot be written: there is no such file or directory\n',
     });
     expect(await home.run(['plan', TASK, '-o', 'src'])).toMatchObject({
       code: 2,
-      err: "mimir: src: can't be written: it is a directory\n",
+      err: 'mimir: src: cannot be written: it is a directory\n',
     });
   });
 
@@ -112,11 +112,11 @@ describe('a plan file', () => {
       code: 2,
       signal: null,
       out: '',
-      err: "mimir: none.yml: can't be read: there is no such file or directory\n",
+      err: 'mimir: none.yml: cannot be read: there is no such file or directory\n',
     });
     expect(await home.run(['run', 'x', '--plan', 'src', '--yes'])).toMatchObject({
       code: 2,
-      err: "mimir: src: can't be read: it is a directory\n",
+      err: 'mimir: src: cannot be read: it is a directory\n',
     });
   });
 

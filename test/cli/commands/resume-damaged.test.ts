@@ -30,11 +30,11 @@ it('is refused with the record, what could happen and what to do, and changes no
         .split('\n  '),
     ).toEqual([
       'mimir: the log of session SESSION is damaged: record N was checkpointed and is not in the log',
-      'what the run did after record 12 is not in it, and could be done a second time',
+      'what the run did after record 12 is missing and could be done a second time',
       expect.stringMatching(
-        /^if you have a newer copy of .*log\.db, put it back; `mimir audit verify` lists all damage$/,
+        /^if you have a newer copy of .*log\.db, restore it; `mimir audit verify` lists all damage$/,
       ),
-      '`mimir resume SESSION --accept-damaged-log` goes on from record 12 all the same\n',
+      '`mimir resume SESSION --accept-damaged-log` continues from record 12 anyway\n',
     ]);
   }
 });
@@ -42,7 +42,7 @@ it('is refused with the record, what could happen and what to do, and changes no
 it('goes on with --accept-damaged-log, says so, and needs no flag afterwards', async () => {
   const { code, err } = await home.run(['resume', session, '--yes', '--accept-damaged-log', '--model', 'offline']);
   expect(err.split('\n')[0]).toMatch(
-    /^mimir: the log of session \w+ is damaged \(record \d+ was checkpointed and is not in the log\): the run goes on from record 12, as you asked$/,
+    /^mimir: the log of session \w+ is damaged \(record \d+ was checkpointed and is not in the log\): the run continues from record 12, as you asked$/,
   );
   expect(code).toBe(0);
   const again = await home.run(['resume', session, '--yes']);

@@ -190,7 +190,7 @@ describe('mimir run without a terminal and without --yes', () => {
     expect(text).toMatch(/^ {3}Estimate: [\d.]+k tokens, \$0\.0000$/m);
     expect(text).toMatch(/^ {3}Depends on: Task #1 finder/m);
     expect(text).toMatch(/^Total: [\d.]+k tokens, \$0\.0000, about \d+s with 4 at once$/m);
-    expect(err).toBe('mimir: there is no terminal to ask for approval\n  --yes approves the plan beforehand\n');
+    expect(err).toBe('mimir: no terminal to ask for approval\n  --yes approves the plan in advance\n');
   });
 
   it('does the same with --json, and stdout has events only', async () => {

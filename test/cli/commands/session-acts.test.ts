@@ -41,8 +41,8 @@ describe('mimir spawn', () => {
   });
 
   it.each<readonly [what: string, argv: readonly string[], err: string]>([
-    ['nothing', [], 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"'],
-    ['an empty prompt', [' '], 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"'],
+    ['nothing', [], 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"'],
+    ['an empty prompt', [' '], 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"'],
     ['a wait in words', ['x', '--wait', 'long'], '--wait long\n  expected seconds, 0 to 86400'],
     ['a wait of days', ['x', '--wait', '86401'], '--wait 86401\n  expected seconds, 0 to 86400'],
     [
@@ -114,7 +114,7 @@ describe('mimir kill', () => {
 
   it('S126: ends a whole run for the person who names it, or its root', async () => {
     await stage.carry(RUN);
-    const words = said('Session k7f3a2 terminated', '  `mimir resume k7f3a2` goes on with it');
+    const words = said('Session k7f3a2 terminated', '  `mimir resume k7f3a2` continues it');
     expect(await stage.ask(killVerb, ['k7f3a2'])).toEqual(words);
     expect(await stage.ask(killVerb, ['ROOT'])).toEqual(words);
     expect(stage.asked).toEqual(
@@ -127,7 +127,7 @@ describe('mimir kill', () => {
       wrong('session fgul86 is not running (abandoned): run k7f3a2 is stopped\n  `mimir all` shows what runs'),
     );
     expect(await stage.ask(killVerb, [])).toEqual(
-      wrong('which session?\n  mimir kill ID; `mimir children --recursive` lists them'),
+      wrong('missing argument: ID\n  mimir kill ID; `mimir children --recursive` lists them'),
     );
   });
 });
@@ -148,7 +148,7 @@ describe('mimir complete', () => {
   it('is not for a person', async () => {
     await stage.carry(RUN);
     expect(await stage.ask(completeVerb, [])).toEqual(
-      wrong('only an agent says of itself that it is done\n  `mimir kill ID` ends a session, `mimir kill RUN` a run'),
+      wrong('only agents use this command\n  `mimir kill ID` ends a session, `mimir kill RUN` a run'),
     );
     expect(await stage.ask(completeVerb, ['--status', 'well'])).toEqual(
       wrong('--status well\n  expected completed or error'),

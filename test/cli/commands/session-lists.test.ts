@@ -67,7 +67,7 @@ describe('mimir children', () => {
     expect(await named('--status', 'all')).toHaveLength(4);
     expect(await named('--recursive', '--status', 'running')).toEqual(['engineer-cache', 'explore']);
     expect(await stage.ask(childrenVerb, ['architect', '--status', 'error'])).toEqual(
-      said('architect (3f0dq8) has no children yet: `mimir spawn "<prompt>"` makes one'),
+      said('architect (3f0dq8) has no children yet: `mimir spawn "<prompt>"` starts one'),
     );
     expect(await stage.ask(childrenVerb, ['engineer-cache', '--status', 'error'])).toEqual(
       said('engineer-cache (fgul86) has no children with --status error'),
@@ -114,12 +114,11 @@ describe('mimir children', () => {
   });
 
   it('says where there is nothing yet', async () => {
-    const nothing =
-      'there is no session of this project yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one';
+    const nothing = 'this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one';
     expect(await stage.ask(childrenVerb, [])).toEqual(wrong(nothing));
     stage.write(RUN, FAMILY.slice(0, 3));
     expect(await stage.ask(childrenVerb, [])).toEqual(
-      said('main (obgef6) has no children yet: `mimir spawn "<prompt>"` makes one'),
+      said('main (obgef6) has no children yet: `mimir spawn "<prompt>"` starts one'),
     );
   });
 });
@@ -151,10 +150,8 @@ describe('mimir me, who and others', () => {
 
   it('S066: tells a person that they are one, with and without a run', async () => {
     const { username } = userInfo();
-    const first = `You are ${username}: a person, no agent. You may ask anything of any session here.`;
-    expect(await stage.ask(meVerb, [])).toEqual(
-      said(first, '  Nothing was run in this project yet: `mimir` starts something'),
-    );
+    const first = `You are ${username}, a person. You may use every session here.`;
+    expect(await stage.ask(meVerb, [])).toEqual(said(first, '  No runs in this project yet: `mimir` starts one'));
     await carried();
     expect(await stage.ask(meVerb, [])).toEqual(said(first, '  Newest run: k7f3a2, running: `mimir status` shows it'));
     expect((await stage.ask(meVerb, ['--json'])).json).toEqual([
@@ -189,7 +186,7 @@ describe('mimir me, who and others', () => {
   it('S068: tells a person where nothing lives', async () => {
     stage.write(RUN, FAMILY);
     expect(await stage.ask(othersVerb, [])).toEqual(
-      said('No run lives in this project: `mimir all` lists the past ones.'),
+      said('No run is active in this project: `mimir all` lists earlier ones.'),
     );
   });
 });

@@ -56,7 +56,7 @@ describe('an address', () => {
       wrong('there is no session "nope" of this project\n  `mimir sessions` lists them'),
     );
     expect(await stage.ask(whatVerb, [])).toEqual(
-      wrong('which session?\n  mimir what ID; `mimir children --recursive` lists them'),
+      wrong('missing argument: ID\n  mimir what ID; `mimir children --recursive` lists them'),
     );
   });
 
@@ -79,7 +79,7 @@ describe('an address', () => {
     ]);
     expect(await stage.ask(whatVerb, ['twin'])).toEqual(
       wrong(
-        '2 sessions are called "twin"\n  ROOT::S5 (1mxs3a)  abandoned\n  ROOT::S6 (9v1tsf)  abandoned\n  name one by its id',
+        '2 sessions are called "twin"\n  ROOT::S5 (1mxs3a)  abandoned\n  ROOT::S6 (9v1tsf)  abandoned\n  use the id of one of them',
       ),
     );
   });
@@ -105,7 +105,7 @@ describe('mimir what and mimir progress', () => {
         '  ● read src/lru.ts (30s ago)',
         'Tokens used: about 2.5k',
         'Elapsed: 8m 58s',
-        'Last words: I read the sources.',
+        'Last message: I read the sources.',
       ),
     );
   });
@@ -122,11 +122,11 @@ describe('mimir what and mimir progress', () => {
     const run = await carried();
     const door = await run.door(ENGINEER);
     expect(await stage.ask(whatVerb, ['architect'], { door })).toEqual(
-      said('architect (3f0dq8) completed: what it does is for those above it', 'Last activity 7min ago'),
+      said('architect (3f0dq8) completed: only its ancestors can see what it does', 'Last activity 7min ago'),
     );
     expect(await stage.ask(whatVerb, ['architect', '--deep'], { door })).toEqual(
       wrong(
-        'what ROOT::S2 says and does is for those above it\n  `mimir others` says where it stands, `mimir send ROOT::S2 "…"` asks it',
+        'only its ancestors can see what ROOT::S2 does\n  `mimir others` shows its state, `mimir send ROOT::S2 "…"` asks it',
         3,
       ),
     );
@@ -135,7 +135,7 @@ describe('mimir what and mimir progress', () => {
     );
     expect(await stage.ask(whatVerb, ['other/ROOT'], { door })).toEqual(
       wrong(
-        'there is no session "other" here: an agent reaches those of its own run only\n  `mimir others` lists them',
+        'there is no session "other" here: agents can reach only sessions of their own run\n  `mimir others` lists them',
       ),
     );
   });
@@ -233,7 +233,7 @@ describe('mimir events of a child', () => {
     );
   });
 
-  it('of a whole session leaves no line without words, and none goes on in the next', async () => {
+  it('of a whole session leaves no line without words, and no active run in the next', async () => {
     await carried();
     const { out } = await stage.ask(eventsVerb, ['k7f']);
     expect(out).toHaveLength(FAMILY.length);

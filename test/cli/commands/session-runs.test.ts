@@ -38,7 +38,7 @@ describe('mimir status and mimir all', () => {
     '  main (obgef6)               idle       10min ago  $0.0050     500  $0.0370 4.5k  waits for its children',
     '  ├─ engineer-cache (fgul86)  running    9min ago   $0.0200    2.5k  $0.0220 2.8k  read src/lru.ts',
     '  │  ├─ finder (5kylm1)       completed  6min ago   $0.0020     300                partial: Found 3 of them',
-    '  │  └─ explore (xhrf5m)      running    2min ago   $0.0000       0                at work',
+    '  │  └─ explore (xhrf5m)      running    2min ago   $0.0000       0                running',
     '  ├─ architect (3f0dq8)       completed  8min ago   $0.0100    1.2k                An LRU with a bound.',
     '  ├─ child-vyqj8b (vyqj8b)    error      5min ago   $0.0000       0                no database',
     '  └─ security (pe89hg)        completed  5min ago   $0.0000       0                pass',
@@ -169,5 +169,11 @@ describe('mimir sessions', () => {
     const sessions = async (TZ: string): Promise<string> => (await stage.home.run(['sessions'], { env: { TZ } })).out;
     expect(await sessions('UTC')).toMatch(/^k7f3a2 {2}2026-11-22 09:00 {2}/m);
     expect(await sessions('Asia/Tokyo')).toMatch(/^k7f3a2 {2}2026-11-22 18:00 {2}/m);
+  });
+
+  it('says what a run cost, also where it has no end yet', async () => {
+    stage.write(RUN, FAMILY);
+    const { out } = await stage.home.run(['sessions'], { env: { TZ: 'UTC' } });
+    expect(out).toMatch(/^k7f3a2 {2}2026-11-22 09:00 {3,}\$\d+\.\d{4} {2}\w+ {2,}\S/m);
   });
 });

@@ -7,7 +7,7 @@ import { shortId } from '../../../src/domain/digest.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../../src/domain/ids.ts';
 import { fail, ok } from '../../../src/domain/result.ts';
-import { openMailbox } from '../../../src/store/message-store.ts';
+import { openMessageStore } from '../../../src/store/message-store.ts';
 import { killVerb } from '../../../src/cli/commands/kill.ts';
 import { sendVerb } from '../../../src/cli/commands/send.ts';
 import {
@@ -64,7 +64,7 @@ describe('mimir send of an agent', () => {
 
 describe('mimir send of a person', () => {
   const letters = (session = RUN): readonly unknown[] =>
-    openMailbox({ stateDir: stage.home.state, project: stage.home.project }).waiting(session);
+    openMessageStore({ stateDir: stage.home.state, project: stage.home.project }).waiting(session);
   const letter = (to: AgentId, text: string, delivery = 'sequential'): unknown => ({
     id: like(/^[a-z0-9]{16}$/),
     to,
@@ -116,7 +116,7 @@ describe('mimir send of a person', () => {
     expect(await stage.ask(sendVerb, ['z/engineer-cache', 'x'])).toMatchObject({ code: 2 });
     expect(await stage.ask(sendVerb, ['engineer-cache', 'x'])).toEqual(
       said(
-        'Kept for engineer-cache (fgul86): its run is not running\n  `mimir resume k7f3a2` goes on with it and hands the message over',
+        'Stored for engineer-cache (fgul86): its run is not running\n  `mimir resume k7f3a2` continues it and delivers the message',
       ),
     );
     expect(letters()).toEqual([letter(ENGINEER, 'x')]);
@@ -130,11 +130,11 @@ describe('mimir send of a person', () => {
     await new Promise<void>((resolve) => void stranger.listen(join(run, where.name), resolve));
     onTestFinished(() => void stranger.close());
     expect(await stage.ask(sendVerb, ['engineer-cache', 'x'])).toEqual(
-      said('Kept for engineer-cache (fgul86): its run does not answer now, and reads it when it goes on'),
+      said('Stored for engineer-cache (fgul86): its run does not answer; it reads the message when it continues'),
     );
     expect(letters()).toEqual([letter(ENGINEER, 'x')]);
     expect((await stage.ask(killVerb, ['engineer-cache'])).err).toMatch(
-      /^run k7f3a2 can't be asked now: .*\n {2}`mimir status k7f3a2` says by its log where it stands$/,
+      /^run k7f3a2 cannot be reached: .*\n {2}`mimir status k7f3a2` shows its state from the log$/,
     );
   });
 
@@ -145,10 +145,10 @@ describe('mimir send of a person', () => {
     ]);
     await stage.carry(RUN);
     expect(await stage.ask(sendVerb, ['gone', 'x'])).toEqual(
-      wrong('gone (1mxs3a) was killed: it reads nothing any more\n  `mimir spawn "<prompt>"` starts another one', 3),
+      wrong('gone (1mxs3a) was killed and no longer reads messages\n  `mimir spawn "<prompt>"` starts another one', 3),
     );
     expect(await stage.ask(sendVerb, [SECURITY, 'pass it'])).toEqual(
-      wrong('security (pe89hg) is a forced agent: nobody writes to it', 3),
+      wrong('security (pe89hg) is a mandatory review and takes no messages', 3),
     );
     const REJECTED = SessionId.parse('r3j3ct');
     const totals = { cost: 0, tokens: 0, agents: 1, duration: 0 };
@@ -158,7 +158,7 @@ describe('mimir send of a person', () => {
       at(1, { type: 'session.finished', status: 'rejected', summary: '', totals }),
     ]);
     expect(await stage.ask(sendVerb, ['r3j3ct', 'x'])).toEqual(
-      wrong('the plan of run r3j3ct was rejected: nothing goes on there', 3),
+      wrong('the plan of run r3j3ct was discarded: it does not continue', 3),
     );
     expect([letters(), letters(REJECTED)]).toEqual([[], []]);
   });
@@ -172,14 +172,14 @@ describe('mimir send of a person', () => {
     );
     expect(await stage.ask(sendVerb, [TASK, 'x'])).toEqual(
       wrong(
-        `explore (${shortId(RUN, TASK)}) has finished its call: it reads nothing any more\n  \`mimir spawn "<prompt>"\` starts another one`,
+        `explore (${shortId(RUN, TASK)}) has finished and no longer reads messages\n  \`mimir spawn "<prompt>"\` starts another one`,
         3,
       ),
     );
     expect(stage.pokes()).toBe(0);
     expect(await stage.ask(sendVerb, ['child-vyqj8b', 'x'])).toEqual(
       wrong(
-        'child-vyqj8b (vyqj8b) has ended and can\'t go on now: the message stands in the log of run k7f3a2, unread\n  `mimir spawn "<prompt>"` starts another one',
+        'child-vyqj8b (vyqj8b) has ended and cannot continue: the message is in the log of run k7f3a2, unread\n  `mimir spawn "<prompt>"` starts another one',
         3,
       ),
     );
@@ -193,7 +193,7 @@ describe('mimir send of a person', () => {
     );
     expect(await stage.ask(sendVerb, ['child-vyqj8b', 'x'])).toEqual(
       said(
-        'Kept for child-vyqj8b (vyqj8b): its run answers nobody now\n  `mimir resume k7f3a2` goes on with it and hands the message over',
+        'Stored for child-vyqj8b (vyqj8b): its run does not answer\n  `mimir resume k7f3a2` continues it and delivers the message',
       ),
     );
   });
@@ -212,19 +212,19 @@ describe('mimir send of a person', () => {
     const name = `main (${shortId(PLANNED, ROOT)})`;
     expect(await stage.ask(sendVerb, ['p1anned', 'only src', '--important'])).toEqual(
       said(
-        `Kept for ${name}: ${kept} for the next plan, or for the report on several agents\n  \`mimir attach p1anned\` shows the plan`,
+        `Stored for ${name}: ${kept} for the next plan, or for the report on several agents\n  \`mimir attach p1anned\` shows the plan`,
       ),
     );
     expect(await stage.ask(sendVerb, ['p1anned', 'be short'])).toEqual(
       said(
-        `Kept for ${name}: ${kept} for the report on several agents\n  \`mimir attach p1anned\` shows the plan; --important is read for the next plan too`,
+        `Stored for ${name}: ${kept} for the report on several agents\n  \`mimir attach p1anned\` shows the plan; --important is read for the next plan too`,
       ),
     );
     expect(letters(PLANNED)).toEqual([letter(ROOT, 'only src', 'important'), letter(ROOT, 'be short')]);
   });
 
   it('is exit 2 without a reader, a text, or with two ways at once', async () => {
-    const missing = wrong('to whom, and what?\n  mimir send ID "<text>"; `mimir all` lists the sessions');
+    const missing = wrong('send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions');
     expect(await stage.ask(sendVerb, [])).toEqual(missing);
     expect(await stage.ask(sendVerb, ['architect'])).toEqual(missing);
     expect(await stage.ask(sendVerb, ['architect', ' '])).toEqual(missing);

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
 import { faults, load, loaded, somePlace } from '../some-place.ts';
 
 const USER = '~/.config/mimir/config.yml';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agentBudget, runCeiling } from '../../../src/policy/budgets.ts';
+import { agentBudget, runCeiling } from '../../../src/policy/rules.ts';
 import { loosened, rulesOf, shuffledSets, someLayer, someSettings } from '../../support/layer-sets.ts';
 import { loaded } from '../some-place.ts';
 

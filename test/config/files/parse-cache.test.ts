@@ -28,7 +28,7 @@ function loadedFrom(packageRoot: string): unknown {
   const home = freshDirectory();
   const result = loadConfig({ packageRoot, projectRoot: freshDirectory(), env: { HOME: home } });
   if (!result.ok) return result;
-  const { places: _, standing: __, ...rest } = result.value;
+  const { places: _, staticConfig: __, ...rest } = result.value;
   return rest;
 }
 

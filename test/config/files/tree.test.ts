@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { readTree } from '../../../src/config/files/tree.ts';
-import { plainOf } from '../../../src/config/files/tree-walk.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import { plainOf, readTree } from '../../../src/config/files/tree.ts';
 
 const plain = (text: string): unknown => {
   const tree = readTree(text, 'config.yml');
@@ -71,7 +70,7 @@ describe('the YAML of a configuration', () => {
     ['a number without end', 'a: .inf', '1:4: a number without end is not accepted — write a plain number'],
     ['a map as a key', '? [a]\n: 1', '1:3: a key must be one word — write a plain key'],
     ['a prototype', '__proto__: {a: 1}', '1:1: "__proto__" is not accepted as a key — remove it'],
-    ['a tab', 'a:\n\tb: 1', '2:1: Tabs are not allowed as indentation — mend the YAML here'],
+    ['a tab', 'a:\n\tb: 1', '2:1: Tabs are not allowed as indentation — fix the YAML here'],
   ])('is refused with %s', (_, text, expected) => {
     expect(plain(text)).toBe(`config.yml:${expected}`);
   });

@@ -1,6 +1,6 @@
 /** What is refused of a file before it is parsed as YAML: hidden ends of lines, and what would take the parser long. */
 import { describe, expect, it } from 'vitest';
-import { parsePlanText, stringifyYaml } from '../../../src/config/templates/plan-text.ts';
+import { parsePlanText, stringifyYaml } from '../../../src/config/templates/templates.ts';
 import { parseRole } from '../../../src/config/roles/role-file.ts';
 import { parseTheme } from '../../../src/config/themes.ts';
 import { readTree } from '../../../src/config/files/tree.ts';

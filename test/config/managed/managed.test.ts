@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { readManaged } from '../../../src/config/managed/managed.ts';
-import { isOlder } from '../../../src/config/managed/layers-managed.ts';
-import { rememberManaged, seenFile, vanished } from '../../../src/config/settings/seen.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import { isOlder, readManaged } from '../../../src/config/managed/managed.ts';
+import { rememberManaged, seenFile, vanished } from '../../../src/config/settings/policy-watcher.ts';
 import { freshDirectory, rootsDirectory } from '../some-place.ts';
 import { needs } from '../../support/needs.ts';
 

@@ -1,9 +1,7 @@
 /** Headers that a gateway wants, and the variables that hold secrets: what may be written, where values come from, who sees them. */
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { loadConfig } from '../../../src/config/settings/load.ts';
-import type { Loaded } from '../../../src/config/settings/load.ts';
-import { showConfig } from '../../../src/config/settings/show.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import { loadConfig, type Loaded, showConfig } from '../../../src/config/settings/load.ts';
 import { PACKAGE, faults, somePlace } from '../some-place.ts';
 
 const USER = '~/.config/mimir/config.yml';

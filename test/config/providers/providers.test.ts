@@ -1,13 +1,10 @@
 /** Providers from keys in the environment and entries of the user's file; what is refused, and that no key is ever told. */
 import { describe, expect, it } from 'vitest';
 import { configSchemaJson } from '../../../src/config/schema/schema.ts';
-import { showConfig } from '../../../src/config/settings/show.ts';
+import { loadConfig, type Loaded, showConfig } from '../../../src/config/settings/load.ts';
 import type { ConfiguredProvider } from '../../../src/config/providers/providers.ts';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { loadConfig } from '../../../src/config/settings/load.ts';
-import type { Loaded } from '../../../src/config/settings/load.ts';
-import { PACKAGE, faults, somePlace } from '../some-place.ts';
-import type { Written } from '../some-place.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import { faults, PACKAGE, somePlace, type Written } from '../some-place.ts';
 
 const USER = '~/.config/mimir/config.yml';
 const CANARY = 'sk-canary-7f3a91';

@@ -8,7 +8,7 @@ import {
   agentNameProblem,
   newAgent,
 } from '../../../src/config/roles/agent-files.ts';
-import type { AgentText } from '../../../src/domain/agents/draft.ts';
+import type { AgentText } from '../../../src/domain/agents/form.ts';
 import { like } from '../../support/like.ts';
 import { loaded, somePlace } from '../some-place.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
 import { readRole } from '../../../src/config/roles/role-file.ts';
 import { RoleName } from '../../../src/domain/ids.ts';
 import type { Role } from '../../../src/domain/agents/role.ts';

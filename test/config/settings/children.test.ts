@@ -1,6 +1,6 @@
 /** What the settings say of children beyond the plan: who may say it, how several layers meet, and what is only read. */
 import { describe, expect, it } from 'vitest';
-import { childRules } from '../../../src/policy/children.ts';
+import { childRules } from '../../../src/policy/rules.ts';
 import { rulesOf, someLayer } from '../../support/layer-sets.ts';
 import { faults, loaded } from '../some-place.ts';
 

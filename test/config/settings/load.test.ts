@@ -1,11 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/settings/load.ts';
-import { placesOf } from '../../../src/config/files/paths.ts';
+import { loadConfig, showConfig } from '../../../src/config/settings/load.ts';
+import { placesOf } from '../../../src/config/files/read-text.ts';
 import { findProject } from '../../../src/config/trust/project.ts';
 import { configSchemaJson, durationMs } from '../../../src/config/schema/schema.ts';
-import { showConfig } from '../../../src/config/settings/show.ts';
 import { PACKAGE, faults, freshDirectory, loaded } from '../some-place.ts';
 
 describe('loading', () => {

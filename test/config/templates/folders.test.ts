@@ -2,9 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { templatesIn } from '../../../src/config/templates/folders.ts';
-import { fillTemplate } from '../../../src/config/templates/templates.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import { fillTemplate, templatesIn } from '../../../src/config/templates/templates.ts';
 import { bringsOf } from '../../../src/config/trust/record.ts';
 import { trustFiles } from '../../../src/config/trust/files.ts';
 import { RoleName } from '../../../src/domain/ids.ts';

@@ -1,11 +1,15 @@
 /** Plan templates: what is read, filled and written, and what is said where it can't be. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultText } from '../../../src/config/files/fault.ts';
-import { filled, withSlots } from '../../../src/config/templates/templates.ts';
-import { templateText } from '../../../src/config/templates/text.ts';
-import type { Template } from '../../../src/config/templates/templates.ts';
-import { fillTemplate, readTemplate } from '../../../src/config/templates/templates.ts';
+import { faultText } from '../../../src/config/files/read-text.ts';
+import {
+  filled,
+  fillTemplate,
+  readTemplate,
+  type Template,
+  templateText,
+  withSlots,
+} from '../../../src/config/templates/templates.ts';
 import { hostileText, soundPlan } from '../../support/arbitraries.ts';
 import { check, planOf } from '../../support/plans.ts';
 
@@ -107,7 +111,7 @@ describe('a plan template', () => {
     ],
     ['a wrong type', ['default: shallow', 'default: 3'], 'audit.yml:5:35: arguments.depth.default is 3 — write text'],
     ['no tasks', [/tasks:[\s\S]*/, 'tasks: []\n'], 'audit.yml:7:1: tasks is [] — write at least 1'],
-    ['broken YAML', ['tasks:', 'tasks: ['], 'mend the YAML here'],
+    ['broken YAML', ['tasks:', 'tasks: ['], 'fix the YAML here'],
     [
       'a name that is none',
       [/depth(?=:)/, 'De pth'],

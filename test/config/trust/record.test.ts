@@ -13,9 +13,14 @@ import {
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nestedFolders } from '../../../src/config/trust/nested.ts';
-import type { ProjectTrust, TrustLook } from '../../../src/config/trust/record.ts';
-import { giveTrust, takeTrust, trustQuestion } from '../../../src/config/trust/record.ts';
+import { nestedFolders } from '../../../src/config/trust/project.ts';
+import {
+  giveTrust,
+  type ProjectTrust,
+  takeTrust,
+  type TrustLook,
+  trustQuestion,
+} from '../../../src/config/trust/record.ts';
 import { unifiedDiff } from '../../../src/tools/files/diff.ts';
 import { freshDirectory } from '../some-place.ts';
 

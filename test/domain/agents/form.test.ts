@@ -1,8 +1,14 @@
 /** A custom agent as a model answers it: what is taken of it, what is refused in which words, and what the sentence takes away. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AGENT_TOOLS, draftAgent } from '../../../src/domain/agents/draft.ts';
-import { agentIn, agentRequest, withinSentence } from '../../../src/domain/agents/form.ts';
+import {
+  AGENT_TOOLS,
+  agentIn,
+  agentRequest,
+  blankAgent,
+  saidOfAccess,
+  withinSentence,
+} from '../../../src/domain/agents/form.ts';
 
 const GOOD = {
   name: 'code-review',
@@ -82,10 +88,10 @@ describe('what a model drafted and the sentence', () => {
 
   it('keeps to read-only access, whatever the model gives (T029)', () => {
     expect(withinSentence(all, 'ein Prüfer, nur lesend', 'sonnet')).toMatchObject({
-      tools: ['read_file', 'search'],
+      tools: ['read_file', 'search', 'git'],
       because: [
         'read_file, search: every agent needs them',
-        'git: left out, since the sentence says "nur lesen"',
+        'git: chosen by sonnet',
         'bash: left out, since the sentence says "nur lesen"',
         'edit_file: left out, since the sentence says "nur lesen"',
         'write_file: left out, since the sentence says "nur lesen"',
@@ -97,26 +103,22 @@ describe('what a model drafted and the sentence', () => {
   it('takes the shell away where the sentence wants none, and says who chose the rest', () => {
     expect(withinSentence(all, '把模块改成 ES 模块，不执行命令', 'sonnet').because).toEqual([
       'read_file, search: every agent needs them',
-      'git, edit_file, write_file: chosen by sonnet; no word of the sentence asks for it',
+      'git, edit_file, write_file: chosen by sonnet',
       'bash: left out, since the sentence says "不执行命令"',
     ]);
   });
 
-  it('may be narrower than the rules, and finds a free name', () => {
+  it('finds a free name, or has the one that the person wants', () => {
     const taken = (name: string): boolean => name === 'code-review';
     expect(withinSentence(GOOD, 'fixes failing tests', 'sonnet', { isTaken: taken })).toMatchObject({
       name: 'code-review-2',
       tools: GOOD.tools,
-      because: [
-        'read_file, search: every agent needs them',
-        'git: chosen by sonnet; no word of the sentence asks for it',
-        'it only reads',
-      ],
+      because: ['read_file, search: every agent needs them', 'git: chosen by sonnet', 'it only reads'],
     });
     expect(withinSentence(GOOD, 'x', 'sonnet', { isTaken: taken, named: 'mine' }).name).toBe('mine');
   });
 
-  it('never has more than the rules give where the sentence is read-only, and never a sign that nobody sees', () => {
+  it('can change and run nothing where the sentence is read-only, and never has a sign that nobody sees', () => {
     const pieces = [
       'a',
       'fix',
@@ -156,7 +158,7 @@ describe('what a model drafted and the sentence', () => {
           /\p{Cc}|\p{Co}|[\u202a-\u202e\u2066-\u2069]/u,
         );
         if (/read-only|nur lesend|只读|lecture seule/.test(access))
-          expect(draft.tools.filter((tool) => !draftAgent(asked).tools.includes(tool))).toEqual([]);
+          expect(draft.tools.filter((tool) => /bash|edit_file|write_file/.test(tool))).toEqual([]);
         if (access.endsWith('no shell')) expect(draft.tools).not.toContain('bash');
       }),
     );
@@ -172,7 +174,125 @@ describe('what a model is given of the sentence', () => {
 
   it('is looked at whole for what it says of access', () => {
     const long = `fixes tests${' and then some'.repeat(800)}, read-only`;
-    expect(draftAgent(long)).toMatchObject({ tools: ['read_file', 'search'] });
-    expect(draftAgent(long).description.length).toBeLessThanOrEqual(1000);
+    expect(withinSentence({ ...GOOD, tools: ['bash', 'edit_file'] }, long, 'sonnet').tools).toEqual([]);
   });
+});
+
+describe('an agent that no model drafted', () => {
+  it('begins with the sentence as its description and with the tools that look', () => {
+    expect(blankAgent('finds  dead\u202e code\n')).toEqual({
+      name: '',
+      description: 'finds dead code',
+      tools: ['read_file', 'search'],
+      prompt: '',
+      because: [],
+    });
+  });
+});
+
+// What a sentence says of access, in several languages: what it takes away, and what it leaves.
+
+const READS = { readOnly: true, noCommands: false };
+const NO_SHELL = { readOnly: false, noCommands: true };
+const BOTH = { readOnly: true, noCommands: true };
+const NOTHING = { readOnly: false, noCommands: false };
+
+const READ_ONLY = [
+  "an agent which isn't allowed to write",
+  'an agent that shouldn’t edit files',
+  'wont modify code',
+  'only analyses; leaves files alone',
+  'leave the code untouched',
+  'hands off the files',
+  'an auditor with view-only access',
+  'it just reads',
+  'must refrain from editing',
+  'reports problems instead of fixing them',
+  'suggests changes rather than applying them',
+  'editing is forbidden',
+  'writing files is not allowed',
+  'changes to files aren’t permitted',
+  'liest nur',
+  'ne doit pas modifier les fichiers',
+  'nunca modifica nada',
+  'non deve modificare i file',
+  'não pode alterar arquivos',
+  'nie zmienia plików',
+  'не должен изменять файлы',
+];
+const NO_COMMANDS = [
+  "it isn't allowed to run anything",
+  'bash is forbidden',
+  'shell access is not allowed',
+  'commands are off limits',
+  'avoids running commands',
+  'reads logs rather than running tests',
+];
+const NEITHER = [
+  'fixes failing tests and runs them',
+  'a refactoring agent that edits files and leaves notes in the changelog',
+  'renames symbols across the code base',
+];
+
+describe('what a sentence says of access', () => {
+  it.each([
+    ['a code review agent with read-only access', READS],
+    ['Reviews code; it must NOT modify any file', READS],
+    ['finds bugs but doesn’t fix them', READS],
+    ['ein Agent, der nur lesend auf das Projekt zugreift', READS],
+    ['prüft Übersetzungen und ändert nichts', READS],
+    ['prüft Übersetzungen, ohne Dateien zu verändern', READS],
+    ['Codeprüfer mit Lesezugriff, keine Shell', BOTH],
+    ['behebt fehlschlagende Tests, führt aber keine Befehle aus', NO_SHELL],
+    ['relit le code en lecture seule', READS],
+    ['relit le code sans rien modifier et sans shell', BOTH],
+    ['revisa el código, solo lectura, sin ejecutar comandos', BOTH],
+    ['revisa o código sem alterar nada', READS],
+    ['controlla il codice in sola lettura', READS],
+    ['tylko do odczytu', READS],
+    ['проверяет код, только чтение, без команд', BOTH],
+    ['一个只读的代码审查代理', READS],
+    ['检查翻译，不要修改任何文件，不执行命令', BOTH],
+    ['唯讀的安全審查員', READS],
+    ['読み取り専用のレビュー担当', READS],
+    ['コードを確認し、変更はしない。コマンドは実行しない', BOTH],
+    ['읽기 전용 검토자, 셸 없이', BOTH],
+    ['a migration assistant that renames modules, never runs commands', NO_SHELL],
+  ])('"%s" takes away', (sentence, expected) => {
+    const { readOnly, noCommands } = saidOfAccess(sentence);
+    expect({ readOnly: readOnly !== null, noCommands: noCommands !== null }).toEqual(expected);
+  });
+
+  it.each([
+    'fixes failing tests and runs them',
+    'behebt fehlschlagende Tests und führt sie aus',
+    'schreibt Tests, die nicht flackern',
+    'ändert Übersetzungen und hält sie einheitlich',
+    'corrige les tests qui échouent',
+    'escribe la documentación que falta',
+    '修复失败的测试并运行它们',
+    '把 CommonJS 模块改成 ES 模块',
+    '失敗したテストを修正して実行する',
+    'Finds notable shells of dead code',
+  ])('"%s" takes nothing away', (sentence) => {
+    const { readOnly, noCommands } = saidOfAccess(sentence);
+    expect({ readOnly: readOnly !== null, noCommands: noCommands !== null }).toEqual(NOTHING);
+  });
+
+  it.each(READ_ONLY)('T029: changes nothing: %s', (sentence) => {
+    expect(saidOfAccess(sentence).readOnly).not.toBeNull();
+  });
+
+  it.each(NO_COMMANDS)('T029: runs nothing: %s', (sentence) => {
+    expect(saidOfAccess(sentence).noCommands).not.toBeNull();
+  });
+
+  it.each(NEITHER)('says no such thing: %s', (sentence) => {
+    expect(saidOfAccess(sentence)).toEqual({ readOnly: null, noCommands: null });
+  });
+
+  it('is read in bounded time, whatever it is', () => {
+    for (const piece of ["isn't ", 'not ', 'leave the ', 'writing ', 'ne ', 'не ', 'shell '])
+      saidOfAccess(piece.repeat(40_000));
+  }, 5000);
 });

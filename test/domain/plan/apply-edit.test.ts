@@ -55,7 +55,7 @@ describe('editing a plan', () => {
     const more = edited(plan, { is: 'add', description: 'check', role: 'reviewer', dependsOn: [task('b')] });
     expect(shape(more)).toEqual(['task-3', 'b:task-3', 'task-4:b']);
     expect(editText({ is: 'add', description: 'check', role: 'reviewer', dependsOn: [task('b')] }, plan)).toBe(
-      'added #3 reviewer, needs #2 finder',
+      'added #3 reviewer, depends on #2 finder',
     );
   });
 
@@ -76,10 +76,10 @@ describe('editing a plan', () => {
     const plan = graph('a', 'b', 'c:a,b', 'd:c', 'e:c,a');
     expect(shape(edited(plan, { is: 'drop', task: task('c') }))).toEqual(['a', 'b', 'd:a,b', 'e:a,b']);
     expect(editText({ is: 'drop', task: task('c') }, plan)).toBe(
-      'dropped #3 finder; #4 finder now needs #1 finder, #2 finder; #5 finder now needs #1 finder, #2 finder',
+      'deleted #3 finder; #4 finder now depends on #1 finder, #2 finder; #5 finder now depends on #1 finder, #2 finder',
     );
     expect(refused(graph('a'), { is: 'drop', task: task('a') })).toBe(
-      'a plan needs at least one task; cancel the plan instead',
+      'a plan needs at least one task; discard the plan instead',
     );
   });
 
@@ -93,7 +93,7 @@ describe('editing a plan', () => {
     const plan = graph('a', 'b', 'c:a');
     expect(shape(edited(plan, { is: 'move', task: task('c'), by: -1 }))).toEqual(['a', 'c:a', 'b']);
     expect(refused(graph('a', 'c:a'), { is: 'move', task: task('c'), by: -1 })).toBe(
-      "#2 finder needs #1 finder, so it can't come before it",
+      '#2 finder needs #1 finder, so it cannot come first',
     );
     expect(refused(plan, { is: 'move', task: task('c'), by: 1 })).toBe('#3 finder is last already');
   });

@@ -75,7 +75,7 @@ describe('checking a plan', () => {
     }).tasks;
     expect([seen?.description, seen?.writes]).toEqual(['look\nhere 👩‍🚀 ❤️ می‌خواهم', ['src/**']]);
     expect(problems({ tasks: [{ id: 'a', description: hidden, role: 'finder' }] })).toEqual([
-      ['a', 'its description has nothing that can be seen'],
+      ['a', 'its description is empty'],
     ]);
   });
 
@@ -87,8 +87,8 @@ describe('checking a plan', () => {
 
   it('refuses two spellings that disagree', () => {
     expect(problems(one({ role: 'oracle', recommendedModel: 'o3', model: 'gpt-5' }))).toEqual([
-      ['a', 'role is "oracle", but recommendedRole is "finder"; give one of them'],
-      ['a', 'model is "gpt-5", but recommendedModel is "o3"; give one of them'],
+      ['a', 'role is "oracle", but recommendedRole is "finder"; keep one of them'],
+      ['a', 'model is "gpt-5", but recommendedModel is "o3"; keep one of them'],
     ]);
     expect(problems(one({ role: 'finder', dependsOn: [], dependencies: [] }))).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe('checking a plan', () => {
     expect(alone.ok && alone.value.tasks.map(({ role, maySpawn }) => [role, maySpawn])).toEqual([['main', true]]);
     const two = ['a', 'b'].map((id) => ({ id, description: 'do', role: 'main' }));
     const beside = check({ tasks: two }, WITH_MAIN);
-    const problem = 'the role "main" does the work of a plan of one task; give this task another role';
+    const problem = 'the role "main" is for plans with one task; choose another role';
     expect(beside).toEqual({ ok: false, fault: ['a', 'b'].map((id) => ({ task: id, problem })) });
   });
 
@@ -224,18 +224,18 @@ describe('checking a plan', () => {
     const tasks = ids.map((id) => ({ id, description: 'look', role: 'finder' }));
     const form = 'a task id is up to 64 letters, digits, ".", "_" or "-"';
     expect(problems({ tasks })).toEqual([
-      ['A', 'the id "A" is taken already by "a"'],
-      ['a', 'the id "a" is taken already'],
-      ['constructor', '"constructor" can\'t be an id: the name is reserved'],
-      ['b c', `"b c" can't be an id: ${form}`],
-      ['', `"" can't be an id: ${form}`],
+      ['A', 'the id "A" is already used by "a"'],
+      ['a', 'the id "a" is already used'],
+      ['constructor', '"constructor" is not a valid id: the name is reserved'],
+      ['b c', `"b c" is not a valid id: ${form}`],
+      ['', `"" is not a valid id: ${form}`],
     ]);
   });
 
   it('refuses dependencies on what is not there', () => {
     expect(problems(one({ dependencies: ['A', 'zzz'] }))).toEqual([
-      ['a', 'it depends on "A", which is no task of this plan; did you mean "a"?'],
-      ['a', 'it depends on "zzz", which is no task of this plan'],
+      ['a', 'it depends on the unknown task "A"; did you mean "a"?'],
+      ['a', 'it depends on the unknown task "zzz"'],
     ]);
   });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
 import { planDigest } from '../../../src/domain/digest.ts';
-import type { Permissions, SoundPlan } from '../../../src/domain/plan/plan.ts';
-import { permissionsOf, tasksThatAsk } from '../../../src/domain/plan/permissions.ts';
+import { type Permissions, permissionsOf, type SoundPlan, tasksThatAsk } from '../../../src/domain/plan/plan.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { toPersonForm, toPlannerForm } from '../../../src/domain/plan/plan-view.ts';
 import { CHOICES, contextFor, planOf, task } from '../../support/plans.ts';
@@ -87,8 +86,8 @@ describe('the permissions of a plan', () => {
       permissions: { edits: 'allow', commands: 'allow' },
     });
     expect([allow(null), allow('a')].map((edit) => applyEdit(plan(), edit, context))).toEqual([
-      { ok: false, fault: "edits can't be allowed: a rule" },
-      { ok: false, fault: "a: edits can't be allowed: a rule" },
+      { ok: false, fault: 'edits cannot be allowed: a rule' },
+      { ok: false, fault: 'a: edits cannot be allowed: a rule' },
     ]);
   });
 

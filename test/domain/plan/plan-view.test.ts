@@ -8,11 +8,11 @@ import {
   totalsOf,
   wavesOf,
 } from '../../../src/domain/plan/plan-view.ts';
-import type { ForcedNode } from '../../../src/domain/agents/mandatory-review.ts';
+import type { MandatoryReview } from '../../../src/domain/agents/agent.ts';
 import { ModelId, RoleName } from '../../../src/domain/ids.ts';
 import { UNICODE } from '../../../src/ui/tui/text/glyphs.ts';
-import { plain } from '../../../src/app/views/text/clip.ts';
-import { scheduleLines } from '../../../src/ui/tui/components/plan/schedule.ts';
+import { scheduleLines } from '../../../src/ui/tui/components/plan/estimate.ts';
+import { plain } from '../../../src/app/views/text/line.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
 import { graph, planOf, RACE, task } from '../../support/plans.ts';
 
@@ -73,7 +73,7 @@ describe('views of a plan', () => {
   });
 
   it('has every review that the rules add, in the schedule, the total and the stages', () => {
-    const review = (runs: number, after: readonly string[], estimatedSeconds: number): ForcedNode => ({
+    const review = (runs: number, after: readonly string[], estimatedSeconds: number): MandatoryReview => ({
       role: RoleName.parse('security'),
       model: { asked: 'x', used: ModelId.parse('a/x'), because: null },
       triggers: ['always'],

@@ -63,7 +63,7 @@ describe('splitting a task', () => {
       'c:b,task-5',
       'd:b,task-5,a',
     ]);
-    expect(editText(splitOf('b', ['one', 'two'], false), whole)).toBe('#2 finder: split into 2, side by side');
+    expect(editText(splitOf('b', ['one', 'two'], false), whole)).toBe('#2 finder: split into 2, parallel');
   });
 
   it('shares the estimate to the token, and takes budgets anew where nobody chose one', () => {
@@ -110,17 +110,17 @@ describe('joining two tasks', () => {
     const joined = edited(whole, joinOf('c', 'd'));
     expect(shape(joined)).toEqual(['a', 'b', 'c:a,b', 'e:c']);
     expect(at(joined, 'c')).toMatchObject({ description: 'do c\n\ndo d', estimatedTokens: 8000 });
-    expect(editText(joinOf('c', 'd'), whole)).toBe('#4 finder joined to #3 finder');
+    expect(editText(joinOf('c', 'd'), whole)).toBe('#4 finder merged into #3 finder');
     // The other way round as well: the later one may be what is left.
     expect(shape(edited(whole, joinOf('d', 'c')))).toEqual(['a', 'b', 'd:b,a', 'e:d']);
   });
 
   it('refuses where a third stands between them, and names it', () => {
     const whole = graph('a', 'b:a', 'c:b');
-    const words = '#2 finder needs one of them and is needed by the other';
-    expect(refused(whole, joinOf('a', 'c'))).toBe(`#3 finder can't be joined to #1 finder: ${words}`);
-    expect(refused(whole, joinOf('c', 'a'))).toBe(`#1 finder can't be joined to #3 finder: ${words}`);
-    expect(refused(whole, joinOf('a', 'a'))).toBe("#1 finder can't be joined to itself");
+    const words = '#2 finder is between them';
+    expect(refused(whole, joinOf('a', 'c'))).toBe(`#3 finder cannot be merged into #1 finder: ${words}`);
+    expect(refused(whole, joinOf('c', 'a'))).toBe(`#1 finder cannot be merged into #3 finder: ${words}`);
+    expect(refused(whole, joinOf('a', 'a'))).toBe('#1 finder cannot be merged with itself');
     expect(refused(whole, joinOf('a', 'x'))).toBe('there is no task "x" in this plan');
   });
 
@@ -179,7 +179,7 @@ describe('several models at once', () => {
 
   it('refuses a task that is not there or named twice, and a model that is denied', () => {
     expect(refused(graph('a'), models(['x', 'gpt-5']))).toBe('there is no task "x" in this plan');
-    expect(refused(graph('a'), models(['a', 'gpt-5'], ['a', 'o3']))).toBe('#1 finder is given two models at once');
+    expect(refused(graph('a'), models(['a', 'gpt-5'], ['a', 'o3']))).toBe('#1 finder has two models');
     expect(refused(graph('a'), models(['a', 'o4-mini']))).toContain('enforcement.allowedModels');
   });
 });

@@ -2,11 +2,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
-import { mayMeet } from '../../../src/domain/text/glob.ts';
+import { meetingGlobs } from '../../../src/domain/text/glob.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { scheduleOf, toPersonForm, toPlannerForm, wavesOf } from '../../../src/domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
-import { planIn } from '../../../src/domain/plan/planner-form.ts';
+import { planIn } from '../../../src/domain/plan/check-plan.ts';
 import { waitsFor } from '../../../src/domain/plan/writes.ts';
 import { check, contextFor, planOf, task } from '../../support/plans.ts';
 
@@ -103,7 +103,7 @@ describe('Two tasks that may change the same file', () => {
   it('run side by side where a person says so, which is kept through other edits and can be taken back', () => {
     const before = plan(tester('a', ['src/**']), tester('b', ['src/**']));
     const edit: PlanEdit = { is: 'alongside', task: task('b'), others: [task('a')] };
-    expect(editText(edit, before)).toBe('#2 tester: may run beside #1 tester');
+    expect(editText(edit, before)).toBe('#2 tester: may run in parallel with #1 tester');
     const beside = edited(before, edit);
     expect(orders(beside)).toEqual([]);
     const later = edited(beside, { is: 'describe', task: task('a'), description: 'other' });
@@ -140,7 +140,7 @@ describe('Two tasks that may change the same file', () => {
         expect([...before.values()].some((all) => all.has('missing'))).toBe(false);
         for (const [at, one] of made.tasks.entries())
           for (const other of made.tasks.slice(at + 1))
-            if (mayMeet(one.writes, other.writes)) expect(before.get(other.id)).toContain(one.id);
+            if (meetingGlobs(one.writes, other.writes) !== null) expect(before.get(other.id)).toContain(one.id);
         expect(planOf(JSON.parse(JSON.stringify(toPersonForm(made))))).toEqual(made);
       }),
     );

@@ -9,9 +9,12 @@ import {
   literalFolders,
   literalNames,
   matchesGlob,
-  mayMeet,
+  meetingGlobs,
   reachesInto,
 } from '../../../src/domain/text/glob.ts';
+
+/** May there be a file that both lists say? */
+const mayMeet = (a: readonly string[], b: readonly string[]): boolean => meetingGlobs(a, b) !== null;
 
 const SEGMENTS = ['a', 'b', 'ab', 'a.ts', 'b.ts', 'x.md'];
 const PARTS = ['a', 'b', '*', '?', '**', '*.ts', 'a*', '*b*', '{a,b}', '{a,x}.{ts,md}', 'A'];

@@ -35,6 +35,11 @@ describe('a known key', () => {
     );
   });
 
+  it('that begins with another key is hidden to its own end', () => {
+    const [short, long] = ['abcdefgh-1234', 'abcdefgh-1234-and-more'];
+    expect(openRedactor([short, long]).clean(`${short} ${long}`)).toBe('[key] [key]');
+  });
+
   it('of fewer than eight letters is a word, and stays', () => {
     expect(openRedactor(['none', 'ollama']).clean('there is none of ollama')).toBe('there is none of ollama');
   });
@@ -101,6 +106,13 @@ describe('text that comes in pieces', () => {
   });
 });
 
+describe('text that ends within a private key', () => {
+  it('is held back from the beginning of the key on, and not before', () => {
+    const key = joined('-----', 'BEGIN PRIVATE KEY-----\nMIIB');
+    expect(open(`before it ${key}`)).toBe(key.length);
+  });
+});
+
 describe('the price of it', () => {
   it('is milliseconds for the longest result of a tool', () => {
     const text = 'src/tools/git/git.ts:12:  const value = await something(of, that, size);\n'.repeat(940);
@@ -134,5 +146,11 @@ describe('a text made to take long', () => {
       `[private key]\nwords${' x'.repeat(11_000)}[private key]`,
       '-----END PRIVATE KEY-----[private key]',
     ]);
+  });
+
+  it('hides a private key once that holds the beginning of another', () => {
+    const { clean } = openRedactor([]);
+    const begin = '-----BEGIN PRIVATE KEY-----';
+    expect(clean(`a ${begin}\n${begin}\nMIIB\n-----END PRIVATE KEY-----\nb`)).toBe('a [private key]\nb');
   });
 });

@@ -1,7 +1,16 @@
 /** Texts for models: never longer than was said, well-formed, with nothing hidden in them. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesIn, fairShare, headAndTail, headOf, plainLine, plainText } from '../../../src/domain/text/text.ts';
+import {
+  bytesIn,
+  fairShare,
+  headAndTail,
+  headOf,
+  nearest,
+  plainLine,
+  plainText,
+  suggestion,
+} from '../../../src/domain/text/text.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 400 });
 const bytes = fc.integer({ min: 0, max: 500 });
@@ -83,4 +92,26 @@ describe('a fair share', () => {
       }),
     );
   });
+});
+
+const KNOWN = ['allowedModels', 'deniedModels', 'modelFallback', 'allowedSubAgents'];
+
+it('finds what was probably meant: a letter missing, too many, wrong, or two swapped', () => {
+  expect(
+    ['allowedModel', 'alowedModels', 'allowedModals', 'allwoedModels', 'ALLOWEDMODELS'].map((word) =>
+      nearest(word, KNOWN),
+    ),
+  ).toEqual(Array(5).fill('allowedModels'));
+});
+
+it('guesses nothing for a word that is far from all', () => {
+  expect(nearest('colour', KNOWN)).toBeNull();
+  expect(nearest('', KNOWN)).toBeNull();
+  expect(nearest('x'.repeat(10_000), KNOWN)).toBeNull();
+});
+
+it('offers what is known when it can not guess', () => {
+  expect(suggestion('allowedModel', KNOWN)).toBe('did you mean "allowedModels"?');
+  expect(suggestion('colour', ['theme', 'mouse'])).toBe('known here: theme, mouse');
+  expect(suggestion('colour', [])).toBe('take it out');
 });

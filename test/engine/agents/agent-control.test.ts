@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import type { Command } from '../../../src/ports/controls.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, RULES, says, type TestRun, testRun } from '../../support/run.ts';
 import { fault } from '../../support/faulty.ts';
 import { settled } from '../../support/fake-run.ts';
 
@@ -55,10 +54,10 @@ const ENDED = {
   skip: 'refused: NAME has ended already',
 } as const;
 const AT_WORK = {
-  interrupt: 'NAME interrupted: it waits until you resume it',
+  interrupt: 'NAME interrupted; resume continues it',
   resume: 'refused: NAME is not interrupted',
   kill: 'NAME killed',
-  retry: 'refused: NAME has not failed: it is still at work',
+  retry: 'refused: NAME has not failed: it is still working',
   skip: 'refused: NAME has started already: kill it instead',
 } as const;
 
@@ -69,8 +68,8 @@ const SAID: Readonly<Record<State, readonly [name: string, Readonly<Record<Act, 
     'finder 2',
     {
       ...AT_WORK,
-      interrupt: 'refused: NAME does not run',
-      resume: 'NAME resumed: it goes on where it was',
+      interrupt: 'refused: NAME is not running',
+      resume: 'NAME resumed',
     },
   ],
   pending: [
@@ -83,9 +82,9 @@ const SAID: Readonly<Record<State, readonly [name: string, Readonly<Record<Act, 
       skip: 'NAME skipped',
     },
   ],
-  completed: ['finder 5', { ...ENDED, retry: 'refused: NAME has completed: there is nothing to try again' }],
-  failed: ['finder 6', { ...ENDED, retry: 'NAME runs again, from the beginning' }],
-  killed: ['finder 7', { ...ENDED, retry: 'NAME runs again, from the beginning' }],
+  completed: ['finder 5', { ...ENDED, retry: 'refused: NAME has completed: there is nothing to retry' }],
+  failed: ['finder 6', { ...ENDED, retry: 'NAME runs again from the start' }],
+  killed: ['finder 7', { ...ENDED, retry: 'NAME runs again from the start' }],
   skipped: ['finder 8', { ...ENDED, retry: 'refused: NAME never ran: add its task to the plan again' }],
   main: [
     'main',
@@ -93,8 +92,8 @@ const SAID: Readonly<Record<State, readonly [name: string, Readonly<Record<Act, 
       interrupt: 'refused: NAME plans and reports: interrupt its agents, or stop the run',
       resume: 'refused: NAME is never interrupted: resume its agents',
       kill: 'refused: NAME ends with the run: stop the run instead',
-      retry: 'refused: NAME is not tried again: retry the agents that failed',
-      skip: 'refused: NAME can not be skipped: skip its agents',
+      retry: 'refused: NAME cannot be retried: retry the agents that failed',
+      skip: 'refused: NAME cannot be skipped: skip its agents',
     },
   ],
 };
@@ -119,14 +118,14 @@ describe('steering an agent', () => {
       script: ({ agent }) => (agent === S(1) ? never : undefined),
     });
     await run.until(({ agents }) => agents.get(S(1))?.open.length === 1);
-    expect(await run.tell({ do: 'skip', agent: S(2) })).toBe('finder 2 skipped, and with it finder 3, finder 4');
+    expect(await run.tell({ do: 'skip', agent: S(2) })).toBe('finder 2 skipped, also skipped: finder 3, finder 4');
     run.stop('enough');
     await run.result;
   });
 
   it.each([
-    ['retry', 'it is tried again once'],
-    ['skip', 'left out'],
+    ['retry', 'retried once'],
+    ['skip', 'skipped'],
     ['stop', 'the run stops'],
   ] as const)('says what the rule %s makes of those that wait for one that is killed', async (value, what) => {
     const run = testRun({
@@ -147,7 +146,7 @@ describe('steering an agent', () => {
     for (const act of ACTS) {
       const command: Command = { do: act, agent: S(1) };
       expect(await run.refused(command)).toBe(
-        'refused: finder 1 is being stopped with the run; `mimir resume` goes on with it',
+        'refused: finder 1 is being stopped with the run; `mimir resume` continues it',
       );
     }
     await run.result;

@@ -1,9 +1,8 @@
 /** What an agent is made of, what it leaves behind, and what agents of a run share. */
 import { describe, expect, it } from 'vitest';
-import type { EventOf } from '../../../src/events/by-type.ts';
+import type { EventOf } from '../../../src/events/event.ts';
 import { findingsOf } from '../../../src/engine/agents/agent-spec.ts';
-import { AGENT, calling, FAST, planOf, ROLES, RULES, says, testRun } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, FAST, planOf, ROLES, RULES, says, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');

@@ -2,13 +2,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/turn.ts';
-import type { EventOf } from '../../../src/events/by-type.ts';
+import type { EventOf } from '../../../src/events/event.ts';
 import type { AgentState } from '../../../src/events/state.ts';
-import { scriptedModel } from '../../../src/models/script-file.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../../src/models/script-file.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, briefOf, calling, planOf, RULES, testRun } from '../../support/run.ts';
+import { AGENT, briefOf, calling, planOf, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { turnsOf } from '../../support/story.ts';
 
 const S1 = AGENT('ROOT::S1');

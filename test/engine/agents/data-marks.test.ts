@@ -1,6 +1,6 @@
 /** What agents have found is data wherever another model reads it: no text of theirs begins another part of a turn, or ends its own. */
 import { expect, it } from 'vitest';
-import { transcript } from '../../../src/engine/agents/compact-text.ts';
+import { transcript } from '../../../src/engine/agents/compact.ts';
 import { CallId } from '../../../src/domain/ids.ts';
 import { AGENT, planOf, says, testRun } from '../../support/run.ts';
 

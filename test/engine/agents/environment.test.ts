@@ -5,8 +5,7 @@ import type { ModelRequest } from '../../../src/ports/model.ts';
 import { forcedRun, forcing, verdict, writing } from '../../support/forced.ts';
 import { answered, idleRun, say } from '../../support/idle.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, calling, planOf, says, testRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, says, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const CHILD = AGENT('ROOT::S1::S1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkOrder } from '../../../src/domain/agents/agent.ts';
 import { planDigest } from '../../../src/domain/digest.ts';
-import { findingsOf, orderOf } from '../../../src/engine/agents/agent-spec.ts';
+import { findingsOf, workOrderFor } from '../../../src/engine/agents/agent-spec.ts';
 import { plannedAgents } from '../../../src/engine/planning/plan-agents.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { foldAll } from '../../../src/events/fold.ts';
@@ -96,7 +96,7 @@ describe('what could travel to another machine (ARCHITECTURE 12)', () => {
     const { plan, agents } = run.state();
     if (plan === null) throw new Error('no plan');
     const orders = plannedAgents(run.options, plan, EMPTY).map(
-      (one): WorkOrder => orderOf(run.options, one, findingsOf(run.state(), one.dependsOn)),
+      (one): WorkOrder => workOrderFor(run.options, one, findingsOf(run.state(), one.dependsOn)),
     );
     expect(orders.map(({ agent }) => agent)).toEqual([...agents.keys()].slice(1));
     expect(orders[1]?.findings.map(({ summary }) => summary)).toEqual(['ROOT::S1 is done']);

@@ -2,11 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
-import { retryOf } from '../../../src/events/retry.ts';
+import { retryOf } from '../../../src/events/control.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
 import { cutLog, memoryLog } from '../../support/log.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, planOf, RULES, testRun } from '../../support/run.ts';
+import { AGENT, planOf, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -154,7 +153,7 @@ describe('a retry while the run is at work', () => {
       },
     });
     await run.until(({ agents }) => agents.get(S2)?.outcome === 'skipped');
-    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again, from the beginning');
+    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again from the start');
     await run.until(({ agents }) => agents.get(S2)?.outcome === 'completed');
     run.stop('enough');
     await run.result;

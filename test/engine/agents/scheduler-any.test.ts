@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../src/domain/agents/agent.ts';
-import type { Choice, Job } from '../../../src/engine/agents/scheduler.ts';
-import { schedule } from '../../../src/engine/agents/scheduler.ts';
+import { type Choice, type Job, schedule } from '../../../src/engine/agents/scheduler.ts';
 import { dag } from '../../support/dag.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

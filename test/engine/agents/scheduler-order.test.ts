@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../src/domain/agents/agent.ts';
-import type { Job } from '../../../src/engine/agents/scheduler.ts';
-import { schedule } from '../../../src/engine/agents/scheduler.ts';
+import { type Job, schedule } from '../../../src/engine/agents/scheduler.ts';
 import { dag } from '../../support/dag.ts';
 import { byHand, settled } from '../../support/schedule-by-hand.ts';
 
@@ -59,7 +58,7 @@ describe('jobs that come after others without needing them', () => {
           // A larger number comes after a smaller one, as a plan has it.
           jobs: jobs.map((job) => ({ ...job, after: [...ids].filter((id) => id < job.id && apart(id, job.id)) })),
           known: new Map(),
-          apart,
+          mustNotOverlap: apart,
           start: async (id) => {
             expect([...now].filter((other) => apart(id, other))).toEqual([]);
             now.add(id);

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../src/domain/agents/agent.ts';
-import type { Choice, Job } from '../../../src/engine/agents/scheduler.ts';
-import { schedule } from '../../../src/engine/agents/scheduler.ts';
+import { type Choice, type Job, schedule } from '../../../src/engine/agents/scheduler.ts';
 import { dag } from '../../support/dag.ts';
 import { byHand, settled } from '../../support/schedule-by-hand.ts';
 
@@ -65,6 +64,31 @@ describe('the scheduler', () => {
     await end(1, 'completed');
     expect((await running.done).stopped).toBe(false);
     expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 0, 1]);
+  });
+
+  it('starts what needs a job that goes on after its end once that has ended again', async () => {
+    const { told, end, running } = byHand(jobsOf([], [], [0, 1]));
+    const starts = (): readonly number[] => told.filter(([what]) => what === 'start').map(([, id]) => id);
+    await end(0, 'completed');
+    const more = Promise.withResolvers<AgentOutcome>();
+    running.continueWith(0, more.promise);
+    await end(1, 'completed');
+    expect(starts()).toEqual([0, 1]);
+    more.resolve('completed');
+    await settled();
+    expect(starts()).toEqual([0, 1, 2]);
+  });
+
+  it('waits for a job that goes on while its end is still being told', async () => {
+    const more = Promise.withResolvers<AgentOutcome>();
+    const run = byHand(jobsOf([], [0]));
+    const starts = (): readonly number[] => run.told.filter(([what]) => what === 'start').map(([, id]) => id);
+    run.running.continueWith(0, more.promise);
+    await run.end(0, 'failed');
+    expect([starts(), run.asked.has(0)]).toEqual([[0], false]);
+    more.resolve('completed');
+    await settled();
+    expect(starts()).toEqual([0, 1]);
   });
 
   it('takes other jobs while it runs: what has begun stays, what is missing never begins', async () => {

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openLoans } from '../../../src/engine/agents/yield-slot.ts';
+import { openYieldedSlots } from '../../../src/engine/agents/slots.ts';
 import type { ScriptedReply } from '../../../src/models/script-file.ts';
-import { AGENT, RULES, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const PLAN = { reason: '', tasks: [{ id: 't', description: 'do t', role: 'oracle', maySpawn: true }] };
@@ -134,7 +133,7 @@ describe('a slot that is lent', () => {
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 6 }), async (scheduler, count) => {
         let out = 0;
         const seen: number[] = [];
-        const loans = openLoans(() => {
+        const yieldedSlots = openYieldedSlots(() => {
           out += 1;
           seen.push(out);
           return async () => {
@@ -144,10 +143,10 @@ describe('a slot that is lent', () => {
         });
         const works = Array.from({ length: count }, async (_, n) => {
           await scheduler.schedule(Promise.resolve(), `begin ${n}`);
-          await loans.during(S1, () => scheduler.schedule(Promise.resolve(), `work ${n}`));
+          await yieldedSlots.during(S1, () => scheduler.schedule(Promise.resolve(), `work ${n}`));
         });
         await scheduler.waitFor(Promise.all(works));
-        expect([out, new Set(seen), loans.waits(S1)]).toEqual([0, new Set([1]), false]);
+        expect([out, new Set(seen), yieldedSlots.waits(S1)]).toEqual([0, new Set([1]), false]);
       }),
     );
   });

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { logLine } from '../../../src/events/log-line.ts';
 import { builtIn } from '../../../src/policy/rules.ts';
-import { AGENT, calling, planOf, RULES, says, testRun, testTools } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import {
+  AGENT,
+  calling,
+  planOf,
+  RULES,
+  says,
+  type Setting,
+  type TestRun,
+  testRun,
+  testTools,
+} from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -16,7 +25,7 @@ const ends = (run: TestRun): unknown =>
 function boxless(acts: string[]): ReturnType<typeof testTools> {
   const tools = testTools(acts).tools.map((tool) =>
     tool.name === 'bash'
-      ? { ...tool, run: () => Promise.resolve({ ok: false, text: 'not run', unboxed: true as const }) }
+      ? { ...tool, run: () => Promise.resolve({ ok: false, text: 'not run', unsandboxedCommand: true as const }) }
       : tool,
   );
   return { tools, sandbox: { is: 'bubblewrap' } };
@@ -51,7 +60,7 @@ describe('work that nobody could be asked about', () => {
     expect([acts, result.success, result.status]).toEqual([[], false, 'failed']);
     expect(ends(run)).toEqual([['partial', 'not run, since the sandbox could not be started: npm test']]);
     const said = run.events().flatMap((event) => (event.type === 'act.unanswered' ? [logLine(event, 0)?.text] : []));
-    expect(said).toEqual(['not done, since its sandbox could not be started: npm test']);
+    expect(said).toEqual(['not done: its sandbox could not be started: npm test']);
   });
 
   it('D42: hands its answer on: what needs it begins', async () => {

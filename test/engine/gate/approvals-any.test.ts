@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AgentId, SessionId } from '../../../src/domain/ids.ts';
-import type { Mode } from '../../../src/domain/mode.ts';
+import type { Mode } from '../../../src/domain/reason.ts';
 import { type Answer, openApprovals } from '../../../src/engine/gate/approvals.ts';
-import { openRecorder } from '../../../src/engine/run/recorder.ts';
 import type { ApprovalRequest } from '../../../src/events/event.ts';
 import { memoryLog } from '../../support/log.ts';
 import { fakeWorld } from '../../support/world.ts';
+import { openRecorder } from '../../../src/engine/gate/recorder.ts';
 
 /** What may happen to the inbox, in any order. Numbers choose among what is there. */
 type Step =

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openSandbox, openTools } from '../../../src/tools/tools.ts';
+import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { freshFolder } from '../../support/folder.ts';
 import { needs } from '../../support/needs.ts';
 import { outputs } from '../../support/run-looks.ts';

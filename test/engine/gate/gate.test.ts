@@ -67,7 +67,7 @@ describe('the order of things', () => {
     await run.until(({ phase }) => phase === 'approving');
     log.fail('disk full');
     expect(await run.refused({ do: 'set mode', mode: 'human' })).toBe(
-      "refused: not done, the log can't be written: disk full",
+      'refused: not done, cannot write the log: disk full',
     );
     run.stop('over');
     expect((await run.result).error).toBe('disk full');
@@ -111,7 +111,7 @@ describe('a tool call', () => {
     const bad = [{ text: 1 }, '{"text":"x"}', { text: 'x', more: true }].map((input) => ({ tool: 'read', input }));
     const run = await ran(says({ [S1]: [{ text: '', calls: bad }] }), { acts });
     expect(outputs(run).map(([ok, text]) => [ok, text.split('\n')[0]])).toEqual(
-      bad.map(() => [false, 'The input of read is not right:']),
+      bad.map(() => [false, 'The input of read is invalid:']),
     );
     expect(acts).toEqual([]);
   });

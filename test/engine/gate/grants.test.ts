@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtIn } from '../../../src/policy/rules.ts';
 import { boxedTools } from '../../support/boxed.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, RULES, says, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 
@@ -30,7 +29,7 @@ describe('a program that was allowed for the session', () => {
     const first = await asked(run);
     expect(first.programs).toEqual([['npm', 'test']]);
     expect(await run.tell({ do: 'answer', approval: first.id, allow: true, scope: 'program' })).toBe(
-      'always allowed npm test … for this session: every command that runs only npm test …, in the sandbox',
+      'always allowed npm test … for this session: commands that run only npm test …, in the sandbox',
     );
     const second = await asked(run);
     expect(second.exact).toBe('npm publish');
@@ -82,7 +81,7 @@ describe('a program that was allowed for the session', () => {
     const second = await asked(run);
     expect([second.exact, run.state().grants]).toEqual(['npm test a', []]);
     expect(await run.refused({ do: 'withdraw grant', grant: first.id })).toBe(
-      'refused: there is no such grant: it was withdrawn already',
+      'refused: no such grant (already withdrawn)',
     );
     await run.tell({ do: 'answer', approval: second.id, allow: true, scope: 'once' });
     await run.result;

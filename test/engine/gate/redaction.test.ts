@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openRedactor } from '../../../src/domain/text/redact.ts';
 import { CallId, SessionId } from '../../../src/domain/ids.ts';
-import { openRecorder } from '../../../src/engine/run/recorder.ts';
-import { redactedTicks } from '../../../src/engine/gate/redaction.ts';
+import { openRecorder, redactedTicks } from '../../../src/engine/gate/recorder.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import type { Tick } from '../../../src/ports/controls.ts';
 import { memoryLog } from '../../support/log.ts';

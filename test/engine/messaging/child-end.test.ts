@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Act,
   acting,
   gate,
   has,
@@ -12,11 +13,9 @@ import {
   statusesOf,
   waits,
 } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
 import { toldTo } from '../../support/run-looks.ts';
 import { AGENT, briefOf, calling, RULES } from '../../support/run.ts';
-import type { FakeWorld } from '../../support/world.ts';
-import { fakeWorld } from '../../support/world.ts';
+import { type FakeWorld, fakeWorld } from '../../support/world.ts';
 
 const S1 = 'ROOT::S1';
 const CHILD = 'ROOT::S1::S1';
@@ -101,7 +100,7 @@ describe('a parent that wants to hear of its child', () => {
     const parent = run.state().agents.get(AGENT(S1));
     expect([parent?.status, parent?.reason, parent?.iterations, parent?.runningSince]).toEqual([
       'waiting',
-      'waits for its children',
+      'waiting for its children',
       1,
       null,
     ]);

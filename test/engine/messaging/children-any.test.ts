@@ -7,8 +7,7 @@ import { brokenByChildren } from '../../support/children-promises.ts';
 import { ask, LEADER, rulesWith, wishOf } from '../../support/children.ts';
 import { brokenBy } from '../../support/invariants.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import { calling, ROLES, RULES, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { calling, ROLES, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 type Doing = 'spawn' | 'child' | 'message' | 'kill' | 'complete' | 'interrupt';
 

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { committed } from '../../../src/events/queries.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import { acting, gate, LED, notices, outcomes, rulesWith, says, spawned, spawns } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
-import { AGENT, calling, filed, planOf, RULES } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import {
+  type Act,
+  acting,
+  gate,
+  LED,
+  notices,
+  outcomes,
+  rulesWith,
+  says,
+  spawned,
+  spawns,
+} from '../../support/children.ts';
+import { AGENT, calling, filed, planOf, RULES, type TestRun } from '../../support/run.ts';
 
 const ROOT = AGENT('ROOT');
 const S1 = 'ROOT::S1';

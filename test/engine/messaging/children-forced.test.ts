@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { spawned } from '../../support/children.ts';
 import { forcedRun, forcing, gatesOf, verdict, writing } from '../../support/forced.ts';
-import { AGENT, filed, planOf } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, filed, planOf, type Setting, type TestRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');

@@ -47,7 +47,7 @@ describe('a run with children', () => {
       },
       { plan: LED },
     );
-    await run.until(({ agents }) => agents.get(AGENT(S1))?.reason === 'waits for its children');
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.reason === 'waiting for its children');
     expect(await ask(run, { do: 'kill', agent: AGENT(CHILD) }, S1)).toMatchObject({ ok: true });
     await run.result;
     expect(outcomes(run)).toEqual([`${S1} completed`, `${CHILD} killed`]);
@@ -65,7 +65,7 @@ describe('a run with children', () => {
     );
     await run.until(({ approvals }) => approvals.length === 1);
     await run.tell({ do: 'answer', approval: run.state().approvals[0]?.id ?? '', allow: true, scope: 'once' });
-    await run.until(({ agents }) => agents.get(AGENT(S1))?.reason === 'waits for its children');
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.reason === 'waiting for its children');
     const before = statusesOf(run, S1);
     const asked = spawned(run, S1, {}, S1);
     await run.until(({ approvals }) => approvals.length === 1);

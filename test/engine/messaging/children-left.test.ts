@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Act,
   acting,
   ask,
   gate,
@@ -12,9 +13,7 @@ import {
   spawns,
   waits,
 } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
-import { AGENT, calling, planOf, RULES } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, RULES, type TestRun } from '../../support/run.ts';
 
 const S1 = 'ROOT::S1';
 const CHILD = 'ROOT::S1::S1';

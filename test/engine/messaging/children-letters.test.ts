@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../../src/ports/model.ts';
 import {
+  type Act,
   acting,
   gate,
   has,
@@ -14,7 +15,6 @@ import {
   statusesOf,
   waits,
 } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
 import { toldTo } from '../../support/run-looks.ts';
 import { AGENT, calling, planOf, ROLES, RULES } from '../../support/run.ts';
 
@@ -136,9 +136,9 @@ describe('a message to an agent that has ended', () => {
     await inTurn(run, S2, 1);
     await run.tell({ do: 'kill', agent: AGENT(S2) });
     await has(run, S3, 'skipped');
-    expect(await send(run, S2)).toBe('finder 1 was killed and reads no messages any more');
-    expect(await send(run, S3)).toBe('finder 2 was left out and reads no messages any more');
-    expect(await send(run, CHILD)).toBe('look has finished and reads no messages any more');
+    expect(await send(run, S2)).toBe('finder 1 was killed and no longer reads messages');
+    expect(await send(run, S3)).toBe('finder 2 was skipped and no longer reads messages');
+    expect(await send(run, CHILD)).toBe('look has finished and no longer reads messages');
     go.resolve();
     await run.result;
     expect(run.state().messages).toEqual([]);
@@ -159,13 +159,15 @@ describe('a message to an agent that has ended', () => {
     const go = gate();
     let off = false;
     const disabled = [{ role: 'explore', from: RULES.enabled.from }];
-    const law = { now: () => ({ ok: true as const, value: off ? { ...RULES, disabledRoles: disabled } : RULES }) };
-    const run = acting({ [S1]: [waits(go)] }, { law });
+    const policyWatcher = {
+      now: () => ({ ok: true as const, value: off ? { ...RULES, disabledRoles: disabled } : RULES }),
+    };
+    const run = acting({ [S1]: [waits(go)] }, { policyWatcher });
     await inTurn(run, S1, 1);
     await spawned(run, 'ROOT', { name: 'Ada' });
     await has(run, S2, 'completed');
     off = true;
-    expect(await send(run, S2)).toBe("Ada can't go on: Role 'explore' is switched off: the test (default)");
+    expect(await send(run, S2)).toBe("Ada cannot continue: Role 'explore' is switched off: the test (default)");
     go.resolve();
     await run.result;
   });

@@ -57,7 +57,7 @@ describe('a message of an agent', () => {
     );
     await inTurn(run, S2, 2);
     expect(await send(run, S2, S1)).toBe('sent');
-    expect(await send(run, S1, S1)).toBe('a message to yourself goes nowhere');
+    expect(await send(run, S1, S1)).toBe('you cannot send a message to yourself');
     expect(await send(run, 'ROOT', S1)).toBe('sent');
     go.resolve();
     await run.result;
@@ -81,7 +81,7 @@ describe('a message of an agent', () => {
     expect(run.state().agents.get(AGENT(S2))?.summary).toBe('one\n\ntwo');
     const output = run.events().find((event) => event.type === 'tool.finished');
     expect(output?.type === 'tool.finished' && output.output).toBe(
-      `Sent to finder 2 (${S2}); it had ended, and goes on with it.`,
+      `Sent to finder 2 (${S2}); it had ended and is resumed by it.`,
     );
   });
 
@@ -119,7 +119,7 @@ describe('a message of an agent', () => {
     expect(await send(run, CHILD, S1)).toBe('sent');
     expect(await send(run, S2, S1)).toBe('sent');
     expect(await send(run, S2, CHILD)).toBe(
-      'finder is none of yours: agents write to their parent, children and siblings (childAgents.messages: family (default))',
+      'finder is not related to you: agents can write only to their parent, children and siblings (childAgents.messages: family (default))',
     );
     go.resolve();
     await run.result;

@@ -2,11 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { ChildRules } from '../../../src/policy/rules.ts';
 import { brokenByChildren } from '../../support/children-promises.ts';
-import { acting, ask, gate, LED, notices, outcomes, rulesWith, says, spawned, spawns } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
+import {
+  type Act,
+  acting,
+  ask,
+  gate,
+  LED,
+  notices,
+  outcomes,
+  rulesWith,
+  says,
+  spawned,
+  spawns,
+} from '../../support/children.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, calling } from '../../support/run.ts';
+import { AGENT, calling, type Setting, type TestRun } from '../../support/run.ts';
 import { toldTo } from '../../support/run-looks.ts';
 import { fakeWorld } from '../../support/world.ts';
 

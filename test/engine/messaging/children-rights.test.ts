@@ -3,6 +3,7 @@ import { RoleName, TaskId } from '../../../src/domain/ids.ts';
 import { shortId } from '../../../src/domain/digest.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import {
+  type Act,
   acting,
   ask,
   gate,
@@ -15,10 +16,8 @@ import {
   spawns,
   waits,
 } from '../../support/children.ts';
-import type { Act } from '../../support/children.ts';
 import { toldTo } from '../../support/run-looks.ts';
-import { AGENT, calling, planOf, RULES } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, RULES, type TestRun } from '../../support/run.ts';
 
 const S1 = 'ROOT::S1';
 const S2 = 'ROOT::S2';
@@ -105,14 +104,14 @@ describe('a kill', () => {
     const run = acting({ [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)] }, { plan: LED });
     await run.until(({ agents }) => agents.get(AGENT(CHILD))?.outcome === 'completed');
     const summary = run.state().agents.get(AGENT(CHILD))?.summary;
-    expect(await kill(run, CHILD, S1)).toBe('Ada killed: it had ended, and reads no messages any more');
+    expect(await kill(run, CHILD, S1)).toBe('Ada killed: it had ended and no longer reads messages');
     expect(run.state().agents.get(AGENT(CHILD))).toMatchObject({
       outcome: 'killed',
       error: 'killed by leader',
       summary,
     });
     expect(await run.refused({ do: 'message', to: AGENT(CHILD), text: 'more?', delivery: 'sequential' })).toBe(
-      'refused: Ada was killed and reads no messages any more',
+      'refused: Ada was killed and no longer reads messages',
     );
     expect(await kill(run, CHILD, S1)).toBe('Ada has ended already');
     go.resolve();
@@ -174,9 +173,9 @@ describe('what an agent may ask', () => {
     await inTurn(run, S2, 1);
     for (const command of ALL)
       expect([command.do, await said(run, command, S1)]).toEqual([command.do, 'only a person may ask that']);
-    expect(await spawned(run, S2, {}, S1)).toBe('an agent spawns children of its own only');
+    expect(await spawned(run, S2, {}, S1)).toBe('an agent can spawn only its own children');
     expect(await said(run, { do: 'complete', agent: AGENT(S2), status: 'completed', message: '' }, S1)).toBe(
-      'an agent says of itself only that it is done',
+      'an agent can complete only itself',
     );
     expect(await said(run, { do: 'set mode', mode: 'yolo' }, 'ROOT::S9')).toBe('there is no agent ROOT::S9');
     go.resolve();
@@ -189,7 +188,7 @@ describe('what an agent may ask', () => {
     const run = acting({ [S2]: [waits(go)] }, { plan: planOf(['a'], ['b']) });
     await run.until(({ agents }) => agents.get(AGENT(S1))?.outcome === 'completed');
     expect(await said(run, { do: 'message', to: AGENT(S2), text: 'x', delivery: 'urgent' }, S1)).toBe(
-      'finder 1 has ended, and asks for nothing any more',
+      'finder 1 has ended and cannot give commands',
     );
     go.resolve();
     await run.result;

@@ -1,16 +1,13 @@
 /** What a wake of a parent and a letter cost, in reads of the log: the same for the first one and the last. */
 import { describe, expect, it } from 'vitest';
-import type { AgentId } from '../../../src/domain/ids.ts';
-import { ROOT } from '../../../src/domain/ids.ts';
+import { type AgentId, ROOT } from '../../../src/domain/ids.ts';
 import { isFinal } from '../../../src/events/queries.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import type { Log } from '../../../src/ports/log.ts';
-import type { Letter, Mailbox } from '../../../src/ports/message-store.ts';
+import type { StoredMessage, Log, MessageStore } from '../../../src/ports/log.ts';
 import { has, LED, LEADER, rulesWith, spawned } from '../../support/children.ts';
 import { cutLog, memoryLog } from '../../support/log.ts';
 import { say, waits } from '../../support/idle.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, ROLES, RULES, testRun } from '../../support/run.ts';
+import { AGENT, ROLES, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { turnsOf } from '../../support/story.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -155,16 +152,16 @@ describe('a run that was cut off', () => {
 describe('letters that were kept', () => {
   it('are taken in without reading the log, however many came before (S131)', async () => {
     const log = counted(memoryLog());
-    const letters: Letter[] = [];
+    const letters: StoredMessage[] = [];
     const told = new Set<string>();
-    const mailbox: Mailbox = {
+    const messageStore: MessageStore = {
       put: (_, letter) => void letters.push(letter),
       waiting: () => letters.filter(({ id }) => !told.has(id)),
       taken: (_, ids) => {
         for (const id of ids) told.add(id);
       },
     };
-    const run = testRun({ mode: 'yolo', idle: true, log, mailbox, rules, roles });
+    const run = testRun({ mode: 'yolo', idle: true, log, messageStore, rules, roles });
     const answers = (): number => run.view.state().agents.get(ROOT)?.iterations ?? 0;
     const before: number[] = [];
     await say(run, 'go');
@@ -172,7 +169,7 @@ describe('letters that were kept', () => {
       if (!waits(run.view.state()) || answers() !== before.length + 1) continue;
       before.push(log.reads());
       if (before.length === 20) break;
-      mailbox.put(run.options.session, {
+      messageStore.put(run.options.session, {
         id: `l${before.length}`,
         to: ROOT,
         text: 'and this',

@@ -1,8 +1,7 @@
 /** Messages to a child whose budget is spent: it could make no call, so they are refused with what to do. */
 import { describe, expect, it } from 'vitest';
 import { acting, ask, gate, has, inTurn, says, send, spawned, waits } from '../../support/children.ts';
-import { AGENT, calling } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, type TestRun } from '../../support/run.ts';
 
 const S1 = 'ROOT::S1';
 const S2 = 'ROOT::S2';
@@ -44,7 +43,7 @@ describe('a message to a child whose budget is spent', () => {
     const [before, calls] = [run.events().length, callsOf(run)];
     const refused = await send(run, S2);
     expect(refused).toMatch(
-      /^Ada's budget is spent \(\d+ tokens of 100 tokens\): give it more first \(`budget Ada …` in lines, b on its card\), then send again$/,
+      /^Ada's budget is spent \(\d+ tokens of 100 tokens\): give it more first \(`budget Ada …` in line mode, b on its card\), then send again$/,
     );
     expect([run.events().length, callsOf(run)]).toEqual([before, calls]);
     await end();

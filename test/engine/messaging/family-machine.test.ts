@@ -5,10 +5,17 @@ import { isFinal } from '../../../src/events/queries.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { brokenByChildren } from '../../support/children-promises.ts';
 import { brokenByRun } from '../../support/family-machine-promises.ts';
-import { act, deed, SESSION } from '../../support/family-deeds.ts';
-import type { Deed } from '../../support/family-deeds.ts';
-import type { Box, Played, Story } from '../../support/family-machine.ts';
-import { begin, openBox, settled, story, turns } from '../../support/family-machine.ts';
+import { act, type Deed, deed, SESSION } from '../../support/family-deeds.ts';
+import {
+  begin,
+  type Box,
+  openBox,
+  type Played,
+  settled,
+  type Story,
+  story,
+  turns,
+} from '../../support/family-machine.ts';
 import { brokenBy } from '../../support/invariants.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
 

@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { SessionId } from '../../../src/domain/ids.ts';
-import type { AgentId } from '../../../src/domain/ids.ts';
-import type { Letter, Mailbox } from '../../../src/ports/message-store.ts';
+import { type AgentId, SessionId } from '../../../src/domain/ids.ts';
+import type { StoredMessage, MessageStore } from '../../../src/ports/log.ts';
 import { cutLog, lengthsOf } from '../../support/log.ts';
-import { AGENT, calling, planOf, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
 const [ROOT, S1, S2] = [AGENT('ROOT'), AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 
 /** A box in memory; `told` is what the log is said to have. */
-function openBox(...letters: readonly Letter[]): Mailbox & { readonly told: string[] } {
+function openBox(...letters: readonly StoredMessage[]): MessageStore & { readonly told: string[] } {
   const told: string[] = [];
   const kept = [...letters];
   return {
@@ -22,7 +20,7 @@ function openBox(...letters: readonly Letter[]): Mailbox & { readonly told: stri
   };
 }
 
-const letter = (id: string, to: AgentId, text: string): Letter => ({
+const letter = (id: string, to: AgentId, text: string): StoredMessage => ({
   id,
   to,
   text,
@@ -48,17 +46,17 @@ const lettersOf = (run: TestRun): readonly unknown[] =>
 
 describe('letters that were kept', () => {
   it('are in the log at the start and read by whom they are to, once, and then leave the box (D27, S131, S134)', async () => {
-    const mailbox = openBox(letter('l1', S2, 'mind the gap'));
-    const first = testRun({ ...story(), mailbox });
+    const messageStore = openBox(letter('l1', S2, 'mind the gap'));
+    const first = testRun({ ...story(), messageStore });
     await first.until(({ agents }) => agents.get(S1)?.toolCalls === 1);
     first.stop('later');
     await first.result;
-    mailbox.put(SESSION, letter('l2', S1, 'and the step'));
+    messageStore.put(SESSION, letter('l2', S1, 'and the step'));
     const read: string[] = [];
     const run = testRun({
       ...story(),
       log: first.log,
-      mailbox,
+      messageStore,
       record: ({ agent, turns }) => {
         const text = JSON.stringify(turns);
         for (const words of ['mind the gap', 'and the step']) if (text.includes(words)) read.push(`${agent}: ${words}`);
@@ -69,17 +67,17 @@ describe('letters that were kept', () => {
       ['l1', S2, 'mind the gap'],
       ['l2', S1, 'and the step'],
     ]);
-    expect(mailbox.told).toEqual(['l1', 'l2']);
+    expect(messageStore.told).toEqual(['l1', 'l2']);
     expect(new Set(read)).toEqual(new Set([`${S2}: mind the gap`, `${S1}: and the step`]));
   });
 
   it('come into a run that goes on when it is told to look, and let an agent go on that had ended (S131)', async () => {
-    const mailbox = openBox();
+    const messageStore = openBox();
     let release = (): void => {};
     const reply = new Promise<void>((resolve) => (release = resolve));
     const run = testRun({
       ...story(),
-      mailbox,
+      messageStore,
       script: async (request, n) => {
         if (request.agent === S2 && request.purpose.is === 'work') await reply;
         return story().script?.(request, n);
@@ -88,26 +86,26 @@ describe('letters that were kept', () => {
     await run.until(({ agents }) => agents.get(S2)?.open.length === 1);
     run.poke();
     expect(lettersOf(run)).toEqual([]);
-    mailbox.put(SESSION, letter('l1', S1, 'one thing more'));
+    messageStore.put(SESSION, letter('l1', S1, 'one thing more'));
     run.poke();
     run.poke();
     await run.until(({ messages }) => messages[0]?.delivered === true);
     release();
     expect((await run.result).success).toBe(true);
     expect(run.state().agents.get(S1)?.summary).toContain('ROOT::S1 answers');
-    expect([lettersOf(run).length, mailbox.told]).toEqual([1, ['l1']]);
-    mailbox.put(SESSION, letter('l2', S1, 'too late'));
+    expect([lettersOf(run).length, messageStore.told]).toEqual([1, ['l1']]);
+    messageStore.put(SESSION, letter('l2', S1, 'too late'));
     run.poke();
-    expect(mailbox.told).toEqual(['l1']);
+    expect(messageStore.told).toEqual(['l1']);
   });
 
   it('wake ROOT of a run without a plan (S137)', async () => {
-    const mailbox = openBox(letter('l1', ROOT, 'hello'));
-    const run = testRun({ mode: 'yolo', idle: true, mailbox, script: () => ({ text: 'hello yourself' }) });
+    const messageStore = openBox(letter('l1', ROOT, 'hello'));
+    const run = testRun({ mode: 'yolo', idle: true, messageStore, script: () => ({ text: 'hello yourself' }) });
     await run.until(({ agents }) => agents.get(ROOT)?.blocks.some(({ is }) => is === 'said') ?? false);
     run.stop('done');
     await run.result;
-    expect(mailbox.told).toEqual(['l1']);
+    expect(messageStore.told).toEqual(['l1']);
   });
 });
 
@@ -117,12 +115,12 @@ describe('a run that had completed', () => {
     const { metadata } = await first.result;
     const report = first.state().finished?.summary;
     const acts: string[] = [];
-    const mailbox = openBox(letter('l1', S1, 'why so?'));
+    const messageStore = openBox(letter('l1', S1, 'why so?'));
     const asked: string[] = [];
     const run = testRun({
       ...story(acts),
       log: first.log,
-      mailbox,
+      messageStore,
       record: ({ agent, purpose }) => void asked.push(`${agent} ${purpose.is}`),
     });
     expect(await run.result).toMatchObject({ status: 'completed', success: true });
@@ -130,13 +128,13 @@ describe('a run that had completed', () => {
     expect(run.state().finished?.summary).toBe(`${report}\n\n## oracle 1, later\n\nROOT::S1 answers`);
     expect(run.state().finished?.totals.cost).toBeGreaterThan(metadata.totalCost);
 
-    mailbox.put(SESSION, letter('l2', ROOT, 'and you?'));
-    const again = testRun({ ...story(), log: first.log, mailbox });
+    messageStore.put(SESSION, letter('l2', ROOT, 'and you?'));
+    const again = testRun({ ...story(), log: first.log, messageStore });
     await again.result;
     expect(again.state().finished?.summary).toBe(
       `${report}\n\n## oracle 1, later\n\nROOT::S1 answers\n\n## main, later\n\nROOT answers`,
     );
-    const over = testRun({ ...story(), log: first.log, mailbox });
+    const over = testRun({ ...story(), log: first.log, messageStore });
     const { length } = over.events();
     expect([(await over.result).status, over.events().length]).toEqual(['completed', length]);
   });
@@ -148,7 +146,7 @@ describe('a run that had completed', () => {
     const report = first.state().finished?.summary;
     const box = (): ReturnType<typeof openBox> => openBox(letter('l1', S1, 'why so?'), letter('l2', S2, 'how?'));
     const lengths: number[] = [];
-    const whole = testRun({ ...story(), log: lengthsOf(cutLog(SESSION, done), lengths), mailbox: box() });
+    const whole = testRun({ ...story(), log: lengthsOf(cutLog(SESSION, done), lengths), messageStore: box() });
     await whole.result;
     const events = whole.events();
     expect(lengths.length).toBeGreaterThan(10);
@@ -159,11 +157,11 @@ describe('a run that had completed', () => {
       let names = 0;
       const name = (): string => `again-${(names += 1)}`;
       // The box was told of nothing before the end came.
-      const mailbox = box();
+      const messageStore = box();
       const run = testRun({
         ...story(acts),
         log: cutLog(SESSION, before),
-        mailbox,
+        messageStore,
         world: { ...fakeWorld(), name },
       });
       await run.result;
@@ -179,16 +177,16 @@ describe('a run that had completed', () => {
         at,
         `${report}\n\n## oracle 1, later\n\nROOT::S1 answers\n\n## oracle 2, later\n\nROOT::S2 answers`,
       ]);
-      expect(mailbox.told).toEqual(['l1', 'l2']);
+      expect(messageStore.told).toEqual(['l1', 'l2']);
     }
   });
 
   it('that was rejected keeps them in the box', async () => {
     const first = testRun({ approval: 'nobody' });
     await first.result;
-    const mailbox = openBox(letter('l1', ROOT, 'why?'));
-    const run = testRun({ log: cutLog(SESSION, first.events()), mailbox });
+    const messageStore = openBox(letter('l1', ROOT, 'why?'));
+    const run = testRun({ log: cutLog(SESSION, first.events()), messageStore });
     expect((await run.result).status).toBe('rejected');
-    expect(mailbox.told).toEqual([]);
+    expect(messageStore.told).toEqual([]);
   });
 });

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RoleName } from '../../../src/domain/ids.ts';
 import type { Role } from '../../../src/domain/agents/role.ts';
-import { acting, ask, gate, LEADER, LED, rulesWith, spawned, wishOf } from '../../support/children.ts';
+import { type Act, acting, ask, gate, LEADER, LED, rulesWith, spawned, wishOf } from '../../support/children.ts';
 import type { Tool } from '../../../src/ports/tool.ts';
 import { brokenByRun } from '../../support/family-machine-promises.ts';
-import type { Act } from '../../support/children.ts';
-import { AGENT, calling, FAST, ROLES, RULES, SLOW, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, FAST, ROLES, RULES, type Setting, SLOW, type TestRun, testRun } from '../../support/run.ts';
 
 const ROOT = AGENT('ROOT');
 const S1 = 'ROOT::S1';
@@ -132,7 +130,7 @@ describe('a child that a person spawns', () => {
     const { run, go } = held();
     await begun(run);
     expect(await spawned(run, 'ROOT', { role: null, prompt: 'Finder' })).toBe(
-      '"Finder" is a role, and what it should do is missing\n  mimir spawn finder "…"',
+      '"Finder" is a role; the task is missing\n  mimir spawn finder "…"',
     );
     expect(await spawned(run, 'ROOT', { role: 'finder', prompt: 'finder' })).toBe('ROOT::S2');
     go.resolve();
@@ -207,7 +205,7 @@ describe('a child that a person spawns', () => {
   it('has to be given a folder where the rules want one (S113)', async () => {
     const { run, go } = held({ rules: rulesWith({ workingDir: 'specify' }) });
     await begun(run);
-    expect(await spawned(run, 'ROOT')).toMatch(/say in which folder it works/);
+    expect(await spawned(run, 'ROOT')).toMatch(/name its working directory/);
     go.resolve();
     await run.result;
   });
@@ -226,8 +224,8 @@ describe('a child that a person spawns', () => {
     await begun(run);
     await run.until(({ agents }) => agents.get(AGENT('ROOT::S2'))?.outcome === 'completed');
     expect(await spawned(run, 'ROOT::S9')).toBe('there is no agent ROOT::S9');
-    expect(await spawned(run, 'ROOT::S2')).toBe('finder 1 has ended: what should work on its own is a child of main');
-    expect(await spawned(run, 'ROOT::S3')).toBe('finder 2 has not begun, and has no children yet');
+    expect(await spawned(run, 'ROOT::S2')).toBe('finder 1 has ended: spawn a child of main instead');
+    expect(await spawned(run, 'ROOT::S3')).toBe('finder 2 has not begun and cannot have children yet');
     go.resolve();
     await run.result;
     expect(await spawned(run, 'ROOT')).toBe('the run has ended');

@@ -7,8 +7,7 @@ import { foldAll } from '../../../src/events/fold.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import { brokenBy } from '../../support/invariants.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, RULES, type TestRun, testRun } from '../../support/run.ts';
 import { fault } from '../../support/faulty.ts';
 
 const task = fc.constantFrom(...['a', 'b', 'c', 'd', 'task-4', 'task-5'].map((id) => TaskId.parse(id)));
@@ -38,7 +37,7 @@ const edit: fc.Arbitrary<PlanEdit> = fc.oneof(
 async function amendAt(run: TestRun, plans: ReadonlyMap<number, readonly PlanEdit[]>): Promise<void> {
   for await (const { seq } of run.controls.events(0)) {
     const edits = plans.get(seq);
-    const preview = edits === undefined ? null : run.controls.previewPlan(edits);
+    const preview = edits === undefined ? null : await run.controls.previewPlan(edits);
     if (edits === undefined || !preview?.ok) continue;
     const { base, digest } = preview.value;
     await run.controls.submit({ do: 'amend plan', edits, base, digest });
@@ -127,9 +126,9 @@ type Order = Command | readonly PlanEdit[];
 /** At each event that is named by its number, all of its orders without a pause between them; who was interrupted goes on. */
 async function orderAt(run: TestRun, orders: ReadonlyMap<number, readonly Order[]>): Promise<void> {
   const { controls } = run;
-  const given = (one: Order): unknown => {
+  const given = async (one: Order): Promise<unknown> => {
     if ('do' in one) return controls.submit(one);
-    const preview = controls.previewPlan(one);
+    const preview = await controls.previewPlan(one);
     if (!preview.ok) return null;
     const { base, digest } = preview.value;
     return controls.submit({ do: 'amend plan', edits: one, base, digest });

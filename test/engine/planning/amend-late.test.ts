@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { ends, forcedRun, forcing, gatesOf, reviewers, verdict, writing } from '../../support/forced.ts';
-import type { TestRun } from '../../support/run.ts';
-import { AGENT, planOf, says, testRun } from '../../support/run.ts';
+import { AGENT, planOf, says, type TestRun, testRun } from '../../support/run.ts';
 
 const add = (role: string): PlanEdit => ({ is: 'add', description: `more ${role}`, role, dependsOn: [] });
 const addWriter = (): PlanEdit => ({ ...ADDED, writes: ['**'] });
 const ADDED = { is: 'add', description: 'more oracle', role: 'oracle', dependsOn: [] } as const;
 
 async function amend(run: TestRun, ...edits: readonly PlanEdit[]): Promise<string> {
-  const preview = run.controls.previewPlan(edits);
+  const preview = await run.controls.previewPlan(edits);
   if (!preview.ok) return preview.fault;
   return run.tell({ do: 'amend plan', edits, base: preview.value.base, digest: preview.value.digest });
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { SessionId, TaskId } from '../../../src/domain/ids.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import { AGENT, calling, planOf, SLOW, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, type Setting, SLOW, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -30,7 +29,7 @@ async function amendAll(run: TestRun): Promise<void> {
   const made = (): number => run.events().filter(({ type }) => type === 'plan.amended').length;
   for await (const _ of run.controls.events(run.state().seq)) {
     const edits = EDITS[made()];
-    const preview = edits === undefined ? null : run.controls.previewPlan(edits);
+    const preview = edits === undefined ? null : await run.controls.previewPlan(edits);
     if (edits === undefined || !preview?.ok) continue;
     const { base, digest } = preview.value;
     await run.controls.submit({ do: 'amend plan', edits, base, digest });

@@ -6,8 +6,7 @@ import { openRedactor } from '../../../src/domain/text/redact.ts';
 import type { Rules } from '../../../src/policy/rules.ts';
 import { ok } from '../../../src/domain/result.ts';
 import type { PlanPreview } from '../../../src/ports/controls.ts';
-import { AGENT, calling, FAST, planOf, RULES, SLOW, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, FAST, planOf, RULES, type Setting, SLOW, type TestRun, testRun } from '../../support/run.ts';
 import { forcedRun, forcing, verdict, writing } from '../../support/forced.ts';
 import { held, inSecondTurn } from '../../support/run-looks.ts';
 
@@ -20,14 +19,14 @@ const add = (description: string, role = 'finder', ...needs: readonly string[]):
   dependsOn: needs.map(task),
 });
 
-function shown(run: TestRun, ...edits: readonly PlanEdit[]): PlanPreview {
-  const preview = run.controls.previewPlan(edits);
+async function shown(run: TestRun, ...edits: readonly PlanEdit[]): Promise<PlanPreview> {
+  const preview = await run.controls.previewPlan(edits);
   if (!preview.ok) throw new Error(preview.fault);
   return preview.value;
 }
 
 async function amend(run: TestRun, ...edits: readonly PlanEdit[]): Promise<PlanPreview> {
-  const preview = shown(run, ...edits);
+  const preview = await shown(run, ...edits);
   await run.tell({ do: 'amend plan', edits, base: preview.base, digest: preview.digest });
   return preview;
 }
@@ -87,9 +86,9 @@ describe('a task that is added to a running plan', () => {
 
   it('gets the model that its role has by the rules of now, not the one that the plan was made with', async () => {
     let now: Rules = RULES;
-    const { run, go } = await begun({ law: { now: () => ok(now) } });
+    const { run, go } = await begun({ policyWatcher: { now: () => ok(now) } });
     now = { ...RULES, deniedModels: [{ written: 'fast', pattern: FAST, from: RULES.maxMode.from }] };
-    const { plan } = shown(run, add('more'));
+    const { plan } = await shown(run, add('more'));
     expect(plan.tasks.map(({ id, model }) => [id, model.used])).toEqual([
       ['a', FAST],
       ['b', SLOW],
@@ -122,7 +121,7 @@ describe('a step back to a plan as a screen has it', () => {
     const { plan } = await amend(run, { is: 'replace', plan: { ...whole, tasks: seen } });
     expect(plan.tasks.map(({ description }) => description)).toEqual([written, 'b']);
     const otherwise = { ...whole, tasks: seen.map((one) => ({ ...one, description: `${one.description}!` })) };
-    expect(run.controls.previewPlan([{ is: 'replace', plan: otherwise }])).toMatchObject({ ok: false });
+    expect(await run.controls.previewPlan([{ is: 'replace', plan: otherwise }])).toMatchObject({ ok: false });
     go.resolve();
     await run.result;
   });
@@ -131,11 +130,11 @@ describe('a step back to a plan as a screen has it', () => {
 describe('models of what if, after a rule came up against one of them', () => {
   it('are not taken: the difference says what is used instead, and which rule it is', async () => {
     let now: Rules = RULES;
-    const { run, go } = await begun({ law: { now: () => ok(now) } });
+    const { run, go } = await begun({ policyWatcher: { now: () => ok(now) } });
     const from = { rule: 'deniedModels: [slow]', layer: 'managed', file: '/etc/mimir/policy.yml', line: 3 } as const;
     now = { ...RULES, deniedModels: [{ written: 'slow', pattern: SLOW, from }] };
     const edit: PlanEdit = { is: 'models', models: [{ task: task('b'), model: 'slow' }] };
-    const { plan, changes } = shown(run, edit);
+    const { plan, changes } = await shown(run, edit);
     expect(plan.tasks[1]?.model.used).toBe(FAST);
     expect(changes.map(({ text }) => text)).toEqual([
       '#2 finder: model asked for as slow, still fast (not allowed: deniedModels: [slow] (managed, /etc/mimir/policy.yml:3))',
@@ -151,7 +150,7 @@ describe('an amended plan whose rules ask for less than those it was made with',
     let now: Rules = { ...RULES, forcedAgents: [forcing(['on-write', 'always'])] };
     const run = forcedRun({
       plan: planOf(['a'], ['b']),
-      law: { now: () => ok(now) },
+      policyWatcher: { now: () => ok(now) },
       script: async (request, n) => {
         if (request.purpose.is !== 'work') return undefined;
         if (request.agent === S1) await go.promise;
@@ -162,7 +161,7 @@ describe('an amended plan whose rules ask for less than those it was made with',
     await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
     for (const forcedAgents of [[], [forcing(['manual'], { onFailure: 'warn' })]]) {
       now = { ...RULES, forcedAgents };
-      expect(shown(run, add('changes a file', 'oracle')).plan.forced).toMatchObject([
+      expect((await shown(run, add('changes a file', 'oracle'))).plan.forced).toMatchObject([
         { role: 'security', onFailure: 'block', after: ['task-3'], runs: 2 },
       ]);
     }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TaskId } from '../../../src/domain/ids.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import type { PlanPreview } from '../../../src/ports/controls.ts';
-import { AGENT, FAST, planOf, RULES, SLOW, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, FAST, planOf, RULES, type Setting, SLOW, type TestRun, testRun } from '../../support/run.ts';
 import { eventsOf, held, inSecondTurn } from '../../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -23,20 +22,20 @@ const outcomes = (run: TestRun): unknown =>
 const children = (run: TestRun): unknown => run.state().agents.get(AGENT('ROOT'))?.children;
 
 /** What the person is shown; fails where it is refused. */
-function shown(run: TestRun, ...edits: readonly PlanEdit[]): PlanPreview {
-  const preview = run.controls.previewPlan(edits);
+async function shown(run: TestRun, ...edits: readonly PlanEdit[]): Promise<PlanPreview> {
+  const preview = await run.controls.previewPlan(edits);
   if (!preview.ok) throw new Error(preview.fault);
   return preview.value;
 }
 
-const refusal = (run: TestRun, ...edits: readonly PlanEdit[]): string => {
-  const preview = run.controls.previewPlan(edits);
+const refusal = async (run: TestRun, ...edits: readonly PlanEdit[]): Promise<string> => {
+  const preview = await run.controls.previewPlan(edits);
   return preview.ok ? 'not refused' : preview.fault;
 };
 
 /** Previews and amends, as a screen does. */
 async function amend(run: TestRun, ...edits: readonly PlanEdit[]): Promise<string> {
-  const { base, digest } = shown(run, ...edits);
+  const { base, digest } = await shown(run, ...edits);
   return run.tell({ do: 'amend plan', edits, base, digest });
 }
 
@@ -58,7 +57,7 @@ describe('a preview of an amended plan', () => {
       add('reviewer', 'a', 'c'),
       { is: 'depends', task: task('b'), dependsOn: [task('a'), task('c')] },
     ];
-    const { changes, plan, base, digest } = shown(run, ...edits);
+    const { changes, plan, base, digest } = await shown(run, ...edits);
     expect(changes).toEqual([
       { is: 'changed', task: 'b', text: '#2 finder: model fast -> slow, needs #3 finder as well' },
       { is: 'added', task: 'task-4', text: '#4 reviewer: added on fast, needs #1 finder, #3 finder: more reviewer' },
@@ -67,7 +66,7 @@ describe('a preview of an amended plan', () => {
     expect(plan.tasks.map(({ id }) => id)).toEqual(['a', 'c', 'b', 'task-4']);
     expect(base).toBe(run.state().approvedDigest);
     expect(digest).not.toBe(base);
-    expect(shown(run, ...edits)).toEqual({ plan, base, digest, changes });
+    expect(await shown(run, ...edits)).toEqual({ plan, base, digest, changes });
     expect(run.events().length).toBe(before);
     go.resolve();
     await run.result;
@@ -85,14 +84,14 @@ describe('a preview of an amended plan', () => {
     ['it to another', { is: 'join', task: task('d'), other: task('c') }, '#3 finder has ended'],
   ])('refuses %s of what has begun', async (_, edit, who) => {
     const { run, go } = await begun();
-    expect(refusal(run, edit)).toBe(`${who}: only what has not begun can be changed`);
+    expect(await refusal(run, edit)).toBe(`${who}: only what has not begun can be changed`);
     go.resolve();
     await run.result;
   });
 
   it('lets the order be another one, and says so', async () => {
     const { run, go } = await begun();
-    const { changes } = shown(run, { is: 'move', task: task('b'), by: 1 });
+    const { changes } = await shown(run, { is: 'move', task: task('b'), by: 1 });
     expect(changes.map(({ text }) => text)).toEqual(['#3 finder: now in place 2', '#2 finder: now in place 3']);
     go.resolve();
     await run.result;
@@ -101,14 +100,14 @@ describe('a preview of an amended plan', () => {
   it('is refused before the approval, after the end, and while the run is being stopped', async () => {
     const open = testRun({ approval: 'person' });
     await open.until(({ phase }) => phase === 'approving');
-    expect(refusal(open, add('finder'))).toBe('no plan is approved yet: change the one on the table');
+    expect(await refusal(open, add('finder'))).toBe('no plan is approved yet: edit the proposed plan');
     open.stop('enough');
     await open.result;
     const { run } = await begun();
     run.stop('enough');
-    expect(refusal(run, add('finder'))).toBe('the run is being stopped: its plan can be changed once it was resumed');
+    expect(await refusal(run, add('finder'))).toBe('the run is being stopped: resume it to change its plan');
     await run.result;
-    expect(refusal(run, add('finder'))).toBe('the run has ended: its plan is done');
+    expect(await refusal(run, add('finder'))).toBe('the run has ended: its plan is done');
   });
 
   it('is refused while the report is being written', async () => {
@@ -121,8 +120,8 @@ describe('a preview of an amended plan', () => {
       },
     });
     await run.until(({ phase }) => phase === 'merging');
-    expect(refusal(run, add('finder'))).toBe(
-      'all its tasks have ended and the report is being written: nothing can be changed any more',
+    expect(await refusal(run, add('finder'))).toBe(
+      'all its tasks have ended and the report is being written: the plan can no longer be changed',
     );
     writing.resolve();
     await run.result;
@@ -138,11 +137,13 @@ describe('a preview of an amended plan', () => {
         deniedModels: [{ written: 'slow', pattern: SLOW, from: RULES.maxMode.from }],
       },
     });
-    expect(refusal(run, add('finder'), add('finder'))).toBe('the plan has 6 tasks; at most 5 are allowed');
-    expect(refusal(run, add('finder'))).toMatch(/^the run has 4 agents already, and at most 4 are allowed: the test/);
-    expect(refusal(run, { is: 'model', task: task('b'), model: 'slow' })).toMatch(/slow can't be used by finder/);
-    expect(refusal(run, { is: 'role', task: task('b'), role: 'explore' })).toMatch(/explore/);
-    expect(refusal(run, { is: 'depends', task: task('b'), dependsOn: [task('d')] })).toMatch(/Circular/);
+    expect(await refusal(run, add('finder'), add('finder'))).toBe('the plan has 6 tasks; at most 5 are allowed');
+    expect(await refusal(run, add('finder'))).toMatch(
+      /^the run has 4 agents already, and at most 4 are allowed: the test/,
+    );
+    expect(await refusal(run, { is: 'model', task: task('b'), model: 'slow' })).toMatch(/slow can't be used by finder/);
+    expect(await refusal(run, { is: 'role', task: task('b'), role: 'explore' })).toMatch(/explore/);
+    expect(await refusal(run, { is: 'depends', task: task('b'), dependsOn: [task('d')] })).toMatch(/Circular/);
     go.resolve();
     await run.result;
   });
@@ -200,7 +201,7 @@ describe('an amended plan', () => {
 
   it('is refused when it is not the one that was shown', async () => {
     const { run, go } = await begun();
-    const { base, digest } = shown(run, add('finder'));
+    const { base, digest } = await shown(run, add('finder'));
     const other = { do: 'amend plan', edits: [add('reviewer')], base, digest } as const;
     expect(await run.refused(other)).toBe('refused: the plan has changed meanwhile: look at it again');
     expect(await run.tell({ ...other, edits: [add('finder')] })).toBe('plan changed: 1 added');
@@ -208,9 +209,7 @@ describe('an amended plan', () => {
       'refused: the plan has changed meanwhile: look at it again',
     );
     const now = run.state().approvedDigest ?? '';
-    expect(await run.refused({ do: 'amend plan', edits: [], base: now, digest: now })).toBe(
-      'refused: nothing would change',
-    );
+    expect(await run.refused({ do: 'amend plan', edits: [], base: now, digest: now })).toBe('refused: no change');
     go.resolve();
     await run.result;
   });
@@ -287,7 +286,7 @@ describe('an amended plan', () => {
   it('leaves what was left out as it is, whatever becomes of its needs', async () => {
     const { run, go } = await begun();
     await run.tell({ do: 'skip', agent: S4 });
-    expect(refusal(run, { is: 'describe', task: task('d'), description: 'x' })).toBe(
+    expect(await refusal(run, { is: 'describe', task: task('d'), description: 'x' })).toBe(
       '#4 finder has ended: only what has not begun can be changed',
     );
     expect(await amend(run, { is: 'drop', task: task('b') })).toBe('plan changed: 1 changed, 1 dropped');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/turn.ts';
-import { AGENT, draftOf, planOf, RULES, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, draftOf, planOf, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const task = (id: unknown, change: object = {}): object => ({
   id,
@@ -120,7 +119,7 @@ describe('the planner', () => {
     async (_, answer) => {
       const { run, asked } = await planned([answer]);
       expect(asked.length).toBe(3);
-      expect(asked.slice(1).every((text) => text.startsWith("This plan can't be used."))).toBe(true);
+      expect(asked.slice(1).every((text) => text.startsWith('This plan cannot be used.'))).toBe(true);
       expect(tasksOf(run)).toEqual(ALONE);
       expect((await run.result).success).toBe(true);
     },
@@ -266,7 +265,7 @@ describe('a run that rules leave nothing to', () => {
       rules: { ...RULES, allowedSubAgents: [{ value: [], from }], disabledRoles: [{ role: 'main', from }] },
     });
     expect(await run.result).toMatchObject({ status: 'failed', errorIs: 'denied' });
-    expect((await run.result).error).toMatch(/^no role may be planned/);
+    expect((await run.result).error).toMatch(/^no role can be planned/);
     expect(asked).toEqual([]);
   });
 

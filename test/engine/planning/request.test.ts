@@ -84,7 +84,7 @@ describe('the planner', () => {
             manifests: many(8, 'package').map((path) => ({ path, head: evil.repeat(100) })),
             readme: evil.repeat(1000),
             folders: many(8, 'f'.repeat(100)).map((path) => ({ path, files: 9, inside: many(24, 'm'.repeat(100)) })),
-            git: { branch: 'main', commits: many(5, evil) },
+            git: { branch: 'main', commits: many(5, evil), changed: 2 },
             tests: { count: 900, some: many(40, 't'.repeat(120)) },
           }),
       },

@@ -4,8 +4,20 @@ import type { AgentId } from '../../../src/domain/ids.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
 import { scriptedModel } from '../../../src/models/script-file.ts';
-import { AGENT, briefOf, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import {
+  AGENT,
+  briefOf,
+  calling,
+  FAST,
+  MODELS,
+  planOf,
+  ROLES,
+  RULES,
+  type Setting,
+  SLOW,
+  type TestRun,
+  testRun,
+} from '../../support/run.ts';
 import { eventsOf, held, inSecondTurn, throughTime } from '../../support/run-looks.ts';
 
 const ROOT = AGENT('ROOT');
@@ -43,7 +55,7 @@ describe('another model for an agent at work', () => {
   it('holds from its next turn on, with the whole conversation; both parts are charged by their prices', async () => {
     const { run, go, asked } = looking();
     await inSecondTurn(run);
-    expect(await run.tell(give(S1, 'slow'))).toBe('finder 1 goes on with slow from its next turn');
+    expect(await run.tell(give(S1, 'slow'))).toBe('finder 1 uses slow from its next turn');
     go.resolve();
     expect((await run.result).success).toBe(true);
     expect(asked.map(({ model }) => model)).toEqual([FAST, FAST, SLOW]);
@@ -135,7 +147,7 @@ describe('another model for an agent at work', () => {
   it('may be given to main as well: it writes the report', async () => {
     const { run, go } = looking();
     await inSecondTurn(run);
-    expect(await run.tell(give(ROOT, 'slow'))).toBe('main goes on with slow from its next turn');
+    expect(await run.tell(give(ROOT, 'slow'))).toBe('main uses slow from its next turn');
     go.resolve();
     await run.result;
     expect(modelsCalled(run, ROOT)).toEqual([FAST, SLOW]);
@@ -147,14 +159,12 @@ describe('another model for an agent at work', () => {
     await inSecondTurn(run);
     await run.until(({ agents }) => agents.get(AGENT('ROOT::S3'))?.outcome === 'completed');
     expect(await run.refused(give(S1, 'slow'))).toBe(
-      "refused: finder 1 can't use slow: not allowed: deniedModels: [slow] (managed, /etc/mimir.yml:3)",
+      'refused: finder 1 cannot use slow: not allowed: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
     );
     expect(await run.refused(give(S1, 'nothing'))).toMatch(/^refused: There is no model "nothing"/);
     expect(await run.refused(give(S1, 'fast'))).toBe('refused: finder 1 uses fast already');
     expect(await run.refused(give(S2, 'fast'))).toBe('refused: finder 2 has not begun: change its model in the plan');
-    expect(await run.refused(give(AGENT('ROOT::S3'), 'fast'))).toBe(
-      'refused: finder 3 has ended and asks no model any more',
-    );
+    expect(await run.refused(give(AGENT('ROOT::S3'), 'fast'))).toBe('refused: finder 3 has ended and uses no model');
     expect(await run.refused(give(AGENT('ROOT::S9'), 'fast'))).toBe('refused: there is no agent ROOT::S9');
     expect(eventsOf(run, 'agent.model')).toEqual([]);
     go.resolve();

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { ROOT } from '../../../src/domain/ids.ts';
-import { memoryProject, verdict, writing } from '../../support/forced.ts';
-import type { ForcedSetting } from '../../support/forced.ts';
+import { type ForcedSetting, memoryProject, verdict, writing } from '../../support/forced.ts';
 import { always, ended, isReview, judged } from '../../support/forced-idle.ts';
 import { say, waits, wish } from '../../support/idle.ts';
 import { AGENT } from '../../support/run.ts';

@@ -6,7 +6,7 @@ import { fail, ok } from '../../../src/domain/result.ts';
 import type { ScriptedReply } from '../../../src/models/script-file.ts';
 import type { Tool, ToolPort } from '../../../src/ports/tool.ts';
 import type { TreePort } from '../../../src/ports/tree.ts';
-import { giveVerdictTool } from '../../../src/tools/host-tools.ts';
+import { giveVerdictTool } from '../../../src/tools/tools.ts';
 import { forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict } from '../../support/forced.ts';
 import { cutLog } from '../../support/log.ts';
 import { AGENT, filed, planOf, ROLES, RULES, says, type Script, type TestRun } from '../../support/run.ts';
@@ -82,7 +82,7 @@ describe('at the end of a run', () => {
     const run = forcedRun({
       trees,
       forced: [forcing(['manual'])],
-      law: { now: () => ok(later.now ? wide : { ...RULES, forcedAgents: [forcing(['manual'])] }) },
+      policyWatcher: { now: () => ok(later.now ? wide : { ...RULES, forcedAgents: [forcing(['manual'])] }) },
       script: passing((agent) => {
         if (agent === S1) later.now = true;
         if (agent === S2) write();

@@ -1,21 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SessionId } from '../../../src/domain/ids.ts';
-import type { AgentId } from '../../../src/domain/ids.ts';
+import { type AgentId, SessionId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import type { ScriptedReply } from '../../../src/models/script-file.ts';
-import { forcedRun, forcing, memoryProject, verdict, writing } from '../../support/forced.ts';
-import type { MemoryProject } from '../../support/forced.ts';
+import { forcedRun, forcing, type MemoryProject, memoryProject, verdict, writing } from '../../support/forced.ts';
 import { waits, wish } from '../../support/idle.ts';
-import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import type { MemoryLog } from '../../support/log.ts';
+import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../../support/log.ts';
 import type { Command } from '../../../src/ports/controls.ts';
-import { AGENT } from '../../support/run.ts';
-import type { Script, TestRun } from '../../support/run.ts';
-import { fakeWorld } from '../../support/world.ts';
-import type { FakeWorld } from '../../support/world.ts';
+import { AGENT, type Script, type TestRun } from '../../support/run.ts';
+import { type FakeWorld, fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
 const ROOT = AGENT('ROOT');

@@ -21,7 +21,7 @@ describe('a run without a plan that is stopped before its work is judged', () =>
     await run.until(({ agents }) => agents.get(C1)?.open.length === 1);
     await say(run, 'and more');
     expect(await run.tell({ do: 'stop run', reason: 'Ctrl-C' })).toBe(
-      'stopping; `mimir resume` goes on with it; the review by security is still to come, and comes first then',
+      'stopping; `mimir resume` continues it; the review by security is pending and will run first',
     );
     expect(await run.result).toMatchObject({ status: 'stopped' });
     expect(run.state().gates).toMatchObject([{ open: false, due: {}, upTo: 0 }]);
@@ -97,7 +97,7 @@ describe('a run without a plan that is stopped before its work is judged', () =>
     await ended(run);
     const next = always({ log: run.log, forced: [] });
     await next.until(({ gates }) => gates[0]?.open === true);
-    expect(gatesOf(next)).toEqual([[ROOT, 'always', true, 'no rule asks for it any more']]);
+    expect(gatesOf(next)).toEqual([[ROOT, 'always', true, 'no rule requires it any more']]);
     await ended(next);
   });
 });

@@ -190,7 +190,7 @@ describe('nothing that agents do keeps their work from being judged', () => {
     await run.until(({ agents }) => agents.get(C1)?.open.length === 1);
     await run.tell({ do: 'kill', agent: C1 });
     const state = await run.until(judged(1));
-    expect(state.gates).toMatchObject([{ open: false, why: 'it did not come to its end (killed: killed by you)' }]);
+    expect(state.gates).toMatchObject([{ open: false, why: 'it did not finish (killed: killed by you)' }]);
     holds = false;
     await say(run, 'write more');
     await run.until(judged(2));

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { fail, ok } from '../../../src/domain/result.ts';
-import type { ForcedRule } from '../../../src/policy/rules.ts';
-import type { Law } from '../../../src/ports/policy-watcher.ts';
+import type { ReviewRule } from '../../../src/policy/rules.ts';
+import type { PolicyWatcher } from '../../../src/ports/policy-watcher.ts';
 import type { Tool, ToolPort } from '../../../src/ports/tool.ts';
 import type { TreePort } from '../../../src/ports/tree.ts';
 import type { ScriptedReply } from '../../../src/models/script-file.ts';
-import { giveVerdictTool } from '../../../src/tools/host-tools.ts';
+import { giveVerdictTool } from '../../../src/tools/tools.ts';
 import { cutLog } from '../../support/log.ts';
 import { freshFolder, makeRepository } from '../../support/repos.ts';
 import { AGENT, planOf, ROLES, RULES, type Script, type TestRun } from '../../support/run.ts';
@@ -252,14 +252,14 @@ function committer(trees: TreePort, committed: string[]): ToolPort {
 }
 
 describe('rules that become tighter during a run', () => {
-  const law = (after: readonly ForcedRule[], when: () => boolean): Law => ({
+  const policyWatcher = (after: readonly ReviewRule[], when: () => boolean): PolicyWatcher => ({
     now: () => ok({ ...RULES, forcedAgents: when() ? after : [forcing(['manual'])] }),
   });
-  const tightened = (after: readonly ForcedRule[]): TestRun => {
+  const tightened = (after: readonly ReviewRule[]): TestRun => {
     const later = { now: false };
     return forcedRun({
       forced: [forcing(['manual'])],
-      law: law(after, () => later.now),
+      policyWatcher: policyWatcher(after, () => later.now),
       script: (request) => {
         if (request.agent === S1) later.now = true;
         return story(() => verdict(true))(request, 0);

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
-import { forcedRun, forcing, gatesOf, memoryProject, reviewers, verdict, writing } from '../../support/forced.ts';
-import type { ForcedSetting } from '../../support/forced.ts';
+import {
+  forcedRun,
+  type ForcedSetting,
+  forcing,
+  gatesOf,
+  memoryProject,
+  reviewers,
+  verdict,
+  writing,
+} from '../../support/forced.ts';
 import { always, ended, isReview, judged } from '../../support/forced-idle.ts';
 import { say } from '../../support/idle.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import { AGENT, planOf } from '../../support/run.ts';
-import type { TestRun } from '../../support/run.ts';
+import { AGENT, planOf, type TestRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');

@@ -9,13 +9,13 @@ import {
   forcedRun,
   forcing,
   gatesOf,
+  type MemoryProject,
   memoryProject,
   reviewers,
   SECURITY,
   verdict,
   writing,
 } from '../../support/forced.ts';
-import type { MemoryProject } from '../../support/forced.ts';
 
 /** The first task writes; every forced agent says what comes next of `judging`, and then that it is done. */
 const story =
@@ -92,22 +92,18 @@ describe('a forced agent after work that changed files', () => {
   });
 
   it.each<readonly [string, readonly ScriptedReply[], string]>([
-    [
-      'A13: words without a call',
-      [{ text: 'PASS, all fine' }],
-      'it ended without a verdict, also after a reminder: words are none',
-    ],
+    ['A13: words without a call', [{ text: 'PASS, all fine' }], 'it ended without a verdict, even after a reminder'],
     [
       'a verdict in the wrong form',
       [{ text: '', calls: [{ tool: 'give_verdict', input: { pass: 'yes' } }] }],
-      'words are none',
+      'even after a reminder',
     ],
-    ['a model that fails', [{ fault: { is: 'refused', message: 'no' } }], 'it did not come to its end (failed'],
+    ['a model that fails', [{ fault: { is: 'refused', message: 'no' } }], 'it did not finish (failed'],
     ['a pass that was taken back', [verdict(true), verdict(false)], 'did not pass'],
     [
       'a model that fails after its pass',
       [verdict(true), { fault: { is: 'refused', message: 'no' } }],
-      'did not come to its end',
+      'did not finish',
     ],
   ])('keeps the gate closed for %s', async (_, replies, why) => {
     const run = forcedRun({ script: story(replies) });
@@ -140,7 +136,7 @@ describe('a forced agent after work that changed files', () => {
     [
       'not at all, and no other call is carried out',
       [readingAgain, readingAgain, { text: 'PASS' }],
-      ['ROOT::S1', 'on-write', false, 'it did not come to its end (partial: Max iterations reached)'],
+      ['ROOT::S1', 'on-write', false, 'it did not finish (partial: Max iterations reached)'],
     ],
   ])('with two turns can give its verdict %s', async (_, replies, gate) => {
     const choices: unknown[] = [];

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../../src/models/script-file.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import { AGENT, calling, planOf, testRun } from '../../support/run.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
+import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -43,7 +42,7 @@ describe('a run that is handed over when it is quiet', () => {
     await run.until(({ agents }) => agents.get(S1)?.toolCalls === 1 && agents.get(S2)?.open.length === 1);
     const given = run.controls.submit(QUIETLY);
     expect(await run.refused(QUIETLY)).toBe(
-      'refused: it is being handed over, and waits for a reply for ROOT::S2; write x (ROOT::S1)',
+      'refused: already being handed over; waiting for a reply for ROOT::S2; write x (ROOT::S1)',
     );
     tool.open();
     await run.until(
@@ -51,7 +50,7 @@ describe('a run that is handed over when it is quiet', () => {
     );
     expect(run.state().finished).toBe(null);
     reply.open();
-    expect(await given).toEqual({ ok: true, value: { text: 'handed over: it goes on where it is resumed' } });
+    expect(await given).toEqual({ ok: true, value: { text: 'handed over; the run continues where it is resumed' } });
     expect(await run.result).toMatchObject({ status: 'stopped' });
     expect(run.state().finished).toMatchObject({
       status: 'stopped',
@@ -76,12 +75,12 @@ describe('a run that is handed over when it is quiet', () => {
       script: ({ purpose }, n) => (purpose.is === 'work' && n === 0 ? calling('write x', 'write y') : undefined),
     });
     await run.until(({ agents }) => agents.get(S1)?.toolCalls === 1);
-    expect(await run.refused(STAY)).toBe('refused: it is not being handed over');
+    expect(await run.refused(STAY)).toBe('refused: no hand-over is in progress');
     const given = run.controls.submit(QUIETLY);
-    expect(await run.tell(STAY)).toBe('it goes on here');
+    expect(await run.tell(STAY)).toBe('the run stays here');
     expect(await given).toEqual({
       ok: false,
-      fault: { text: 'it goes on here; the hand-over had waited for write x (ROOT::S1)' },
+      fault: { text: 'the run stays here; the hand-over was waiting for write x (ROOT::S1)' },
     });
     tool.open();
     expect((await run.result).success).toBe(true);
@@ -165,7 +164,7 @@ describe('a run that is handed over when it is quiet', () => {
       });
       await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
       const given = before.map((command) => run.controls.submit(command));
-      expect(await run.tell(NOW)).toBe('handed over: it goes on where it is resumed');
+      expect(await run.tell(NOW)).toBe('handed over; the run continues where it is resumed');
       expect((await Promise.all(given)).every(({ ok }) => ok)).toBe(true);
       expect(await run.result).toMatchObject({ status: 'stopped' });
       expect(await run.refused(QUIETLY)).toBe('refused: the run has ended');

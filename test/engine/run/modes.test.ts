@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Mode } from '../../../src/domain/mode.ts';
+import type { Mode } from '../../../src/domain/reason.ts';
 import { builtIn } from '../../../src/policy/rules.ts';
 import { boxedTools } from '../../support/boxed.ts';
 import { commandRules } from '../../support/commands.ts';
 import { eventsOf, outputs } from '../../support/run-looks.ts';
-import type { Setting, TestRun } from '../../support/run.ts';
-import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, says, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const [ROOT, S1, S2] = [AGENT('ROOT'), AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 
@@ -28,9 +27,7 @@ describe('the mode of a run (H015, H016, H017, H018, H019)', () => {
     const { run, acts } = asking(['write a', 'write b']);
     await openOf(run, 2);
     expect(run.state().mode).toBe('confirm');
-    expect(await run.tell({ do: 'set mode', mode: 'yolo' })).toBe(
-      'mode yolo for all agents; 2 open questions are answered by it',
-    );
+    expect(await run.tell({ do: 'set mode', mode: 'yolo' })).toBe('mode yolo for all agents; answers 2 open questions');
     await run.result;
     expect(acts.toSorted()).toEqual(['write a', 'write b']);
     expect(answers(run)).toEqual([
@@ -43,7 +40,7 @@ describe('the mode of a run (H015, H016, H017, H018, H019)', () => {
     const rules = { ...RULES, commands: commandRules([], ['curl **'], ['npm publish **']) };
     const { run, acts } = asking(['bash rm -rf /', 'bash ls'], { rules });
     await openOf(run, 2);
-    expect(run.controls.previewMode('yolo')).toMatchObject({ refused: null, looser: true, answers: 1 });
+    expect(await run.controls.previewMode('yolo')).toMatchObject({ refused: null, looser: true, answers: 1 });
     await run.tell({ do: 'set mode', mode: 'yolo' });
     const { approvals } = await openOf(run, 1);
     expect(approvals[0]?.request).toMatchObject({
@@ -61,7 +58,7 @@ describe('the mode of a run (H015, H016, H017, H018, H019)', () => {
     const { run } = asking(['write a', 'write b'], { rules: { ...RULES, maxMode: { value: 'confirm', from } } });
     await openOf(run, 2);
     const why = 'yolo is not allowed: mode.max: confirm (project, .mimir/config.yml:3)';
-    expect(run.controls.previewMode('yolo').refused).toBe(why);
+    expect((await run.controls.previewMode('yolo')).refused).toBe(why);
     expect(await run.refused({ do: 'set mode', mode: 'yolo' })).toBe(`refused: ${why}`);
     expect(run.state()).toMatchObject({ mode: 'confirm', approvals: [{}, {}] });
     await run.tell({ do: 'stop run', reason: 'seen' });
@@ -108,14 +105,14 @@ describe('the mode of a run (H015, H016, H017, H018, H019)', () => {
     await run.tell({ do: 'set mode', mode: 'human' });
     await run.tell({ do: 'approve plan', digest: planDigest });
     await openOf(run, 2);
-    expect(run.controls.previewMode('confirm')).toEqual({
+    expect(await run.controls.previewMode('confirm')).toEqual({
       refused: null,
       looser: true,
       changes: ['model turns of 2 agents run without asking', 'reading and searching of 2 agents run without asking'],
       answers: 2,
     });
     expect(await run.tell({ do: 'set mode', mode: 'confirm' })).toBe(
-      'mode confirm for all agents; 2 open questions are answered by it',
+      'mode confirm for all agents; answers 2 open questions',
     );
     expect((await run.result).success).toBe(true);
   });
@@ -126,20 +123,20 @@ describe('what a change would do (H020)', () => {
     const { run } = asking(['write a', 'bash ls']);
     await openOf(run, 2);
     const preview = (mode: Mode) => run.controls.previewMode(mode);
-    expect(preview('yolo')).toEqual({
+    expect(await preview('yolo')).toEqual({
       refused: null,
       looser: true,
       changes: ['writes of 2 agents run without asking', 'commands of 2 agents run in the sandbox without asking'],
       answers: 2,
     });
-    expect(preview('confirm')).toEqual({ refused: null, looser: false, changes: [], answers: 0 });
-    expect(preview('human')).toEqual({
+    expect(await preview('confirm')).toEqual({ refused: null, looser: false, changes: [], answers: 0 });
+    expect(await preview('human')).toEqual({
       refused: null,
       looser: false,
       changes: ['model turns of 2 agents ask you', 'reading and searching of 2 agents ask you'],
       answers: 0,
     });
-    expect(run.controls.previewMode('human', S1).changes).toEqual([
+    expect((await run.controls.previewMode('human', S1)).changes).toEqual([
       'model turns of 1 agent ask you',
       'reading and searching of 1 agent ask you',
     ]);
@@ -150,7 +147,7 @@ describe('what a change would do (H020)', () => {
   it('names commands that nothing boxes', async () => {
     const run = testRun({ ...filed(planOf(['o'])), script: says({ [S1]: [calling('bash ls')] }) });
     const { approvals } = await openOf(run, 1);
-    expect(run.controls.previewMode('yolo')).toMatchObject({
+    expect(await run.controls.previewMode('yolo')).toMatchObject({
       changes: ['writes of 1 agent run without asking', 'commands of 1 agent are denied'],
       answers: 0,
     });
@@ -178,10 +175,10 @@ describe('a branch held to a stricter mode', () => {
     });
     await run.until(({ agents }) => agents.get(S1)?.status === 'running' && agents.get(S2)?.status === 'running');
     expect(await run.tell({ do: 'pin mode', agent: S1, mode: 'confirm' })).toBe(
-      'oracle 1 and all below it are held to confirm',
+      'oracle 1 and its descendants are pinned to confirm',
     );
     expect(await run.refused({ do: 'pin mode', agent: S1, mode: 'confirm' })).toBe(
-      'refused: oracle 1 is held to confirm',
+      'refused: oracle 1 is already pinned to confirm',
     );
     start.resolve();
     const { approvals } = await run.until((state) => state.approvals.length === 1 && acts.includes('write b'));
@@ -189,14 +186,14 @@ describe('a branch held to a stricter mode', () => {
       agent: S1,
       request: { exact: 'write a', because: 'mode confirm: write asks (default)' },
     });
-    expect(run.controls.previewMode('yolo', S1)).toEqual({
+    expect(await run.controls.previewMode('yolo', S1)).toEqual({
       refused: null,
       looser: true,
       changes: ['writes of 1 agent run without asking', 'commands of 1 agent run in the sandbox without asking'],
       answers: 1,
     });
     expect(await run.tell({ do: 'pin mode', agent: S1, mode: null })).toBe(
-      'oracle 1 follows the mode above it: yolo; 1 open question is answered by it',
+      'oracle 1 follows the mode of its parent: yolo; answers 1 open question',
     );
     await run.result;
     expect(acts).toContain('write a');
@@ -206,13 +203,13 @@ describe('a branch held to a stricter mode', () => {
     const { run } = asking(['write a', 'write b']);
     await openOf(run, 2);
     expect(await run.tell({ do: 'pin mode', agent: S1, mode: 'yolo' })).toBe(
-      'oracle 1 is held to yolo, which changes nothing while confirm holds above it',
+      'oracle 1 is pinned to yolo, without effect while confirm applies above it',
     );
     await run.tell({ do: 'pin mode', agent: ROOT, mode: 'confirm' });
     expect(await run.tell({ do: 'set mode', mode: 'yolo' })).toBe('mode yolo for all agents');
     expect(run.state().approvals.length).toBe(2);
     expect(await run.tell({ do: 'pin mode', agent: ROOT, mode: null })).toBe(
-      'main follows the mode above it: yolo; 2 open questions are answered by it',
+      'main follows the mode of its parent: yolo; answers 2 open questions',
     );
     await run.result;
   });
@@ -274,8 +271,8 @@ it('a question that nobody answers is denied after the time that a rule gives', 
 
 it('human mode needs somebody to answer: without a terminal it is refused', async () => {
   const run = testRun({ plan: planOf(['a']), person: false });
-  const why = 'human needs somebody who answers each turn, and nobody can be asked here';
-  expect(run.controls.previewMode('human').refused).toBe(why);
+  const why = 'mode human needs a person to answer each turn, and nobody can be asked here';
+  expect((await run.controls.previewMode('human')).refused).toBe(why);
   expect(await run.refused({ do: 'set mode', mode: 'human' })).toBe(`refused: ${why}`);
   expect(await run.refused({ do: 'pin mode', agent: ROOT, mode: 'human' })).toBe(`refused: ${why}`);
   await run.result;

@@ -3,8 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
+import { foldAll } from '../../../src/events/fold.ts';
+import { ResumedLog } from '../../../src/events/sessions/folded-log.ts';
 import { openCalls } from '../../../src/engine/gate/tools/interrupted-call.ts';
-import { openRecorder } from '../../../src/engine/run/recorder.ts';
 import { knownFiles, uncertainCalls } from '../../../src/events/turns.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import { openLog } from '../../../src/store/log.ts';
@@ -12,6 +13,7 @@ import { history } from '../../support/events.ts';
 import { freshFolder } from '../../support/folder.ts';
 import { memoryLog } from '../../support/log.ts';
 import { fakeWorld } from '../../support/world.ts';
+import { openRecorder } from '../../../src/engine/gate/recorder.ts';
 
 const SESSION = SessionId.parse('long');
 const NOON = '2026-01-01T12:00:00.000Z';
@@ -90,6 +92,21 @@ describe('who follows a run that has a long log', () => {
     }
     // What was read with it is still told.
     expect(heard).toBe(400);
+  });
+});
+
+describe('a recorder of a log that was read already', () => {
+  it('reads only what came since, and has found the same', () => {
+    const { log, taken } = countedLog(40);
+    const folded = new ResumedLog();
+    for (const event of log.each(SESSION)) if (event.seq <= 30) folded.hear(event);
+    const before = taken();
+    const recorder = openRecorder(log, SESSION, fakeWorld(), undefined, folded);
+    expect(taken() - before).toBe(10);
+    expect(recorder.initial).toEqual(foldAll(log.read(SESSION)));
+    recorder.record(mode(0));
+    expect(recorder.initial.seq).toBe(40);
+    expect(recorder.state().seq).toBe(41);
   });
 });
 

@@ -3,11 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ROOT } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
-import { sessionEvent } from '../../../src/events/sessions/session-events.ts';
-import { below, childrenOf, foundIn } from '../../../src/events/sessions/find.ts';
-import { maySee, maySeeEvent, withoutWords } from '../../../src/events/sessions/visibility.ts';
-import { sessionRecords } from '../../../src/events/sessions/sessions.ts';
-import { CHILD_DEFAULTS } from '../../../src/policy/children.ts';
+import { CHILD_DEFAULTS } from '../../../src/policy/rules.ts';
 import { approval } from '../../support/recorded-run.ts';
 import type { Timed } from '../../support/session-stage.ts';
 import {
@@ -25,10 +21,13 @@ import {
   TESTER,
   told,
 } from '../../support/family-story.ts';
+import { sessionEvent } from '../../../src/events/sessions/session-events.ts';
+import { below, childrenOf, foundIn, maySee, maySeeEvent, withoutWords } from '../../../src/events/sessions/record.ts';
+import { createdTimes, recordsWith } from '../../../src/events/sessions/sessions.ts';
 
-const familyOf = (story: readonly Timed[]): { readonly sessions: ReturnType<typeof sessionRecords> } => {
+const familyOf = (story: readonly Timed[]): { readonly sessions: ReturnType<typeof recordsWith> } => {
   const events = told(story);
-  return { sessions: sessionRecords(foldAll(events), events, { ...CHILD_DEFAULTS, now: NOW, alive: true }) };
+  return { sessions: recordsWith(foldAll(events), createdTimes(events), { ...CHILD_DEFAULTS, now: NOW, alive: true }) };
 };
 const family = familyOf(FAMILY);
 const agentOf = (word: string, of = family): unknown => {

@@ -5,9 +5,7 @@ import type { Lifecycle } from '../../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ROOT } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
-import type { SessionRecord } from '../../../src/events/sessions/record.ts';
-import { sessionRecords } from '../../../src/events/sessions/sessions.ts';
-import { CHILD_DEFAULTS } from '../../../src/policy/children.ts';
+import { CHILD_DEFAULTS } from '../../../src/policy/rules.ts';
 import { approval, midRun, says } from '../../support/recorded-run.ts';
 import type { Timed } from '../../support/session-stage.ts';
 import {
@@ -27,13 +25,15 @@ import {
   told,
   turn,
 } from '../../support/family-story.ts';
+import type { SessionRecord } from '../../../src/events/sessions/record.ts';
+import { createdTimes, recordsWith } from '../../../src/events/sessions/sessions.ts';
 
 const idOf = (id: string): AgentId => AgentId.parse(id);
 const looking = { ...CHILD_DEFAULTS, now: NOW, alive: true };
 
 const records = (story: readonly Timed[], more: Partial<typeof looking> = {}): readonly SessionRecord[] => {
   const events = told(story);
-  return sessionRecords(foldAll(events), events, { ...looking, ...more });
+  return recordsWith(foldAll(events), createdTimes(events), { ...looking, ...more });
 };
 
 const recordOf = (
@@ -269,7 +269,10 @@ describe('the life of a session', () => {
 
   it('S080: says of main how many it waits for, not the plan that it has written', () => {
     const plan = says(midRun(), 191, 'ROOT', '{\n  "tasks": []\n}', 10, 0).events;
-    const known = sessionRecords(foldAll(plan), plan, { ...looking, now: Date.parse(plan.at(-1)?.time ?? '') });
+    const known = recordsWith(foldAll(plan), createdTimes(plan), {
+      ...looking,
+      now: Date.parse(plan.at(-1)?.time ?? ''),
+    });
     expect(known.find(({ agent }) => agent === ROOT)?.current_activity).toMatch(/^waits for [2-9] agents$/);
   });
 });

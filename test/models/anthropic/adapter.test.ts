@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Usage } from '../../../src/domain/budget.ts';
 import { CallId, ModelId } from '../../../src/domain/ids.ts';
 import type { Turn } from '../../../src/domain/turn.ts';
-import { answered, LIVE, onDouble, READ, SONNET } from '../anthropic-parts.ts';
-import { ask, setupFor } from '../anthropic-parts.ts';
+import { answered, ask, LIVE, onDouble, READ, setupFor, SONNET } from '../anthropic-parts.ts';
 import { anthropicCaller } from '../../../src/models/anthropic/adapter.ts';
 import { fakeWorld } from '../../support/world.ts';
 

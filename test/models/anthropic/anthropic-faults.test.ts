@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ModelId } from '../../../src/domain/ids.ts';
 import type { ModelFault } from '../../../src/ports/model.ts';
 import { anthropicCaller } from '../../../src/models/anthropic/adapter.ts';
-import { world } from '../../../src/app/process/world.ts';
+import { world } from '../../../src/app/process/index.ts';
 import type { Answer, WireFault } from '../../support/double/script.ts';
 import { KEY, openDouble } from '../../support/double/double.ts';
 import { until } from '../../support/until.ts';
@@ -54,7 +53,7 @@ describe('a fault on the way to Anthropic', () => {
       error: { type: 'authentication_error', message: `no such key: ${KEY} (test…-key)` },
     });
     expect(words(await faultOf({ is: 'status', status: 401, body }, TALK))).toBe(
-      'HOST does not accept the key: no such key: [key] (test…-key). Check ANTHROPIC_API_KEY',
+      'HOST rejected the API key: no such key: [key] (test…-key). Check ANTHROPIC_API_KEY',
     );
     expect(words(await faultOf({ is: 'cut', at: 'head' }))).toBe("can't reach HOST: the connection broke");
   });
@@ -62,7 +61,7 @@ describe('a fault on the way to Anthropic', () => {
   it('J06: an error event in the stream is what it says, with what was spent', async () => {
     const fault = { is: 'error event', at: 6, type: 'overloaded_error', message: 'Overloaded' } as const;
     const got = await faultOf(fault, { text: TALK.text ?? '' });
-    expect([got.is, words(got)]).toEqual(['overloaded', 'HOST is overloaded or has a fault of its own: Overloaded']);
+    expect([got.is, words(got)]).toEqual(['overloaded', 'HOST returned a server error: Overloaded']);
     expect(got.spent?.input).toBe(65);
   });
 
@@ -115,7 +114,7 @@ describe('a fault on the way to Anthropic', () => {
     const result = await anthropicCaller(setupFor(double.url), fakeWorld()).call(ask(), LIVE, () => undefined);
     expect(result.ok || [result.fault.is, words(result.fault)]).toEqual([
       'unreachable',
-      "can't reach HOST: nothing listens there. Is the server running, and is its address right?",
+      "can't reach HOST: connection refused. Check that the server runs and that its address is right",
     ]);
   });
 });

@@ -52,9 +52,7 @@ describe('an answer that is no stream', () => {
     );
     const error = JSON.stringify({ error: { type: 'rate_limit_error', message: 'slow down' } });
     for (const kind of ['anthropic', 'chat'] as const)
-      expect(await told('application/json', error, kind)).toBe(
-        'rate limited: HOST limits how fast it may be asked: slow down',
-      );
+      expect(await told('application/json', error, kind)).toBe('rate limited: HOST rate-limits requests: slow down');
   });
 });
 

@@ -1,16 +1,14 @@
 /** How much a model is to think, on each wire: sent where it is set, learned where it is refused, never a failure. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { ModelId } from '../../../src/domain/ids.ts';
+import { ModelId, providerOf } from '../../../src/domain/ids.ts';
 import { anthropicCaller } from '../../../src/models/anthropic/adapter.ts';
 import { traitsOf } from '../../../src/models/anthropic/wire.ts';
-import { providerOf } from '../../../src/domain/ids.ts';
 import { KNOWN, wireName } from '../../../src/models/catalogue/catalogue.ts';
 import { fieldsAt } from '../../../src/models/http/json.ts';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';
-import { firstTraits } from '../../../src/models/openai/traits.ts';
+import { firstTraits } from '../../../src/models/openai/chat-wire.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import { openDouble } from '../../support/double/double.ts';
-import type { Double } from '../../support/double/double.ts';
+import { type Double, openDouble } from '../../support/double/double.ts';
 import { at } from '../../support/double/json.ts';
 import type { Script } from '../../support/double/script.ts';
 import { fakeWorld } from '../../support/world.ts';

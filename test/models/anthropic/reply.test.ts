@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Result } from '../../../src/domain/result.ts';
 import type { ModelReply } from '../../../src/domain/turn.ts';
 import { MessageReader } from '../../../src/models/anthropic/reply.ts';
-import type { NoReply } from '../../../src/models/anthropic/adapter.ts';
-import { replyOf } from '../../../src/models/anthropic/adapter.ts';
+import { type NoReply, replyOf } from '../../../src/models/anthropic/adapter.ts';
 import { jsonOf } from '../../../src/models/http/json.ts';
 import { ask } from '../anthropic-parts.ts';
 

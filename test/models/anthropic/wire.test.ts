@@ -2,13 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallId, ModelId } from '../../../src/domain/ids.ts';
 import type { Json, Turn } from '../../../src/domain/turn.ts';
-import { lengthOf, packed, unpacked } from '../../../src/models/anthropic/opaque.ts';
-import { allowedSchema } from '../../../src/models/anthropic/wire.ts';
-import { traitsOf } from '../../../src/models/anthropic/wire.ts';
-import { wireId } from '../../../src/models/anthropic/turns.ts';
-import { askedOf } from '../../../src/models/anthropic/wire.ts';
-import { plannerForm } from '../../../src/domain/plan/planner-form.ts';
-import { jsonSchemaOf } from '../../../src/engine/gate/model/tool-specs.ts';
+import { lengthOf, packed, unpacked, wireId } from '../../../src/models/anthropic/turns.ts';
+import { allowedSchema, askedOf, traitsOf } from '../../../src/models/anthropic/wire.ts';
+import { plannerForm } from '../../../src/domain/plan/check-plan.ts';
+import { jsonSchemaOf } from '../../../src/engine/gate/model/context-budget.ts';
 import { ask, SONNET } from '../anthropic-parts.ts';
 
 const OPUS = ModelId.parse('anthropic/claude-opus-4-1-20250805');

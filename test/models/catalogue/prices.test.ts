@@ -1,10 +1,8 @@
 /** Prices: the table beside the library of today, and what counts as the price of a model. */
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../../src/domain/models/provider.ts';
-import type { ProviderSetup } from '../../../src/domain/models/provider.ts';
+import { isLoopback, type ProviderSetup } from '../../../src/domain/models/provider.ts';
 import { providerOf } from '../../../src/domain/ids.ts';
-import { KNOWN, wireName } from '../../../src/models/catalogue/catalogue.ts';
-import { publishedOf } from '../../../src/models/catalogue/published-prices.ts';
+import { KNOWN, publishedOf, wireName } from '../../../src/models/catalogue/catalogue.ts';
 import { PRICES } from '../../../src/models/catalogue/price-table.ts';
 import { publishedAt } from '../../../src/models/catalogue/prices.ts';
 

@@ -1,9 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Called } from '../../../src/models/http/fault.ts';
-import { connectionFault, eventFault, statusFault } from '../../../src/models/http/fault.ts';
-import { redact } from '../../../src/models/http/fault.ts';
-import { retryAfter } from '../../../src/models/http/fault.ts';
+import {
+  type Called,
+  connectionFault,
+  eventFault,
+  redact,
+  retryAfter,
+  statusFault,
+} from '../../../src/models/http/fault.ts';
 import { like } from '../../support/like.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
@@ -23,10 +27,10 @@ const openai = (message: string, code: string | null = null, type = 'invalid_req
 
 describe('a response that is an error', () => {
   it.each([
-    ['Country, region, or territory not supported', 'does not allow it'],
-    ['Your API key does not have permission to use the specified resource.', 'does not allow it'],
-    ['Invalid API key', 'does not accept the key'],
-    ['The security token included in the request is expired', 'does not accept the key'],
+    ['Country, region, or territory not supported', 'denied access'],
+    ['Your API key does not have permission to use the specified resource.', 'denied access'],
+    ['Invalid API key', 'rejected the API key'],
+    ['The security token included in the request is expired', 'rejected the API key'],
   ])('J07: tells a 403 for what the account may not do from one for a wrong key: %s', (message, words) => {
     expect(fault(403, openai(message))).toMatchObject({ is: 'unauthorised', message: like(new RegExp(words)) });
   });
@@ -74,11 +78,16 @@ describe('a response that is an error', () => {
   it('J07: says who does not take the key, names the variable, and never the key', () => {
     expect(fault(401, anthropic('authentication_error', `invalid key ${KEY}`))).toEqual({
       is: 'unauthorised',
-      message: 'api.example.com does not accept the key: invalid key [key]. Check ANTHROPIC_API_KEY',
+      message: 'api.example.com rejected the API key: invalid key [key]. Check ANTHROPIC_API_KEY',
     });
+    // A provider's own full stop is not doubled.
+    expect(fault(401, anthropic('authentication_error', 'no key.')).message).toBe(
+      'api.example.com rejected the API key: no key. Check ANTHROPIC_API_KEY',
+    );
     expect(statusFault({ ...called, key: null, keyEnv: null }, { status: 401, now: NOW })).toEqual({
       is: 'unauthorised',
-      message: 'api.example.com does not accept the key: it answered 401. Check its key (none is set)',
+      message:
+        'api.example.com rejected the API key: it answered 401. Name the variable with the key as `apiKeyEnv` of this provider',
     });
   });
 
@@ -100,7 +109,7 @@ describe('a response that is an error', () => {
     ['x'.repeat(5000), `${'x'.repeat(399)}…`],
     [{ error: { message: `the key ${KEY} is odd` } }, 'the key [key] is odd'],
   ])('shows what the server itself says: %j', (body, words) => {
-    expect(fault(500, body).message).toBe(`api.example.com is overloaded or has a fault of its own: ${words}`);
+    expect(fault(500, body).message).toBe(`api.example.com returned a server error (500): ${words}`);
   });
 
   it('J01 J02: passes on the wait that was asked for, however it was said', () => {
@@ -201,10 +210,11 @@ describe('a connection that failed', () => {
     ]).toEqual([
       {
         is: 'unreachable',
-        message: "can't reach api.example.com: nothing listens there. Is the server running, and is its address right?",
+        message:
+          "can't reach api.example.com: connection refused. Check that the server runs and that its address is right",
       },
-      "can't reach api.example.com: its name is not known here. Is the machine online, and is the address right?",
-      "can't reach api.example.com: no safe connection (TLS). Is there a proxy in between, and is the address right (https or http)?",
+      "can't reach api.example.com: host name not found. Check the network and the address",
+      "can't reach api.example.com: no secure connection (TLS). Check for a proxy, and that the address is right (https or http)",
       "can't reach api.example.com: ODD what [key] is",
       {
         is: 'refused',

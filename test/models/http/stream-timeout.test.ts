@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchStream } from '../../../src/models/http/stream-timeout.ts';
+import { watchStream } from '../../../src/models/http/transport.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const NEVER = new Promise<never>(() => undefined);

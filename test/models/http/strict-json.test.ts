@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fail, ok } from '../../../src/domain/result.ts';
-import { parseArguments, parseStrictly } from '../../../src/models/http/strict-json.ts';
+import { parseArguments, parseStrictly } from '../../../src/models/http/json.ts';
 
 /** As `JSON.parse` sees it, or undefined where it is no JSON. */
 function platform(text: string): unknown {

@@ -4,14 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/turn.ts';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';
 import type { Delta } from '../../../src/ports/model.ts';
-import { openDouble } from '../../support/double/double.ts';
-import type { Double } from '../../support/double/double.ts';
+import { type Double, openDouble } from '../../support/double/double.ts';
 import type { Answer, Script } from '../../support/double/script.ts';
 import { fakeWorld } from '../../support/world.ts';
 import { at, listAt } from '../../../src/models/http/json.ts';
 import { part } from '../../support/like.ts';
-import { ignore, LOCAL, NEVER, READ, requestFor, setupFor } from '../openai-setup.ts';
-import type { Change } from '../openai-setup.ts';
+import { type Change, ignore, LOCAL, NEVER, READ, requestFor, setupFor } from '../openai-setup.ts';
 
 let double: Double | null = null;
 afterEach(async () => {

@@ -1,14 +1,13 @@
 /** Provider faults on both of OpenAI's wires: each has its class, its words, and what it cost by then. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { KEY, openDouble } from '../../support/double/double.ts';
-import type { Double } from '../../support/double/double.ts';
+import { type Double, KEY, openDouble } from '../../support/double/double.ts';
 import type { Answer, WireFault } from '../../support/double/script.ts';
 import { NO_USAGE } from '../../../src/domain/budget.ts';
 import { fakeWorld } from '../../support/world.ts';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';
 import type { ModelFault } from '../../../src/ports/model.ts';
 import { holding, like } from '../../support/like.ts';
-import { world as realWorld } from '../../../src/app/process/world.ts';
+import { world as realWorld } from '../../../src/app/process/index.ts';
 import { chunk, ignore, LOCAL, NEVER, openServer, refuse, requestFor, setupFor, stream } from '../openai-setup.ts';
 
 let double: Double | null = null;
@@ -172,7 +171,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
     const came = await openaiCaller(setupFor(server.url, kind), fakeWorld()).call(requestFor({ model }), NEVER, ignore);
     expect(came.ok ? came : came.fault).toEqual({
       is: 'unreachable',
-      message: holding('nothing listens there'),
+      message: holding('connection refused'),
     });
   });
 });

@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';
 import { at, listAt } from '../../../src/models/http/json.ts';
-import { openDouble } from '../../support/double/double.ts';
-import type { Double } from '../../support/double/double.ts';
+import { type Double, openDouble } from '../../support/double/double.ts';
 import type { Script } from '../../support/double/script.ts';
 import { fakeWorld } from '../../support/world.ts';
 import { holding, like } from '../../support/like.ts';
 import {
+  type Change,
   chunk,
   ignore,
   LOCAL,
@@ -19,7 +19,6 @@ import {
   setupFor,
   stream,
 } from '../openai-setup.ts';
-import type { Change } from '../openai-setup.ts';
 
 let double: Double | null = null;
 afterEach(async () => {
@@ -245,7 +244,7 @@ describe('advice', () => {
     await server.close();
     expect(came.ok ? came : came.fault).toEqual({
       is: 'refused',
-      message: like(/knows no \/chat\/completions: check its base URL; mostly it ends in \/v1$/),
+      message: like(/returned 404 for \/chat\/completions. Check the base URL; mostly it ends in \/v1$/),
     });
   });
 });

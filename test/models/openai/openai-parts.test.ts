@@ -3,14 +3,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallId } from '../../../src/domain/ids.ts';
 import type { Turn } from '../../../src/domain/turn.ts';
-import { chatBody } from '../../../src/models/openai/chat-wire.ts';
+import { chatBody, firstTraits, learn, stepsOf, wireId, wireSchema } from '../../../src/models/openai/chat-wire.ts';
 import { responsesBody } from '../../../src/models/openai/adapter.ts';
-import { eventsIn } from '../../../src/models/http/events.ts';
+import { eventsIn } from '../../../src/models/http/transport.ts';
 import { jsonOf } from '../../../src/models/http/json.ts';
-import { wireSchema } from '../../../src/models/openai/chat-wire.ts';
 import { splitThinking } from '../../../src/models/openai/chat-reply.ts';
-import { firstTraits, learn } from '../../../src/models/openai/traits.ts';
-import { stepsOf, wireId } from '../../../src/models/openai/chat-wire.ts';
 import { READ, requestFor } from '../openai-setup.ts';
 
 /** `text` in pieces, broken at `cuts`. */

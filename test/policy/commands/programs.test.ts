@@ -19,6 +19,8 @@ describe('the programs that a command may be allowed by', () => {
     ['python -m pytest -x', 'python -m pytest …'],
     ['python manage.py migrate', 'python manage.py …'],
     ['node --test test', 'node --test …'],
+    ['make', 'make …'],
+    ['make -s -k', 'make …'],
     ['./gradlew --offline test', './gradlew test …'],
     ['cargo test && cargo build', 'cargo test … and cargo build …'],
     ['sed -i s/a/b/ src/a.ts', 'sed -i …'],

@@ -19,6 +19,10 @@ it.each(['env A=1 rm a', 'timeout --signal KILL 5 rm a', 'timeout --signal=KILL 
   },
 );
 
+it.each(["trap 'rm a' EXIT", "trap -- 'rm a' EXIT"])('a rule denies what runs at the end of a shell: %s', (command) => {
+  expect(says(command, given)).toBe('deny');
+});
+
 it('an option that is not known leaves open which program runs, and the doubt names the program that has the option', () => {
   expect(readCommand('env --made rm a').doubts).toEqual(['what env runs is not plain']);
   expect(says('env --made rm a', given)).toBe('unclear');

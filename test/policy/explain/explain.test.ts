@@ -2,15 +2,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId, RoleName } from '../../../src/domain/ids.ts';
-import { MODES } from '../../../src/domain/mode.ts';
+import { MODES, type Reason } from '../../../src/domain/reason.ts';
 import type { ModelOption } from '../../../src/domain/plan/plan.ts';
-import type { Reason } from '../../../src/domain/reason.ts';
 import { CAPABILITIES } from '../../../src/domain/agents/role.ts';
 import { type Action, type Circumstances, decide } from '../../../src/policy/decide.ts';
 import { explainAction } from '../../../src/policy/explain/action.ts';
-import { explainModel } from '../../../src/policy/explain/model.ts';
-import { explainRole } from '../../../src/policy/explain/role.ts';
-import { type ModelWish, chooseModel } from '../../../src/policy/models.ts';
+import { explainModel, explainRole } from '../../../src/policy/explain/explain.ts';
+import { type ModelRequest, chooseModel } from '../../../src/policy/models.ts';
 import { roleProblem } from '../../../src/policy/roles.ts';
 import type { Rules } from '../../../src/policy/rules.ts';
 import { at, entry, someRules, written } from '../some-rules.ts';
@@ -30,7 +28,7 @@ const option = (id: string): ModelOption => ({
   price: null,
   usable: { yes: true },
 });
-const wish = (asked: string, rules: Rules): ModelWish & { readonly asked: string } => ({
+const wish = (asked: string, rules: Rules): ModelRequest & { readonly asked: string } => ({
   asked,
   role: 'finder',
   fallbacks: ['haiku-4.5', 'sonnet-4.5'],
@@ -75,6 +73,19 @@ describe('an explanation', () => {
       ],
       used: HAIKU,
     });
+  });
+
+  it("of a person's own rule names its layer and its line", () => {
+    const from = {
+      rule: 'enforcement.deniedModels: [opus-4.5]',
+      layer: 'user',
+      file: '/home/ada/config.yml',
+      line: 3,
+    } as const;
+    const rules = someRules({ deniedModels: [{ written: 'opus-4.5', pattern: OPUS, from }] });
+    expect(explainModel(wish('opus-4.5', rules)).change).toEqual([
+      'take "opus-4.5" out of enforcement.deniedModels (user, /home/ada/config.yml:3)',
+    ]);
   });
 
   it('of a model that several rules forbid says that all would have to change', () => {

@@ -275,6 +275,37 @@ describe('the git tool', () => {
     expect(log).not.toContain('KEY=');
   });
 
+  it('shows no content of a file by its id or by a tag of it, and commits by each of their names', async () => {
+    const folder = makeRepository({ '.env': 'KEY=old\n', 'a.txt': 'one\n' });
+    writeFiles(folder, { '.env': 'KEY=new\n', 'a.txt': 'two\n' });
+    commitAll(folder, 'Change both');
+    git(folder, 'tag', 'light', 'HEAD:.env');
+    git(folder, 'tag', '-a', '-m', 'a content', 'kept', 'HEAD:.env');
+    git(folder, 'tag', '-a', '-m', 'a tag of it', 'nested', 'kept');
+    git(folder, 'tag', '-a', '-m', 'a release', 'v1', 'HEAD');
+    const id = git(folder, 'rev-parse', 'HEAD:.env').trim();
+    const tools = workbench(folder);
+    const show = async (...refs: readonly string[]): Promise<string> =>
+      (await tools.use('git', { subcommand: refs.length > 1 ? 'diff' : 'show', refs })).text;
+    for (const ref of [
+      id,
+      id.slice(0, 9),
+      'light',
+      'kept',
+      'nested',
+      'refs/tags/kept',
+      'kept^{}',
+      'kept^{tag}',
+      'kept^0',
+    ])
+      expect(await show(ref), ref).not.toContain('KEY=');
+    expect(await show('light', 'HEAD~1:a.txt')).not.toContain('KEY=');
+    for (const ref of ['HEAD', 'v1', '@', 'HEAD^!', 'HEAD^-', 'HEAD~1..', 'v1^{commit}', ':/Change'])
+      expect(await show(ref), ref).toContain('+two');
+    expect(await show('HEAD~1...v1', 'HEAD')).not.toContain('KEY=');
+    expect(await show('HEAD:a.txt')).toBe('two');
+  });
+
   it('leaves the index as it was', async () => {
     const { folder } = trap();
     const before = readFileSync(path.join(folder, '.git/index'));

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { isAlive, leftByDead, ownMark } from '../../../src/tools/paths/process-mark.ts';
+import { isAlive, leftByDead, ownMark } from '../../../src/tools/paths/root.ts';
 import { makeFolder } from '../../support/repos.ts';
 
-const MODULE = path.resolve(import.meta.dirname, '../../../src/tools/paths/process-mark.ts');
+const MODULE = path.resolve(import.meta.dirname, '../../../src/tools/paths/root.ts');
 
 /** The mark of a process that has ended. */
 function deadMark(): string {

@@ -3,12 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { freshFile, sweepFreshFiles } from '../../../src/tools/process/fresh-files.ts';
-import { openTools } from '../../../src/tools/tools.ts';
+import { freshFile, sweepFreshFiles } from '../../../src/tools/process/kept-folders.ts';
+import { openTools } from '../../../src/tools/index.ts';
 import { freshFolder, makeFolder } from '../../support/repos.ts';
 import { workbench } from '../workbench.ts';
 
-const MODULE = path.resolve(import.meta.dirname, '../../../src/tools/process/fresh-files.ts');
+const MODULE = path.resolve(import.meta.dirname, '../../../src/tools/process/kept-folders.ts');
 
 /** Another process begins to write a file in `folder`, and is killed. */
 function killedWrite(stateDir: string, folder: string): void {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRepository } from '../../../src/tools/tools.ts';
+import { openRepository } from '../../../src/tools/index.ts';
 import { git, makeFolder, makeRepository } from '../../support/repos.ts';
 import { rootOf } from '../workbench.ts';
 import { needs } from '../../support/needs.ts';

@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRepository } from '../../../src/tools/tools.ts';
-import { commitAll, freshFolder, git, makeFolder, makeRepository } from '../../support/repos.ts';
+import { openRepository } from '../../../src/tools/index.ts';
+import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../../support/repos.ts';
 import { rootOf } from '../workbench.ts';
 import { needs } from '../../support/needs.ts';
 
@@ -52,7 +52,7 @@ describe('facts of a repository', () => {
         { path: 'py/', files: 1, inside: ['test_tree.py'] },
         { path: 'test/', files: 1, inside: ['tree.test.ts'] },
       ],
-      git: { branch: 'main', commits: ['Begin'] },
+      git: { branch: 'main', commits: ['Begin'], changed: 0 },
       tests: { count: 3, some: ['java/TreeTest.java', 'py/test_tree.py', 'test/tree.test.ts'] },
     });
   });
@@ -103,7 +103,8 @@ describe('facts of a repository', () => {
   it('name no branch where the head is on none, and no commit where there is none', async () => {
     const folder = makeRepository();
     git(folder, 'checkout', '--quiet', '--detach');
-    expect((await factsOf(folder)).git).toEqual({ branch: '(none)', commits: ['Begin'] });
+    writeFiles(folder, { 'a.txt': 'changed\n', 'new/b.txt': 'untracked\n' });
+    expect((await factsOf(folder)).git).toEqual({ branch: '(none)', commits: ['Begin'], changed: 2 });
     const empty = freshFolder();
     git(empty, 'init', '--quiet');
     expect((await factsOf(empty)).git).toBe(undefined);

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { toolEnvironment } from '../../../src/tools/process/environment.ts';
-import { openSandbox, type Sandbox } from '../../../src/tools/tools.ts';
+import { openSandbox, type Sandbox } from '../../../src/tools/index.ts';
 import { runProgram } from '../../../src/tools/process/run-program.ts';
-import { runBoxed } from '../../../src/tools/sandbox/run.ts';
+import { runSandboxed } from '../../../src/tools/sandbox/sandbox.ts';
 import { isRoot } from '../../support/boxes.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mimir-tests-')));
@@ -48,7 +48,7 @@ it.runIf(isRoot)('E02: the box of root stands, whatever sockets other users have
   chownSync(theirs, 65534, 65534);
   const sandbox = await openSandbox({ ...place, environment: toolEnvironment(place.root) });
   const spec = { box: 'read-only', file: '/bin/ls', args: [theirs], cwd: place.root, env: {} } as const;
-  const ended = await runBoxed(sandbox, spec, { timeLimit: 60_000 });
+  const ended = await runSandboxed(sandbox, spec, { timeLimit: 60_000 });
   await new Promise((resolve) => server.close(resolve));
   rmSync(theirs, { recursive: true, force: true });
   expect(sandbox.state).toEqual({ is: 'bubblewrap' });
@@ -72,9 +72,9 @@ it('E04: a box is planned anew when something that it covers has gone before it 
     },
   });
   const spec = { box: 'read-only', file: '/bin/bash', args: ['-c', 'echo ran'], cwd: place.root, env } as const;
-  const ended = await runBoxed(vanishing(1), spec, { timeLimit: 60_000 });
+  const ended = await runSandboxed(vanishing(1), spec, { timeLimit: 60_000 });
   expect({ is: ended.is, stdout: ended.stdout, wraps }).toEqual({ is: 'exited', stdout: 'ran\n', wraps: 2 });
   wraps = 0;
-  const refused = await runBoxed(vanishing(9), spec, { timeLimit: 60_000 });
+  const refused = await runSandboxed(vanishing(9), spec, { timeLimit: 60_000 });
   expect({ is: refused.is, stdout: refused.stdout, wraps }).toEqual({ is: 'not boxed', stdout: '', wraps: 2 });
 });

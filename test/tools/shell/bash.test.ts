@@ -23,11 +23,11 @@ describe('the bash tool', () => {
   it('refuses to run where a box was promised: there is none yet', async () => {
     const folder = makeFolder();
     for (const box of ['read-only', 'read-write'] as const) {
-      const run = await workbench(folder).use('bash', { command: 'touch made' }, { box });
+      const run = await workbench(folder).use('bash', { command: 'touch made' }, { sandbox: box });
       expect(run).toEqual({
         ok: false,
         text: `not run: the sandbox could not start this: not probed`,
-        unboxed: true,
+        unsandboxedCommand: true,
       });
     }
     expect(existsSync(path.join(folder, 'made'))).toBe(false);

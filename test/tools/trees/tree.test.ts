@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../../../src/domain/result.ts';
 import type { TreePort } from '../../../src/ports/tree.ts';
-import { openTrees } from '../../../src/tools/tools.ts';
+import { openTrees } from '../../../src/tools/index.ts';
 import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../../support/repos.ts';
 import { rootOf } from '../workbench.ts';
 import { needs } from '../../support/needs.ts';

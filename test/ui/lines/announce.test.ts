@@ -3,11 +3,10 @@ import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { fold } from '../../../src/events/fold.ts';
-import type { RunState } from '../../../src/events/state.ts';
-import { EMPTY } from '../../../src/events/state.ts';
-import { blockers, otherNumbers, standing } from '../../../src/ui/lines/words/agents.ts';
-import { Announcer } from '../../../src/ui/lines/announce.ts';
-import type { Verbosity } from '../../../src/ui/lines/memory.ts';
+import { EMPTY, type RunState } from '../../../src/events/state.ts';
+import { blockers, otherNumbers, statusOf } from '../../../src/ui/lines/agents.ts';
+import { Announcer } from '../../../src/ui/lines/run.ts';
+import type { Verbosity } from '../../../src/ui/lines/command.ts';
 import { AgentId } from '../../../src/domain/ids.ts';
 import { begun, midRun, runs, START, uses } from '../../support/recorded-run.ts';
 
@@ -31,7 +30,7 @@ class Listener {
     for (const event of events) {
       this.now = Date.parse(event.time);
       this.state = fold(this.state, event);
-      this.#announcer.hear(event, this.state);
+      this.#announcer.announce(event, this.state);
     }
     return this;
   }
@@ -114,6 +113,6 @@ describe('where an agent stands', () => {
     agents.set(four.id, { ...four, status: 'pending', runningSince: null });
     const state = { ...listener.state, agents };
     expect(blockers(state, six)).toEqual(['2 librarian failed']);
-    expect(standing(state, six, listener.now)).toBe('can never run as it is: 2 librarian failed');
+    expect(statusOf(state, six, listener.now)).toBe('can never run: 2 librarian failed');
   });
 });

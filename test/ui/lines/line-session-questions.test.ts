@@ -1,8 +1,7 @@
 /** Line mode with a person at it: questions of agents, and the end of a run. */
-import { WITHOUT_SANDBOX } from '../../../src/app/views/unsandboxed.ts';
+import { WITHOUT_SANDBOX } from '../../../src/app/views/questions/question.ts';
 import { describe, expect, it } from 'vitest';
-import { approval, asks, finished, midRun } from '../../support/recorded-run.ts';
-import type { Recording } from '../../support/recorded-run.ts';
+import { approval, asks, finished, midRun, type Recording } from '../../support/recorded-run.ts';
 import { typist } from '../../support/typist.ts';
 
 describe('a question in lines', () => {
@@ -11,15 +10,15 @@ describe('a question in lines', () => {
   it('interrupts with who, role, task, the action and numbered answers, and the prompt says what is answered', async () => {
     const person = await typist(asked({ same: 's' }).events);
     const said = person.said.slice(person.said.indexOf('\nnpm test'));
-    expect(said.map((line) => line.replace(/waits [\dm ]+s:/, 'waits:'))).toEqual([
+    expect(said.map((line) => line.replace(/waiting [\dm ]+s:/, 'waiting:'))).toEqual([
       '\nnpm test',
-      '  ROOT::S4, #4 refactoring, role refactoring, waits: Move rotation into TokenStore',
+      '  ROOT::S4, #4 refactoring, role refactoring, waiting: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
       `  UNSANDBOXED: ${WITHOUT_SANDBOX}`,
       '  | npm test -- refresh --repeat 50',
       '  1 line, 31 characters',
       '  1  y  allow once',
-      '  2  this command: exactly this command, whichever agent asks, until this session ends',
+      '  2  this command: exactly this command, any agent, this session',
       '  4  n  deny',
       '  5  deny, say why: 5 or n, and words',
     ]);
@@ -40,10 +39,10 @@ describe('a question in lines', () => {
 
   it('leaves all commands there, and takes neither Enter nor other words for an answer (F04)', async () => {
     const person = await typist(asked().events);
-    expect((await person.hears(''))[0]).toMatch(/1 question waits for you\.$/);
+    expect((await person.hears(''))[0]).toMatch(/1 open question\.$/);
     expect((await person.hears('show 4'))[0]).toMatch(/^4 refactoring: waiting, asks you/);
     expect(await person.hears('sure')).toEqual([
-      'That is no answer, and no command: the question waits. Question 1, #4 refactoring: allow it? 1, 4, 5, y or n?',
+      'That is not an answer or a command; the question is still open. Question 1, #4 refactoring: allow it? 1, 4, 5, y or n?',
     ]);
     await person.types('interrupt 3');
     expect(person.commands).toEqual([{ do: 'interrupt', agent: 'ROOT::S3' }]);
@@ -53,12 +52,12 @@ describe('a question in lines', () => {
     const person = await typist(asked().events);
     await person.typesSince(0, 'y');
     expect(person.commands).toEqual([]);
-    expect(person.said.at(-1)).toMatch(/^That was begun before the question was said/);
+    expect(person.said.at(-1)).toMatch(/^That was begun before the question was/);
   });
 
   it('takes no line for an answer that comes as fast as a held key repeats (S1)', async () => {
     const person = await typist(asked().events, { terminal: true });
-    const { since } = person.session.questions;
+    const { printedAt: since } = person.session.questions;
     await person.typesSince(since + 132, '1');
     expect(person.commands).toEqual([]);
     expect(person.said.at(-1)).toMatch(/^That came as fast as a held key repeats/);
@@ -95,8 +94,8 @@ describe('the end of a run in lines', () => {
     expect((await person.hears('compare'))[0]).toMatch(
       /^1 finder, completed: estimated 10k tokens, \$0\.0500, 30s; took /,
     );
-    expect(await person.hears('export pdf')).toEqual(['"pdf" is no format: expected md, json or html.']);
-    expect(await person.hears('interrupt 3')).toEqual(['Interrupt is for a run that goes on: nothing was done.']);
+    expect(await person.hears('export pdf')).toEqual(['"pdf" is not a format: expected md, json or html.']);
+    expect(await person.hears('interrupt 3')).toEqual(['Interrupt is for an active run. Nothing was done.']);
     await person.types('new', 'Another task');
     expect(person.run.begun).toEqual(['task', 'Another task']);
   });

@@ -1,52 +1,39 @@
-/** Line mode and the process of a run: gone before the end of the run, or behind it. */
+/** Line mode and the process of a run: gone before the end of the run, or after it. */
+import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { fail } from '../../../src/domain/result.ts';
-import { foldAll } from '../../../src/events/fold.ts';
-import type { RunState } from '../../../src/events/state.ts';
-import { LineCarrying } from '../../../src/ui/lines/run-ownership.ts';
+import type { MimirEvent } from '../../../src/events/event.ts';
+import { LineRun } from '../../../src/ui/lines/run.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { finished, midRun } from '../../support/recorded-run.ts';
 
-const AT_WORK = foldAll(midRun().events);
-const ENDED = foldAll(finished().events);
-
-/** A process that is gone while events of its run are still to be read; what stands in them then. */
-async function goneBefore(last: RunState): Promise<{ readonly said: readonly string[]; readonly lost: boolean }> {
-  const said: string[] = [];
-  let state = AT_WORK;
-  const carrying = new LineCarrying({
-    detach: () => Promise.resolve(fail({ text: 'not here' })),
-    state: () => state,
-    say: (...lines) => void said.push(...lines),
-    refuse: (line) => void said.push(line),
-    ask: () => Promise.resolve(null),
-    leave: () => {},
-  });
-  const begun = await fakeRun().lobby.start('task');
+/** The losses that are reported when a process is gone while events of its run are still to be read. */
+async function lossesOf(events: readonly MimirEvent[]): Promise<readonly string[]> {
+  const begun = await fakeRun().projectService.start('task');
   if (!begun.ok) throw new Error('not begun');
-  const [process, events] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
-  carrying.follow({ ...begun.value, lost: process.promise }, events.promise);
+  const [process, rest] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+  const print = { say: () => {}, paint: new Chalk({ level: 0 }), now: () => 0, verbosity: () => 'quiet' as const };
+  const losses: string[] = [];
+  async function* late(): AsyncGenerator<MimirEvent> {
+    await rest.promise;
+    yield* events;
+  }
+  const controls = { ...begun.value, lost: process.promise, events: late };
+  const run = new LineRun(controls, print, { lost: (why) => void losses.push(why) });
   process.resolve('its process has ended');
   await process.promise;
-  expect(said).toEqual([]);
-  state = last;
-  events.resolve();
+  expect(losses).toEqual([]);
+  rest.resolve();
+  await run.ended;
   await new Promise((resolve) => void setImmediate(resolve));
-  return { said, lost: carrying.isLost };
+  return losses;
 }
 
 describe('a run of another process', () => {
   it('was not lost when its end was only still to be read', async () => {
-    expect(await goneBefore(ENDED)).toEqual({ said: [], lost: false });
+    expect(await lossesOf(finished().events)).toEqual([]);
   });
 
   it('was lost when it never told of its end', async () => {
-    expect(await goneBefore(AT_WORK)).toEqual({
-      said: [
-        'The run stands still: its process has ended',
-        'Nothing that it recorded is lost. here goes on with it in this process, quit leaves.',
-      ],
-      lost: true,
-    });
+    expect(await lossesOf(midRun().events)).toEqual(['its process has ended']);
   });
 });

@@ -1,13 +1,16 @@
 /** Line mode with a person at it: what each typed line leads to, from the start to the end of a run. */
 import { describe, expect, it, vi } from 'vitest';
-import { COMMIT_REQUEST } from '../../../src/app/actions/message-main.ts';
+import { COMMIT_REQUEST } from '../../../src/app/actions/message.ts';
 import type { EventBody, MimirEvent } from '../../../src/events/event.ts';
-import { fail, ok } from '../../../src/domain/result.ts';
+import { AgentId } from '../../../src/domain/ids.ts';
+import { fail, ok, type Result } from '../../../src/domain/result.ts';
 import { foldAll } from '../../../src/events/fold.ts';
+import type { PlanPreview } from '../../../src/ports/controls.ts';
 import { LOBBY } from '../../support/fake-run.ts';
 import { RACE } from '../../support/plans.ts';
 import { finished, midRun, planned, Recording, SESSION, started } from '../../support/recorded-run.ts';
 import { typist } from '../../support/typist.ts';
+import { until } from '../../support/until.ts';
 
 const proposal = (): Recording => planned(started(new Recording()));
 
@@ -58,17 +61,17 @@ describe('the start in lines', () => {
       'Suggestions:',
       '1. Review this repository',
       '2. Find dead code',
-      'Type a task; a number begins a suggestion; templates lists kept plans; help lists the commands; quit leaves.',
+      'Type a task; a number plans a suggestion; templates lists templates; help lists the commands; quit quits.',
     ]);
     expect(await person.hears('templates')).toEqual([
-      '1. audit: look at one module, 3 tasks; asks for module (.mimir/plans/audit.yml)',
+      '1. audit: look at one module, 3 tasks; variables: module (.mimir/plans/audit.yml)',
     ]);
   });
 
   it('begins nothing for a slip of a command', async () => {
     const person = await typist(null, { info });
     expect(await person.hears('sesions')).toEqual([
-      'There is no command "sesions": did you mean sessions? Nothing was done. A task of this one word: task sesions.',
+      'Unknown command "sesions". Did you mean sessions? Nothing was done. A task of this one word: task sesions.',
     ]);
     expect(person.run.begun).toEqual([]);
   });
@@ -100,7 +103,7 @@ describe('a plan in lines', () => {
     const person = await typist(proposal().events, { changes: edited() });
     await person.types(line);
     expect(person.commands).toEqual([{ do: 'edit plan', edit }]);
-    expect(person.said.at(-1)).toMatch(/^#1 finder: description changed\. Now .*; plan says all of it\.$/);
+    expect(person.said.at(-1)).toMatch(/^#1 finder: description changed\. Now .*; plan shows all of it\.$/);
   });
 
   it('asks for what a split and a new task need', async () => {
@@ -115,7 +118,7 @@ describe('a plan in lines', () => {
 
   it('names first what depends on a task that is dropped, and keeps it without a yes', async () => {
     const person = await typist(proposal().events, { changes: edited() });
-    expect(await person.hears('drop 3')).toEqual(['5 tester will need what it needed instead.']);
+    expect(await person.hears('drop 3')).toEqual(['1 task depends on it and will depend on what it needs: 5 tester.']);
     await person.types('no');
     expect(person.commands).toEqual([]);
   });
@@ -146,19 +149,19 @@ describe('a plan in lines', () => {
     const person = await typist(proposal().events);
     await person.typesSince(0, '');
     expect(person.commands).toEqual([]);
-    expect(person.said.at(-1)).toBe('That was begun before the plan was said, so it answers nothing: type it again.');
+    expect(person.said.at(-1)).toBe('That was begun before the plan was printed, so it is ignored: type it again.');
   });
 
   it('says what is near, and cancels nothing for a slip', async () => {
     const person = await typist(proposal().events);
     expect(await person.hears('modle 1 o3')).toEqual([
-      'There is no command "modle": did you mean model? Nothing was done.',
+      'Unknown command "modle". Did you mean model? Nothing was done.',
     ]);
     expect(await person.hears('model 9 o3')).toEqual(['There is no task 9: tasks are numbered 1 to 6.']);
     expect(await person.hears('budget 1 lots')).toEqual([
-      '"lots" is no limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m.',
+      '"lots" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m.',
     ]);
-    expect(await person.hears('budget 1 5 000')).toEqual(['"000" sets a second time what another word sets already.']);
+    expect(await person.hears('budget 1 5 000')).toEqual(['"000" sets the same limit again.']);
     expect(person.commands).toEqual([]);
   });
 
@@ -175,9 +178,7 @@ describe('a run in lines', () => {
     ['message 3 now stop there', { do: 'message', to: 'ROOT::S3', text: 'stop there', delivery: 'urgent' }],
     ['message all later be brief', { do: 'message', to: 'all', text: 'be brief', delivery: 'sequential' }],
     ['interrupt 3', { do: 'interrupt', agent: 'ROOT::S3' }],
-    ['resume 3', { do: 'resume', agent: 'ROOT::S3' }],
     ['retry #2', { do: 'retry', agent: 'ROOT::S2' }],
-    ['skip 6', { do: 'skip', agent: 'ROOT::S6' }],
     ['interrupt 4.1', { do: 'interrupt', agent: 'ROOT::S4::S1' }],
     ['model oracle sonnet-4.5', { do: 'set model', agent: 'ROOT::S3', model: 'sonnet-4.5' }],
     ['budget 3 50k', { do: 'set budget', agent: 'ROOT::S3', budget: { maxTokens: 50_000 } }],
@@ -188,7 +189,19 @@ describe('a run in lines', () => {
     expect(person.commands).toEqual([command]);
   });
 
+  it('resumes an agent only after an interruption', async () => {
+    const log = midRun();
+    const running = await typist(log.events);
+    expect(await running.hears('resume 3')).toEqual(['Oracle is not interrupted.']);
+    const agent = AgentId.parse('ROOT::S3');
+    log.at(200, { type: 'agent.status', agent, status: 'interrupted', reason: 'by you' });
+    const interrupted = await typist(log.events);
+    await interrupted.types('resume 3');
+    expect([running.commands, interrupted.commands]).toEqual([[], [{ do: 'resume', agent }]]);
+  });
+
   it.each([
+    ['skip 6', 'yes', { do: 'skip', agent: 'ROOT::S6' }],
     ['kill 4', 'yes', { do: 'kill', agent: 'ROOT::S4' }],
     ['stop', 'kill', { do: 'stop run', reason: 'stopped by the person' }],
     ['mode human', 'yes', { do: 'set mode', mode: 'human' }],
@@ -203,7 +216,7 @@ describe('a run in lines', () => {
   it('says how it stands with Enter', async () => {
     const person = await typist(midRun().events);
     expect((await person.hears('')).map((line) => line.replace(/, [\dm s]+, /, ', TIME, '))).toEqual([
-      '3 running, 2 queued (4 at once), 1 completed, 1 failed, TIME, $0.3278 of $2.00, nobody asks.',
+      '3 running, 2 queued (4 at once), 1 completed, 1 failed, TIME, $0.3278 of $2.00, no open questions.',
     ]);
   });
 
@@ -230,13 +243,13 @@ describe('a run in lines', () => {
   it('says who waits for whom', async () => {
     const person = await typist(midRun().events);
     expect(await person.hears('graph')).toEqual([
-      '1 finder, completed; needs nothing; unlocks 3 oracle and 4 refactoring.',
-      '2 librarian, failed (provider refused the request (400)); needs nothing; unlocks 4 refactoring.',
-      '3 oracle, running; needs 1 finder (completed); unlocks 5 tester.',
-      '4 refactoring, running; needs 1 finder (completed) and 2 librarian (failed); unlocks 6 reviewer.',
-      '4.1 finder 2, running; needs nothing.',
-      '5 tester, queued, waits for 3 oracle; needs 3 oracle (running).',
-      '6 reviewer, queued, waits for 4 refactoring; needs 4 refactoring (running).',
+      '1 finder, completed; depends on none; blocks 3 oracle and 4 refactoring.',
+      '2 librarian, failed (provider refused the request (400)); depends on none; blocks 4 refactoring.',
+      '3 oracle, running; depends on 1 finder (completed); blocks 5 tester.',
+      '4 refactoring, running; depends on 1 finder (completed) and 2 librarian (failed); blocks 6 reviewer.',
+      '4.1 finder 2, running; depends on none.',
+      '5 tester, queued, waiting for 3 oracle; depends on 3 oracle (running).',
+      '6 reviewer, queued, waiting for 4 refactoring; depends on 4 refactoring (running).',
     ]);
   });
 
@@ -256,7 +269,7 @@ describe('a run in lines', () => {
     expect(await person.hears('show 9')).toEqual(['There is no agent 9: numbers are 1, 2, 3, 4, 4.1, 5 or 6.']);
     expect((await person.hears('show finder'))[0]).toMatch(/^1 finder: completed/);
     expect(await person.hears('show 1 looks')).toEqual([
-      '"looks" is no part of an agent: expected transcript, full, todos, tools, diffs, messages or costs.',
+      '"looks" is not a part of an agent: expected transcript, full, todos, tools, diffs, messages or costs.',
     ]);
   });
 
@@ -266,14 +279,16 @@ describe('a run in lines', () => {
     expect(await person.hears('log errors')).toEqual([
       expect.stringMatching(/ error 2 librarian: .*provider refused the request/),
     ]);
-    expect(await person.hears('log many')).toEqual(['"many" is no number of lines: expected one, warnings or errors.']);
+    expect(await person.hears('log many')).toEqual([
+      '"many" is not valid: expected a number of lines, warnings or errors.',
+    ]);
   });
 
   it('says the next agent that needs the person, one after the other', async () => {
     const person = await typist(midRun().events);
     expect(await person.hears('attention')).toEqual([
       expect.stringMatching(/^1 of 1: 2 librarian: failed/),
-      'retry 2 tries it again, show 2 says more.',
+      'retry 2 retries it, show 2 shows details.',
     ]);
   });
 
@@ -291,6 +306,18 @@ describe('a run in lines', () => {
     expect(person.commands).toEqual([{ do: 'amend plan', edits, base: 'd1', digest: 'd9' }]);
   });
 
+  it('says after a second that the run has not yet said what a change would do', async () => {
+    const person = await typist(midRun().events);
+    const answer = Promise.withResolvers<Result<PlanPreview, string>>();
+    person.run.previewPlan(() => answer.promise);
+    const typed = person.types('drop 5');
+    await until(() => person.said.includes('mimir: the run has not said yet what this would do'));
+    answer.resolve(fail('#5 tester has begun'));
+    await typed;
+    expect(person.said.at(-1)).toBe('Not changed: #5 tester has begun.');
+    expect(person.commands).toEqual([]);
+  });
+
   it('says why a plan that runs can not be changed', async () => {
     const person = await typist(midRun().events);
     person.run.previewPlan(() => fail('#5 tester has begun'));
@@ -301,8 +328,10 @@ describe('a run in lines', () => {
 describe('the end of a run in lines', () => {
   it('has main commit the changes when it is asked to, and by no other words', async () => {
     const person = await typist(finished().events);
-    const resume = vi.spyOn(person.run.lobby, 'resume');
-    expect(await person.hears('commit off')).toEqual(['The run has ended: commit alone has main commit its changes.']);
+    const resume = vi.spyOn(person.run.projectService, 'resume');
+    expect(await person.hears('commit off')).toEqual([
+      'The run has ended: type commit alone to let main commit its changes.',
+    ]);
     expect(resume).not.toHaveBeenCalled();
     await person.types('commit');
     expect(resume.mock.calls).toEqual([[SESSION, COMMIT_REQUEST]]);

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { fold } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import { waitingSaid } from '../../../src/ui/lines/follow.ts';
+import { pendingPrinter } from '../../../src/ui/lines/follow.ts';
 import { approval, asks, created, planned, Recording, runs, SESSION, started } from '../../support/recorded-run.ts';
 
 function saidOf(events: readonly MimirEvent[]): readonly string[] {
   const said: string[] = [];
-  const waits = waitingSaid(SESSION, { say: (line) => void said.push(line), paint: new Chalk({ level: 0 }) });
+  const waits = pendingPrinter(SESSION, { say: (line) => void said.push(line), paint: new Chalk({ level: 0 }) });
   let state = EMPTY;
   for (const event of events) waits((state = fold(state, event)));
   return said;
@@ -20,7 +20,7 @@ const WHERE = 'answer it in a terminal: mimir attach run-7f3a';
 describe('what waits for a person', () => {
   it('is said of a plan once, however often that is proposed anew', () => {
     const log = planned(planned(started(new Recording())));
-    expect(saidOf(log.events)).toEqual([`The plan waits for you; ${WHERE}`]);
+    expect(saidOf(log.events)).toEqual([`The plan waits for approval; ${WHERE}`]);
   });
 
   it('is said of each question once, with who asks and what', () => {

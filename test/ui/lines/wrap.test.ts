@@ -23,8 +23,8 @@ describe('a line in a terminal', () => {
   });
 
   it('keeps commands and long words whole, and leaves those to the terminal that are wider than it', () => {
-    expect(rows('The run goes on: mimir attach a89p9a comes back', 32)).toEqual([
-      'The run goes on:',
+    expect(rows('The run continues: mimir attach a89p9a comes back', 32)).toEqual([
+      'The run continues:',
       '  mimir attach a89p9a comes back',
     ]);
     expect(rows('Say (`mimir send oracle x`) to it', 26)).toEqual(['Say', '  (`mimir send oracle x`)', '  to it']);

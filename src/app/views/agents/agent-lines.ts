@@ -1,16 +1,13 @@
-/** Agents in the order of the screen, and the few words that several panes say about one. */
+/** The order of agents on the screen, sums over an agent's descendants, and short texts and predicates about one agent that several panes need. */
 import type { ModelChoice } from '../../../domain/agents/agent.ts';
-import { depthOf, fromMicro, parentOf, ROOT, toMicro } from '../../../domain/ids.ts';
-import type { AgentId, Usd } from '../../../domain/ids.ts';
-import { isFinal } from '../../../events/queries.ts';
-import type { Spawned } from '../../../events/event.ts';
-import type { AgentState, RunState } from '../../../events/state.ts';
+import { type AgentId, depthOf, fromMicro, parentOf, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import type { Todo } from '../../../domain/turn.ts';
-import { ALIASES } from '../../../policy/aliases.ts';
-import { counted } from '../text/format.ts';
+import { type AgentState, isFinal, type RunState, type Spawned, tokensOfAgent } from '../../../events/index.ts';
+import { ALIASES } from '../../../policy/index.ts';
+import { plural, formatTokens } from '../text/format.ts';
 import { toLabel } from '../text/sanitise.ts';
 
-/** ROOT first, then its children in their order, each followed by its own children. */
+/** All agents: ROOT first, then its children in order, each followed by its own children. */
 export function inOrder(state: RunState): readonly AgentState[] {
   const known = ORDER.get(state.agents);
   if (known) return known;
@@ -29,19 +26,19 @@ export function inOrder(state: RunState): readonly AgentState[] {
   return out;
 }
 
-/** The order changes only with the map, and several panes ask for it in each frame. */
+/** Cached per map of agents, since several panes ask for the order in each frame. */
 const ORDER = new WeakMap<RunState['agents'], readonly AgentState[]>();
 
-/** An agent with all below it. */
+/** Sums over an agent and its descendants. */
 export interface Subtree {
-  /** How many are below it. */
+  /** The number of descendants. */
   readonly below: number;
-  /** Of all of them and of itself. */
+  /** The cost of the agent and its descendants, in US dollars. */
   readonly cost: Usd;
   readonly priced: boolean;
 }
 
-/** What an agent and those below it come to; summed up once for each state of the agents. */
+/** The sums of an agent and its descendants, cached per map of agents. */
 export function subtreeOf(state: RunState, agent: AgentState): Subtree {
   const known = SUBTREES.get(state.agents) ?? sumSubtrees(state);
   SUBTREES.set(state.agents, known);
@@ -50,7 +47,7 @@ export function subtreeOf(state: RunState, agent: AgentState): Subtree {
 
 const SUBTREES = new WeakMap<RunState['agents'], ReadonlyMap<AgentId, Subtree>>();
 
-/** Children stand behind their parents, so that from the end each is summed up before it is added. */
+/** Parents precede children in `inOrder`, so that the reverse order visits each child before its parent. */
 function sumSubtrees(state: RunState): ReadonlyMap<AgentId, Subtree> {
   const sums = new Map<AgentId, { below: number; micro: number; priced: boolean }>();
   for (const { id, parent, cost, priced } of inOrder(state).toReversed()) {
@@ -68,43 +65,43 @@ function sumSubtrees(state: RunState): ReadonlyMap<AgentId, Subtree> {
   return new Map([...sums].map(([id, { below, micro, priced }]) => [id, { below, cost: fromMicro(micro), priced }]));
 }
 
-/** How far a card is indented: what the plan made stands at the edge, its sub-agents deeper. */
+/** The indentation of an agent's card: 0 for tasks of the plan, 1 for their children, and so on. */
 export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent.id) - 1);
 
-/** `#4`, `#4.1`; empty for ROOT. */
+/** The number of an agent: `#4`, `#4.1`; empty for ROOT. */
 const numberOf = (agent: AgentId): string =>
   agent === ROOT ? '' : `#${agent.replace(/^ROOT::S/, '').replaceAll('::S', '.')}`;
 
-/** `#1 finder`, as dependencies are written. */
+/** Number and name: `#1 finder`. */
 export function labelOf(state: RunState, agent: AgentId): string {
   const found = state.agents.get(agent);
   return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();
 }
 
-/** `you`, `finder 2`: who spawned a child. */
-export const whoSpawned = ({ by }: Spawned, { agents }: RunState): string =>
+/** The name of the agent that spawned a child, or `you`. */
+export const spawnerName = ({ by }: Spawned, { agents }: RunState): string =>
   by === 'person' ? 'you' : toLabel(agents.get(by)?.name ?? by);
 
-/** Why nobody reads a message to this agent any more, in words behind its name; null where somebody does. */
-export function closedWords({ outcome, forced, call }: AgentState): string | null {
+/** Why the agent reads no more messages, as a predicate after its name; null if it does. */
+export function closedReason({ outcome, forced, call }: AgentState): string | null {
   if (outcome === null) return null;
   if (outcome === 'killed' || outcome === 'abandoned' || outcome === 'skipped')
-    return `was ${outcome}, and reads no messages any more`;
-  return forced !== null || call !== null ? 'has finished, and reads no messages any more' : null;
+    return `was ${outcome} and no longer reads messages`;
+  return forced !== null || call !== null ? 'has finished and no longer reads messages' : null;
 }
 
-/** Its own list; of main, which writes none, the steps of the run: plan, the agents, the report. */
+/** The agent's todo list; for main, which keeps none, the steps of the run: plan, run, merge. */
 export function todosOf(state: RunState, agent: AgentState): readonly Todo[] {
   if (agent.id !== ROOT || agent.todos.length > 0 || state.plan === null) return agent.todos;
-  const many = counted(state.plan.tasks.length, 'agent');
+  const many = plural(state.plan.tasks.length, 'agent');
   const at = agent.outcome === 'completed' || agent.outcome === 'partial' ? 3 : STEPS[state.phase];
-  return ['Plan', `Run ${many}`, 'Merge what they found'].map((description, index) => ({
+  return ['Plan', `Run ${many}`, 'Merge results'].map((description, index) => ({
     description,
     status: index < at ? 'completed' : index === at && agent.outcome === null ? 'active' : 'pending',
   }));
 }
 
-/** How many of main's steps are done in each phase; a run that ended before its report stays at the agents. */
+/** The number of main's steps that are done in each phase. A run that ended before its report stays at the second. */
 const STEPS: Readonly<Record<RunState['phase'], number>> = {
   starting: 0,
   planning: 0,
@@ -114,46 +111,67 @@ const STEPS: Readonly<Record<RunState['phase'], number>> = {
   finished: 1,
 };
 
-/** A model as people call it: by its short name where it has one, else without the provider and the date of its release. */
+/** The short name of a model: its alias, otherwise its id without provider and release date. */
 export const modelName = (model: string): string =>
   SHORT.get(undated(model)) ?? undated(model.slice(model.indexOf('/') + 1));
 
 const undated = (model: string): string => model.replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '');
 
-/** The first alias of a model, whichever of its dated forms is named. */
+/** The first alias of each model, by the id without a date. */
 const SHORT: ReadonlyMap<string, string> = new Map([...ALIASES].reverse().map(([alias, id]) => [undated(id), alias]));
 
-/** The model that works, with the one asked for in front where they differ: `haiku-4.5 → offline`. */
+/** The model in use, after the requested one if they differ: `haiku-4.5 → offline`. */
 export const modelText = (model: ModelChoice, glyphs: { readonly arrow: string }): string =>
   model.because === null
     ? modelName(model.asked)
     : `${modelName(model.asked)} ${glyphs.arrow} ${modelName(model.used)}`;
 
-/** Calls of a model: the tries of one turn are one iteration, those that were lost come on top. */
+/** The number of model calls: the iterations and the attempts that failed. */
 export const callsOf = ({ iterations, lost }: AgentState): number => iterations + lost.calls;
 
-/** True when it was skipped, or its turn has not come: it has no numbers. */
+/** True if the agent was skipped or has not started yet, so that it has no figures. */
 export const neverRan = (agent: AgentState): boolean => agent.firstRunAt === null && agent.iterations === 0;
 
-/** True while it works, or waits in the midst of it. Whoever waits for a free slot does not. */
+/** True while the agent works or waits during its work; not while it waits for a free slot. */
 export const isAtWork = (agent: AgentState): boolean =>
   !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
 
-/** True of what a person can interrupt: also of who waits for a free slot. */
+/** True if a person can interrupt the agent, which includes waiting for a free slot. */
 export const isInterruptible = (agent: AgentState): boolean =>
   isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
 
-/** True when a person should look: it asks, failed, or was interrupted. */
+/** True if the run was stopped before the agent started. A resume queues it again, so it is shown as queued. */
+export const isStoppedInQueue = ({ status, outcome, endedBy, firstRunAt }: AgentState): boolean =>
+  status === 'interrupted' && outcome === null && endedBy?.is === 'run' && firstRunAt === null;
+
+/** True if the agent asks, failed or was interrupted. */
 export const wantsAttention = (state: RunState, agent: AgentState): boolean =>
   agent.status === 'failed' ||
-  agent.status === 'interrupted' ||
+  (agent.status === 'interrupted' && !isStoppedInQueue(agent)) ||
   state.approvals.some((approval) => approval.agent === agent.id);
 
-/** Does anything work right now? */
-export const someoneWorks = (state: RunState): boolean => [...state.agents.values()].some(isInterruptible);
+/** True if any agent can be interrupted. */
+export const hasRunningAgent = (state: RunState): boolean => [...state.agents.values()].some(isInterruptible);
 
-/** True when no language model answers: every screen says so. */
+/** True if the offline analyst answers instead of a language model. Every screen shows this. */
 export const isOffline = (provider: string): boolean => /^offline\b/i.test(provider);
 
-/** True when commands run without a sandbox: every screen says so. */
-export const isUnboxed = (sandbox: string): boolean => /^none\b/i.test(sandbox);
+/** True if commands run without a sandbox. Every screen shows this. */
+export const isUnsandboxed = (sandbox: string): boolean => /^none\b/i.test(sandbox);
+
+/**
+ * How little of a child's work its parent received: `child used 12.4k tokens, parent grew by 380 (counted)`. Null if
+ * the agent is no child of a call or has not returned.
+ */
+export function isolationText(child: AgentState, state: RunState): string | null {
+  const grew = contextGrowth(child, state);
+  return grew === null ? null : `child used ${formatTokens(tokensOfAgent(child))} tokens, parent grew by ${grew}`;
+}
+
+/** `380 (counted)`, `about 95 (estimated)` */
+function contextGrowth({ call, parent }: AgentState, { agents }: RunState): string | null {
+  const returned = parent === null ? undefined : agents.get(parent)?.returns?.find((one) => one.call === call);
+  if (returned === undefined) return null;
+  const many = formatTokens(returned.tokens);
+  return returned.by === 'provider' ? `${many} (counted)` : `about ${many} (estimated)`;
+}

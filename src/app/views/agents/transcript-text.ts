@@ -1,7 +1,11 @@
-/** An agent's transcript as a text for an editor or the clipboard: Markdown, with everything unfolded. */
-import type { AgentState, Block } from '../../../events/state.ts';
+/**
+ * Texts derived from an agent's blocks: a transcript for an editor, the last whole sentence of streamed text, and the
+ * files that its edits changed.
+ */
+import { factsOf } from '../../../domain/agents/tool-facts.ts';
+import type { AgentState, Block } from '../../../events/index.ts';
 
-/** Everything that an agent was told, said and did; empty where that is nothing. */
+/** The transcript of an agent as Markdown; empty if it has none. */
 export function transcriptText({ name, blocks }: AgentState, task: string): string {
   if (blocks.length === 0) return '';
   return `# ${name}: ${task.split('\n')[0] ?? ''}\n\n${blocks.map(section).join('\n\n')}\n`;
@@ -24,10 +28,94 @@ function section(block: Block): string {
   }
 }
 
-/** In a fence longer than any in it. */
+/** Uses a fence longer than any inside the text. */
 function fenced(text: string): readonly string[] {
   if (text.trim() === '') return [];
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([marks]) => marks.length));
   const fence = '`'.repeat(longest + 1);
   return [`${fence}\n${text.trimEnd()}\n${fence}`];
+}
+
+/** Matches lines that hold no sentence: a table row, a rule, a code fence, an empty list item. */
+const NO_SENTENCE = /^(?:\||[-=_*\s]*$|`{3}|~{3}|(?:[-*+]|\d+[.)])\s*$)/;
+const FENCE = /^\s*(?:`{3}|~{3})/;
+/** Only this many characters at the end are searched, because every frame asks. */
+const SEARCHED_LENGTH = 4000;
+
+/** The last whole sentence of a text that may still be streaming, without code and tables; empty if there is none yet. */
+export function lastSentence(text: string): string {
+  const lines = text.slice(-SEARCHED_LENGTH).split('\n');
+  const whole: string[] = [];
+  let inCode = false;
+  for (const [at, line] of lines.entries()) {
+    if (FENCE.test(line)) inCode = !inCode;
+    else if (!inCode && !NO_SENTENCE.test(line.trim())) whole.push(at < lines.length - 1 ? line : lastSentenceIn(line));
+  }
+  return whole.flatMap(sentencesOf).at(-1) ?? '';
+}
+
+/** The part of an unfinished line up to its last whole sentence. */
+const lastSentenceIn = (line: string): string => /^.*[\p{L}\p{N})\]"'`*][.!?:](?=\s|$)/u.exec(line)?.[0] ?? '';
+
+/** Sentences of at least two words: `1.` and `OK` carry no information. List markers are removed. */
+const sentencesOf = (line: string): readonly string[] =>
+  line
+    .trim()
+    .replace(/^(?:[-*+>]|\d+[.)]|#{1,6})\s+/, '')
+    .split(/(?<=[\p{L}\p{N})\]"'`*][.!?])\s+/u)
+    .filter((part) => /\S\s+\S/.test(part.trim()));
+
+export interface FileChange {
+  /** The path relative to the project. */
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  /** True if the first change created the file. */
+  readonly made: boolean;
+  /** The hunks of all changes in order, without the two header lines. */
+  readonly diff: string;
+}
+
+/**
+ * The files that the agent's edit tools changed, in order of the first change, from the diffs in their results. Long
+ * results are cut in the state, but their counts are exact. The list is cached per blocks.
+ */
+export function changesOf({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
+  const known = CHANGES.get(blocks);
+  if (known) return known;
+  const files = new Map<string, FileChange>();
+  for (const block of blocks) {
+    const change = changeOf(block);
+    if (change === null) continue;
+    const before = files.get(change.path);
+    files.set(change.path, before === undefined ? change : mergeChanges(before, change));
+  }
+  const all = [...files.values()];
+  CHANGES.set(blocks, all);
+  return all;
+}
+
+const CHANGES = new WeakMap<readonly Block[], readonly FileChange[]>();
+
+const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
+  path: a.path,
+  added: a.added + b.added,
+  removed: a.removed + b.removed,
+  made: a.made,
+  diff: `${a.diff}\n${b.diff}`,
+});
+
+/** The change of one block; null if it changed no file. */
+export function changeOf(block: Block): FileChange | null {
+  if (block.is !== 'tool' || block.ok !== true || factsOf(block.tool).writes !== true) return null;
+  const [first = '', ...rest] = block.output.trimEnd().split('\n');
+  const counts = /^(.*): \+(\d+) -(\d+) lines, digest now /.exec(first);
+  if (counts === null) return null;
+  return {
+    path: counts[1] ?? '',
+    added: Number(counts[2]),
+    removed: Number(counts[3]),
+    made: rest.some((line) => line === '--- /dev/null'),
+    diff: rest.filter((line) => !/^(?:--- (?:a\/|\/dev\/null)|\+\+\+ b\/)/.test(line)).join('\n'),
+  };
 }

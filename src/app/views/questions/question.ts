@@ -1,8 +1,17 @@
-/** A question to the person as the screen and line mode show it: which requests are one, how it is answered, what is said of it. */
-import type { ApprovalRequest } from '../../../events/event.ts';
-import type { Approval } from '../../../events/state.ts';
+/**
+ * Questions to the person, for the screen and line mode: which approvals form one question, its numbered answers,
+ * whether it is dangerous, and its text in rows.
+ */
+import { type AnswerScope, coveredWords, type GrantScope, programsText } from '../../../domain/agents/grant.ts';
+import type { Millis } from '../../../domain/ids.ts';
+import { jsonDigest } from '../../../domain/digest.ts';
+import type { Approval, ApprovalRequest, RunState, StandingGrant } from '../../../events/index.ts';
+import type { TrustQuestion } from '../../../ports/project-service.ts';
+import { plural } from '../text/format.ts';
+import { type Piece, splitMarked } from '../text/sanitise.ts';
+import { clusterWidth, graphemes } from '../text/width.ts';
 
-/** Approvals that one answer is for: the same action, word for word, asked by several agents; mostly a single one. */
+/** Approvals that one answer settles: the same action, word for word, requested by one or more agents. */
 export interface Question {
   readonly key: string;
   /** The oldest. */
@@ -10,7 +19,7 @@ export interface Question {
   readonly all: readonly Approval[];
 }
 
-/** What waits, as questions, the oldest first. Only what may be answered together is one, and only where nothing differs. */
+/** Groups approvals into questions, oldest first. Only identical ones that may be answered together are grouped. */
 export function questionsOf(approvals: readonly Approval[]): readonly Question[] {
   const questions: Question[] = [];
   for (const [key, all] of Map.groupBy(approvals, keyOf)) {
@@ -20,12 +29,18 @@ export function questionsOf(approvals: readonly Approval[]): readonly Question[]
   return questions;
 }
 
+/** The questions that are not yet answered here, although the log may not have the answers yet. */
+export const openQuestions = (
+  { approvals }: Pick<RunState, 'approvals'>,
+  answered: ReadonlySet<string>,
+): readonly Question[] => questionsOf(approvals.filter(({ id }) => !answered.has(id)));
+
 function keyOf({ id, request }: Approval): string {
   const { action, exact, options, unsandboxed, same } = request;
   return same === undefined ? id : JSON.stringify([action, unsandboxed, same, exact, options]);
 }
 
-/** `permission`: may it happen; `options`: one of several; `words`: in the person's own words. */
+/** `permission`: allow or deny; `options`: choose one; `words`: a free answer. */
 export type Kind = 'permission' | 'options' | 'words';
 
 export function kindOf({ action, options }: ApprovalRequest): Kind {
@@ -36,40 +51,40 @@ export function kindOf({ action, options }: ApprovalRequest): Kind {
 
 const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget'] as const);
 
-/** Does this option take an amount that the person may type? */
-export const takesAmount = ({ action }: ApprovalRequest, option: string): boolean =>
-  action === 'budget' && /^add\b/i.test(option);
+/** True if the person may type an amount for this option. */
+export const takesAmount = ({ adds, options }: ApprovalRequest, option: string): boolean =>
+  adds !== undefined && options[adds] === option;
 
-/** What the asker wants, behind its name: `wants to run a command`. */
+/** What the asking agent wants, as a predicate after its name. */
 export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
   write: 'wants to change files',
   shell: 'wants to run a command',
   'git-write': 'wants to change the git repository',
   read: 'wants to read',
-  'git-read': 'wants to look at git',
-  spawn: 'wants to start another agent',
+  'git-read': 'wants to query git',
+  spawn: 'wants to start an agent',
   question: 'asks you',
-  turn: 'waits before its next turn',
+  turn: 'is ready for its next turn',
   failure: 'depends on a task that failed',
-  budget: 'has come to a limit',
+  budget: 'reached a limit',
 };
 
-/** What the person decides about, without the options: these are shown as the answers that they are. */
-export function askedText({ exact, options }: ApprovalRequest): string {
+/** The text to decide about, without the options, which are shown as answers. */
+export function questionText({ exact, options }: ApprovalRequest): string {
   const lines = exact.split('\n');
   const offered = options.length > 0 && options.every((one, index) => lines.at(index - options.length) === one);
   return offered ? lines.slice(0, -options.length).join('\n') : exact;
 }
 
-/** Is the text prose, which is read, rather than an action, which is carried out letter by letter? */
+/** True if the text is prose rather than an action that is executed literally. */
 export const isProse = ({ action }: ApprovalRequest): boolean => CHOICES.has(action) || action === 'turn';
 
 /**
- * Why allowing it may destroy what nobody can bring back; null where nothing says so. Such a yes takes a second key. It is read from
- * the text alone: one that is named too often costs a key, no more.
+ * Why allowing the request may destroy data permanently, or null. Such a yes needs a second key. Judged by the text
+ * alone: a false alarm costs one key.
  */
-export function destroys({ action, exact, because }: ApprovalRequest): string | null {
-  if (because.startsWith('always asked:')) return because.slice('always asked:'.length).trim();
+export function dangerOf({ action, exact, destroys: byRule }: ApprovalRequest): string | null {
+  if (byRule !== undefined) return byRule;
   if (action !== 'shell') return null;
   const found = REMOVES.find(([pattern]) => pattern.test(exact));
   return found?.[1] ?? null;
@@ -80,11 +95,252 @@ const program = (names: string): RegExp => new RegExp(String.raw`(?:^|[\s;&|("'\
 const REMOVES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [program('rm|rmdir|unlink|shred|trash'), 'it deletes files'],
   [/(?:^|\s)-(?:delete|-delete)(?=\s|$)/m, 'it deletes files'],
-  [program(String.raw`dd|truncate|wipefs|mkfs\S*|fdisk|parted`), 'it overwrites what was there'],
+  [program(String.raw`dd|truncate|wipefs|mkfs\S*|fdisk|parted`), 'it overwrites existing data'],
   [
     /\bgit\b[^\n;|&]*\s(?:clean|reset\s+(?:\S+\s+)*--hard|branch\s+(?:\S+\s+)*-D|stash\s+(?:drop|clear))\b/m,
     'it discards changes',
   ],
-  [/\bgit\b[^\n;|&]*\spush\b[^\n;|&]*\s(?:-f|--force\S*|--delete|--mirror)(?=\s|$)/m, 'it rewrites what others have'],
+  [/\bgit\b[^\n;|&]*\spush\b[^\n;|&]*\s(?:-f|--force\S*|--delete|--mirror)(?=\s|$)/m, 'it rewrites shared history'],
   [/\bgit\b[^\n;|&]*\s(?:checkout|restore)\b[^\n;|&]*\s(?:--|\.)(?=\s|$)/m, 'it discards changes'],
 ];
+
+export interface Offer {
+  /** The key of the answer. Permissions: 1 once, 2 and 3 for the session, 4 deny, 5 deny with a reason. Options: their positions. */
+  readonly number: string;
+  /** A short label: `allow once`, `npm test …`, or the option itself. */
+  readonly label: string;
+  /** What an approval for the session covers, otherwise null. */
+  readonly covers: string | null;
+  readonly allow: boolean;
+  readonly scope: AnswerScope;
+  /** The text sent with the answer; may be empty. */
+  readonly text: string;
+  /** What the person must type first; null if the answer is sent at once. */
+  readonly asks: 'reason' | 'words' | 'amount' | null;
+}
+
+/** The answers to a request in the order of their numbers; empty if only a free answer is possible. */
+export function offersFor(request: ApprovalRequest): readonly Offer[] {
+  const kind = kindOf(request);
+  if (kind === 'words') return [];
+  if (kind === 'options') return request.action === 'turn' ? TURN : optionsFor(request);
+  const [narrow, wide] = SCOPES[request.action] ?? [null, null];
+  return [
+    { ...YES, number: '1', label: 'allow once' },
+    ...sessionOffer('2', request, narrow),
+    ...sessionOffer('3', request, wide),
+    { ...NO, number: '4', label: 'deny' },
+    { ...NO, number: '5', label: 'deny, say why', asks: 'reason' },
+  ];
+}
+
+const YES = { covers: null, allow: true, scope: 'once', text: '', asks: null } as const;
+const NO = { ...YES, allow: false } as const;
+
+const TURN: readonly Offer[] = [
+  { ...YES, number: '1', label: 'continue' },
+  { ...YES, number: '2', label: 'send a message, or !command', asks: 'words' },
+];
+
+/** The options of the question, followed by a free answer where one makes sense. */
+function optionsFor(request: ApprovalRequest): readonly Offer[] {
+  const { action, options } = request;
+  const given = options.map((label, at): Offer => ({ ...YES, number: String(at + 1), label, text: label }));
+  const more = String(options.length + 1);
+  if (action === 'question') return [...given, { ...YES, number: more, label: 'type an answer', asks: 'words' }];
+  return options.some((option) => takesAmount(request, option))
+    ? [...given, { ...YES, number: more, label: 'add another amount', asks: 'amount' }]
+    : given;
+}
+
+/** The index of the preselected answer: the first option that costs nothing more. */
+export const defaultOffer = (request: ApprovalRequest): number =>
+  Math.max(
+    0,
+    request.options.findIndex((option) => !takesAmount(request, option)),
+  );
+
+type Scopes = readonly [narrow: GrantScope | null, wide: GrantScope | null];
+
+const SCOPES: Readonly<Partial<Record<ApprovalRequest['action'], Scopes>>> = {
+  shell: ['session', 'program'],
+  'git-write': ['session', null],
+  write: ['file', 'session'],
+  read: [null, 'session'],
+  'git-read': [null, 'session'],
+  spawn: [null, 'session'],
+};
+
+function sessionOffer(number: string, request: ApprovalRequest, scope: GrantScope | null): readonly Offer[] {
+  const covers = scope === null ? null : coveredWords(request, scope);
+  if (scope === null || covers === null) return [];
+  return [{ ...YES, number, label: labelOf(request, scope), covers: `${covers}, this session`, scope }];
+}
+
+const LABELS: Readonly<Partial<Record<ApprovalRequest['action'], string>>> = {
+  shell: 'this command',
+  'git-write': 'this commit',
+  write: "this agent's edits",
+  read: 'all reading',
+  'git-read': 'all git queries',
+  spawn: 'all spawns',
+};
+
+function labelOf({ action, programs = [] }: ApprovalRequest, scope: GrantScope): string {
+  if (scope === 'program') return programsText(programs);
+  return scope === 'file' ? 'this file' : (LABELS[action] ?? 'all of these');
+}
+
+/** What a grant covers, for the list of grants. */
+export function grantText(grant: StandingGrant): string {
+  const covers = coveredWords(grant, grant.scope) ?? grant.title;
+  return grant.scope === 'session' && grant.action !== 'write' ? `${grant.title}: ${covers}` : covers;
+}
+
+/** True if the user has to decide about trust. */
+export const isOpen = (trust: TrustQuestion | undefined): trust is TrustQuestion =>
+  trust !== undefined && (trust.state === 'new' || trust.state === 'changed');
+
+/** What a command without a sandbox may do. */
+export const WITHOUT_SANDBOX = 'it has all your rights and can read keys in the environment of the shell';
+
+/** One line as a sequence of units: characters or their replacements. */
+export interface Units {
+  readonly length: number;
+  isBlank(at: number): boolean;
+  /** Columns of one unit. */
+  columns(at: number): number;
+}
+
+export interface Part {
+  /** The first unit, and the one after the last. */
+  readonly from: number;
+  readonly to: number;
+  /** How the part continues the line: a new line, after a blank, or inside a word that is wider than the row. */
+  readonly continues: 'new' | 'blank' | 'word';
+}
+
+/** Breaks a line into rows of at most `width` columns, after blanks, keeping every character. An empty line is one row. */
+export function partsOf(line: Units, width: number): readonly Part[] {
+  const parts: Part[] = [];
+  let continues: Part['continues'] = 'new';
+  for (let from = 0; from < line.length || parts.length === 0; ) {
+    const end = fitting(line, from, width);
+    const to = end === line.length ? end : breakOf(line, from, end);
+    parts.push({ from, to, continues });
+    continues = to > from && to < line.length && (line.isBlank(to - 1) || line.isBlank(to)) ? 'blank' : 'word';
+    from = Math.max(to, from + 1);
+  }
+  return parts;
+}
+
+/** The end of the longest row that starts at `from`; at least one unit. */
+function fitting(line: Units, from: number, width: number): number {
+  let [end, used] = [from, 0];
+  while (end < line.length && used + line.columns(end) <= width) used += line.columns(end++);
+  return end === from ? Math.min(line.length, from + 1) : end;
+}
+
+/** The break of a row: after its last blank, otherwise at its end. Indentation is no place to break. */
+function breakOf(line: Units, from: number, end: number): number {
+  if (line.isBlank(end)) return end;
+  let at = end;
+  while (at > from && !line.isBlank(at - 1)) at -= 1;
+  let word = from;
+  while (word < at && line.isBlank(word)) word += 1;
+  return word < at ? at : end;
+}
+
+/** A row of the exact text. Its hidden characters are pieces of their own, which a front end shows unlike the same letters. */
+export interface ExactRow extends Part {
+  readonly pieces: readonly Piece[];
+}
+
+/** Most actions contain only such characters, and some are megabytes long. */
+const SINGLE_COLUMN = /^[\x20-\x7e]*$/;
+
+/** The rows of one line of a marked text, each of at most `width` columns. `from` and `to` count the characters that are shown. */
+export function exactRows(line: string, width: number): readonly ExactRow[] {
+  if (SINGLE_COLUMN.test(line)) {
+    const units: Units = { length: line.length, isBlank: (at) => line[at] === ' ', columns: () => 1 };
+    return partsOf(units, width).map((part) => ({
+      ...part,
+      pieces: [{ text: line.slice(part.from, part.to), hidden: false }],
+    }));
+  }
+  const clusters = splitMarked(line).flatMap(({ text, hidden }) =>
+    graphemes(text).map((cluster) => ({ text: cluster, hidden })),
+  );
+  const units: Units = {
+    length: clusters.length,
+    isBlank: (at) => clusters[at]?.text === ' ',
+    columns: (at) => clusterWidth(clusters[at]?.text ?? ''),
+  };
+  return partsOf(units, width).map((part) => ({ ...part, pieces: joinPieces(clusters.slice(part.from, part.to)) }));
+}
+
+/** Neighbours of one kind become one piece. */
+function joinPieces(clusters: readonly Piece[]): readonly Piece[] {
+  const joined: { text: string; readonly hidden: boolean }[] = [];
+  for (const { text, hidden } of clusters) {
+    const last = joined.at(-1);
+    if (last?.hidden === hidden) last.text += text;
+    else joined.push({ text, hidden });
+  }
+  return joined;
+}
+
+/** The size of an exact text. */
+export interface ExactMeasure {
+  /** `3 lines`, `9029 characters`, and of a long text `digest 3f9a01bc`, which differs for any two texts. */
+  readonly words: readonly string[];
+  /** Does it contain hidden characters? */
+  readonly hidden: boolean;
+}
+
+const LONG = 200;
+const MEASURES = new WeakMap<ApprovalRequest, ExactMeasure>();
+
+/** Measures the marked text of a question; each request is measured once, since the text may be long. */
+export function exactMeasure(request: ApprovalRequest): ExactMeasure {
+  const known = MEASURES.get(request);
+  if (known !== undefined) return known;
+  const { exact } = request;
+  const parts = splitMarked(exact);
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const words = [
+    plural(exact.split('\n').length, 'line'),
+    plural(length, 'character'),
+    ...(length > LONG ? [`digest ${jsonDigest(exact).slice(0, 8)}`] : []),
+  ];
+  const measure = { words, hidden: parts.some(({ hidden }) => hidden) };
+  MEASURES.set(request, measure);
+  return measure;
+}
+
+/** Longer than the delay before a keyboard repeats a held key. */
+const PAUSE: Millis = 1000;
+
+/** Detects held keys. Terminals report no key release, so a key that comes again within a second may be a repetition. */
+export class HeldKey {
+  #key: string | null = null;
+  #since: Millis = 0;
+  #last: Millis = 0;
+
+  /** The time at which this key may have been pressed and held. */
+  since(key: string, now: Millis): Millis {
+    // A different key ends the repetition.
+    if (key !== this.#key || now - this.#last >= PAUSE) this.#since = now;
+    this.#key = key;
+    this.#last = now;
+    return this.#since;
+  }
+}
+
+/** Texts of the trust question. */
+export const TRUST_WORDS = {
+  brings: 'If you trust it, these apply to your runs:',
+  changed: 'Changed since you trusted it:',
+  nothing: 'Nothing in this project needs trust.',
+  otherwise: 'Its restrictions always apply. Everything else is ignored until you trust it.',
+} as const;

@@ -1,38 +1,42 @@
-/** What a run and its agents have used and what calls in flight have reserved, and the share of the limits that is. Pure. */
-import { limitTokens } from '../../../domain/budget.ts';
-import type { Budget } from '../../../domain/budget.ts';
-import { fromMicro, ROOT, toMicro } from '../../../domain/ids.ts';
-import type { Millis, Usd } from '../../../domain/ids.ts';
-import { committed, spentOf, tokensOfAgent } from '../../../events/queries.ts';
-import type { AgentState, OpenCall, RunState } from '../../../events/state.ts';
-import { agentTime } from '../run-time.ts';
+/** Computes what a run and its agents have spent and reserved, the shares of their limits, and the cost of a resume. */
+import { type Budget, limitTokens } from '../../../domain/budget.ts';
+import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
+import {
+  type AgentState,
+  committed,
+  type OpenCall,
+  type RunState,
+  spentOf,
+  tokensOfAgent,
+} from '../../../events/index.ts';
+import { agentTime } from '../agent-counts.ts';
 
-/** Reserved for calls whose process ended before they did: the provider may have billed them. It counts against limits. */
+/** Reserved for calls whose process ended first. The provider may have billed them; they count against limits. */
 export interface Uncertain {
   readonly calls: number;
   readonly tokens: number;
-  /** US dollars, at most. */
+  /** US dollars; an upper bound. */
   readonly cost: Usd;
 }
 
 export interface Spending {
-  /** US dollars of calls that were settled. */
+  /** US dollars of settled calls. */
   readonly cost: Usd;
   readonly tokens: number;
-  /** What calls in flight cost at most; never part of `cost`. */
+  /** The maximum cost of calls in flight; not part of `cost`. */
   readonly reservedCost: Usd;
   readonly reservedTokens: number;
-  /** Part of neither; null where every call came to its end. */
+  /** Neither spent nor reserved; null if every call ended. */
   readonly uncertain: Uncertain | null;
-  /** False where a call was made whose price is not known. */
+  /** False if the price of a call is unknown. */
   readonly priced: boolean;
-  /** A provider left its count of a call out. */
+  /** True if a provider did not report the tokens of a call. */
   readonly estimated: boolean;
 }
 
-/** Of the whole run, planner and report counted in. */
+/** The spending of the whole run including planner and report. */
 export function runSpending(state: RunState): Spending {
-  const known = KNOWN.get(state.agents);
+  const known = SPENDING_CACHE.get(state.agents);
   if (known !== undefined) return known;
   const { reservedCost, reservedTokens } = committed(state, ROOT);
   const agents = [...state.agents.values()];
@@ -45,14 +49,14 @@ export function runSpending(state: RunState): Spending {
     priced: agents.every(({ priced }) => priced),
     estimated: agents.some(({ estimated }) => estimated === true),
   };
-  KNOWN.set(state.agents, spending);
+  SPENDING_CACHE.set(state.agents, spending);
   return spending;
 }
 
-/** Every frame asks several times. */
-const KNOWN = new WeakMap<RunState['agents'], Spending>();
+/** A cache, since every frame asks several times. */
+const SPENDING_CACHE = new WeakMap<RunState['agents'], Spending>();
 
-/** Of one agent alone. */
+/** The spending of one agent without its children. */
 export function agentSpending(agent: AgentState): Spending {
   const { cost: reservedCost, tokens: reservedTokens } = sumOf(callsInFlight(agent));
   return {
@@ -66,7 +70,7 @@ export function agentSpending(agent: AgentState): Spending {
   };
 }
 
-/** Calls that go on. A call whose process ended is open in the log for ever, and nothing waits for it. */
+/** Calls in flight. A call whose process ended stays open in the log forever, and is left out. */
 export const callsInFlight = ({ open }: Pick<AgentState, 'open'>): readonly OpenCall[] =>
   open.filter(({ uncertain }) => uncertain !== true);
 
@@ -81,15 +85,15 @@ const sumOf = (calls: readonly OpenCall[]): Uncertain => ({
   cost: fromMicro(calls.reduce((sum, { cost }) => sum + toMicro(cost), 0)),
 });
 
-/** Shares of a limit, 0 and up. */
+/** Fractions of a limit, 0 or more. */
 export interface LimitShare {
-  /** Used up: it grows only. */
+  /** The spent part, which only grows. */
   readonly spent: number;
-  /** Reserved beside it: by calls in flight, which give it back when they settle, and by uncertain ones. */
+  /** The reserved part: calls in flight, which release it when they settle, and uncertain calls. */
   readonly reserved: number;
 }
 
-/** Of the limit of the run that is used up most; null where there is none. */
+/** The share of the run's most used limit; null without a limit. */
 export function runShare(state: RunState): LimitShare | null {
   const { limitTokens: tokens } = committed(state, ROOT);
   const spending = runSpending(state);
@@ -100,7 +104,7 @@ export function runShare(state: RunState): LimitShare | null {
   ]);
 }
 
-/** All that limits count beside what was spent. */
+/** Everything that counts against limits besides what is spent. */
 export const allReserved = ({
   reservedCost,
   reservedTokens,
@@ -110,7 +114,7 @@ export const allReserved = ({
   tokens: reservedTokens + (uncertain?.tokens ?? 0),
 });
 
-/** Of the limit of an agent that is used up most, its time included; main has those of the run. */
+/** The share of the agent's most used limit, including time; for main those of the run. Null without a limit. */
 export function agentShare(state: RunState, agent: AgentState, now: Millis): LimitShare | null {
   if (agent.id === ROOT) return runShare(state);
   const { maxTokens, maxCost, maxDuration }: Budget = agent.budget;
@@ -134,3 +138,27 @@ const largest = (shares: readonly (LimitShare | null)[]): LimitShare | null =>
     (most, one) => (most === null || (one !== null && one.spent > most.spent) ? (one ?? most) : most),
     null,
   );
+
+const money = (cost: number): string => `$${cost.toFixed(2)}`;
+
+/** What resuming a run may cost: `2 of 6 tasks are left, est. $0.12, at most $4.76 (budget)`. */
+export function resumeCost(state: RunState): string {
+  const limit = state.budget.maxCost;
+  const used = runSpending(state).cost + committed(state, ROOT).reservedCost;
+  const most = limit === undefined ? 'no cost limit' : `at most ${money(Math.max(0, limit - used))} (budget)`;
+  return [...remainingTasksText(state), most].join(', ');
+}
+
+function remainingTasksText({ plan, agents }: RunState): readonly string[] {
+  if (plan === null) return ['planning comes first'];
+  const done = new Set([...agents.values()].flatMap((one) => (DONE.has(one.outcome ?? '') ? [one.taskId] : [])));
+  const open = plan.tasks.filter(({ id }) => !done.has(id));
+  const count = plan.tasks.length;
+  const left = `${open.length} of ${count} ${count === 1 ? 'task' : 'tasks'} ${open.length === 1 ? 'is' : 'are'} left`;
+  if (open.length === 0) return [left];
+  const known = open.every(({ estimatedCost }) => estimatedCost !== null);
+  const sum = open.reduce((total, { estimatedCost }) => total + (estimatedCost ?? 0), 0);
+  return [left, known ? `est. ${money(sum)}` : 'price unknown'];
+}
+
+const DONE: ReadonlySet<string> = new Set(['completed', 'partial']);

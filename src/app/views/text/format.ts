@@ -1,23 +1,39 @@
-/** Numbers as the screens write them: times, money, tokens, shares. Short, and the same everywhere. */
+/** Formats times, costs, tokens and shares, equal on all screens. */
+import type { Budget } from '../../../domain/budget.ts';
 import type { Millis, Usd } from '../../../domain/ids.ts';
 
-/** `3m 12s` from a minute on, else `48s`. Below zero and what isn't a number are `0s`. */
+/** `48s`; `3m 12s` from one minute on. Negative and invalid values are `0s`. */
 export function formatDuration(ms: Millis): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1000)) : 0;
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
-/** What nobody knows to the second: `48s`, `3m 12s`, from ten minutes on `28m`, from two hours on `3h`. */
+/** For estimates: `48s`, `3m 12s`, from ten minutes on `28m`, from two hours on `3h`. */
 export function formatRoughly(ms: Millis): string {
   const minutes = Math.round(ms / 60_000);
   if (!Number.isFinite(ms) || minutes < 10) return formatDuration(ms);
   return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 60)}h`;
 }
 
-/** Four decimals: `$0.0912`. Null, an unknown price, is `$?`. */
+/** A limit on time as people type it: `90s`, `60m`, from two hours on `2h`. */
+export function formatTimeLimit(ms: Millis): string {
+  if (ms >= 7_200_000 && ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms > 0 && ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}
+
+/** Four decimals: `$0.0912`; `$?` if the price is unknown (null). */
 export const formatCost = (cost: Usd | null): string => (cost === null ? '$?' : `$${cost.toFixed(4)}`);
 
-/** A limit: two decimals where that is exact (`$2.00`), else as costs are written. */
+/** As `formatCost`, for lines and reports; null is `price not known`. */
+export const priceText = (cost: Usd | null): string => (cost === null ? 'price not known' : formatCost(cost));
+
+/** The figures of a plan or a task: `12k tokens, $0.0504, about 38s`. `about` precedes the time. */
+export const figuresText = (
+  { tokens, cost, seconds }: { readonly tokens: number; readonly cost: Usd | null; readonly seconds: number },
+  about = 'about ',
+): string => `${formatTokens(tokens)} tokens, ${priceText(cost)}, ${about}${formatDuration(seconds * 1000)}`;
+
+/** A cost limit: two decimals if exact (`$2.00`), otherwise as `formatCost`. */
 export const formatLimit = (cost: Usd): string =>
   Math.abs(cost * 100 - Math.round(cost * 100)) < 1e-6 ? `$${cost.toFixed(2)}` : formatCost(cost);
 
@@ -29,10 +45,10 @@ export function formatTokens(tokens: number): string {
   return tokens < 9_950_000 ? `${(tokens / 1_000_000).toFixed(1)}M` : `${Math.round(tokens / 1_000_000)}M`;
 }
 
-/** A share as a whole percentage, rounded down so that 100 % means it: `79%`. */
+/** A share as a whole percentage, rounded down so that 100% means complete: `79%`. */
 export const formatShare = (share: number): string => `${Math.floor(share * 100 + 1e-9)}%`;
 
-/** Shares of one whole as percentages that add up to it; 100 % is still only written of all. */
+/** Percentages that add up to the sum of the shares; only a complete share is 100%. */
 export function formatShares(shares: readonly number[]): readonly string[] {
   const exact = shares.map((share) => share * 100);
   const whole = exact.map((percent) => Math.floor(percent + 1e-9));
@@ -50,11 +66,24 @@ export function formatShares(shares: readonly number[]): readonly string[] {
   return whole.map((percent, at) => `${percent + (up.has(at) ? 1 : 0)}%`);
 }
 
-/** `1 agent`, `4 agents`: a count with its word. */
-export const counted = (many: number, word: string): string => `${many} ${word}${many === 1 ? '' : 's'}`;
+/** A count with its noun: `1 agent`, `4 agents`. */
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
-/** `14:03:09` on this machine's clock. */
+/** Local time: `14:03:09`. */
 export function formatClock(at: Millis): string {
   const time = new Date(at);
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
 }
+
+/** A budget: `20k tokens, $2.50, 10m`; null if nothing is limited. */
+export function budgetText({ maxTokens, maxCost, maxDuration }: Budget): string | null {
+  const parts = [
+    ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tokens`]),
+    ...(maxCost === undefined ? [] : [formatLimit(maxCost)]),
+    ...(maxDuration === undefined ? [] : [formatTimeLimit(maxDuration)]),
+  ];
+  return parts.length === 0 ? null : parts.join(', ');
+}
+
+/** The text with its first letter in upper case. */
+export const capitalise = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

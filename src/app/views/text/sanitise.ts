@@ -1,58 +1,58 @@
 /**
- * Makes text that others wrote harmless for a terminal: nothing in it can move the cursor, change a colour,
- * hide or overwrite. Applied once, where text enters the state. How it is drawn is the views' business.
+ * Sanitises foreign text for a terminal: nothing in it can move the cursor, change a colour, hide or overwrite. Applied
+ * once, when text enters the state.
  */
 import { clusterWidth } from './width.ts';
 
-/** A whole text made harmless. Only printable characters and newlines are left; tabs become spaces. */
+/** Sanitises a whole text: only printable characters and newlines remain; tabs become spaces. */
 export function toTerminal(text: string): string {
-  if (HARMLESS.test(text)) return text;
+  if (CLEAN.test(text)) return text;
   const sanitiser = new Sanitiser();
   return sanitiser.push(text) + sanitiser.end();
 }
 
-/** The same on one line, for titles and labels: line breaks become spaces. */
+/** Sanitises a text for a title or label: line breaks become spaces. */
 export const toLabel = (text: string): string => toTerminal(text).replaceAll('\n', ' ');
 
-/** A part of a text for a prompt: as it is, or an escape that stands for something hidden. */
+/** A part of a text for an approval: the text itself, or the escape of a hidden character. */
 export interface Piece {
   readonly text: string;
   readonly hidden: boolean;
 }
 
 /**
- * For prompts where a person decides about exactly this text: what `toTerminal` would drop is shown as an escape instead
- * (`\x1b`, `\u{202e}`), blanks that look like a space too. Newlines stay; nothing is collapsed.
+ * Splits a text that a person must see exactly. What `toTerminal` would drop becomes an escape (`\x1b`, `\u{202e}`),
+ * and so do blanks that look like a space. Newlines stay.
  */
-export function pieces(text: string): readonly Piece[] {
-  if (HARMLESS.test(text)) return [{ text, hidden: false }];
+function pieces(text: string): readonly Piece[] {
+  if (CLEAN.test(text)) return [{ text, hidden: false }];
   const out: Piece[] = [];
   let at = 0;
-  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+  for (const { 0: found, index } of text.matchAll(HIDDEN_RUNS)) {
     if (index > at) out.push({ text: text.slice(at, index), hidden: false });
-    out.push({ text: Array.from(found, escaped).join(''), hidden: true });
+    out.push({ text: Array.from(found, escapeOf).join(''), hidden: true });
     at = index + found.length;
   }
   return at < text.length ? [...out, { text: text.slice(at), hidden: false }] : out;
 }
 
-/** The same as one text, for where an escape can't look different from the same letters. */
-export const visible = (text: string): string =>
+/** As `pieces`, joined to one text, for places without styles. */
+export const escapeHidden = (text: string): string =>
   pieces(text)
     .map((piece) => piece.text)
     .join('');
 
 /**
- * The same with signs around each escape, which no text can bring along: they are hidden characters themselves. So an
- * escape is never taken for the same letters in the text, and different texts stay different.
+ * As `visible`, with a marker character on each side of an escape. Foreign text cannot contain the markers, since they
+ * are hidden characters themselves, so an escape differs from the same letters in the text.
  */
-export const marked = (text: string): string =>
+export const markHidden = (text: string): string =>
   pieces(text)
     .map((piece) => (piece.hidden ? MARKS[0] + piece.text + MARKS[1] : piece.text))
     .join('');
 
-/** What `marked` put together, taken apart again. */
-export const unmarked = (text: string): readonly Piece[] =>
+/** Splits the result of `marked` into its pieces again. */
+export const splitMarked = (text: string): readonly Piece[] =>
   text
     .split(/(\ufdd0[^\ufdd1]*\ufdd1)/)
     .filter((part) => part !== '')
@@ -61,27 +61,26 @@ export const unmarked = (text: string): readonly Piece[] =>
       return { text: hidden ? part.slice(1, -1) : part, hidden };
     });
 
-/** Text that comes in pieces: a sequence split between two of them is still caught. One per stream. */
+/** Sanitises a stream, one instance each: a sequence that is split between two chunks is recognised. */
 export class Sanitiser {
   readonly #escapes = new Escapes();
-  /** A high surrogate or a joiner that waits for what follows. */
+  /** A high surrogate or a joiner at the end of a chunk, kept until the next one. */
   #waiting = '';
   #before = '';
   #marks = 0;
   #column = 0;
   #afterReturn = false;
 
-  /** The harmless part of what is known so far. */
+  /** Returns the sanitised text that is certain so far. */
   push(chunk: string): string {
     const text = this.#waiting + chunk;
     const last = text.charCodeAt(text.length - 1);
-    // Half of a pair at the end waits for its other half.
     const split = last >= 0xd800 && last <= 0xdbff;
     this.#waiting = split ? text.slice(-1) : '';
     return this.#harmless(split ? text.slice(0, -1) : text);
   }
 
-  /** What is left when nothing follows any more. */
+  /** Returns the rest at the end of the stream. */
   end(): string {
     const rest = this.#waiting;
     this.#waiting = '';
@@ -107,14 +106,14 @@ export class Sanitiser {
     return out;
   }
 
-  /** The rest of the letters from here that need no second look; none inside a sequence. */
+  /** The run of unproblematic characters from here; empty inside a sequence. */
   #runAt(text: string, at: number): string {
     if (!this.#escapes.ground || this.#afterReturn) return '';
     RUN.lastIndex = at;
     return RUN.exec(text)?.[0] ?? '';
   }
 
-  /** What is shown of one character; null when it has to wait for the next. */
+  /** The output for one character; null if it depends on the next chunk. */
   #one(char: string, text: string, next: number): string | null {
     if (char === JOINER && this.#escapes.ground) return this.#joined(text, next);
     if (this.#escapes.takes(char)) return '';
@@ -124,7 +123,7 @@ export class Sanitiser {
     return '';
   }
 
-  /** A joiner stays between two pictures only. Null: what follows isn't known yet. */
+  /** Keeps a joiner only between two pictographs. Null if the next character is not known yet. */
   #joined(text: string, next: number): string | null {
     if (!PICTURE.test(this.#before)) return '';
     if (next >= text.length) {
@@ -161,7 +160,7 @@ export class Sanitiser {
 
   #mark(char: string): string {
     this.#marks += 1;
-    return this.#marks > MOST_MARKS ? '' : char;
+    return this.#marks > MAX_MARKS ? '' : char;
   }
 
   #picture(): string {
@@ -175,7 +174,7 @@ export class Sanitiser {
   }
 
   #keep(text: string): string {
-    // A skin tone belongs to the picture before it: a joiner may still follow.
+    // A skin tone belongs to the pictograph before it; a joiner may still follow.
     this.#before = SKIN.test(text) && PICTURE.test(this.#before) ? this.#before + text : text;
     this.#marks = 0;
     return text;
@@ -183,12 +182,12 @@ export class Sanitiser {
 }
 
 const TAB = 4;
-const MOST_MARKS = 4;
+const MAX_MARKS = 4;
 const JOINER = '\u200d';
 const PICTURE_STYLE = '\ufe0f';
 
-const HARMLESS = /^[\x20-\x7e\n]*$/;
-/** Text that needs no second look: ASCII and the letters and signs of common scripts. */
+const CLEAN = /^[\x20-\x7e\n]*$/;
+/** Characters that are copied without inspection: ASCII and the letters and signs of common scripts. */
 const RUN =
   /[\x20-\x7e\n\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25ff]+/y;
 const MARK = /^\p{M}/u;
@@ -199,17 +198,17 @@ const PICTURE_START = /^\p{Extended_Pictographic}/u;
 const BREAKS = new Set(['\n', '\r', '\u2028', '\u2029']);
 const BROKEN = /^[\p{Cs}\p{Noncharacter_Code_Point}]/u;
 const SPACE = /^\p{Zs}/u;
-/** Controls, and everything that shows nothing: zero-width, bidi, fillers, tags, selectors, interlinear; foreign blanks. */
+/** Controls and invisible characters: zero-width, bidi, fillers, tags, selectors, interlinear; and blanks other than the space. */
 const HIDDEN =
   /^(?:[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]|(?! )\p{Zs})/u;
 
-/** Signs around an escape: characters that Unicode keeps for such use inside of a program. */
+/** Markers around an escape: noncharacters, which Unicode reserves for internal use. */
 const MARKS = ['\ufdd0', '\ufdd1'] as const;
 
-/** Runs of what `HIDDEN` knows but newlines, and marks beyond those that a letter may carry. */
-const UNSEEN = new RegExp(`(?:(?!\\n)${HIDDEN.source.slice(1)}|(?<=\\p{M}{${MOST_MARKS}})\\p{M})+`, 'gu');
+/** Runs of hidden characters except newlines, and of combining marks beyond the allowed number. */
+const HIDDEN_RUNS = new RegExp(`(?:(?!\\n)${HIDDEN.source.slice(1)}|(?<=\\p{M}{${MAX_MARKS}})\\p{M})+`, 'gu');
 
-function escaped(char: string): string {
+function escapeOf(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   if (char === '\t') return '\\t';
   if (char === '\r') return '\\r';
@@ -217,8 +216,8 @@ function escaped(char: string): string {
 }
 
 /**
- * Recognises escape sequences, in 7 and 8 bits, wherever they are split; it only says which characters belong to one.
- * A sequence that is never finished ends at the line's end or after a while: it must not swallow the text that follows.
+ * Recognises 7-bit and 8-bit escape sequences across chunks. An unfinished sequence ends with the line or at a maximum
+ * length, so that it cannot swallow the text that follows.
  */
 class Escapes {
   #state: State = 'ground';
@@ -229,16 +228,16 @@ class Escapes {
     return this.#state === 'ground';
   }
 
-  /** True when this character belongs to a sequence (or begins one) and must not be shown. */
+  /** True if the character belongs to a sequence, or starts one, and must not be shown. */
   takes(char: string): boolean {
     const code = char.codePointAt(0) ?? 0;
     if (code === 0x1b) return this.#enter('escape');
-    // 8-bit beginnings, and CAN and SUB, which cancel whatever was begun.
-    const begun = BEGINNINGS.get(code);
-    if (begun !== undefined) return this.#enter(begun);
+    // 8-bit introducers, and CAN and SUB, which cancel a sequence.
+    const introduced = INTRODUCERS.get(code);
+    if (introduced !== undefined) return this.#enter(introduced);
     if (this.#state === 'ground') return false;
     this.#length += 1;
-    if (code === 0x0a || code === 0x0d || this.#length > LONGEST[this.#state]) {
+    if (code === 0x0a || code === 0x0d || this.#length > MAX_LENGTH[this.#state]) {
       this.#state = 'ground';
       return false;
     }
@@ -255,13 +254,13 @@ class Escapes {
 }
 
 type State = 'ground' | 'escape' | 'intermediate' | 'csi' | 'string';
-/** What a character does inside a sequence: true when it belongs to it. */
+/** Handles a character inside a sequence; true if it belongs to it. */
 type Step = (code: number, to: (state: State) => void) => boolean;
 
-/** Longer ones aren't sequences that a terminal would know; their rest is shown as text. */
-const LONGEST: Readonly<Record<State, number>> = { ground: 0, escape: 1, intermediate: 8, csi: 256, string: 8192 };
+/** Maximum length per state; the rest of a longer sequence is shown as text. */
+const MAX_LENGTH: Readonly<Record<State, number>> = { ground: 0, escape: 1, intermediate: 8, csi: 256, string: 8192 };
 
-const BEGINNINGS: ReadonlyMap<number, State> = new Map([
+const INTRODUCERS: ReadonlyMap<number, State> = new Map([
   [0x18, 'ground'],
   [0x1a, 'ground'],
   [0x90, 'string'],
@@ -276,10 +275,10 @@ const BEGINNINGS: ReadonlyMap<number, State> = new Map([
 const STEPS: Readonly<Record<State, Step>> = {
   ground: () => false,
   escape(code, to) {
-    // `ESC [` and the beginnings of strings: DCS, SOS, OSC, PM, APC, and the title of screen and tmux.
-    if (code === 0x5b) return belongs(to, 'csi');
-    if ('PX]^_k'.includes(String.fromCodePoint(code))) return belongs(to, 'string');
-    if (code >= 0x20 && code <= 0x2f) return belongs(to, 'intermediate');
+    // `ESC [`, and the introducers of strings: DCS, SOS, OSC, PM, APC, and the title of screen and tmux.
+    if (code === 0x5b) return enterState(to, 'csi');
+    if ('PX]^_k'.includes(String.fromCodePoint(code))) return enterState(to, 'string');
+    if (code >= 0x20 && code <= 0x2f) return enterState(to, 'intermediate');
     to('ground');
     return code >= 0x30 && code <= 0x7e;
   },
@@ -289,19 +288,19 @@ const STEPS: Readonly<Record<State, Step>> = {
     return code >= 0x30 && code <= 0x7e;
   },
   csi(code, to) {
-    // Parameters and intermediates; other controls inside are obeyed by terminals without ending the sequence.
+    // Parameters and intermediates; terminals execute other controls inside without ending the sequence.
     if (code < 0x40 || code === 0x7f) return true;
     to('ground');
     return code <= 0x7e;
   },
   string(code, to) {
-    // BEL ends a string; `ESC \` and ST are beginnings of their own (above).
+    // BEL ends a string; `ESC \` and ST are handled as introducers above.
     if (code === 0x07) to('ground');
     return true;
   },
 };
 
-function belongs(to: (state: State) => void, state: State): true {
+function enterState(to: (state: State) => void, state: State): true {
   to(state);
   return true;
 }

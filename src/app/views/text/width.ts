@@ -1,7 +1,4 @@
-/**
- * How many columns text takes on a terminal, counted by grapheme clusters: what a person sees as one character is never
- * cut in half. Text is sanitised already (sanitise.ts); what is left to the painter is not to trust the terminal's count.
- */
+/** Measures how many terminal columns text takes, by grapheme clusters, so that a visible character is never cut in half. Expects sanitised text. */
 
 /** The user-perceived characters of a text, in order. */
 export function graphemes(text: string): readonly string[] {
@@ -9,10 +6,9 @@ export function graphemes(text: string): readonly string[] {
   return [...clustersOf(text)];
 }
 
-/** True when every unit of a text is a letter or sign of one column by itself: it can be measured and cut by units. */
+/** True if every UTF-16 unit of the text is a character of one column, so that it can be measured and cut by units. */
 export const isSimple = (text: string): boolean => SIMPLE.test(text);
 
-/** Columns of a text. */
 export function widthOf(text: string): number {
   if (isSimple(text)) return text.length;
   let width = 0;
@@ -20,17 +16,17 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Columns of one grapheme cluster: 0 for a mark without a base, 2 for wide letters and emoji, else 1. */
+/** Columns of one grapheme cluster: 0 for a mark without a base, 2 for wide letters and emoji, otherwise 1. */
 export function clusterWidth(cluster: string): 0 | 1 | 2 {
   const code = cluster.codePointAt(0) ?? 0;
-  // Also carriage return and newline, which are one cluster of nothing that can be shown.
+  // CR LF is one cluster too.
   if (code < 0x20 || (code > 0x7e && code < 0xa0)) return 0;
   if (code < 0x300 && cluster.length === 1) return 1;
   if (ZERO.test(cluster)) return 0;
   return isWide(code) || PICTURE.test(cluster) ? 2 : 1;
 }
 
-/** True when every terminal agrees on the columns of this cluster, so that its cursor may be trusted after it. */
+/** True if all terminals agree on the width of this cluster, so that the cursor position after it is certain. */
 export function isAgreed(cluster: string): boolean {
   const code = cluster.codePointAt(0) ?? 0;
   if (cluster.length > 1 || PREPENDED.test(cluster)) return false;
@@ -39,11 +35,11 @@ export function isAgreed(cluster: string): boolean {
   );
 }
 
-/** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
+/** Characters of one unit and one column that never join: nearly all text on a screen. */
 const SIMPLE =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u23ce\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
 
-/** The first letter alone where it would take whatever follows, a blank too, into its cluster: a line could not be put together of parts. */
+/** Splits off a Prepend character, which would otherwise join whatever follows, even a blank, so that lines can be composed of parts. */
 function* clustersOf(text: string): Generator<string> {
   for (const { segment } of segmentsOf(text)) {
     let rest = segment;
@@ -57,30 +53,30 @@ function* clustersOf(text: string): Generator<string> {
 
 const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0);
 
-/** What Unicode calls Prepend: signs before a number, and a few letters of India. */
+/** The Unicode property Prepended_Concatenation_Mark and some Indic letters. */
 const PREPENDED =
   /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u{110bd}\u{110cd}\u{111c2}\u{111c3}\u{113d1}\u{1193f}\u{11941}\u{11a3a}\u{11a84}-\u{11a89}\u{11d46}\u{11f02}]$/u;
 
 let segmenter: Intl.Segmenter | null = null;
 
-/** Made for the first text that needs it: that takes 15 ms, and hardly a start has such a text. */
+/** Created on demand: it takes 15 ms, and few starts need it. */
 function segmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter.segment(text);
 }
 
-/** Marks, and what shows nothing at all. */
+/** Combining marks and invisible characters. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]+$/u;
-/** Flags, emoji, and what is letters or signs otherwise when VS16 asks for its picture: ❤️, 1️⃣. */
+/** Flags, emoji, and characters that VS16 turns into an emoji: ❤️, 1️⃣. */
 const PICTURE = /^(?:\p{Regional_Indicator}{2}|(?!\p{Regional_Indicator})\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
-/** Arrows, mathematics, boxes, blocks, shapes, braille: one column where the terminal isn't set to CJK widths. */
+/** Arrows, mathematics, box drawing, blocks, shapes, braille: one column unless the terminal is set to CJK widths. */
 const BOXES = /^(?!\p{Emoji_Presentation})[\u2190-\u22ff\u2500-\u25ff\u2800-\u28ff\u276f\u27e9\u2713\u2717\u25c6]$/u;
 
 const isCjk = (code: number): boolean => (code >= 0x3041 && code < 0x4db0) || (code >= 0x4e00 && code < 0xd7a4);
-/** Of those what Unicode has only of late, or not yet: older terminals take it for narrow. */
+/** Recent or unassigned CJK characters, which older terminals draw narrow. */
 const NEW = /^[\p{Cn}\u31e4-\u31ef]$/u;
 
-/** First and last of each wide range that isn't emoji (East Asian Width W and F, Unicode 17). */
+/** First and last character of each wide range except emoji (East Asian Width W and F, Unicode 17). */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],

@@ -1,47 +1,45 @@
-/** More or less for an agent or the run while it goes on, within what the rules allow. It answers an open question of that limit. */
+/** Changes the budget of an agent or of the run while it is running, within the rules. A change answers an open question about that limit. */
 import { type Budget, tightest, withoutAbsent } from '../../../domain/budget.ts';
 import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import { reasonText } from '../../../domain/reason.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
-import type { EventBody } from '../../../events/event.ts';
-import { isFinal } from '../../../events/queries.ts';
-import type { AgentState } from '../../../events/state.ts';
-import { agentCeiling, type Ceiling, runCeiling } from '../../../policy/budgets.ts';
-import type { Rules } from '../../../policy/rules.ts';
-import { type LimitBook, limitChanged } from './limit.ts';
+import { type AgentState, type EventBody, isFinal } from '../../../events/index.ts';
+import { agentCeiling, type Ceiling, type Rules, runCeiling } from '../../../policy/index.ts';
+import { type LimitBook, limitChanged } from './budgets.ts';
 import { amountText } from './limits.ts';
-import type { Recorder } from '../../run/recorder.ts';
+import type { Recorder } from '../recorder.ts';
+import type { RunContext } from '../context.ts';
 
-interface ChangeParts {
-  readonly recorder: Recorder;
-  readonly rules: Rules;
+interface ChangeParts extends Pick<RunContext, 'recorder' | 'rules'> {
   readonly limits: LimitBook;
-  /** Why an agent that has ended goes on at no message; null where it would. */
-  readonly whyOver: (one: AgentState) => string | null;
+  /** Why a message could not revive an agent that has ended; null if it could. */
+  readonly whyNotRevivable: (one: AgentState) => string | null;
 }
 
 /**
- * Of an agent that has ended as well, where a message could let it go on. Limits that `budget` leaves out stay; none goes above what the rules allow an agent of this role, or the run: then the
- * receipt names the rule. Below what is used already, a limit is met at once.
+ * Sets limits of a running agent, or of an ended one that a message could revive. Limits that `budget` omits stay. No limit exceeds what
+ * the rules allow; the receipt then names the rule. A limit below the amount already used is reached at once.
  */
 export function setBudget(parts: ChangeParts, agent: AgentId, budget: Budget): Result<string, string> {
-  const { recorder, rules, limits, whyOver } = parts;
+  const { recorder, limits, whyNotRevivable } = parts;
+  const rules = parts.rules();
   const state = recorder.state();
-  const one = state.agents.get(agent);
-  if (one === undefined) return fail(`there is no agent ${agent}`);
-  if (agent !== ROOT && isFinal(one) && whyOver(one) !== null)
-    return fail(`${one.name} has ended and uses nothing any more`);
-  const now = agent === ROOT ? state.budget : one.budget;
-  const next = tightest({ ...now, ...budget }, ceilings(rules, one));
+  const agentState = state.agents.get(agent);
+  if (agentState === undefined) return fail(`there is no agent ${agent}`);
+  if (agent !== ROOT && isFinal(agentState) && whyNotRevivable(agentState) !== null)
+    return fail(`${agentState.name} has ended and cannot use a budget`);
+  const now = agent === ROOT ? state.budget : agentState.budget;
+  const next = tightest({ ...now, ...budget }, ceilings(rules, agentState));
   const bounds = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity)).map(
-    ({ key, what }) => `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(ceilingOf(rules, one, key).rule)}`,
+    ({ key, what }) =>
+      `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(ceilingOf(rules, agentState, key).rule)}`,
   );
-  if (ROWS.every(({ key }) => now[key] === next[key])) return fail(['nothing would change', ...bounds].join('; '));
+  if (ROWS.every(({ key }) => now[key] === next[key])) return fail(['no change', ...bounds].join('; '));
   recorder.record({ type: 'budget.changed', agent, budget: next, by: 'person' });
   limitChanged(limits, agent);
-  const words = ROWS.flatMap(({ key, what }) => (now[key] === next[key] ? [] : [amountText(what, next[key] ?? 0)]));
-  const whose = agent === ROOT ? 'the run' : one.name;
-  return ok([`${whose} may use ${words.join(', ')}`, ...bounds].join('; '));
+  const changes = ROWS.flatMap(({ key, what }) => (now[key] === next[key] ? [] : [amountText(what, next[key] ?? 0)]));
+  const owner = agent === ROOT ? 'the run' : agentState.name;
+  return ok([`${owner} may use ${changes.join(', ')}`, ...bounds].join('; '));
 }
 
 const ROWS = [
@@ -51,14 +49,14 @@ const ROWS = [
 ] as const;
 
 /**
- * Rules that were tightened, while the run went on or before it was resumed, hold from now on: what stands above them is
- * lowered. Not that of a forced agent, which the rules themselves give.
+ * Applies tightened rules to all running agents: limits above the rules are lowered. Budgets of mandatory reviews stay,
+ * because the rules themselves set them.
  */
 export function tighten(recorder: Recorder, rules: Rules): void {
-  const { agents, budget: ofRun } = recorder.state();
+  const { agents, budget: runBudget } = recorder.state();
   const lowered = [...agents.values()].flatMap((one): EventBody[] => {
     if (isFinal(one) || one.forced !== null) return [];
-    const now = one.id === ROOT ? ofRun : one.budget;
+    const now = one.id === ROOT ? runBudget : one.budget;
     const next = tightest(now, ceilings(rules, one));
     const same = ROWS.every(({ key }) => now[key] === next[key]);
     return same ? [] : [{ type: 'budget.changed', agent: one.id, budget: next, by: 'rules' }];

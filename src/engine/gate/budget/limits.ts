@@ -1,27 +1,24 @@
 /**
- * The limits that hold for an agent: its own, those of all above it, the run's, and by the day those of the rules. What of
- * each is used, when its time is over, and what is said of it. Pure; what a call may take of them is in reserve.ts.
+ * The limits that apply to an agent: its own, those of all its ancestors, the run's, and the rules' daily limits; how much of each is used,
+ * when time is up, and the texts about them. Pure. What a call may use of them is decided in reserve.ts.
  */
 import type { Budget } from '../../../domain/budget.ts';
 import { WARNED_AT_ESTIMATE } from '../../../domain/plan/estimate.ts';
 import { type AgentId, type Millis, parentOf, ROOT, toMicro } from '../../../domain/ids.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
-import type { EventBody } from '../../../events/event.ts';
-import { committed, elapsedOf, estimateKey, tokensOfAgent } from '../../../events/queries.ts';
-import type { AgentState, RunState } from '../../../events/state.ts';
-import { keptBack } from '../../reviews/record.ts';
+import * as events from '../../../events/index.ts';
 
-/** At this part of a limit people are told. */
+/** A warning is given when this part of a limit is used. */
 const WARN_AT = 0.8;
-/** A clock that is set right by less than this has not gone backwards. */
+/** Clock corrections below this do not count as going backwards. */
 const CLOCK_SLACK: Millis = 1000;
 
-export type Exhausted = Extract<EventBody, { type: 'budget.exhausted' }>;
+export type Exhausted = Extract<events.EventBody, { type: 'budget.exhausted' }>;
 
-/** A limit on all runs of a day, or on a model by the day, and what is used and promised of it now. */
+/** A daily limit on all runs or on one model, with what is used and reserved of it now. */
 export interface DayLimitNow {
   readonly scope: 'day' | 'model';
-  /** Of a model's limit: which, as the rule names it. */
+  /** For a model's limit, the model pattern of the rule. */
   readonly model: string | null;
   readonly budget: Budget;
   readonly used: { readonly tokens: number; readonly cost: number };
@@ -32,132 +29,143 @@ export interface Limit {
   readonly agent: AgentId;
   readonly scope: Exhausted['scope'];
   readonly budget: Budget;
-  /** Part of it that is kept for forced agents: for this agent it is not there. */
-  readonly kept: Budget;
-  /** Of a day's limit: it is counted elsewhere. */
+  /** The part that is reserved for mandatory reviews and not available to this agent. */
+  readonly reserved: Budget;
+  /** For a daily limit, whose usage the ledger counts. */
   readonly day?: DayLimitNow;
 }
 
-/** Budget of the agent, of those above it, of the run, and by the day: all of them hold. */
-export function limitsAbove(state: RunState, agent: AgentId, days: readonly DayLimitNow[] = []): Limit[] {
+/** All limits that apply: of the agent, its ancestors, the run and the day. */
+export function limitsAbove(state: events.RunState, agent: AgentId, days: readonly DayLimitNow[] = []): Limit[] {
   const limits: Limit[] = [];
   for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at)) {
     const budget = state.agents.get(at)?.budget;
-    if (budget) limits.push({ agent: at, scope: 'agent', budget, kept: NOTHING });
+    if (budget) limits.push({ agent: at, scope: 'agent', budget, reserved: NOTHING });
   }
-  limits.push({ agent: ROOT, scope: 'run', budget: state.budget, kept: keptFrom(state, agent) });
-  for (const day of days) limits.push({ agent, scope: day.scope, budget: day.budget, kept: NOTHING, day });
+  limits.push({ agent: ROOT, scope: 'run', budget: state.budget, reserved: reservedForReviews(state, agent) });
+  for (const day of days) limits.push({ agent, scope: day.scope, budget: day.budget, reserved: NOTHING, day });
   return limits;
 }
 
 const NOTHING: Budget = {};
 
-/** What the run keeps back for forced agents, for those that are not one, nor below one. */
-function keptFrom(state: RunState, agent: AgentId): Budget {
+/** The part of the run's budget that is reserved for mandatory reviews; nothing for reviews and their descendants. */
+function reservedForReviews(state: events.RunState, agent: AgentId): Budget {
   if ((state.plan?.forced ?? []).length === 0 && !state.gates.some(({ due }) => due !== undefined)) return NOTHING;
   for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at))
     if ((state.agents.get(at)?.forced ?? null) !== null) return NOTHING;
-  return keptBack(state, agent);
+  return events.reservedForReviews(state, agent);
 }
 
 export const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens !== undefined || maxCost !== undefined;
 
-/** Used and promised, of the limit's agent and all below it, or of the day. */
-export const usedOf = (state: RunState, { agent, day }: Limit): { readonly tokens: number; readonly cost: number } =>
-  day === undefined ? countedOf(state, agent) : day.used;
+/** Amounts used and reserved by the limit's agent and its descendants, or on the day. */
+export const usedOf = (
+  state: events.RunState,
+  { agent, day }: Limit,
+): { readonly tokens: number; readonly cost: number } => (day === undefined ? countedOf(state, agent) : day.used);
 
-function countedOf(state: RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
-  const { limitTokens, cost } = committed(state, agent);
+function countedOf(state: events.RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
+  const { limitTokens, cost } = events.committed(state, agent);
   return { tokens: limitTokens, cost };
 }
 
-/** What a step may use of limits on time: all of it, or less what its agent needs for its closing answer. */
-export type TimeFor = 'whole' | 'closing kept';
+/** What a call may use of time limits: everything, or all but the time for the agent's closing answer. */
+export type TimeFor = 'whole' | 'closing reserved';
 
-/** Milliseconds of a limit that are kept for the closing answer: a fifth, a minute at most. */
+/** Milliseconds of a limit reserved for the closing answer: a fifth, at most a minute. */
 const closingTime = (maxDuration: Millis, time: TimeFor): Millis =>
   time === 'whole' ? 0 : Math.min(60_000, Math.floor(maxDuration / 5));
 
-/** The limit on time that is over, or null. A clock that went backwards tells nothing: the time is treated as spent. */
+/** The time limit that is used up, or null. When the clock went backwards, the time counts as used up. */
 export function timeOver(
-  state: RunState,
-  { agent, scope, budget, kept, day }: Limit,
+  state: events.RunState,
+  { agent, scope, budget, reserved, day }: Limit,
   now: Millis,
   time: TimeFor = 'whole',
 ): Exhausted | null {
   const { maxDuration } = budget;
   if (maxDuration === undefined || day !== undefined) return null;
   const spent = timeOf(state, agent, now);
-  return spent < maxDuration - (kept.maxDuration ?? 0) - closingTime(maxDuration, time)
+  return spent < maxDuration - (reserved.maxDuration ?? 0) - closingTime(maxDuration, time)
     ? null
-    : { type: 'budget.exhausted', agent, scope, what: 'time', spent: timeSaid(spent, maxDuration), limit: maxDuration };
+    : {
+        type: 'budget.exhausted',
+        agent,
+        scope,
+        what: 'time',
+        spent: reportedTime(spent, maxDuration),
+        limit: maxDuration,
+      };
 }
 
-const timeSaid = (spent: Millis, limit: Millis): Millis => (Number.isFinite(spent) ? spent : limit);
+const reportedTime = (spent: Millis, limit: Millis): Millis => (Number.isFinite(spent) ? spent : limit);
 
-/** Of an agent and the children it waited for meanwhile, its own clock standing still. The run has one clock for all. */
-export function timeOf(state: RunState, agent: AgentId, now: Millis): Millis {
+/** Running time of an agent plus that of children it waited for, while its own clock was paused. The run has a single clock. */
+export function timeOf(state: events.RunState, agent: AgentId, now: Millis): Millis {
   const one = state.agents.get(agent);
   if (one === undefined) return 0;
   if (isBackwards(one, now)) return Infinity;
   const below = agent === ROOT ? [] : one.children;
-  return below.reduce((sum, child) => sum + timeOf(state, child, now), elapsedOf(one, now));
+  return below.reduce((sum, child) => sum + timeOf(state, child, now), events.elapsedOf(one, now));
 }
 
-const isBackwards = ({ runningSince }: AgentState, now: Millis): boolean =>
+const isBackwards = ({ runningSince }: events.AgentState, now: Millis): boolean =>
   !(now >= (runningSince ?? -Infinity) - CLOCK_SLACK);
 
-/** Milliseconds that the agent and all above it still may run; Infinity without a limit on time. */
-export function timeLeft(state: RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis {
-  const lefts = limitsAbove(state, agent).map(({ agent: at, budget: { maxDuration }, kept }) =>
+/** Milliseconds that the agent and its ancestors may still run; Infinity without a time limit. */
+export function timeLeft(state: events.RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis {
+  const remaining = limitsAbove(state, agent).map(({ agent: at, budget: { maxDuration }, reserved }) =>
     maxDuration === undefined
       ? Infinity
-      : maxDuration - (kept.maxDuration ?? 0) - closingTime(maxDuration, time) - timeOf(state, at, now),
+      : maxDuration - (reserved.maxDuration ?? 0) - closingTime(maxDuration, time) - timeOf(state, at, now),
   );
-  return Math.max(0, Math.min(...lefts));
+  return Math.max(0, Math.min(...remaining));
 }
 
-/** Milliseconds until the next limit on time is to be warned of; Infinity when there is none. */
-export function timeToWarning(state: RunState, agent: AgentId, now: Millis): Millis {
-  const lefts = limitsAbove(state, agent).flatMap((limit) => {
+/** Milliseconds until the next time warning is due; Infinity when there is none. */
+export function timeToWarning(state: events.RunState, agent: AgentId, now: Millis): Millis {
+  const remaining = limitsAbove(state, agent).flatMap((limit) => {
     const { maxDuration } = limit.budget;
     if (maxDuration === undefined || state.warned.includes(warnedKey(limit, 'time'))) return [];
     return [maxDuration * WARN_AT - timeOf(state, limit.agent, now)];
   });
-  return Math.min(Infinity, ...lefts);
+  return Math.min(Infinity, ...remaining);
 }
 
-/** The limit on time that ended `agent`, for the record. */
-export function timeExhausted(state: RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Exhausted | null {
-  for (const limit of limitsAbove(state, agent)) {
-    const over = timeOver(state, limit, now, time);
-    if (over) return over;
-  }
-  return null;
+/** The time limit that ended `agent`, as an event. */
+export function timeExhausted(
+  state: events.RunState,
+  agent: AgentId,
+  now: Millis,
+  time: TimeFor = 'whole',
+): Exhausted | null {
+  const over = limitsAbove(state, agent).map((limit) => timeOver(state, limit, now, time));
+  return over.find((one) => one !== null) ?? null;
 }
 
-/** How the fold remembers a warning: once for each limit, until it is changed. */
+/** The fold's key of a warning: once for each limit until the limit changes. */
 const warnedKey = ({ agent, scope, day }: Limit, what: Exhausted['what']): string =>
   `${day?.model ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
-/** The word that a task has used twice the tokens of its estimate, once: it goes on. */
-export function estimateWarning(state: RunState, agent: AgentId): readonly EventBody[] {
-  const one = state.agents.get(agent);
-  const task = state.plan?.tasks.find(({ id }) => id === one?.taskId);
-  if (one === undefined || task === undefined || state.warned.includes(estimateKey(agent))) return [];
+/** The warning that a task has used twice the tokens of its estimate, once. The task continues. */
+export function estimateWarning(state: events.RunState, agent: AgentId): readonly events.EventBody[] {
+  const agentState = state.agents.get(agent);
+  const task = state.plan?.tasks.find(({ id }) => id === agentState?.taskId);
+  if (agentState === undefined || task === undefined || state.warned.includes(events.estimateKey(agent))) return [];
   const limit = task.estimatedTokens * WARNED_AT_ESTIMATE;
-  const spent = tokensOfAgent(one);
+  const spent = events.tokensOfAgent(agentState);
   if (limit === 0 || spent < limit) return [];
   return [{ type: 'budget.warned', agent, scope: 'agent', what: 'tokens', spent, limit, estimate: true }];
 }
 
-/** `budget.warned` events for limits whose 80 % were passed and that were not warned of before. */
+/** Warnings for limits of which 80 % are used and that have no warning yet. */
 export function warnings(
-  state: RunState,
+  state: events.RunState,
   agent: AgentId,
   now: Millis,
   days: readonly DayLimitNow[] = [],
-): readonly EventBody[] {
+): readonly events.EventBody[] {
   return limitsAbove(state, agent, days).flatMap((limit) => {
     const { agent: at, scope, budget, day } = limit;
     if (budget.maxDuration === undefined && !isCounted(budget)) return [];
@@ -168,89 +176,77 @@ export function warnings(
       { what: 'cost', spent: used.cost, limit: budget.maxCost },
       { what: 'time', spent: time, limit: day === undefined ? budget.maxDuration : undefined },
     ] as const;
-    return rows.flatMap(({ what, spent, limit: most }): EventBody[] =>
-      most === undefined || most === 0 || spent < most * WARN_AT || state.warned.includes(warnedKey(limit, what))
-        ? []
-        : [
-            {
-              type: 'budget.warned',
-              agent: at,
-              ...ofModel(day),
-              scope,
-              what,
-              spent: timeSaid(spent, most),
-              limit: most,
-            },
-          ],
-    );
+    return rows.flatMap(({ what, spent, limit: most }): events.EventBody[] => {
+      if (most === undefined || most === 0 || spent < most * WARN_AT) return [];
+      if (state.warned.includes(warnedKey(limit, what))) return [];
+      const warning = { agent: at, ...ofModel(day), scope, what, spent: reportedTime(spent, most), limit: most };
+      return [{ type: 'budget.warned', ...warning }];
+    });
   });
 }
 
 const ofModel = (day: DayLimitNow | undefined): { readonly of?: string } =>
   typeof day?.model === 'string' ? { of: day.model } : {};
 
-function settledOf(state: RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
-  const used = committed(state, agent);
+function settledOf(state: events.RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
+  const used = events.committed(state, agent);
   return { tokens: used.limitTokens - used.reservedTokens, cost: used.cost - used.reservedCost };
 }
 
 /**
- * Why an agent that has ended could make no call if it went on: a limit of its own, of an agent above it or of the run is spent,
- * or left no room for its last step. Null: there is room, or the limit was raised since.
+ * Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or
+ * was too small for its last step. Null when there is room, or the limit was raised since.
  */
-export function spentLimit(state: RunState, agent: AgentId, now: Millis): string | null {
+export function spentLimit(state: events.RunState, agent: AgentId, now: Millis): string | null {
   for (const limit of limitsAbove(state, agent)) {
     const met = exhaustedNow(state, limit, agent) ?? overNow(state, limit) ?? timeOver(state, limit, now);
-    if (met !== null) return spentWords(state, limit, met);
+    if (met !== null) return spentText(state, limit, met);
   }
   return null;
 }
 
-function spentWords(state: RunState, { agent, scope, budget }: Limit, { what, spent }: Met): string {
+function spentText(state: events.RunState, { agent, scope, budget }: Limit, { what, spent }: Met): string {
   const name = scope === 'run' ? 'main' : (state.agents.get(agent)?.name ?? agent);
   const whose = scope === 'run' ? "the run's" : `${name}'s`;
   const used = `${amountText(what, spent)} of ${amountText(what, budget[KEYS[what]] ?? spent)}`;
-  return `${whose} budget is spent (${used}): give it more first (\`budget ${name} …\` in lines, b on its card), then send again`;
+  return `${whose} budget is spent (${used}): give it more first (\`budget ${name} …\` in line mode, b on its card), then send again`;
 }
 
 type Met = Pick<Exhausted, 'what' | 'spent'>;
 
-/** What was met when the limit's own agent, or this one, ended; it counts while the limit is the same. */
-function exhaustedNow(state: RunState, { agent: at, budget }: Limit, agent: AgentId): Met | null {
+/** The limit that ended its own agent or this one; it counts while the limit is unchanged. */
+function exhaustedNow(state: events.RunState, { agent: at, budget }: Limit, agent: AgentId): Met | null {
   const met = state.agents.get(at)?.exhausted;
   if (met === undefined || budget[KEYS[met.what]] !== met.limit) return null;
-  return at === agent || state.agents.get(agent)?.error?.startsWith(EXCEEDED) === true ? met : null;
+  return at === agent || state.agents.get(agent)?.endedBy?.is === 'limit' ? met : null;
 }
 
-function overNow(state: RunState, { agent, budget: { maxTokens, maxCost } }: Limit): Met | null {
+function overNow(state: events.RunState, { agent, budget: { maxTokens, maxCost } }: Limit): Met | null {
   const used = settledOf(state, agent);
   if (maxTokens !== undefined && used.tokens >= maxTokens) return { what: 'tokens', spent: used.tokens };
   return maxCost !== undefined && used.cost >= maxCost ? { what: 'cost', spent: used.cost } : null;
 }
 
-/** An amount of what a limit counts, for people. */
 export function amountText(what: Exhausted['what'], amount: number): string {
   if (what === 'cost') return `$${amount.toFixed(toMicro(amount) % 10_000 === 0 ? 2 : 4)}`;
   return what === 'time' ? `${Math.round(amount / 1000)} s` : `${amount} tokens`;
 }
 
-const OWNER = {
+export const OWNERS = {
   run: "the run's",
   agent: "the agent's",
   day: "the day's",
   model: "the model's daily",
 } as const satisfies Readonly<Record<Exhausted['scope'], string>>;
 
-/** Whose limit it is, on what: `the run's cost`. */
-export const limitText = ({ scope, what }: Pick<Exhausted, 'scope' | 'what'>): string => `${OWNER[scope]} ${what}`;
+/** The owner and kind of a limit: `the run's cost`. */
+export const limitText = ({ scope, what }: Pick<Exhausted, 'scope' | 'what'>): string => `${OWNERS[scope]} ${what}`;
 
-const EXCEEDED = 'Budget exceeded';
-
-/** In words for the model, the card and the result: whose limit, the rule where it is known, what to do. O092 */
+/** Text for the model, the card and the result: whose limit, the rule if known, and what to do. */
 export function exhaustedText(exhausted: Exhausted, from?: Reason): string {
   const { what, spent, limit } = exhausted;
   const used = `${amountText(what, spent)} of ${amountText(what, limit)} used, and the next step does not fit`;
-  return `${EXCEEDED}: ${limitText(exhausted)} (${used}); ${whatToDo(exhausted, from)}`;
+  return `Budget exceeded: ${limitText(exhausted)} (${used}); ${whatToDo(exhausted, from)}`;
 }
 
 const KEYS = { tokens: 'maxTokens', cost: 'maxCost', time: 'maxDuration' } as const;
@@ -263,5 +259,5 @@ function whatToDo({ scope, what }: Exhausted, from: Reason | undefined): string 
   return `the plan's task or budgets.agent.${KEYS[what]} sets it${where}`;
 }
 
-/** The limit of a budget that `what` names. */
+/** The budget key that `what` stands for. */
 export const keyOf = (what: Exhausted['what']): keyof Budget => KEYS[what];

@@ -1,85 +1,66 @@
 /**
- * Asking a model: human mode's turn, the rules on the model, its tries, and the next model in the order of fallback.
- * How one is tried is in retry.ts and call.ts, what follows from its faults in fallback.ts.
+ * Asks a model: the person's turn in human mode, the rules on models, the tries of one model, and the next model in the
+ * fallback order. How one model is tried is in retry.ts and call.ts.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { AgentId } from '../../../domain/ids.ts';
-import type { Mode } from '../../../domain/mode.ts';
+import { type ModelId, providerOf } from '../../../domain/ids.ts';
+import { PROVIDERS_FAULTS } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import { reasonText } from '../../../domain/reason.ts';
+import { type Mode, type Reason, reasonText } from '../../../domain/reason.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
-import type { ModelReply, ToolCall, ToolResult } from '../../../domain/turn.ts';
-import { modeFor } from '../../../events/modes.ts';
+import type { ModelReply } from '../../../domain/turn.ts';
+import { modeFor } from '../../../events/index.ts';
 import { decide } from '../../../policy/decide.ts';
-import type { Decision } from '../../../policy/rules.ts';
-import { atLimit, type LimitParts } from '../budget/limit.ts';
+import { type Decision, resolveModel } from '../../../policy/index.ts';
+import { atLimit } from '../budget/limit.ts';
 import { optionFor } from '../budget/reserve.ts';
-import type { ModeOf } from '../approvals.ts';
-import { type AskFault, type Question, stopped } from '../question.ts';
-import { hasWords, withPatience } from '../text-protocol/text-model.ts';
-import type { Cause } from './backoff.ts';
-import { newCall } from './call.ts';
-import type { GateFault } from './call-scope.ts';
-import { afterGivingUp, type FallbackParts, nextModel, type Tried } from './fallback.ts';
-import { recordDenied, ruleAgainst } from './model.ts';
-import { type GaveUp, tryModel, type TryParts } from './retry.ts';
-
-/** What models are asked with. */
-export interface ModelParts extends TryParts, FallbackParts, Omit<LimitParts, 'budgets' | 'lines'> {
-  readonly models: TryParts['models'];
-  /** A person's message to the agent. */
-  readonly personSays: (agent: AgentId, text: string) => void;
-  /** Runs a command that a person typed in place of a turn of the agent. */
-  readonly useForPerson: (order: WorkOrder, call: ToolCall, signal: AbortSignal) => Promise<ToolResult | undefined>;
-}
+import { type AskFault, type Question, stopped } from '../context.ts';
+import type { GateParts } from '../budget/parts.ts';
+import { checkProtocol, limitUnreadable } from '../text-protocol.ts';
+import type { Cause, GateFault } from './call-scope.ts';
+import { type Asking, newCall } from './call.ts';
+import { fallbacksOfRole, modelsOf, recordDenied, ruleAgainst } from './model.ts';
+import { type GaveUp, tryModel } from './retry.ts';
 
 export async function askModel(
-  parts: ModelParts,
+  parts: GateParts,
   question: Question,
   signal: AbortSignal,
 ): Promise<Result<ModelReply, AskFault>> {
   const { order } = question;
   if (signal.aborted) return fail(stopped(signal));
-  const turn = await personsTurn(parts, order, signal);
-  if (turn !== null) return fail(turn);
+  const refusal = await askForTurn(parts, order, signal);
+  if (refusal !== null) return fail(refusal);
   const tried: Tried = { models: new Set(), causes: new Set() };
   for (;;) {
     if (signal.aborted) return fail(stopped(signal));
     const model = modelOf(parts, order);
     if (!model.ok) return model;
-    const words = hasWords(parts, question, model.value);
-    if (!words.ok) return words;
-    const mayLeave = (cause: Cause): boolean => nextModel(parts, order, model.value.id, cause, tried) !== undefined;
-    const reply = await tryModel(parts, { question, model: model.value, mayLeave }, signal);
-    if (reply.ok) return withPatience(question, reply.value);
-    const end = await afterFault(parts, question, model.value, reply.fault, tried, signal);
+    const refusal = checkProtocol(parts, question, model.value);
+    if (!refusal.ok) return refusal;
+    const asking: Asking = { parts, question, model: model.value, signal };
+    const reply = await tryModel({ ...asking, hasFallback: (cause) => nextModel(asking, cause, tried) !== undefined });
+    if (reply.ok) return limitUnreadable(question, reply.value);
+    const end = await afterFault(asking, reply.fault, tried);
     if (end !== null) return fail(end);
   }
 }
 
-/** Null: another turn of the same question, with whatever model the agent has by then. */
-async function afterFault(
-  parts: ModelParts,
-  question: Question,
-  model: ModelOption,
-  fault: GateFault | GaveUp,
-  tried: Tried,
-  signal: AbortSignal,
-): Promise<AskFault | null> {
+/** Null: ask again, with whatever model the agent has by then. */
+async function afterFault(asking: Asking, fault: GateFault | GaveUp, tried: Tried): Promise<AskFault | null> {
+  const { parts, question, signal } = asking;
   if (fault.is === 'again') return null;
   if (fault.is !== 'limit' && fault.is !== 'gave up') return fault;
   if (signal.aborted) return stopped(signal);
-  return fault.is === 'limit'
-    ? await atLimit(parts, question, fault, signal)
-    : afterGivingUp(parts, question, model, fault, tried);
+  return fault.is === 'limit' ? atLimit(parts, question, fault, signal) : afterGivingUp(asking, fault, tried);
 }
 
-/** The model the agent has now, its first one or the one it fell back to, if the rules still allow it. */
-function modelOf(parts: ModelParts, order: WorkOrder): Result<ModelOption, AskFault> {
+/** The agent's present model (its first one or a fallback), if the rules still allow it. */
+function modelOf(parts: GateParts, order: WorkOrder): Result<ModelOption, AskFault> {
   const { recorder, models } = parts;
   const used = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
   const option = optionFor(models.models(), used);
-  // A run that is resumed may find less than it began with.
+  // A resumed run may have fewer providers than it began with.
   if (!option) return fail({ is: 'denied', text: `no provider for ${used} is configured any more` });
   const problem = ruleAgainst(parts.rules(), option);
   if (problem === null) return ok(option);
@@ -87,41 +68,141 @@ function modelOf(parts: ModelParts, order: WorkOrder): Result<ModelOption, AskFa
   return fail({ is: 'denied', text: `model ${used} is not allowed: ${reasonText(problem)}` });
 }
 
-// Human mode: each model turn waits for the person, who lets it go on, says something, or runs a command in its place.
+// In human mode each model turn waits for the person, who lets it continue, sends a message, or runs a command in its place.
 
-/** Null: it goes on. Refused by the person, the agent stops and can be resumed; `told`: look at the inbox and ask again. */
-async function personsTurn(parts: ModelParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
-  const decision = judged(parts, order, modeFor(parts.recorder.state(), order.agent));
+/** Null: the turn may start. If the person refuses, the agent stops and can be resumed; `told`: read the inbox and ask again. */
+async function askForTurn(parts: GateParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
+  const decision = decideTurn(parts, order, modeFor(parts.recorder.state(), order.agent));
   if (decision.verdict === 'allow') return null;
   if (decision.verdict === 'deny') return { is: 'denied', text: reasonText(decision.because) };
-  const runs = (modeOf: ModeOf): boolean => judged(parts, order, modeOf(order.agent)).verdict === 'allow';
-  const answer = await parts.approvals.ask(
-    order,
-    null,
-    {
-      action: 'turn',
-      title: 'its next turn',
-      exact: 'It goes on, with a message of yours where you send one; a line with ! is run as a command in its place.',
-      options: [],
-      unsandboxed: false,
-      because: reasonText(decision.because),
-    },
-    signal,
-    { runs },
-  );
+  const request = {
+    action: 'turn',
+    title: 'its next turn',
+    exact:
+      'Starts the turn, with your message if you write one. A line that starts with ! is run as a command instead.',
+    options: [],
+    unsandboxed: false,
+    because: reasonText(decision.because),
+  } as const;
+  const answer = await parts.approvals.ask(order, null, request, signal, {
+    runs: (modeOf) => decideTurn(parts, order, modeOf(order.agent)).verdict === 'allow',
+  });
   if (answer.is === 'denied' && answer.by !== 'person') return { is: 'stopped', text: answer.text };
   const text = answer.text.trim();
   if (text === '') return answer.is === 'allowed' ? null : { is: 'stopped', text: 'its turn was refused' };
-  const said = text.startsWith('!') ? await ranByPerson(parts, order, text.slice(1).trim(), signal) : text;
-  parts.personSays(order.agent, said);
+  const content = text.startsWith('!') ? await runForPerson(parts, order, text.slice(1).trim(), signal) : text;
+  parts.inbox.send({ from: 'person', to: order.agent, content });
   return { is: 'told' };
 }
 
-const judged = ({ rules, person }: ModelParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
+const decideTurn = ({ rules, person }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
   decide({ is: 'turn' }, rules(), { mode, interactive: person, sandbox: 'none', capabilities, granted: false });
 
-async function ranByPerson(parts: ModelParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
+async function runForPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
   const call = { id: newCall(parts.world), tool: 'bash', input: { command } };
   const result = await parts.useForPerson(order, call, signal);
   return `The person ran this command in your place:\n${command}\n\nIts result:\n${result?.text ?? ''}`;
+}
+
+// When a model has failed: the next one in the fallback order, once for each cause in a turn; otherwise the agent ends or the run pauses.
+
+/** Faults that every model of the same provider would meet. */
+const OTHER_PROVIDER: ReadonlySet<Cause> = new Set<Cause>(['unreachable', 'unauthorised', 'no credit']);
+
+/** Models and causes of one turn: no model is tried twice, and no cause leads to two fallbacks. */
+interface Tried {
+  readonly models: Set<ModelId>;
+  readonly causes: Set<Cause>;
+}
+
+/** Null: the agent has its next model. Otherwise why the agent ends. */
+function afterGivingUp(asking: Asking, gaveUp: GaveUp, tried: Tried): AskFault | null {
+  const { parts, question, model } = asking;
+  const { agent } = question.order;
+  const { fault, tries } = gaveUp;
+  // A person chose another model meanwhile; it is tried next.
+  const now = parts.recorder.state().agents.get(agent)?.model.used;
+  if (now !== undefined && now !== model.id && fault.is !== 'mismatch') return null;
+  const detail = `${fault.message}${tries > 1 ? ` (${tries} attempts)` : ''}`;
+  const text = `${model.label}: ${detail}`;
+  if (fault.is === 'mismatch') return pause(asking, `model_mismatch: ${text}`, 'denied');
+  if (fault.is === 'too long') return { is: 'too long', text };
+  if (!PROVIDERS_FAULTS.has(fault.is)) return { is: 'model', text };
+  parts.providers.giveUp(providerOf(model.id));
+  tried.models.add(model.id);
+  const next = nextModel(asking, fault.is, tried);
+  tried.causes.add(fault.is);
+  if (next === undefined) return endWithoutModel(asking, fault.is, tried, text);
+  const rule = reasonText(parts.rules().modelFallback.from);
+  const cause = `${fault.is}: ${detail}`;
+  parts.recorder.record({ type: 'model.fallback', agent, from: model.id, to: next, cause, rule });
+  return null;
+}
+
+function endWithoutModel(asking: Asking, cause: Cause, tried: Tried, text: string): AskFault {
+  const { parts, question } = asking;
+  const { order, purpose } = question;
+  const blocked = blockedBy(asking, cause, tried);
+  if (blocked !== null) {
+    recordDenied(parts, { agent: order.agent, subject: blocked.model, action: 'model' }, blocked.reason);
+    return { is: 'denied', text: `${text}; no other model is allowed: ${reasonText(blocked.reason)}` };
+  }
+  // The run continues without a report (merge.ts hands over the results as they are) or a draft, so it is not paused for them.
+  if (purpose?.is === 'merge' || purpose?.is === 'draft' || !parts.providers.allDown()) return { is: 'model', text };
+  const nobody = `no model could be reached: ${text}`;
+  // The person who waits for the plan can plan manually or retry.
+  if (purpose?.is === 'plan' && parts.planByHand) return { is: 'model', text: nobody };
+  return pause(asking, nobody, 'model');
+}
+
+/** The next model in the fallback order that may be called now; undefined when the cause has already led to a fallback. */
+function nextModel(asking: Asking, cause: Cause, tried: Tried): ModelId | undefined {
+  const { parts, question, model } = asking;
+  if (tried.causes.has(cause)) return undefined;
+  return fallbacksOf(parts, question.order).find((id) => {
+    const option = id === model.id ? undefined : optionFor(parts.models.models(), id);
+    return option && mayFollow(asking, option, cause, tried) && ruleAgainst(parts.rules(), option) === null;
+  });
+}
+
+/** The fallbacks of the order, or of the model that a person chose since. */
+function fallbacksOf(parts: GateParts, order: WorkOrder): readonly ModelId[] {
+  const asked = parts.recorder.state().agents.get(order.agent)?.model.asked ?? order.model.asked;
+  return asked === order.model.asked ? order.fallbacks : fallbacksOfRole(parts.options, order.role, asked);
+}
+
+function mayFollow({ parts, model }: Asking, { id, usable }: ModelOption, cause: Cause, tried: Tried): boolean {
+  if (!usable.yes || tried.models.has(id) || parts.providers.isClosed(providerOf(id))) return false;
+  return !OTHER_PROVIDER.has(cause) || providerOf(id) !== providerOf(model.id);
+}
+
+interface BlockedModel {
+  readonly model: ModelId;
+  readonly reason: Reason;
+}
+
+/** The first other model of the role that only a rule excludes, with that rule; null when some model was left out for another cause. */
+function blockedBy(asking: Asking, cause: Cause, tried: Tried): BlockedModel | null {
+  const { parts, question } = asking;
+  const rules = parts.rules();
+  const known = parts.models.models();
+  const all = modelsOf(parts.options, question.order.role).flatMap((name) => {
+    const id = resolveModel(name, known);
+    const option = id === null ? undefined : optionFor(known, id);
+    return option !== undefined && mayFollow(asking, option, cause, tried) ? [option] : [];
+  });
+  const off = rules.modelFallback.value === 'deny' ? rules.modelFallback.from : null;
+  const rulesOf = all.flatMap((option): BlockedModel[] => {
+    const reason = off ?? ruleAgainst(rules, option);
+    return reason === null ? [] : [{ model: option.id, reason }];
+  });
+  return rulesOf.length === all.length ? (rulesOf[0] ?? null) : null;
+}
+
+/** Stops the run, and the agent with it, so that it can be resumed. */
+function pause({ parts, question }: Asking, text: string, is: 'model' | 'denied'): AskFault {
+  const { agent } = question.order;
+  parts.recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: text, endedBy: { is: 'model' } });
+  parts.fail(text, is);
+  return { is: 'stopped', text };
 }

@@ -1,164 +1,132 @@
 /**
- * Leave to use a tool: policy decides, a person is asked where it says so, forced agents judge what would be committed, and
- * policy decides again after each wait, since the world has moved. What comes out is a permit that is good once.
+ * Permission to use a tool: policy decides, a person is asked where policy requires it, mandatory reviews judge a
+ * proposed commit, and policy decides again after each wait. The result is a permit that can be used once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type Capability, onlyReads } from '../../../domain/agents/role.ts';
 import { depthOf } from '../../../domain/ids.ts';
-import type { Mode } from '../../../domain/mode.ts';
-import { reasonText } from '../../../domain/reason.ts';
-import { type Result, unreachable } from '../../../domain/result.ts';
+import { type Mode, reasonText } from '../../../domain/reason.ts';
+import { unreachable } from '../../../domain/result.ts';
 import { jsonDigest } from '../../../domain/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
-import type { ApprovalRequest } from '../../../events/event.ts';
-import { modeFor } from '../../../events/modes.ts';
+import { type ApprovalRequest, modeFor, openBelow, permissionsFor } from '../../../events/index.ts';
+import { type Decision, type Permit, roleNamed } from '../../../policy/index.ts';
 import { programsIn } from '../../../policy/commands/programs.ts';
 import { moreThanReading } from '../../../policy/commands/reading/reading.ts';
 import { decide, type ReadingFacts } from '../../../policy/decide.ts';
-import type { Permit } from '../../../policy/permit.ts';
-import type { Decision } from '../../../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../../../ports/tool.ts';
 import type { TreeId } from '../../../ports/tree.ts';
-import { recordNotDone, writtenPath } from '../../agents/unanswered.ts';
-import { openBelow } from '../../messaging/child-end.ts';
-import { permissionsFor } from '../../planning/permissions.ts';
-import type { RunContext } from '../context.ts';
+import type { GateParts } from '../budget/parts.ts';
 import { recordDenied } from '../model/model.ts';
-import { type Answer, type Approvals, changedInputs, type InputFile, type ModeOf, NOBODY } from '../approvals.ts';
-import type { OpenToolCall } from './interrupted-call.ts';
+import { type Answer, changedInputs, type InputFile, type ModeOf, UNANSWERED_BY } from '../approvals.ts';
+import { type OpenToolCall, recordNotDone, writtenPath } from './interrupted-call.ts';
 
-/** What leave to use a tool is given with. */
-export interface PermitParts extends RunContext {
-  readonly approvals: Pick<Approvals, 'ask' | 'granted'>;
-  /** Can a person be asked? */
-  readonly person: boolean;
-  /** Stands before each commit. */
-  readonly forced: CommitGate;
-  /** `capabilitiesOf`: what agents of this role may do; empty where there is no such role. */
-  readonly roles: { readonly capabilitiesOf: (role: string) => readonly Capability[] };
-}
-
-/** What the gate asks of mandatory reviews: whether a commit that is proposed may be made. */
-export interface CommitGate {
-  /**
-   * Ok: every forced agent whose trigger is `on-commit` let exactly `proposal.tree` pass, or only warns. Otherwise why
-   * not, with what has to change, in words for the model. The agent that asks waits, and lends its slot meanwhile.
-   */
-  beforeCommit(order: WorkOrder, proposal: Proposal, signal: AbortSignal): Promise<Result<void, string>>;
-}
-
-/** A call of a tool that the agent has, with its input read. */
+/** A tool call with its parsed input; the agent has the tool. */
 export interface Use {
   readonly order: WorkOrder;
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly input: unknown;
-  /** The person typed it, or said yes before the run was resumed: what would ask has been answered. */
-  readonly said: boolean;
-  /** Of a call that had begun before the run was resumed, and goes on now. */
-  readonly begun?: OpenToolCall | null;
-  /** Of a shell: what was found out about the project, as `permitted` does. */
+  /** The person typed the call, or approved it before the run was resumed, so no question is asked. */
+  readonly approved: boolean;
+  /** For a call that began before the run was resumed and continues now. */
+  readonly interrupted?: OpenToolCall | null;
+  /** For shell commands: facts about the project, filled in by `obtainPermit`. */
   readonly reading?: ReadingFacts | undefined;
 }
 
-/** What a tool may be used with, or why not, in words for the model. */
-export type Passed =
+/** The permit with its conditions, or why there is none, in words for the model. `answered`: a person approved this very action. */
+export type PermitResult =
   | {
       readonly ok: true;
       readonly permit: Permit;
       readonly tree: TreeId | null;
-      readonly box: 'read-only' | undefined;
+      readonly sandbox: 'read-only' | undefined;
       readonly rule: string | undefined;
+      readonly answered: boolean;
     }
   | { readonly ok: false; readonly text: string };
 
-const no = (text: string): Passed => ({ ok: false, text });
+const refuse = (text: string): PermitResult => ({ ok: false, text });
 
 /**
- * Decides; has made what would be committed; asks the person where it must; has forced agents judge the commit; and decides
- * again after each wait, since the world has moved. The permit is of the last decision.
+ * Decides, prepares the proposed commit, asks the person where needed, has mandatory reviews judge the commit, and
+ * decides again after each wait. The permit is from the last decision.
  */
-export async function permitted(parts: PermitParts, given: Use, context: ToolContext): Promise<Passed> {
-  const { tool, input, order, said } = given;
-  const use = { ...given, reading: await readingFacts(given, context) };
-  if (tool.propose === undefined) return allowed(parts, use, context, null, said);
-  const first = judge(parts, use, context, { answered: said, tree: null });
-  if (first.verdict === 'deny') return no(denied(parts, use, first));
+export async function obtainPermit(parts: GateParts, request: Use, context: ToolContext): Promise<PermitResult> {
+  const { tool, input, order, approved } = request;
+  const use = { ...request, reading: await readingFacts(request, context) };
+  if (tool.propose === undefined) return decideAndAsk(parts, use, context, null, approved);
+  const first = judge(parts, use, context, { answered: approved, tree: null });
+  if (first.verdict === 'deny') return refuse(denied(parts, use, first));
   const proposed = await tool.propose(input, context);
-  if (!proposed.ok) return no(proposed.fault);
-  const asked = await allowed(parts, use, context, proposed.value, said);
+  if (!proposed.ok) return refuse(proposed.fault);
+  const asked = await decideAndAsk(parts, use, context, proposed.value, approved);
   if (!asked.ok) return asked;
-  const judged = await parts.forced.beforeCommit(order, proposed.value, context.signal);
-  if (!judged.ok) return no(judged.fault);
-  return allowed(parts, use, context, proposed.value, asked.answered);
+  const review = await parts.hooks.beforeCommit(order, proposed.value, context.signal);
+  if (!review.ok) return refuse(review.fault);
+  return decideAndAsk(parts, use, context, proposed.value, asked.answered);
 }
 
-/** Undefined for anything but a command in a sandbox that only reads: then nothing has to be looked at. */
+/** Facts for commands in a sandbox that only reads; undefined for every other call. */
 async function readingFacts({ tool, input }: Use, context: ToolContext): Promise<ReadingFacts | undefined> {
-  const look = context.box === 'none' ? undefined : tool.reading?.(input, context);
-  if (look === undefined || moreThanReading(tool.label(input), look.place) !== null) return undefined;
-  return { place: look.place, obstacle: await look.obstacle() };
+  const reading = context.sandbox === 'none' ? undefined : tool.reading?.(input, context);
+  if (reading === undefined || moreThanReading(tool.label(input), reading.place) !== null) return undefined;
+  return { place: reading.place, obstacle: await reading.obstacle() };
 }
 
-type Allowed = { readonly ok: false; readonly text: string } | (Extract<Passed, { ok: true }> & { answered: boolean });
-
-/** A permit, by the rules or by the person's answer. `answered`: the person has said yes to this very action before. */
-async function allowed(
-  parts: PermitParts,
+/** A permit, by the rules or by the person's answer. */
+async function decideAndAsk(
+  parts: GateParts,
   use: Use,
   context: ToolContext,
   proposal: Proposal | null,
   answered: boolean,
-): Promise<Allowed> {
+): Promise<PermitResult> {
   const tree = proposal?.tree ?? null;
-  for (let said = answered; ; ) {
-    const decision = judge(parts, use, context, { answered: said, tree });
-    if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision) };
-    if (decision.verdict === 'allow')
-      return decision.permit === undefined
-        ? { ok: false, text: 'Not run: it was allowed without a permit.' }
-        : {
-            ok: true,
-            permit: decision.permit,
-            tree,
-            box: decision.box,
-            rule: decision.box && decision.because.rule,
-            answered: said,
-          };
+  for (let approved = answered; ; approved = true) {
+    const decision = judge(parts, use, context, { answered: approved, tree });
+    if (decision.verdict === 'deny') return refuse(denied(parts, use, decision));
+    if (decision.verdict === 'allow') {
+      const { permit, sandbox, because } = decision;
+      if (permit === undefined) return refuse('Not run: no permit was issued.');
+      return { ok: true, permit, tree, sandbox, rule: sandbox && because.rule, answered: approved };
+    }
     const problem = await askPerson(parts, use, context, { decision, proposal });
-    if (problem !== null) return { ok: false, text: problem };
-    said = true;
+    if (problem !== null) return refuse(problem);
   }
 }
 
-interface ToAsk {
+interface OpenDecision {
   readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
   readonly proposal: Proposal | null;
 }
 
-/** Null: allowed, by an answer or by one for the session. Else why not, in words for the model. */
-async function askPerson(parts: PermitParts, use: Use, context: ToolContext, toAsk: ToAsk): Promise<string | null> {
-  const { tool, input, order, call } = use;
-  const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
+/** Null: allowed, by an answer or a grant. Otherwise why not, in words for the model. */
+async function askPerson(parts: GateParts, use: Use, context: ToolContext, open: OpenDecision): Promise<string | null> {
+  const { order, call } = use;
+  // A mode in which nobody would be asked answers the question.
+  const runs = (modeOf: ModeOf): boolean =>
+    judge(parts, use, context, { answered: false, tree: null, mode: modeOf(order.agent) }).verdict === 'allow';
   let allowed: readonly InputFile[] | null = null;
   for (;;) {
-    const made = await requestFor({ tool, input, role: order.role, ...toAsk }, context);
-    if (made === null) return 'Not run: stopped';
-    const { inputs } = made;
-    const changed = changedSince(parts, use, made, allowed);
+    const asked = await requestFor(use, open, context);
+    if (asked === null) return 'Not run: stopped';
+    const { inputs } = asked;
+    const changed = changedSince(parts, use, asked, allowed);
     if (changed !== null && changed.length === 0) return null;
-    const { request } = changed === null ? made : sinceChanged(made, changed);
+    const request = changed === null ? asked.request : askedAgain(asked.request, changed);
     const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
-    if (answer.is !== 'allowed') return refused(parts, use, answer);
-    // What it reads may have been changed while the question was open: then the answer was for something else.
+    if (answer.is !== 'allowed') return refusalText(parts, use, answer);
+    // If its input files changed while the question was open, the answer was for other content.
     if (inputs.length === 0) return null;
     allowed = inputs;
   }
 }
 
-/** What is other now than when a yes was said, a moment ago or for the session; null: none was said. */
+/** Files that changed since the action was allowed, by the last answer or by a grant; null where it was not allowed. */
 function changedSince(
-  { approvals }: PermitParts,
+  { approvals }: GateParts,
   { order }: Use,
   { request, inputs }: AskedRequest,
   allowed: readonly InputFile[] | null,
@@ -168,30 +136,22 @@ function changedSince(
   return grant.is === 'no' ? null : grant.is === 'changed' ? grant.paths : [];
 }
 
-/** In this mode nobody would be asked: a looser one answers the question. */
-const wouldRun = (parts: PermitParts, use: Use, context: ToolContext, mode: Mode): boolean =>
-  judge(parts, use, context, { answered: false, tree: null, mode }).verdict === 'allow';
-
-/** Records what nobody was there to answer. */
-function refused({ recorder }: PermitParts, use: Use, answer: Answer): string {
-  if (answer.is === 'denied' && answer.by === NOBODY) recordNotDone(recorder, use);
-  return refusalText(answer);
-}
-
-function refusalText({ is, text, by }: Answer): string {
+/** The refusal in words for the model. Records acts that nobody was there to approve. */
+function refusalText({ recorder }: GateParts, use: Use, { is, text, by }: Answer): string {
+  if (is === 'denied' && by === UNANSWERED_BY) recordNotDone(recorder, use);
   if (is === 'withdrawn') return 'Not run: the question was withdrawn.';
   if (by !== 'person') return `Not run: ${text}. Do not try it in another way.`;
   return `The person denied this${text === '' ? '.' : `: ${text}`} Do not try it in another way.`;
 }
 
-interface Judging {
+interface JudgeOptions {
   readonly answered: boolean;
   readonly tree: TreeId | null;
-  /** The one that would hold; absent: the one that holds. */
+  /** A mode to assume instead of the present one. */
   readonly mode?: Mode;
 }
 
-function judge(parts: PermitParts, use: Use, context: ToolContext, { answered, tree, mode }: Judging): Decision {
+function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: JudgeOptions): Decision {
   const { recorder, person } = parts;
   const rules = parts.rules();
   const { order, tool, input } = use;
@@ -199,7 +159,7 @@ function judge(parts: PermitParts, use: Use, context: ToolContext, { answered, t
   const circumstances = {
     mode: mode ?? modeFor(state, order.agent),
     interactive: person,
-    sandbox: context.box,
+    sandbox: context.sandbox,
     capabilities: order.capabilities,
     permissions: permissionsFor(state, order.agent, rules),
     granted: false,
@@ -208,8 +168,8 @@ function judge(parts: PermitParts, use: Use, context: ToolContext, { answered, t
     binds: { agent: order.agent, action: actionOf(use, tree) },
   };
   if (tool.capability === 'spawn') {
-    // Its own child is none of the others.
-    const own = use.begun?.child ?? null;
+    // A continued call's own child does not count as another agent.
+    const own = use.interrupted?.child ?? null;
     const agents = state.agents.size - (own === null ? 1 : 2);
     const siblings = openBelow(state, order.agent).filter(({ id }) => id !== own).length;
     const reads = startsReader(parts, use);
@@ -219,19 +179,19 @@ function judge(parts: PermitParts, use: Use, context: ToolContext, { answered, t
   return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
 }
 
-/** Can the agent that this call starts only read? It never has more than its parent. */
-function startsReader(parts: PermitParts, { order, tool, input }: Use): boolean {
-  const own = tool.starts === undefined ? [] : parts.roles.capabilitiesOf(tool.starts(input));
+/** Whether the child of this call could only read. A child never has more capabilities than its parent. */
+function startsReader(parts: GateParts, { order, tool, input }: Use): boolean {
+  const own = tool.starts === undefined ? [] : (roleNamed(tool.starts(input), parts.options.roles)?.capabilities ?? []);
   return own.length > 0 && onlyReads(own.filter((each) => order.capabilities.includes(each)));
 }
 
-/** The digest of what would be done: a permit is for exactly this. */
+/** Digest of the action; the permit is valid for exactly this action. */
 export const actionOf = ({ call, tool }: Use, tree: TreeId | null): string =>
   jsonDigest({ tool: tool.name, call: call.id, input: call.input, tree });
 
 type Denial = Extract<Decision, { readonly verdict: 'deny' }>;
 
-function denied(parts: PermitParts, use: Use, { because, unanswered }: Denial): string {
+function denied(parts: GateParts, use: Use, { because, unanswered }: Denial): string {
   const { order, tool, call } = use;
   const subject = `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`;
   recordDenied(parts, { agent: order.agent, subject, action: tool.capability ?? 'own' }, because);
@@ -239,73 +199,76 @@ function denied(parts: PermitParts, use: Use, { because, unanswered }: Denial): 
   return `Denied: ${reasonText(because)}`;
 }
 
-// What a person is asked about a tool call: exactly what would happen, and what an answer for the session would cover.
-
-/** A call that must be asked about. */
-interface Asked {
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly role: string;
-  readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
-  /** What would be committed, of tools that commit. */
-  readonly proposal: Proposal | null;
-}
+// The question about a tool call: exactly what would happen, and what an answer for the session would cover.
 
 interface AskedRequest {
   readonly request: ApprovalRequest;
-  /** Of what a standing yes is bound to beside the words. */
+  /** Files whose content a grant is bound to. */
   readonly inputs: readonly InputFile[];
 }
 
-/** Null for a tool that is never asked about, and when the agent was stopped while it was made. */
-async function requestFor(asked: Asked, context: ToolContext): Promise<AskedRequest | null> {
-  const { tool, input, role, decision, proposal } = asked;
+/** Null for a tool that is never asked about, and when the agent was stopped meanwhile. */
+async function requestFor(
+  use: Use,
+  { decision, proposal }: OpenDecision,
+  context: ToolContext,
+): Promise<AskedRequest | null> {
+  const { tool, input, order } = use;
   const { capability } = tool;
   if (capability === null) return null;
   const label = tool.label(input);
-  const exact = proposal === null ? await exactOf(tool, input, context) : proposedText(proposal, label);
+  const exact = proposal === null ? await exactOf(use, context) : proposedText(proposal, label);
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
   if (context.signal.aborted) return null;
   const same =
-    decision.singly === true ? null : sameKey(capability, { exact, box: context.box, tree: proposal?.tree ?? null });
+    decision.singly === true
+      ? null
+      : sameKey(capability, { exact, box: context.sandbox, tree: proposal?.tree ?? null });
   const request: ApprovalRequest = {
     action: capability,
-    title: `${role}: ${headOf(label)}`,
+    title: `${order.role}: ${headOf(label)}`,
     exact,
     options: [],
-    unsandboxed: capability === 'shell' && context.box === 'none',
+    unsandboxed: capability === 'shell' && context.sandbox === 'none',
     because: reasonText(decision.because),
-    ...(same === null ? {} : { same, ...wider(asked, context) }),
+    ...factsOf(decision),
+    ...(same === null ? {} : { same, ...widerGrants(use, decision, context) }),
   };
   return { request, inputs };
 }
 
-/** What else than exactly this an answer for the session may cover. */
-function wider({ tool, input, decision }: Asked, context: ToolContext): Pick<ApprovalRequest, 'programs' | 'file'> {
+const factsOf = ({ destroys }: Pick<OpenDecision['decision'], 'destroys'>): Pick<ApprovalRequest, 'destroys'> =>
+  destroys === undefined ? {} : { destroys };
+
+const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<string> =>
+  tool.preview?.(input, context) ?? tool.label(input);
+const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
+
+/** What an answer for the session may cover besides exactly this action. */
+function widerGrants(
+  { tool, input }: Use,
+  { exactly }: OpenDecision['decision'],
+  context: ToolContext,
+): Pick<ApprovalRequest, 'programs' | 'file'> {
   if (tool.capability === 'write') {
     const path = writtenPath(input);
     return path === null ? {} : { file: path };
   }
-  if (tool.capability !== 'shell' || context.box === 'none' || decision.exactly === true) return {};
+  if (tool.capability !== 'shell' || context.sandbox === 'none' || exactly === true) return {};
   const programs = programsIn(tool.label(input), tool.reading?.(input, context).place);
   return programs === null ? {} : { programs };
 }
 
-/** The same question again, because files are other than when an equal one was allowed. */
-const sinceChanged = ({ request, inputs }: AskedRequest, paths: readonly string[]): AskedRequest => ({
-  request: { ...request, because: `allowed before, but changed since: ${paths.join(', ')}; ${request.because}` },
-  inputs,
+/** The same question again, because files changed since an equal one was allowed. */
+const askedAgain = (request: ApprovalRequest, paths: readonly string[]): ApprovalRequest => ({
+  ...request,
+  because: `allowed before, but changed since: ${paths.join(', ')}; ${request.because}`,
 });
 
-const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
-
-const exactOf = (tool: Tool, input: unknown, context: ToolContext): Promise<string> | string =>
-  tool.preview === undefined ? tool.label(input) : tool.preview(input, context);
-
-/** An answer for the session: of a command or a commit exactly it, in the same box; of other acts all of their kind. */
+/** The key of an answer for the session: exactly this command or commit in the same sandbox, or every action of the same kind. */
 function sameKey(
   capability: Capability,
-  what: { readonly exact: string; readonly box: ToolContext['box']; readonly tree: string | null },
+  what: { readonly exact: string; readonly box: ToolContext['sandbox']; readonly tree: string | null },
 ): string {
   switch (capability) {
     case 'write':
@@ -321,11 +284,11 @@ function sameKey(
   }
 }
 
-const HEAD = 100;
+const LONGEST_TITLE = 100;
 
-/** Of a long command its first line: all of it is what the question shows. */
+/** The first line of a long command; the question shows the whole. */
 function headOf(label: string): string {
   const [first = ''] = label.split('\n');
-  const cut = first.length > HEAD ? first.slice(0, HEAD) : first;
+  const cut = first.length > LONGEST_TITLE ? first.slice(0, LONGEST_TITLE) : first;
   return cut === label ? label : `${cut}…`;
 }

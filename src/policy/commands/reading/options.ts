@@ -1,28 +1,29 @@
-/** Reads the options of a program against the list of those that only read. What is not on the list is more than reading. */
-import { type Argument, isInProject, OUTSIDE, type Scope } from './words.ts';
+/** Checks a program's arguments against the options with which it only reads. Anything not listed counts as more than reading. */
+import type { Word, WordPart } from 'unbash';
+import { knownWord } from '../words.ts';
 
 export const FURTHER_FILE = 'a further file would be written';
 export const NOT_IN_TEXT = 'it has arguments that are not in the text';
 
 /** A program that only reads with these options. Names are separated by blanks. */
 export interface Reader {
-  /** Letters of options without a value, with one that is text, with one that names a file. */
+  /** Letters of options without a value, with a text value, and with a file name. */
   readonly flags?: string;
   readonly values?: string;
   readonly files?: string;
-  /** The same for long names. One of `long` may have a value behind a "=". No name is abbreviated. */
+  /** The same for long names. A name in `long` may have a value after "=". Abbreviations are not accepted. */
   readonly long?: string;
   readonly longValues?: string;
   readonly longFiles?: string;
-  /** What the other words are; `pattern`: the first is one, the rest are paths. Absent: paths. */
+  /** The meaning of the other words; `pattern`: the first is a pattern, the rest are paths. Absent: paths. */
   readonly operands?: 'paths' | 'text' | 'pattern' | 'none';
   /** Options that give the pattern, so that no operand does. */
   readonly instead?: string;
-  /** What the pattern must be, as the script of `sed`: why it does more than read, or null. Absent: any text. */
+  /** Why the pattern (such as a `sed` script) does more than read, or null. Absent: any text is accepted. */
   readonly script?: (text: string) => string | null;
-  /** At most so many operands, each known: a further one would be written. */
+  /** The most operands, all known; a further one would be written. */
   readonly most?: number;
-  /** Whatever else it is given, it does no more than read. */
+  /** It only reads, whatever other arguments it has. */
   readonly open?: true;
 }
 
@@ -56,7 +57,7 @@ export function whyMoreThan(reader: Reader, given: readonly Argument[], scope: S
 
 const INSIDE: Argument = { is: 'inside' };
 
-/** How many words it takes, or why it is more than reading. */
+/** How many words the option takes, or why it is more than reading. */
 function option(text: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
   return text.startsWith('--') ? longOption(text, next, reading) : shortOptions(text, next, reading);
 }
@@ -93,7 +94,7 @@ function shortOptions(text: string, next: Argument | undefined, reading: Reading
   return 1;
 }
 
-/** The value stands behind the letter, or is the next word. */
+/** The value follows the letter, or is the next word. */
 function shortValue(letter: string, rest: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
   const { files = '', instead } = reading.reader;
   const kind = { isFile: files.includes(letter), isScript: has(instead, letter) };
@@ -101,10 +102,7 @@ function shortValue(letter: string, rest: string, next: Argument | undefined, re
   return rest === '' ? (value(next, kind, reading) ?? 2) : (value({ is: 'known', text: rest }, kind, reading) ?? 1);
 }
 
-interface Kind {
-  readonly isFile: boolean;
-  readonly isScript: boolean;
-}
+type Kind = Readonly<Record<'isFile' | 'isScript', boolean>>;
 
 function value(given: Argument | undefined, { isFile, isScript }: Kind, reading: Reading): string | null {
   if (given === undefined) return null;
@@ -140,4 +138,158 @@ function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): s
   if (word.is === 'known') return !isPath || isInProject(word.text, scope) ? null : OUTSIDE;
   if (word.is === 'inside' || reader.open === true) return null;
   return NOT_IN_TEXT;
+}
+
+// The words of a command for the read-only check: the text where it is known, otherwise what is certain about it; and where a path leads,
+// by its text alone.
+
+/**
+ * `inside`: paths in the project that do not begin with "-" (a file name pattern with a literal beginning, `$f` of a loop). `leading`:
+ * paths in the project that may begin with "-" (`*.ts`). `one`: a single unknown word (`"$(ls)"`); `any`: any number of them.
+ */
+export type Argument =
+  | { readonly is: 'known'; readonly text: string }
+  | { readonly is: 'inside' | 'leading' | 'one' | 'any' };
+
+/** The project and the folder in which the command starts: absolute, without links, `.` and `..`. */
+export type ReadingPlace = Readonly<Record<'root' | 'folder', string>>;
+
+export interface Scope {
+  readonly place: ReadingPlace;
+  /** The command changes its folder, so a path with leading `..` may lead anywhere. */
+  readonly moves: boolean;
+  /** Variables set by loops and `read`. `whole`: the text of the variable stays one word without quotes. */
+  readonly variables: ReadonlyMap<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
+  /** Why the script of a substitution does more than read; null when it only reads. */
+  readonly script: (part: Extract<WordPart, { readonly script: unknown }>) => string | null;
+}
+
+export const OUTSIDE = 'a path may lie outside the project';
+const UNKNOWN_WORD = 'it has words that the text does not tell';
+
+/** The word, or why the command cannot be judged by its text. */
+export function argumentOf(word: Word, scope: Scope): Argument | string {
+  const text = knownWord(word);
+  if (text !== null) return { is: 'known', text };
+  const shape: Shape = { text: '', unknown: null, leading: false, patterns: false };
+  for (const part of word.parts ?? []) {
+    const why = addPart(part, shape, scope, false);
+    if (why !== null) return why;
+  }
+  if (shape.unknown !== null) return { is: shape.unknown };
+  // File names that match `--include=*.ts` are the same option with another value.
+  if (/^--[a-z][a-z-]*=/.test(shape.text)) return { is: 'known', text: shape.text };
+  if (leadsOut(shape, scope)) return OUTSIDE;
+  return { is: shape.leading ? 'leading' : 'inside' };
+}
+
+/** A pattern that begins with a dot may match `..`. */
+const leadsOut = ({ text, patterns }: Shape, scope: Scope): boolean =>
+  text.startsWith('-') ||
+  !isInProject(text, scope) ||
+  (patterns && text.split('/').some((name) => /^\.(?![A-Za-z0-9]).*[*?{[]/.test(name)));
+
+interface Shape {
+  /** The text with patterns as written, and a letter for each unknown part. */
+  text: string;
+  unknown: 'one' | 'any' | null;
+  leading: boolean;
+  patterns: boolean;
+}
+
+function addPart(part: WordPart, shape: Shape, scope: Scope, quoted: boolean): string | null {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+      shape.text += part.value;
+      return null;
+    case 'AnsiCQuoted':
+      shape.text += part.value;
+      return part.value.includes('\0') || part.text.includes(String.raw`\0`) ? UNKNOWN_WORD : null;
+    case 'DoubleQuoted': {
+      for (const child of part.parts) {
+        const why = addPart(child, shape, scope, true);
+        if (why !== null) return why;
+      }
+      return null;
+    }
+    case 'Glob':
+      return addPattern(part.text, shape, /[$`\\'"/]/);
+    case 'BraceExpansion':
+      return addPattern(part.text, shape, /[$`\\'"~]|\.\.|[{,]\//);
+    case 'SimpleExpansion':
+      return addVariable(part.text.slice(1), shape, scope, quoted);
+    case 'ParameterExpansion':
+      return addExpansion(part, shape, scope, quoted);
+    case 'ProcessSubstitution':
+      shape.text += 'x';
+      return part.operator === '<' ? scope.script(part) : 'it writes to a program';
+    case 'CommandExpansion':
+      hide(shape, quoted);
+      return scope.script(part);
+    default:
+      return UNKNOWN_WORD;
+  }
+}
+
+function addPattern(text: string, shape: Shape, odd: RegExp): string | null {
+  if (odd.test(text)) return UNKNOWN_WORD;
+  if (shape.text === '') shape.leading = true;
+  shape.patterns = true;
+  shape.text += text;
+  return null;
+}
+
+function addExpansion(
+  { index, prefix, operation, parameter }: Extract<WordPart, { readonly type: 'ParameterExpansion' }>,
+  shape: Shape,
+  scope: Scope,
+  quoted: boolean,
+): string | null {
+  if (index !== undefined || prefix !== undefined) return UNKNOWN_WORD;
+  if (operation === undefined) return addVariable(parameter, shape, scope, quoted);
+  // `${f##}`: a part of it, which may begin with anything.
+  if (operation.type !== 'Remove' || !/^[\w.*?/-]*$/.test(operation.operand.text) || !scope.variables.has(parameter))
+    return UNKNOWN_WORD;
+  hide(shape, quoted);
+  return null;
+}
+
+const hide = (shape: Shape, quoted: boolean): void =>
+  void (shape.unknown = quoted && shape.unknown !== 'any' ? 'one' : 'any');
+
+function addVariable(name: string, shape: Shape, { variables }: Scope, quoted: boolean): string | null {
+  shape.text += 'x';
+  // The last exit code, the number of arguments, the process id: digits.
+  if (/^[?#$]$/.test(name)) return null;
+  const known = variables.get(name);
+  if (known === undefined) return UNKNOWN_WORD;
+  if (known.is === 'any' || !(quoted || known.whole)) hide(shape, quoted);
+  return null;
+}
+
+/** Decided by the text; links are left to the sandbox. */
+export function isInProject(path: string, { place, moves }: Pick<Scope, 'place' | 'moves'>): boolean {
+  if (path === '/dev/null' || path === '-') return true;
+  if (path.startsWith('~')) return false;
+  if (path.startsWith('/')) return isBelow(place.root, normal(path));
+  let depth = moves ? 0 : namesOf(place.folder.slice(place.root.length)).length;
+  for (const name of namesOf(path)) {
+    depth += name === '..' ? -1 : 1;
+    if (depth < 0) return false;
+  }
+  return true;
+}
+
+const namesOf = (path: string): readonly string[] => path.split('/').filter((name) => name !== '' && name !== '.');
+
+const isBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
+
+function normal(path: string): string {
+  const names: string[] = [];
+  for (const name of namesOf(path)) {
+    if (name === '..') names.pop();
+    else names.push(name);
+  }
+  return `/${names.join('/')}`;
 }

@@ -1,28 +1,17 @@
 /**
- * Does a command only read? It does when it is understood whole, each of its programs and options is on the list of those that
- * only read, its paths lie in the project by their text, and its output goes nowhere but to the agent. Such a command runs
- * without a question in a read-only sandbox, so that a wrong entry in the list writes nothing.
+ * Decides whether a command only reads: it is understood completely, all its programs and options are listed as reading, its paths are in
+ * the project by their text, and its output goes only to the agent. Such a command runs without a question in a read-only sandbox, so that
+ * a wrong list entry cannot write.
  */
-import {
-  type Assignment,
-  type Command,
-  type HereDoc,
-  type ParsedScript,
-  type RedirectOperator,
-  type Redirection,
-  type Statement,
-  type SyntaxNode,
-  type Word,
-  parse,
-} from 'unbash';
+import * as shell from 'unbash';
 import { type Reading, readCommand } from '../read.ts';
-import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './words.ts';
+import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './options.ts';
 import { whyProgram } from './special.ts';
 import { DOUBTS, knownWord } from '../words.ts';
 
-export type { ReadingPlace } from './words.ts';
+export type { ReadingPlace } from './options.ts';
 
-/** Why `command`, started in this place, may do more than read; null when it only reads. Pure, and total for any text. */
+/** Why `command`, started in this place, may do more than read; null when it only reads. Pure and total for any text. */
 export function moreThanReading(
   command: string,
   place: ReadingPlace,
@@ -39,14 +28,14 @@ export function moreThanReading(
   };
   const walk: Walk = { scope, variables };
   try {
-    const script: ParsedScript = parse(command);
+    const script: shell.ParsedScript = shell.parse(command);
     return script.commands.length === 0 ? 'it runs nothing' : whyAll(script.commands, walk);
   } catch {
     return 'it could not be read';
   }
 }
 
-/** May `program` be among the words, however it is quoted? */
+/** Whether `program` may be among the words, however it is quoted. */
 const mayName = (program: string, command: string): boolean =>
   new RegExp(String.raw`\b${program}\b|\$'`).test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
 
@@ -54,7 +43,7 @@ type Variables = Map<string, { readonly is: 'inside' | 'any'; readonly whole: bo
 
 interface Walk {
   readonly scope: Scope;
-  /** The same as the scope's: loops and `read` add to them in the order of the text. */
+  /** The same object as the scope's; loops and `read` add to it in the order of the text. */
   readonly variables: Variables;
 }
 
@@ -66,12 +55,12 @@ const first = <T>(all: readonly T[], why: (one: T) => string | null): string | n
   return null;
 };
 
-const whyAll = (statements: readonly Statement[], walk: Walk): string | null =>
+const whyAll = (statements: readonly shell.Statement[], walk: Walk): string | null =>
   first(statements, ({ command, background }) =>
     background === true ? 'it leaves something running' : whyNode(command, walk),
   );
 
-function whyNode(node: SyntaxNode, walk: Walk): string | null {
+function whyNode(node: shell.SyntaxNode, walk: Walk): string | null {
   switch (node.type) {
     case 'Command':
       return whyCommand(node, walk);
@@ -97,16 +86,19 @@ function whyNode(node: SyntaxNode, walk: Walk): string | null {
   }
 }
 
-const partsOfIf = (node: Extract<SyntaxNode, { readonly type: 'If' | 'Elif' }>): readonly SyntaxNode[] => [
+const partsOfIf = (node: Extract<shell.SyntaxNode, { readonly type: 'If' | 'Elif' }>): readonly shell.SyntaxNode[] => [
   node.clause,
   node.then,
   ...(node.type === 'If' ? [...node.elif, ...(node.else === undefined ? [] : [node.else])] : []),
 ];
 
-/** No variable of the shell's own has a name of small letters. */
+/** Names in lower case, which none of the shell's own variables has. */
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-function whyLoop({ name, wordlist, body }: Extract<SyntaxNode, { readonly type: 'For' }>, walk: Walk): string | null {
+function whyLoop(
+  { name, wordlist, body }: Extract<shell.SyntaxNode, { readonly type: 'For' }>,
+  walk: Walk,
+): string | null {
   const variable = knownWord(name) ?? '';
   if (!NAME.test(variable) || wordlist === undefined) return 'it sets a variable';
   const all: Argument[] = [];
@@ -117,7 +109,7 @@ function whyLoop({ name, wordlist, body }: Extract<SyntaxNode, { readonly type: 
     (one) =>
       one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && isInProject(one.text, walk.scope)),
   );
-  // Set twice, a variable is the weaker of both.
+  // A variable that is set twice has the less certain of both values.
   const before = walk.variables.get(variable);
   walk.variables.set(variable, {
     is: inside && before?.is !== 'any' ? 'inside' : 'any',
@@ -126,14 +118,14 @@ function whyLoop({ name, wordlist, body }: Extract<SyntaxNode, { readonly type: 
   return whyNode(body, walk);
 }
 
-function addWord(word: Word, all: Argument[], { scope }: Walk): string | null {
+function addWord(word: shell.Word, all: Argument[], { scope }: Walk): string | null {
   const argument = argumentOf(word, scope);
   if (typeof argument === 'string') return argument;
   all.push(argument);
   return null;
 }
 
-function whyCommand(command: Command, walk: Walk): string | null {
+function whyCommand(command: shell.Command, walk: Walk): string | null {
   const why = first(command.redirects, (each) => whyRedirection(each, walk));
   if (why !== null) return why;
   if (command.name === undefined) return 'it sets a variable';
@@ -149,14 +141,14 @@ function whyCommand(command: Command, walk: Walk): string | null {
   return program === 'read' ? whyRead(given.slice(1), walk) : whyProgram(given, walk.scope);
 }
 
-/** How text is sorted and written; and where `read` divides its line. */
-function whyAssignment({ name, value, index, append }: Assignment, program: string): string | null {
+/** Variables for sorting and writing text, and for how `read` divides its line. */
+function whyAssignment({ name, value, index, append }: shell.Assignment, program: string): string | null {
   const text = value.type === 'Word' && index === undefined && append !== true ? knownWord(value) : null;
   const harmless = /^(?:LC_[A-Z]+|LANG|NO_COLOR)$/.test(name) ? /^[\w.@-]*$/.test(text ?? '/') : false;
   return harmless || (name === 'IFS' && program === 'read' && text !== null) ? null : 'it sets a variable';
 }
 
-/** Sets variables of its own names to whatever it reads. */
+/** `read` sets the variables it names to whatever it reads. */
 function whyRead(given: readonly Argument[], { variables }: Walk): string | null {
   for (const [at, argument] of given.entries()) {
     if (argument.is !== 'known') return DOUBTS.variable;
@@ -171,8 +163,8 @@ function whyRead(given: readonly Argument[], { variables }: Walk): string | null
 
 const textOf = (argument: Argument | undefined): string => (argument?.is === 'known' ? argument.text : '');
 
-/** From the project, from the text itself, or to nowhere. */
-function whyRedirection(redirection: Redirection, { scope }: Walk): string | null {
+/** Redirections from the project, from the text itself, or to /dev/null. */
+function whyRedirection(redirection: shell.Redirection, { scope }: Walk): string | null {
   if (redirection.descriptor?.type === 'FileDescriptorVariable') return 'it sets a variable';
   if (redirection.type === 'HereDoc') return whyHereDoc(redirection, scope);
   const target = redirection.target === undefined ? 'it is not whole' : argumentOf(redirection.target, scope);
@@ -180,7 +172,7 @@ function whyRedirection(redirection: Redirection, { scope }: Walk): string | nul
   return redirection.type === 'HereString' ? null : whyTarget(redirection.operator, target, scope);
 }
 
-function whyTarget(operator: RedirectOperator, target: Argument, scope: Scope): string | null {
+function whyTarget(operator: shell.RedirectOperator, target: Argument, scope: Scope): string | null {
   const to = textOf(target);
   switch (operator) {
     case '<':
@@ -193,8 +185,8 @@ function whyTarget(operator: RedirectOperator, target: Argument, scope: Scope): 
   }
 }
 
-/** Its text is one word, whatever is in it: only what the shell would run or fill in counts. */
-function whyHereDoc({ body }: HereDoc, scope: Scope): string | null {
+/** The text is one word whatever it contains; only what the shell would run or expand counts. */
+function whyHereDoc({ body }: shell.HereDoc, scope: Scope): string | null {
   const parts = (body.parts ?? []).filter(({ type }) => type !== 'Literal');
   if (parts.length === 0) return null;
   const odd = argumentOf({ ...body, type: 'Word', value: '', parts }, scope);

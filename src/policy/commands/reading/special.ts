@@ -1,15 +1,22 @@
-/** Programs whose arguments are no plain options and files: what they run, ask or set is judged one by one. */
+/** Programs whose arguments are more than options and files: each kind is judged by a function of its own. */
 import { DOUBTS } from '../words.ts';
-import { whyGit } from './git.ts';
-import { FURTHER_FILE, NOT_IN_TEXT, type Reader, whyMoreThan } from './options.ts';
-import { READERS } from './programs.ts';
-import { type Argument, isInProject, OUTSIDE, type Scope } from './words.ts';
+import { READERS, whyGit } from './programs.ts';
+import {
+  type Argument,
+  FURTHER_FILE,
+  isInProject,
+  NOT_IN_TEXT,
+  OUTSIDE,
+  type Reader,
+  type Scope,
+  whyMoreThan,
+} from './options.ts';
 
-// Scripts of `sed`, `awk` and `jq` that only read. What is not understood does more.
+// Scripts of `sed`, `awk` and `jq` that only read. Anything not understood counts as more.
 
 const MORE = 'its script may write or run something';
 
-/** Why a script of `sed` does more than read and print; null when it does no more. */
+/** Why a `sed` script does more than read and print; null when it does not. */
 function whySed(script: string): string | null {
   let depth = 0;
   for (let at = 0; ; ) {
@@ -53,7 +60,7 @@ function afterAddress(script: string, from: number): number | null {
   return end === null ? null : end + lengthOf(/^[IM]*/, script, end);
 }
 
-/** Behind the next mark that no backslash stands before; brackets mean nothing here. */
+/** The index after the next delimiter without a backslash; brackets have no meaning here. */
 function afterMark(script: string, from: number, mark: string): number | null {
   for (let at = from; at < script.length; at += 1) {
     const letter = script.charAt(at);
@@ -64,7 +71,7 @@ function afterMark(script: string, from: number, mark: string): number | null {
   return null;
 }
 
-/** Printing, deleting lines, keeping them, replacing text. Everything else of the language may write or run. */
+/** Accepts printing, deleting lines, holding them and replacing text. All other commands may write or run. */
 function afterCommand(script: string, at: number): number | null {
   const command = script.charAt(at);
   if (command === '{') return at + 1;
@@ -81,10 +88,10 @@ function afterReplacement(script: string, at: number, flags: boolean): number | 
   return end === null ? null : ended(script, end + (flags ? lengthOf(/^[gpIiMm\d]*/, script, end) : 0));
 }
 
-/** Where a command may end: nothing else may stand there. */
+/** Whether a command may end here; nothing else may follow it. */
 const ended = (script: string, at: number): number | null => (/^\s*(?:[;}\n]|$)/.test(script.slice(at)) ? at : null);
 
-/** Of awk: no program, no file beside those that it is given, no other way to name a function, no environment. */
+/** Rejected in awk: programs, further files, indirect function calls, the environment. */
 const AWK_MORE = /system|getline|[@|\\]\n|[@|]|ARGV|ARGC|ENVIRON|nextfile|extension/;
 
 /** The same for `awk`. A ">" is a comparison only before the first action. */
@@ -97,7 +104,7 @@ function whyAwk(script: string): string | null {
   return AWK_MORE.test(plain) || writes ? MORE : null;
 }
 
-/** The same for `jq`, which reads modules by name, and the environment. */
+/** The same for `jq`, which can read modules by name, and the environment. */
 const whyJq = (script: string): string | null =>
   /\b(?:import|include|modulemeta|get_search_list|env|ENV)\b/.test(script)
     ? 'its script reads modules or the environment'
@@ -147,7 +154,7 @@ const JQ: Reader = {
   script: whyJq,
 };
 
-/** `+%F` is how it is written; anything else would set the clock. */
+/** `+%F` is the output format; anything else would set the clock. */
 const DATE: Reader = {
   flags: 'uIR',
   values: 'd',
@@ -159,7 +166,7 @@ const DATE: Reader = {
   script: (text) => (text.startsWith('+') ? null : 'it sets the clock'),
 };
 
-/** Of find: tests and actions that only look, with nothing, a text or a file behind them. */
+/** Tests and actions of find that only read, with no value, a text or a file. */
 const FIND_ALONE = new Set(
   (
     '-print -print0 -ls -prune -quit -depth -d -mount -xdev -empty -executable -readable -writable -true -false -nouser ' +
@@ -199,7 +206,7 @@ function testOf(word: string, next: Argument | undefined, scope: Scope): number 
   return text !== null && isInProject(text, scope) ? 2 : OUTSIDE;
 }
 
-/** The names of files begin as the folders do that it looks in, so they are no options. */
+/** Found file names begin like the folders that find searches, so they are not options. */
 function execOf(given: readonly Argument[], at: number, scope: Scope): number | string {
   const length = given.slice(at).findIndex((argument) => /^[;+]$/.test(textOf(argument) ?? ''));
   if (length === -1) return 'what it runs has no end';
@@ -210,7 +217,7 @@ function execOf(given: readonly Argument[], at: number, scope: Scope): number | 
   return whyProgram(run, scope) ?? length + 1;
 }
 
-/** What runs another program behind its own options. `count`: words between them. `adds`: what it puts behind its words. */
+/** A program that runs another one after its own options. `count`: words between them. `adds`: arguments that it appends. */
 function runner(list: Reader, count: number, adds: readonly Argument[] = []): Judge {
   return (given, scope) => {
     const start = afterOptions(list, given, scope);
@@ -236,7 +243,7 @@ const XARGS = runner({ flags: '0rtx', values: 'nLPsdI', long: 'null no-run-if-em
   { is: 'any' },
 ]);
 
-/** With `-I{}` the mark in a word may become anything, as what is added at the end. No other mark is read. */
+/** With `-I{}` the placeholder in a word may become anything, like appended arguments. No other placeholder is accepted. */
 const xargs: Judge = (given, scope) => {
   if (given.some((argument, at) => isOtherMark(textOf(argument), textOf(given[at + 1])))) return NOT_IN_TEXT;
   const filled = given.map((argument, at): Argument => {
@@ -265,7 +272,7 @@ const printf: Judge = ([format]) => {
   return rest.includes('%') ? 'it may set a variable' : null;
 };
 
-/** `-v` reads a name, in which a subscript is evaluated. */
+/** `-v` takes a name, in which a subscript is evaluated. */
 const test: Judge = (given, scope) => {
   for (const argument of given) {
     if (argument.is === 'any' || argument.is === 'leading') return NOT_IN_TEXT;
@@ -276,7 +283,7 @@ const test: Judge = (given, scope) => {
   return given.some(({ is }) => is === 'one') && !hasPlainForm(given) ? NOT_IN_TEXT : null;
 };
 
-/** `-z WORD`, `WORD = WORD`, with `!` before: nothing that is unknown stands in the place of an operator. */
+/** `-z WORD`, `WORD = WORD`, optionally after `!`; no unknown word is in an operator's position. */
 function hasPlainForm(given: readonly Argument[]): boolean {
   const words = given.filter((argument) => textOf(argument) !== ']' && textOf(argument) !== '!');
   if (words.length === 2) return /^-[a-zA-Z]$/.test(textOf(words[0]) ?? '');

@@ -1,231 +1,204 @@
-/** Commands about the plan as a whole: hear it, accept or cancel it, go back and forth, other models at once, plan again, keep it. */
-import { expectedPlan } from '../../../app/views/spending/expected-plan.ts';
+/** Commands about the whole plan: print, accept or discard it, undo and redo, compare model tiers, plan again, save it as a template. */
+import {
+  acceptPlan,
+  cancelPlan,
+  COMMIT_REQUEST,
+  commitText,
+  NO_PLAN,
+  NO_RUN,
+  PLAN_EDITS,
+  planAgain,
+  neighbourPlan,
+  redoEdit,
+  undoEdit,
+  whyNotTalk,
+} from '../../../app/actions/index.ts';
+import { expectedPlan, figuresText, formatDuration } from '../../../app/views/index.ts';
 import type { SoundPlan } from '../../../domain/plan/plan.ts';
-import type { TemplateWish } from '../../../ports/project-service.ts';
-import { variantsOf } from '../../../domain/plan/what-if.ts';
+import type { TemplateRequest } from '../../../ports/project-service.ts';
+import { variantsOf } from '../../../domain/plan/estimate.ts';
 import { scheduleOf } from '../../../domain/plan/plan-view.ts';
-import { formatCost, formatDuration, formatTokens } from '../../../app/views/text/format.ts';
-import { otherNumbers, listed } from '../words/agents.ts';
-import { change, sumWords } from '../change.ts';
-import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
-import { headOf } from './edits.ts';
-import { planBeside } from '../memory.ts';
-import { plainPlanLines } from '../../../app/reports/plan-lines.ts';
-
-const PLANNED: readonly Place[] = ['plan', 'run', 'result'];
-const CHANGING: readonly Place[] = ['plan', 'run'];
+import { otherNumbers, listed } from '../agents.ts';
+import {
+  at,
+  commandOf,
+  type LineCommand,
+  type LineContext,
+  perform,
+  printReceipt,
+  sayLong,
+  wordsOf,
+} from '../command.ts';
+import { change, headOf, sumWords } from './edits.ts';
+import { plainPlanLines } from '../../../app/reports/index.ts';
 
 export const PLAN_COMMANDS: readonly LineCommand[] = [
-  {
-    name: 'plan',
-    short: ['p'],
-    arguments: '',
-    help: 'Says the plan with its numbers, estimates and what each task needs.',
-    where: PLANNED,
-    actions: ['run.plan', 'result.plan'],
-    run: (_, desk) =>
-      desk.state.plan === null
-        ? desk.refuse('the plan is still being made')
-        : sayLong(desk, [...plainPlanLines(desk.state), ...numbersSaid(desk)]),
-  },
-  {
-    name: 'schedule',
-    short: [],
-    arguments: '',
-    help: 'Says when each task would run, and which decide how long it takes.',
-    where: PLANNED,
-    actions: [],
-    run: saySchedule,
-  },
-  {
-    name: 'accept',
-    short: [],
-    arguments: '',
-    help: 'Accepts the plan and starts its agents, as Y and Enter do.',
-    where: ['plan'],
-    actions: ['plan.accept', 'plan.anyway'],
-    run: async (_, desk) => {
-      if (desk.state.plan === null) return desk.refuse('the plan is still being made');
-      await desk.submit({ do: 'approve plan', digest: desk.state.planDigest });
+  ...at(
+    ['plan', 'run', 'result'],
+    {
+      name: 'plan',
+      short: ['p'],
+      help: 'Print the plan with numbers, estimates and dependencies.',
+      actions: ['run.plan', 'result.plan'],
+      run: (_, context) =>
+        context.state.plan === null
+          ? context.refuse(NO_PLAN)
+          : sayLong(context, [...plainPlanLines(context.state), ...agentNumbers(context)]),
     },
-  },
-  {
-    name: 'cancel',
-    short: [],
-    arguments: '',
-    help: 'Cancels the plan, as n does; while it is made, the run.',
-    where: ['plan'],
-    actions: ['plan.cancel'],
-    run: async (_, desk) => {
-      if (desk.state.phase === 'approving') await desk.submit({ do: 'reject plan' });
-      else await desk.submit({ do: 'stop run', reason: 'cancelled while it was planned' });
+    {
+      name: 'schedule',
+      help: 'Print when each task would run, and the critical path.',
+      run: saySchedule,
     },
-  },
-  {
-    name: 'undo',
-    short: ['u'],
-    arguments: '',
-    help: 'Takes the last change of the plan back.',
-    where: CHANGING,
-    actions: ['plan.undo'],
-    run: (_, desk) => step(desk, -1),
-  },
-  {
-    name: 'redo',
-    short: ['U'],
-    arguments: '',
-    help: 'Makes a change again that was taken back.',
-    where: CHANGING,
-    actions: ['plan.redo'],
-    run: (_, desk) => step(desk, 1),
-  },
-  {
-    name: 'whatif',
-    short: ['what-if'],
-    arguments: '[cheap|balanced|best]',
-    help: 'Says what the plan would cost with other models; with a name, takes them.',
-    where: CHANGING,
-    actions: ['plan.whatIf'],
-    run: whatIf,
-  },
-  {
-    name: 'again',
-    short: [],
-    arguments: '[HINT]',
-    help: 'Plans again, with a hint for the planner.',
-    where: ['plan'],
-    actions: ['plan.again'],
-    run: again,
-  },
-  {
-    name: 'keep',
-    short: [],
-    arguments: 'NAME',
-    help: 'Keeps the plan as a template of this project; asks for a line about it and what is asked for anew each time.',
-    where: PLANNED,
-    actions: ['plan.keep'],
-    run: keep,
-  },
-  {
-    name: 'models',
-    short: [],
-    arguments: '',
-    help: 'Lists the models that may be chosen, and why others may not.',
-    where: CHANGING,
-    actions: [],
-    run: (_, desk) =>
-      sayLong(
-        desk,
-        (desk.state.choices?.models ?? []).map(({ id, aliases, price, usable }) => {
-          const cost =
-            price === null ? 'price not known' : `$${price.input} in and $${price.output} out per million tokens`;
-          return `${[aliases[0], id].filter(Boolean).join(', ')}: ${usable.yes ? cost : `can't be used: ${usable.because}`}`;
-        }),
-      ),
-  },
-  {
-    name: 'roles',
-    short: [],
-    arguments: '',
-    help: 'Lists the roles with what they are for, their tools and models.',
-    where: CHANGING,
-    actions: [],
-    run: (_, desk) =>
-      sayLong(
-        desk,
-        (desk.state.choices?.roles ?? []).map(
-          ({ name, description, tools, model }) =>
-            `${name}: ${description} Model ${model.asked}; tools ${tools.join(', ') || 'none'}.`,
+    {
+      name: 'keep',
+      arguments: 'NAME',
+      help: 'Save the plan as a template of this project; asks for a description and variables.',
+      actions: ['plan.keep'],
+      run: keep,
+    },
+    { ...wordsOf(PLAN_EDITS.commit, 'result.commit'), run: commit },
+  ),
+  ...at(
+    ['plan'],
+    commandOf(acceptPlan, () => null, 'plan.anyway'),
+    commandOf(cancelPlan, () => null),
+    { ...wordsOf(planAgain), run: again },
+  ),
+  ...at(
+    ['plan', 'run'],
+    { ...wordsOf(undoEdit), run: (_, context) => step(context, -1) },
+    { ...wordsOf(redoEdit), run: (_, context) => step(context, 1) },
+    { ...wordsOf(PLAN_EDITS.models), short: ['what-if'], run: whatIf },
+    {
+      name: 'models',
+      help: 'List the available models, and why others are unavailable.',
+      run: (_, context) =>
+        sayLong(
+          context,
+          (context.state.choices?.models ?? []).map(({ id, aliases, price, usable }) => {
+            const cost =
+              price === null ? 'price unknown' : `$${price.input} in and $${price.output} out per million tokens`;
+            return `${[aliases[0], id].filter(Boolean).join(', ')}: ${usable.yes ? cost : `unavailable: ${usable.because}`}`;
+          }),
         ),
-      ),
-  },
+    },
+    {
+      name: 'roles',
+      help: 'List the roles with their purpose, tools and models.',
+      run: (_, context) =>
+        sayLong(
+          context,
+          (context.state.choices?.roles ?? []).map(
+            ({ name, description, tools, model }) =>
+              `${name}: ${description} Model ${model.asked}; tools ${tools.join(', ') || 'none'}.`,
+          ),
+        ),
+    },
+  ),
 ];
 
-/** Commands of a run name tasks by their agents. */
-function numbersSaid({ state, place }: LineDesk): readonly string[] {
+/** In a run, commands take the numbers of agents: says where these differ from the places in the plan. */
+function agentNumbers({ state, place }: LineContext): readonly string[] {
   const others = place === 'run' ? otherNumbers(state) : [];
   return others.length === 0 ? [] : [`Commands take the numbers of agents: ${listed(others, 'and')}.`];
 }
 
-function saySchedule(_: string, desk: LineDesk): void {
-  const { plan, maxParallel } = desk.state;
-  if (plan === null) return desk.refuse('the plan is still being made');
-  const slots = scheduleOf(expectedPlan(plan, desk.state.choices), maxParallel);
-  sayLong(desk, [
-    `About ${sumWords(plan, desk.state)}, at most ${maxParallel} at once.`,
+function saySchedule(_: string, context: LineContext): void {
+  const { plan, maxParallel } = context.state;
+  if (plan === null) return context.refuse(NO_PLAN);
+  const slots = scheduleOf(expectedPlan(plan, context.state.choices), maxParallel);
+  sayLong(context, [
+    `About ${sumWords(plan, context.state)}, at most ${maxParallel} at once.`,
     ...slots.map(({ start, end, critical }, index) => {
       const from = start === 0 ? 'at once' : `after ${formatDuration(start * 1000)}`;
-      const decides = critical ? '; decides when everything ends' : '';
-      return `${index + 1} ${plan.tasks[index]?.role ?? ''}: begins ${from}, takes ${formatDuration((end - start) * 1000)}${decides}`;
+      const suffix = critical ? '; on the critical path' : '';
+      return `${index + 1} ${plan.tasks[index]?.role ?? ''}: starts ${from}, takes ${formatDuration((end - start) * 1000)}${suffix}`;
     }),
   ]);
 }
 
-async function step(desk: LineDesk, by: 1 | -1): Promise<void> {
-  const plan = planBeside(desk.memory, by);
-  if (plan === null) return desk.refuse(by === -1 ? 'nothing to undo' : 'nothing to redo');
-  await change(desk, { is: 'replace', plan });
+async function step(context: LineContext, by: 1 | -1): Promise<void> {
+  const plan = neighbourPlan(context.memory.plans, by);
+  if (plan === null) return context.refuse((by === -1 ? undoEdit : redoEdit).none);
+  await change(context, { is: 'replace', plan });
 }
 
-async function whatIf(name: string, desk: LineDesk): Promise<void> {
-  const { plan, choices, maxParallel } = desk.state;
-  if (plan === null || choices === null) return desk.refuse('the plan is still being made');
+async function whatIf(name: string, context: LineContext): Promise<void> {
+  const { plan, choices, maxParallel } = context.state;
+  if (plan === null || choices === null) return context.refuse(NO_PLAN);
   const variants = variantsOf(plan, choices, maxParallel);
   if (name === '') {
-    return sayLong(desk, [
-      `As it is: ${sumWords(plan, desk.state)}.`,
+    return sayLong(context, [
+      `Current: ${sumWords(plan, context.state)}.`,
       ...variants.map((one) => {
-        const cost = one.totals.cost === null ? 'price not known' : formatCost(one.totals.cost);
-        const sum = `${formatTokens(one.totals.tokens)} tokens, ${cost}, about ${formatDuration(one.totals.seconds * 1000)}`;
         const over = one.overBudget.length === 0 ? '' : `; over the budget of ${one.overBudget.length} tasks`;
-        return `${one.name}: ${one.meaning}. ${one.same ? 'That is the plan as it is.' : `${sum}${over}. Changes ${one.changes.length} models.`}`;
+        return `${one.name}: ${one.meaning}. ${one.same ? 'The current plan.' : `${figuresText(one.totals)}${over}. Changes ${one.changes.length} models.`}`;
       }),
     ]);
   }
   const chosen = variants.find((one) => one.name.startsWith(name.toLowerCase()));
   if (chosen === undefined)
-    return desk.refuse(`"${name}" is none: expected ${listed(variants.map((one) => one.name))}`);
-  if (chosen.same) return desk.say('That is the plan as it is: nothing changed.');
-  await change(desk, chosen.edit);
+    return context.refuse(`"${name}" is not a tier: expected ${listed(variants.map((one) => one.name))}`);
+  if (chosen.same) return context.say('That is the current plan: nothing changed.');
+  await change(context, chosen.edit);
 }
 
-async function again(hint: string, desk: LineDesk): Promise<void> {
-  if (desk.state.phase !== 'approving') return desk.refuse('the plan is still being made');
-  const text = hint === '' ? await desk.ask('A hint for the planner (Enter is none): ') : hint;
-  if (text === null) return desk.say('The plan stays.');
-  await desk.submit({ do: 'plan again', hint: text.trim() });
+async function again(hint: string, context: LineContext): Promise<void> {
+  const why = planAgain.whyNot(context.state, { hint });
+  if (why !== null) return context.refuse(why);
+  const text = hint === '' ? await context.ask('Hint for the planner (Enter for none): ') : hint;
+  if (text === null) return context.say('The plan is unchanged.');
+  await perform(planAgain, { hint: text }, context);
 }
 
-async function keep(typed: string, desk: LineDesk): Promise<void> {
+async function commit(typed: string, context: LineContext): Promise<void> {
+  const word = typed.trim();
+  if (context.place === 'result') return commitNow(word, context);
+  const { plan } = context.state;
+  if (plan === null) return context.refuse(NO_PLAN);
+  if (word === '') return context.say(commitText(plan) || 'main does not commit at the end');
+  if (word !== 'on' && word !== 'off') return context.refuse('expected on or off: commit on');
+  await change(context, { is: 'commit', commit: word === 'on' });
+}
+
+/** Resumes an ended run, with the request to commit as a message to main. */
+async function commitNow(word: string, context: LineContext): Promise<void> {
+  const { state } = context;
+  if (word !== '') return context.refuse('the run has ended: type commit alone to let main commit its changes');
+  const why = whyNotTalk(state);
+  if (why !== null || state.session === null) return context.refuse(why ?? NO_RUN);
+  await context.go({ resume: state.session, followUp: COMMIT_REQUEST });
+}
+
+async function keep(typed: string, context: LineContext): Promise<void> {
   const [name, more] = headOf(typed);
-  const { plan } = desk.state;
-  if (plan === null) return desk.refuse('the plan is still being made');
-  const { lobby } = desk;
-  if (lobby?.saveTemplate === undefined)
-    return desk.refuse('templates are kept in a session only: mimir --plain, not mimir run');
-  if (name === '' || more !== '') return desk.refuse('under which name, of one word?');
-  const description = await desk.ask('A line about it: ');
-  if (description === null) return desk.say('Nothing kept.');
-  const words = await wordsToFill(plan, desk);
-  const done = await lobby.saveTemplate({ name, description: description.trim(), plan, arguments: words });
-  if (done.ok) desk.say(done.value.text);
-  else desk.refuse(done.fault.text);
+  const { plan } = context.state;
+  if (plan === null) return context.refuse(NO_PLAN);
+  const { projectService } = context;
+  if (projectService?.saveTemplate === undefined)
+    return context.refuse('templates can be saved only in a session: mimir --plain, not mimir run');
+  if (name === '' || more !== '') return context.refuse('missing name: one word');
+  const description = await context.ask('Description: ');
+  if (description === null) return context.say('Nothing saved.');
+  const variables = await variablesFor(plan, context);
+  const done = await projectService.saveTemplate({ name, description: description.trim(), plan, arguments: variables });
+  printReceipt(done, context);
 }
 
-/** What is asked for anew each time, until an empty line. */
-async function wordsToFill(plan: SoundPlan, desk: LineDesk): Promise<TemplateWish['arguments']> {
-  const asked = async (prompt: string): Promise<string> => ((await desk.ask(prompt)) ?? '').trim();
+/** Asks for the texts that become variables of the template, until an empty line. */
+async function variablesFor(plan: SoundPlan, context: LineContext): Promise<TemplateRequest['arguments']> {
+  const asked = async (prompt: string): Promise<string> => ((await context.ask(prompt)) ?? '').trim();
   const values: { name: string; text: string }[] = [];
   for (;;) {
-    const text = await asked('Words of its tasks to be asked for anew each time (Enter ends): ');
+    const text = await asked('Text of the tasks that becomes a variable (Enter ends): ');
     if (text === '') return values;
     if (plan.tasks.some((task) => task.description.includes(text))) {
-      const called = await asked('What are they called, in one word? ');
+      const called = await asked('Name of the variable, one word: ');
       const word = called.toLowerCase();
-      if (!/^[a-z][a-z0-9_-]{0,39}$/.test(word))
-        desk.say('That is no one word of letters: these are left as they are.');
-      else if (values.some((one) => one.name === word)) desk.say(`Others are called ${word} already: these are left.`);
+      if (!/^[a-z][a-z0-9_-]{0,39}$/.test(word)) context.say('That is not one word of letters: skipped.');
+      else if (values.some((one) => one.name === word)) context.say(`The variable ${word} already exists: skipped.`);
       else values.push({ name: word, text });
-    } else desk.say('These words stand in no task.');
+    } else context.say('No task contains this text.');
   }
 }

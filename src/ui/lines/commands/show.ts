@@ -1,13 +1,20 @@
-/** One agent read aloud: where it stands, its transcript, todos, tools, changes of files, messages and costs, each as lines. */
-import type { AgentState, Block, RunState } from '../../../events/state.ts';
-import { committed } from '../../../events/queries.ts';
-import { modelName, todosOf } from '../../../app/views/agents/agent-lines.ts';
-import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../../../app/views/text/format.ts';
-import { toTerminal } from '../../../app/views/text/sanitise.ts';
-import { planWords } from '../../../app/views/plan/plan-words.ts';
-import { agentLine, agentNamed, numbered, listed } from '../words/agents.ts';
-import { type LineDesk, sayLong } from '../command.ts';
-import { costWords, spentOne, troubleWords, usageWords } from '../../../app/reports/spend-text.ts';
+/** One agent as lines: its state, transcript, todos, tools, changes of files, messages and costs. */
+import { NO_REPORT } from '../../../app/actions/index.ts';
+import { type AgentState, type Block, committed, type RunState } from '../../../events/index.ts';
+import {
+  answerText,
+  budgetText,
+  plural,
+  formatCost,
+  formatTokens,
+  modelName,
+  planWords,
+  todosOf,
+  toTerminal,
+} from '../../../app/views/index.ts';
+import { agentLine, agentNamed, numbered, numberOf, listed } from '../agents.ts';
+import { type LineContext, sayLong } from '../command.ts';
+import { costText, spentByAgent, problemsText, usageText } from '../../../app/reports/index.ts';
 
 type Part = (agent: AgentState, state: RunState) => readonly string[];
 
@@ -25,93 +32,85 @@ const PARTS: Readonly<Record<string, Part>> = {
   costs: (agent, state) => costLines(agent, state),
 };
 
-/** `show N [part]`: where it stands, or one part whole. */
-export function showAgent(rest: string, desk: LineDesk): void {
-  const part = partOf(rest, desk);
-  if (part !== null) sayLong(desk, part);
+/** `show N [part]`: prints the state of an agent, or one part of it. */
+export function showAgent(rest: string, context: LineContext): void {
+  const part = partOf(rest, context);
+  if (part !== null) sayLong(context, part);
 }
 
-/** `copy N [part]` and `copy report`: into the file that always has the last copy, to be opened by any editor. */
-export function copyPart(rest: string, desk: LineDesk): void {
+/** `copy N [part]` and `copy report`: writes into the clipboard file, which any editor can open. */
+export function copyPart(rest: string, context: LineContext): void {
   const [which = '', asked = 'transcript'] = rest.trim().split(/\s+/);
-  const part = which === 'report' ? reportOf(desk) : partOf(`${which} ${asked}`, desk);
+  const part = which === 'report' ? reportOf(context) : partOf(`${which} ${asked}`, context);
   if (part === null) return;
-  const file = desk.keepCopy(`${part.map(toTerminal).join('\n')}\n`);
-  if (file === null) desk.refuse('the copy can’t be written into the state folder');
-  else desk.say(`Copied into ${file}`);
+  const file = context.keepCopy(`${part.map(toTerminal).join('\n')}\n`);
+  if (file === null) context.refuse('the copy cannot be written into the state folder');
+  else context.say(`Copied into ${file}`);
 }
 
-function reportOf(desk: LineDesk): readonly string[] | null {
-  const { finished } = desk.state;
-  if (finished !== null) return [finished.summary];
-  desk.refuse('there is no report before the run has ended');
-  return null;
+function reportOf(context: LineContext): readonly string[] | null {
+  const { finished } = context.state;
+  if (finished === null) context.refuse(NO_REPORT);
+  return finished === null ? null : [answerText(context.state)];
 }
 
-/** `find N WORDS`: where the words stand in all that the agent was told, said and did. */
-export function findIn(rest: string, desk: LineDesk): void {
+/** `find N WORDS`: prints the lines of the full transcript that contain the words. */
+export function findIn(rest: string, context: LineContext): void {
   const [, which = '', words = ''] = /^\s*(\S*)\s*([^]*)$/.exec(rest) ?? [];
-  if (words === '') return desk.refuse('find which words, in which agent?');
-  const lines = partOf(`${which} full`, desk);
+  if (words === '') return context.refuse('missing arguments: agent and words');
+  const lines = partOf(`${which} full`, context);
   if (lines === null) return;
   const word = words.toLowerCase();
   const found = lines
     .flatMap((line) => line.split('\n'))
     .flatMap((line, index) => (line.toLowerCase().includes(word) ? [`Line ${index + 1}: ${line.trim()}`] : []));
-  if (found.length === 0) return desk.say('These words stand nowhere in it.');
-  sayLong(desk, found);
+  if (found.length === 0) return context.say('No match.');
+  sayLong(context, found);
 }
 
-/** What is asked for of an agent; null where it was said why there is nothing. */
-function partOf(rest: string, desk: LineDesk): readonly string[] | null {
+/** The lines of the requested part; null after it was printed why there are none. */
+function partOf(rest: string, context: LineContext): readonly string[] | null {
   const refused = (words: string): null => {
-    desk.refuse(words);
+    context.refuse(words);
     return null;
   };
   const [which = '', asked = ''] = rest.trim().split(/\s+/);
-  const found = agentNamed(desk.state, which);
+  const found = agentNamed(context.state, which);
   if (!found.ok) return refused(found.fault);
   const agent = found.value;
-  if (asked === '') return overview(agent, desk);
+  if (asked === '') return overview(agent, context);
   const name = Object.keys(PARTS).find((part) => part.startsWith(asked.toLowerCase()));
   const part = name === undefined ? undefined : PARTS[name];
-  if (part === undefined) return refused(`"${asked}" is no part of an agent: expected ${listed(Object.keys(PARTS))}`);
-  const lines = part(agent, desk.state);
+  if (part === undefined)
+    return refused(`"${asked}" is not a part of an agent: expected ${listed(Object.keys(PARTS))}`);
+  const lines = part(agent, context.state);
   if (lines.length === 0) return [`${numbered(agent)} has no ${name ?? ''} yet.`];
   return [`${numbered(agent)}, ${name ?? ''}:`, ...lines];
 }
 
-function overview(agent: AgentState, desk: LineDesk): readonly string[] {
-  const { state } = desk;
+function overview(agent: AgentState, context: LineContext): readonly string[] {
+  const { state } = context;
   const { asked, used, because } = agent.model;
   const said = agent.blocks.findLast(({ is }) => is === 'said');
   return [
-    agentLine(state, agent, desk.now()),
+    agentLine(state, agent, context.now()),
     `Role ${agent.role}, model ${because === null ? used : `${asked} -> ${used}: ${because}`}.`,
     `Task: ${agent.task}`,
-    `Budget: ${budgetWords(agent)}. Tools: ${agent.tools.join(', ') || 'none'}.`,
+    `${budgetLine(agent)} Tools: ${agent.tools.join(', ') || 'none'}.`,
     ...(agent.children.length === 0
       ? []
-      : [`Below it: ${listed(agent.children.flatMap((id) => state.agents.get(id) ?? []).map(numbered), 'and')}.`]),
-    ...ruleWords(agent, state),
+      : [`Children: ${listed(agent.children.flatMap((id) => state.agents.get(id) ?? []).map(numbered), 'and')}.`]),
+    ...reviewLines(agent, state),
     ...(agent.summary === '' ? [] : ['Summary:', ...agent.summary.split('\n')]),
     ...(agent.summary === '' && said?.is === 'said' ? [`Said last: ${said.text}`] : []),
-    `Parts: show ${desk.state.agents.size === 0 ? 'N' : (numbered(agent).split(' ')[0] ?? '')} ${listed(Object.keys(PARTS))}.`,
+    `Parts: show ${numberOf(agent.id)} ${listed(Object.keys(PARTS))}.`,
   ];
 }
 
-function budgetWords({ budget }: Pick<AgentState, 'budget'>): string {
-  const { maxTokens, maxCost, maxDuration } = budget;
-  const parts = [
-    ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tokens`]),
-    ...(maxCost === undefined ? [] : [formatLimit(maxCost)]),
-    ...(maxDuration === undefined ? [] : [formatDuration(maxDuration)]),
-  ];
-  return parts.length === 0 ? 'no limit of its own' : parts.join(', ');
-}
+const budgetLine = ({ budget }: AgentState): string => `Budget: ${budgetText(budget) ?? 'none'}.`;
 
-/** What forced agents found of it, and gates that are closed. */
-function ruleWords(agent: AgentState, { verdicts, gates }: RunState): readonly string[] {
+/** The verdicts of mandatory reviews, and the reviews that the agent waits for. */
+function reviewLines(agent: AgentState, { verdicts, gates }: RunState): readonly string[] {
   return [
     ...verdicts
       .filter((one) => one.agent === agent.id)
@@ -119,22 +118,13 @@ function ruleWords(agent: AgentState, { verdicts, gates }: RunState): readonly s
         `Verdict: ${pass ? 'pass' : 'did not pass'}: ${summary}`,
         ...findings.map((finding) => `- ${finding}`),
       ]),
-    ...gates.filter((one) => one.agent === agent.id && !one.open).map(({ role, why }) => `Waits for ${role}: ${why}`),
+    ...gates.filter((one) => one.agent === agent.id && !one.open).map(({ role, why }) => `Waiting for ${role}: ${why}`),
   ];
 }
 
 type ToolBlock = Extract<Block, { readonly is: 'tool' }>;
 const toolsOf = ({ blocks }: AgentState): readonly ToolBlock[] => blocks.filter((block) => block.is === 'tool');
 const isDiff = ({ output }: ToolBlock): boolean => /^@@ /m.test(output);
-
-/** Files that an agent changed, by its tools that wrote: shell commands are not looked into. */
-export const filesOf = (agent: AgentState): readonly string[] => [
-  ...new Set(
-    toolsOf(agent)
-      .filter(({ ok }) => ok === true)
-      .flatMap(({ output }) => [...output.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file = '']) => file)),
-  ),
-];
 
 const toolLine = ({ label, tool, ok, ms }: ToolBlock): string =>
   `${label} (${tool}): ${ok === null ? 'runs' : `${ok ? 'done' : 'failed'} in ${(ms / 1000).toFixed(1)}s`}`;
@@ -144,23 +134,23 @@ const indented = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => `  ${line}`);
 
-const FOLDED = 3;
+const OUTPUT_LINES = 3;
 
 function blockLines(block: Block, whole: boolean): readonly string[] {
   switch (block.is) {
     case 'told':
-      return [`It was told: ${block.text}`];
+      return [`Message to it: ${block.text}`];
     case 'said':
-      return [`It said: ${planWords(block.text) ?? block.text}`];
+      return [`Message from it: ${planWords(block.text) ?? block.text}`];
     case 'note':
       return [`${block.level === 'info' ? 'Note' : block.level === 'warn' ? 'Warning' : 'Error'}: ${block.text}`];
     case 'tool': {
       const output = block.output === '' ? [] : indented(block.output);
-      if (whole || output.length <= FOLDED) return [`Tool: ${toolLine(block)}`, ...output];
+      if (whole || output.length <= OUTPUT_LINES) return [`Tool: ${toolLine(block)}`, ...output];
       return [
         `Tool: ${toolLine(block)}`,
-        ...output.slice(0, FOLDED),
-        `  and ${counted(output.length - FOLDED, 'line')} more (part full has them)`,
+        ...output.slice(0, OUTPUT_LINES),
+        `  and ${plural(output.length - OUTPUT_LINES, 'line')} more (show N full)`,
       ];
     }
     default:
@@ -178,24 +168,22 @@ function messageLines(agent: AgentState, { messages }: RunState): readonly strin
 }
 
 function costLines(agent: AgentState, state: RunState): readonly string[] {
-  const spent = spentOne(agent);
+  const spent = spentByAgent(agent);
   const all = committed(state, agent.id);
-  const trouble = troubleWords(spent);
+  const trouble = problemsText(spent);
   return [
-    `Spent ${costWords(agent)}: ${usageWords(agent.usage) || 'no tokens yet'}; ${counted(spent.calls, 'call')}.`,
+    `Spent ${costText(agent)}: ${usageText(agent.usage) || 'no tokens yet'}; ${plural(spent.calls, 'call')}.`,
     ...agent.byModel.map(
       ({ model, calls, usage, cost }) =>
-        `${modelName(model)}: ${formatCost(cost)}, ${counted(calls, 'call')}, ${usageWords(usage)}.`,
+        `${modelName(model)}: ${formatCost(cost)}, ${plural(calls, 'call')}, ${usageText(usage)}.`,
     ),
-    `Budget: ${budgetWords(agent)}.`,
+    budgetLine(agent),
     ...(agent.children.length === 0
       ? []
-      : [`With all below it: ${formatCost(all.cost)}, ${formatTokens(all.tokens)} tokens.`]),
+      : [`With its children: ${formatCost(all.cost)}, ${formatTokens(all.tokens)} tokens.`]),
     ...(all.reservedTokens === 0
       ? []
-      : [
-          `Reserved by calls without an end: ${formatTokens(all.reservedTokens)} tokens, ${formatCost(all.reservedCost)}.`,
-        ]),
-    ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
+      : [`Reserved by unfinished calls: ${formatTokens(all.reservedTokens)} tokens, ${formatCost(all.reservedCost)}.`]),
+    ...(trouble === '' ? [] : [`Problems: ${trouble}.`]),
   ];
 }

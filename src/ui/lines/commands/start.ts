@@ -1,128 +1,119 @@
 /** Commands before a run: a task, suggestions and sessions by number, templates, trust, files of the project. */
-import type { LobbyInfo, TemplateInfo } from '../../../ports/project-service.ts';
-import { isOpen } from '../../../app/views/trust-question.ts';
-import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
-import { firstLine } from '../words/agents.ts';
-
-const START: readonly Place[] = ['start'];
+import {
+  agentLines,
+  findAgent,
+  AGENTS_HELP,
+  askAgent,
+  listLines,
+  parseSentence,
+  showLines,
+} from '../../../app/agents/index.ts';
+import { IS_YES } from '../../../app/process/index.ts';
+import { isOpen, TRUST_WORDS } from '../../../app/views/index.ts';
+import { agentNameProblem } from '../../../config/index.ts';
+import type { AgentText } from '../../../domain/agents/form.ts';
+import type { AgentProposal, ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
+import { at, type LineCommand, type LineContext, printReceipt, sayLong } from '../command.ts';
+import { firstLine } from '../agents.ts';
+import { NOT_TRUSTED, trustLines, trusts } from '../questions.ts';
 
 export const START_COMMANDS: readonly LineCommand[] = [
-  {
-    name: 'task',
-    short: [],
-    arguments: 'TEXT',
-    help: 'Makes a plan for this task; a line that is no command is one as well.',
-    where: START,
-    actions: ['start.go', 'start.move', 'start.next', 'start.clear', 'start.editor'],
-    run: async (text, desk) => (text === '' ? desk.refuse('which task?') : desk.go({ start: text })),
-  },
-  {
-    name: 'suggestions',
-    short: [],
-    arguments: '',
-    help: 'Lists tasks that make sense here; a number alone begins one.',
-    where: START,
-    actions: [],
-    run: (_, desk) => saySuggestions(desk),
-  },
-  {
-    name: 'take',
-    short: [],
-    arguments: 'N',
-    help: 'Makes a plan for suggestion N.',
-    where: START,
-    actions: [],
-    run: take,
-  },
-  {
-    name: 'direct',
-    short: [],
-    arguments: 'TASK',
-    help: 'Asks main directly: one task without a planner, which this approves.',
-    where: START,
-    actions: ['start.direct'],
-    run: (typed, desk) =>
-      typed === '' ? desk.refuse('what is main to do? direct TASK') : desk.go({ start: typed, direct: 'direct' }),
-  },
-  {
-    name: 'history',
-    short: [],
-    arguments: '[N]',
-    help: 'Lists former tasks, the newest first; with a number, begins that one anew.',
-    where: START,
-    actions: ['start.history'],
-    run: history,
-  },
-  {
-    name: 'sessions',
-    short: [],
-    arguments: '',
-    help: 'Lists former sessions; resume N goes on with one that was stopped, attach N shows one that runs elsewhere.',
-    where: START,
-    actions: [],
-    run: (_, desk) => sayLong(desk, sessionLines(desk.lobby?.info())),
-  },
-  {
-    name: 'resume',
-    short: ['r'],
-    arguments: 'N',
-    help: 'Goes on with session N of the list.',
-    where: START,
-    actions: [],
-    run: resumeSession,
-  },
-  {
-    name: 'attach',
-    short: [],
-    arguments: 'N',
-    help: 'Follows session N of the list, which another process carries; leaving it ends nothing.',
-    where: START,
-    actions: [],
-    run: async (typed, desk) => {
-      const chosen = sessionNamed(typed, desk);
-      if (chosen !== null) await desk.go({ attach: chosen.id });
+  ...at(
+    ['start'],
+    {
+      name: 'task',
+      arguments: 'TEXT',
+      help: 'Plan this task. A line that is not a command is a task, too.',
+      actions: ['start.go', 'start.move', 'start.next', 'start.clear', 'start.editor'],
+      run: async (text, context) => (text === '' ? context.refuse('which task?') : context.go({ start: text })),
     },
-  },
-  {
-    name: 'templates',
-    short: [],
-    arguments: '',
-    help: 'Lists plans that were kept, with what each asks for.',
-    where: START,
-    actions: ['start.templates'],
-    run: (_, desk) => sayLong(desk, templateLines(desk.lobby?.info())),
-  },
-  {
-    name: 'template',
-    short: [],
-    arguments: 'N',
-    help: 'Begins a run of kept plan N, or of its name, after asking for what it needs.',
-    where: START,
-    actions: [],
-    run: useTemplate,
-  },
-  {
+    {
+      name: 'suggestions',
+      help: 'List suggested tasks; a number alone plans one.',
+      run: (_, context) => saySuggestions(context),
+    },
+    {
+      name: 'take',
+      arguments: 'N',
+      help: 'Plan suggestion N.',
+      run: take,
+    },
+    {
+      name: 'direct',
+      arguments: 'TASK',
+      help: 'Ask main directly: one task without a planner; this command approves it.',
+      actions: ['start.direct'],
+      run: (typed, context) =>
+        typed === '' ? context.refuse('missing argument: direct TASK') : context.go({ start: typed, direct: 'direct' }),
+    },
+    {
+      name: 'history',
+      arguments: '[N]',
+      help: 'List earlier tasks, newest first; with a number: plan that one again.',
+      actions: ['start.history'],
+      run: history,
+    },
+    {
+      name: 'sessions',
+      help: 'List earlier sessions; resume N continues a stopped one, attach N shows an active one.',
+      run: (_, context) => sayLong(context, sessionLines(context.projectService?.info())),
+    },
+    {
+      name: 'resume',
+      short: ['r'],
+      arguments: 'N',
+      help: 'Resume session N of the list.',
+      run: resumeSession,
+    },
+    {
+      name: 'attach',
+      arguments: 'N',
+      help: 'Follow session N, which runs in another process; quitting does not stop it.',
+      run: async (typed, context) => {
+        const chosen = sessionNamed(typed, context);
+        if (chosen !== null) await context.go({ attach: chosen.id });
+      },
+    },
+    {
+      name: 'templates',
+      help: 'List templates and their variables.',
+      actions: ['start.templates'],
+      run: (_, context) => sayLong(context, templateLines(context.projectService?.info())),
+    },
+    {
+      name: 'template',
+      arguments: 'N',
+      help: 'Start template N (number or name); asks for its variables.',
+      run: useTemplate,
+    },
+  ),
+  ...at(['start', 'run'], {
     name: 'files',
     short: ['@'],
     arguments: '[WORDS]',
-    help: 'Lists files of the project by a part of their path, to be named in a task as @path.',
-    where: ['start', 'run'],
-    actions: [],
+    help: 'List project files by a part of their path, for use in a task as @path.',
     run: sayFiles,
-  },
-  {
-    name: 'trust',
-    short: [],
-    arguments: '',
-    help: 'Says what this project would bring, and asks whether you trust it.',
-    where: START,
-    actions: ['start.trust'],
-    run: trust,
-  },
+  }),
+  ...at(
+    ['start'],
+    {
+      name: 'trust',
+      help: 'Print what this project wants to add, and ask whether you trust it.',
+      actions: ['start.trust'],
+      run: trust,
+    },
+    {
+      name: 'agents',
+      arguments: '[list|show|create|delete|help] [NAME]',
+      help: 'List the agents; show, create or delete one. /agents create DESCRIPTION drafts one.',
+      actions: ['start.agents'],
+      run: agentsCommand,
+    },
+  ),
 ];
 
-/** What stands at the start: where one is, what rules, what can be begun. */
-export function startLines(info: LobbyInfo): readonly string[] {
+/** The welcome: version, project, policy, and what can be started. */
+export function startLines(info: ProjectInfo): readonly string[] {
   const {
     project,
     cwd,
@@ -137,145 +128,238 @@ export function startLines(info: LobbyInfo): readonly string[] {
     templates = [],
   } = info;
   const counts = [
-    ...(suggestions.length === 0 ? [] : ['a number begins a suggestion']),
-    ...(sessions.length === 0 ? [] : ['sessions lists former ones']),
-    ...(templates.length === 0 ? [] : ['templates lists kept plans']),
+    ...(suggestions.length === 0 ? [] : ['a number plans a suggestion']),
+    ...(sessions.length === 0 ? [] : ['sessions lists earlier ones']),
+    ...(templates.length === 0 ? [] : ['templates lists templates']),
   ];
   return [
     `Mimir ${version}, ${project} in ${cwd}. ${provider}, mode ${mode}${sandbox === '' ? '' : `, sandbox ${sandbox}`}${policy === '' ? '' : `, ${policy}`}.`,
     ...notes.map((note) => `note: ${note}`),
     ...(isOpen(info.trust)
-      ? ['This project is not trusted: only its restrictions count. trust says what it would bring.']
+      ? ['This project is not trusted: only its restrictions apply. trust shows what it wants to add.']
       : []),
     ...(suggestions.length === 0 ? [] : ['Suggestions:', ...suggestionLines(info)]),
-    ['Type a task', ...counts, 'help lists the commands', 'quit leaves'].join('; ').concat('.'),
+    ['Type a task', ...counts, 'help lists the commands', 'quit quits'].join('; ').concat('.'),
   ];
 }
 
-const suggestionLines = ({ suggestions }: LobbyInfo): readonly string[] =>
+const suggestionLines = ({ suggestions }: ProjectInfo): readonly string[] =>
   suggestions.map((task, index) => `${index + 1}. ${task}`);
 
-function saySuggestions(desk: LineDesk): void {
-  const info = desk.lobby?.info();
+function saySuggestions(context: LineContext): void {
+  const info = context.projectService?.info();
   const lines = info === undefined ? [] : suggestionLines(info);
-  if (lines.length === 0) return desk.say('There are no suggestions yet.');
-  desk.say(...lines);
+  if (lines.length === 0) return context.say('No suggestions yet.');
+  context.say(...lines);
 }
 
-export async function take(typed: string, desk: LineDesk): Promise<void> {
-  const task = desk.lobby?.info().suggestions[Number(typed) - 1];
+export async function take(typed: string, context: LineContext): Promise<void> {
+  const task = context.projectService?.info().suggestions[Number(typed) - 1];
   if (task === undefined)
-    return desk.refuse(
+    return context.refuse(
       typed === ''
         ? 'which suggestion? suggestions lists them'
         : `there is no suggestion ${typed}: suggestions lists them`,
     );
-  desk.say(`Task: ${task}`);
-  await desk.go({ start: task });
+  context.say(`Task: ${task}`);
+  await context.go({ start: task });
 }
 
-const tasksOf = (info: LobbyInfo | undefined): readonly string[] => [
+const tasksOf = (info: ProjectInfo | undefined): readonly string[] => [
   ...new Set((info?.sessions ?? []).map(({ task }) => task)),
 ];
 
-async function history(typed: string, desk: LineDesk): Promise<void> {
-  const tasks = tasksOf(desk.lobby?.info());
+async function history(typed: string, context: LineContext): Promise<void> {
+  const tasks = tasksOf(context.projectService?.info());
   if (typed !== '') {
     const task = tasks[Number(typed) - 1];
-    return task === undefined ? desk.refuse(`there is no former task ${typed}`) : desk.go({ start: task });
+    return task === undefined ? context.refuse(`there is no earlier task ${typed}`) : context.go({ start: task });
   }
-  if (tasks.length === 0) return desk.say('There are no former tasks here.');
+  if (tasks.length === 0) return context.say('No earlier tasks.');
   sayLong(
-    desk,
+    context,
     tasks.map((task, index) => `${index + 1}. ${firstLine(task)}`),
   );
 }
 
-function sessionLines(info: LobbyInfo | undefined): readonly string[] {
+function sessionLines(info: ProjectInfo | undefined): readonly string[] {
   const sessions = info?.sessions ?? [];
-  if (sessions.length === 0) return ['There are no former sessions here.'];
+  if (sessions.length === 0) return ['No earlier sessions.'];
   return sessions.map(
     ({ id, task, when, state }, index) => `${index + 1}. ${state}, ${when}, ${id}: ${firstLine(task)}`,
   );
 }
 
-async function resumeSession(typed: string, desk: LineDesk): Promise<void> {
-  const chosen = sessionNamed(typed, desk);
+async function resumeSession(typed: string, context: LineContext): Promise<void> {
+  const chosen = sessionNamed(typed, context);
   if (chosen === null) return;
-  await desk.go(chosen.state === 'running' ? { attach: chosen.id } : { resume: chosen.id });
+  await context.go(chosen.state === 'running' ? { attach: chosen.id } : { resume: chosen.id });
 }
 
-/** Null, with words, where there is none. */
-function sessionNamed(typed: string, desk: LineDesk): LobbyInfo['sessions'][number] | null {
-  const sessions = desk.lobby?.info().sessions ?? [];
+/** The session of a typed number or id; null after it was printed what can be typed. */
+function sessionNamed(typed: string, context: LineContext): ProjectInfo['sessions'][number] | null {
+  const sessions = context.projectService?.info().sessions ?? [];
   const chosen = sessions[Number(typed) - 1] ?? sessions.find(({ id }) => id === typed);
   if (chosen !== undefined) return chosen;
-  desk.refuse(
+  context.refuse(
     typed === '' ? 'which session? sessions lists them' : `there is no session ${typed}: sessions lists them`,
   );
   return null;
 }
 
-function templateLines(info: LobbyInfo | undefined): readonly string[] {
+function templateLines(info: ProjectInfo | undefined): readonly string[] {
   const templates = info?.templates ?? [];
-  if (templates.length === 0) return ['No plan was kept here: keep NAME keeps one while it is shown.'];
+  if (templates.length === 0) return ['No templates yet: keep NAME saves the shown plan as one.'];
   return templates.map(({ name, description, tasks, arguments: wanted, from }, index) => {
-    const asks = wanted.length === 0 ? '' : `; asks for ${wanted.map((one) => one.name).join(', ')}`;
+    const asks = wanted.length === 0 ? '' : `; variables: ${wanted.map((one) => one.name).join(', ')}`;
     return `${index + 1}. ${name}: ${description === '' ? '' : `${description}, `}${tasks === 1 ? '1 task' : `${tasks} tasks`}${asks} (${from})`;
   });
 }
 
-async function useTemplate(typed: string, desk: LineDesk): Promise<void> {
-  const templates = desk.lobby?.info().templates ?? [];
+async function useTemplate(typed: string, context: LineContext): Promise<void> {
+  const templates = context.projectService?.info().templates ?? [];
   const chosen = templates[Number(typed) - 1] ?? templates.find(({ name }) => name === typed);
   if (chosen === undefined)
-    return desk.refuse(
+    return context.refuse(
       typed === '' ? 'which template? templates lists them' : `there is no template ${typed}: templates lists them`,
     );
   const values: Record<string, string> = {};
   for (const one of chosen.arguments) {
-    const value = await valueFor(one, desk);
-    if (value === null) return desk.say('Nothing begun.');
+    const value = await valueFor(one, context);
+    if (value === null) return context.say('Nothing started.');
     values[one.name] = value;
   }
-  await desk.go({ template: chosen.name, values });
+  await context.go({ template: chosen.name, values });
 }
 
-/** Null where none was given, and none is usual. */
+/** The typed or the default value of a variable; null when there is neither. */
 async function valueFor(
-  { name, description, default: usual }: TemplateInfo['arguments'][number],
-  desk: LineDesk,
+  { name, description, default: preset }: TemplateInfo['arguments'][number],
+  context: LineContext,
 ): Promise<string | null> {
   const what = description === '' ? name : `${name}, ${description}`;
-  const given = await desk.ask(`${what}${usual === '' ? '' : ` (Enter is ${usual})`}: `);
-  const value = (given ?? '').trim() || usual;
-  if (given !== null && value === '') desk.refuse(`${name} must be given`);
+  const given = await context.ask(`${what}${preset === '' ? '' : ` (Enter is ${preset})`}: `);
+  const value = (given ?? '').trim() || preset;
+  if (given !== null && value === '') context.refuse(`${name} is missing`);
   return given === null || value === '' ? null : value;
 }
 
 const MOST_FILES = 20;
 
-async function sayFiles(words: string, desk: LineDesk): Promise<void> {
-  const found = (await desk.lobby?.files?.(words.replace(/^@/, ''), MOST_FILES)) ?? null;
-  if (found === null) return desk.refuse('files can be looked for in a session only');
-  if (found.length === 0) return desk.say('No file has these words in its path.');
+async function sayFiles(words: string, context: LineContext): Promise<void> {
+  const found = (await context.projectService?.files?.(words.replace(/^@/, ''), MOST_FILES)) ?? null;
+  if (found === null) return context.refuse('files can be listed only in a session');
+  if (found.length === 0) return context.say('No matching files.');
   sayLong(
-    desk,
+    context,
     found.map((file, index) => `${index + 1}. @${file}`),
   );
 }
 
-async function trust(_: string, desk: LineDesk): Promise<void> {
-  const question = desk.lobby?.info().trust;
-  if (!isOpen(question) || desk.lobby?.trust === undefined) return desk.say('There is nothing to trust here.');
-  desk.say(
-    'Trusted, this project would bring into your runs:',
-    ...question.brings.map((line) => `- ${line}`),
-    ...(question.diff === '' ? [] : ['Changed since you trusted it:', question.diff]),
-  );
-  const typed = await desk.ask('Trust exactly this? y yes, anything else goes on without: ');
-  if (typed?.trim() !== 'y') return desk.say('Not trusted: only its restrictions count.');
-  const done = await desk.lobby.trust(question.digest);
-  if (done.ok) desk.say(done.value.text);
-  else desk.refuse(done.fault.text);
+async function trust(_: string, context: LineContext): Promise<void> {
+  const question = context.projectService?.info().trust;
+  if (!isOpen(question) || context.projectService?.trust === undefined) return context.say(TRUST_WORDS.nothing);
+  context.say(...trustLines(question));
+  if (!(await trusts((prompt) => context.ask(prompt)))) return context.say(NOT_TRUSTED);
+  const done = await context.projectService.trust(question.digest);
+  printReceipt(done, context);
+}
+
+// The command `agents`, before a run.
+
+type Agents = NonNullable<ProjectInfo['agents']>;
+
+async function agentsCommand(typed: string, context: LineContext): Promise<void> {
+  const [, what = 'list', rest = ''] = /^(\S+)\s*([^]*)$/.exec(typed.trim()) ?? [];
+  const agents = context.projectService?.info().agents;
+  if (agents === undefined) return context.refuse('agents cannot be listed here');
+  switch (what) {
+    case 'list':
+      return sayLong(context, listLines(agents.all, agents.leftOut, PLAIN));
+    case 'show':
+      return show(rest.trim(), agents, context);
+    case 'create':
+      return create(rest.trim(), agents, context);
+    case 'delete':
+      return remove(rest.trim(), agents, context);
+    case 'help':
+      return context.say(...AGENTS_HELP);
+    default:
+      return context.refuse(
+        `agents ${what}: list, show, create, delete or help. As a task: task agents ${typed.trim()}`,
+      );
+  }
+}
+
+const unchanged = (text: string): string => text;
+const PLAIN = { bold: unchanged, dim: unchanged, yellow: unchanged };
+
+function show(name: string, agents: Agents, context: LineContext): void {
+  const found = findAgent(name, agents);
+  if (!found.ok) return context.refuse(name === '' ? 'which agent? agents lists them' : found.fault);
+  sayLong(context, showLines(found.value));
+}
+
+async function create(rest: string, agents: Agents, context: LineContext): Promise<void> {
+  const { sentence, model } = parseSentence(rest);
+  const made = sentence === '' ? undefined : await proposed(sentence, model, context);
+  const agent =
+    made?.drafted === true ? drafted(made, context) : await asked(agents, { sentence, model, made }, context);
+  if (agent === null) return context.say('Nothing was created.');
+  const { name, description, tools, prompt } = agent;
+  const done = await context.projectService?.agents?.create({ name, description, tools, prompt, for: 'project' });
+  if (done === undefined) return context.refuse('agents cannot be created here');
+  printReceipt(done, context);
+}
+
+interface RoleRequest extends ReturnType<typeof parseSentence> {
+  /** The draft that was made of the sentence; null when the person stopped it, undefined when none was requested yet. */
+  readonly made: AgentProposal | null | undefined;
+}
+
+async function asked(
+  { all }: Agents,
+  { sentence, model, made }: RoleRequest,
+  context: LineContext,
+): Promise<AgentText | null> {
+  if (made === null) return null;
+  const person = {
+    say: (...lines: readonly string[]) => context.say(...lines),
+    ask: (prompt: string) => context.ask(prompt),
+    nameProblem: (name: string) => agentNameProblem(name, all),
+    draft: async (description: string) => {
+      const proposal = made ?? (await proposed(description, model, context));
+      if (proposal !== null) context.say(proposal.said);
+      return proposal?.draft ?? null;
+    },
+  };
+  return askAgent(person, sentence);
+}
+
+function drafted({ draft, said }: AgentProposal, context: LineContext): AgentText {
+  context.say(...agentLines(draft), ...draft.because, said);
+  return draft;
+}
+
+/** Null when the person stopped the draft. */
+async function proposed(sentence: string, model: boolean, context: LineContext): Promise<AgentProposal | null> {
+  const agents = context.projectService?.agents;
+  if (agents === undefined) return null;
+  return context.stoppable.run(async (signal) => {
+    const asking = (line: string): void => context.say(`${line}; Ctrl-C stops it.`);
+    const made = await agents.draft(sentence, { model, signal, asking });
+    return signal.aborted ? null : made;
+  });
+}
+
+async function remove(name: string, agents: Agents, context: LineContext): Promise<void> {
+  const found = findAgent(name, agents);
+  if (!found.ok) return context.refuse(name === '' ? 'which agent? agents lists them' : found.fault);
+  const { source, whyKept } = found.value;
+  if (whyKept !== null) return context.refuse(`${name}: ${whyKept}`);
+  const typed = await context.ask(`Delete ${source}? yes deletes it, anything else keeps it: `);
+  if (typed === null || !IS_YES.test(typed.trim())) return context.say('Nothing was deleted.');
+  const done = await context.projectService?.agents?.delete(name);
+  if (done === undefined) return context.refuse('agents cannot be deleted here');
+  printReceipt(done, context);
 }

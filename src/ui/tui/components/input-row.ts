@@ -1,20 +1,16 @@
-/** The line above the footer: what one could write to whom, or the message being written. */
-import { type AgentId, ROOT } from '../../../domain/ids.ts';
-import type { AgentState, RunState } from '../../../events/state.ts';
-import type { Delivery } from '../../../ports/controls.ts';
-import { isFinal } from '../../../events/queries.ts';
+/** The row above the footer: the field for a message or a filter, or the recipient of a message that could be written. */
 import { isFollowUp, recipientOf, whyNotTalk } from '../../../app/actions/index.ts';
-import { closedWords } from '../../../app/views/agents/agent-lines.ts';
-import { type Completing, offerOf, completeLines, completeWidth } from './text/complete.ts';
-import type { Glyphs } from '../text/glyphs.ts';
-import { clipName } from '../text/names.ts';
+import { closedReason, type Cursor, fit, type Line, restyle, span, spread, widthOf } from '../../../app/views/index.ts';
+import { type AgentId, ROOT } from '../../../domain/ids.ts';
+import { type AgentState, isFinal, type RunState } from '../../../events/index.ts';
+import type { Delivery } from '../../../ports/controls.ts';
 import type { Context } from '../frame/screen.ts';
-import { fit, restyle, span, spread } from '../../../app/views/text/clip.ts';
-import type { Editor } from '../text/editor.ts';
-import { viewEditor } from '../text/editor-view.ts';
-import type { Cursor, Line } from '../../../app/views/text/line.ts';
-import { widthOf } from '../../../app/views/text/width.ts';
-import { type ListUi, listWords } from './runs/list.ts';
+import { strong, tint } from '../text/blocks.ts';
+import { type Editor, viewEditor } from '../text/editor.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { type ListUi, listWords } from './agents/list.ts';
+import { clipName } from './names.ts';
+import { completeLines, completeWidth, type Completing, offerOf } from './text/complete.ts';
 
 interface Writing {
   readonly to: AgentId | 'all';
@@ -23,7 +19,7 @@ interface Writing {
   readonly completing: Completing;
 }
 
-/** The paths that are offered above the row; none while nothing stands behind an `@`. */
+/** The file paths offered above the row; empty while the cursor is not behind an `@`. */
 export function offeredPaths(
   writing: Writing | null,
   context: Context,
@@ -35,13 +31,13 @@ export function offeredPaths(
 }
 
 const WHEN: Readonly<Record<Delivery, readonly [short: string, long: string]>> = {
-  sequential: ['when idle', 'when it is idle'],
-  important: ['next turn', 'at its next turn'],
-  urgent: ['at once', 'at once, interrupting it'],
+  sequential: ['when idle', 'when idle'],
+  important: ['next turn', 'next turn'],
+  urgent: ['at once', 'now, interrupting it'],
 };
 const BACK = { bg: 'surface' } as const;
 
-/** The filter of the list while it is typed, or once it hides somebody; null else. One line of exactly `width` columns. */
+/** The field of the list's filter in a line of exactly `width` columns; null unless it is being typed. */
 export function filterRow(
   list: ListUi,
   context: Context,
@@ -49,12 +45,12 @@ export function filterRow(
 ): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } | null {
   const words = listWords(list, context.state);
   if (list.field === null) return null;
-  const sign = span(' / ', { fg: 'focus', bold: true });
-  const right: Line = [span(` ${words} `, { fg: 'muted' })];
+  const sign = strong(' / ', 'focus');
+  const right: Line = [tint(` ${words} `, 'muted')];
   const field = viewEditor(list.field, {
     width: Math.max(1, width - 6 - widthOf(words)),
     height: 1,
-    placeholder: 'name, role, model, state or words of the task',
+    placeholder: 'name, role, model, state or task',
     style: { fg: 'fg', ...BACK },
   });
   const line = spread([sign, ...(field.lines[0] ?? [])], right, width);
@@ -62,7 +58,7 @@ export function filterRow(
   return { lines: [fit(restyle(line, BACK), width, BACK)], cursor };
 }
 
-/** What stands beside the row: the selected agent, how the list is cut, and whether the report is shown already. */
+/** The selected agent, what cuts the list, and whether the report is shown already. */
 interface Beside {
   readonly selected: AgentState | null;
   readonly cut?: string;
@@ -77,9 +73,9 @@ export function messageRow(
   width: number,
   rows: number,
 ): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } {
-  const prompt = span(` ${context.glyphs.prompt} `, { fg: 'focus', bold: true });
+  const prompt = strong(` ${context.glyphs.prompt} `, 'focus');
   if (writing === null) return { lines: [idle(prompt, { selected, cut, onResult }, context, width)], cursor: null };
-  const label: Line = [span(` ${whom(writing, context, width)} `, { fg: 'muted' })];
+  const label: Line = [tint(` ${whom(writing, context, width)} `, 'muted')];
   const room = fieldWidth(writing, context, width);
   const field = viewEditor(writing.editor, {
     width: room,
@@ -94,7 +90,7 @@ export function messageRow(
   return { lines, cursor: { x: Math.min(width - 1, field.cursor.x + 3), y: field.cursor.y } };
 }
 
-/** Columns of the field: what the sign and the words about whom and when leave. */
+/** Columns of the field, beside the prompt and the recipient. */
 export const fieldWidth = (writing: Writing, context: Context, width: number): number =>
   Math.max(1, width - 4 - widthOf(whom(writing, context, width)) - 2);
 
@@ -104,33 +100,30 @@ function idle(
   { state, glyphs }: Context,
   width: number,
 ): Line {
-  const right: Line = [
-    span(state.finished && !onResult ? 'v for the report  i to type ' : 'i to type ', { fg: 'faint' }),
-  ];
+  const right: Line = [tint(state.finished && !onResult ? 'v for the report  i to type ' : 'i to type ', 'faint')];
   const words = idleWords(selected, state, glyphs, width);
-  const list: Line =
-    cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
-  return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], [...list, ...right], width), BACK), width, BACK);
+  const list: Line = cut === '' ? [] : [strong(`${cut} `, 'info'), tint('Esc clears  ', 'faint')];
+  return fit(restyle(spread([prompt, tint(words, 'faint')], [...list, ...right], width), BACK), width, BACK);
 }
 
 function idleWords(selected: AgentState | null, state: RunState, glyphs: Glyphs, width: number): string {
   const problem = isFollowUp(state) ? whyNotTalk(state) : null;
   if (problem !== null) return problem;
   const to = state.agents.get(recipientOf(state, selected?.id ?? null)) ?? null;
-  const closed = to === null || isFollowUp(state) ? null : closedWords(to);
+  const closed = to === null || isFollowUp(state) ? null : closedReason(to);
   return closed === null
     ? `Message ${whoIs(to, width, glyphs)}${glyphs.ellipsis}`
     : `${whoIs(to, width, glyphs)} ${closed}`;
 }
 
-/** Name and path: which agent a person talks to is never in doubt. */
+/** Name and id of the recipient, so that agents with similar names cannot be confused. */
 function whoIs(agent: AgentState | null, width: number, glyphs: Glyphs): string {
   if (agent === null) return 'an agent';
   const id = width < 70 ? '' : ` (${agent.id})`;
   return `${clipName(agent.name, Math.max(8, Math.floor(width / 2) - id.length), glyphs)}${id}`;
 }
 
-/** Who gets it and when: Tab changes the when. The words leave a third of the row for what is written, more of a small one. */
+/** Recipient and timing, which Tab changes. At least a third of the row is left for the text, more in a narrow one. */
 function whom(writing: Writing, context: Context, width: number): string {
   const most = Math.floor(width * (width < 60 ? 0.4 : 0.65));
   const forms = writing.to === 'all' ? toAll(writing.delivery) : toOne(writing, writing.to, context, most);
@@ -142,17 +135,16 @@ const toAll = (delivery: Delivery): readonly string[] => [
   'to all',
 ];
 
-/** Of one that has ended. */
-const WAKES = ['it has ended, and goes on with its conversation', 'it had ended, and goes on', 'had ended, goes on'];
+/** For a finished agent, the longest first. */
+const WAKES = ['finished: it will be reopened', 'finished: reopens', 'reopens'];
 
-/** The longest first. The id is never left out: it says who is meant where names are alike. */
+/** The forms for one agent, the longest first. The id is never left out, since names may be similar. */
 function toOne({ delivery }: Writing, to: AgentId, { state, glyphs }: Context, most: number): readonly string[] {
   const { agents, finished } = state;
   const agent = agents.get(to);
   const name = agent?.name ?? '';
   const who = `to ${clipName(name, Math.max(8, most - to.length - 6), glyphs)} (${to})`;
-  if (finished !== null)
-    return [`${who}, which continues with all that is known`, `${who}, which continues`, who, `to ${to}`];
+  if (finished !== null) return [`${who}, which keeps its context`, `${who}, which continues`, who, `to ${to}`];
   if (agent !== undefined && isFinal(agent) && to !== ROOT)
     return [...WAKES.map((words) => `${who}: ${words}`), who, `to ${to}`];
   return [...WHEN[delivery].toReversed().map((when) => `${who}, ${when} (Tab)`), who, `to ${to}`];

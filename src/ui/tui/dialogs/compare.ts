@@ -1,12 +1,10 @@
 /**
- * Ways to choose from side by side: what they come to stays in sight, what differs below scrolls. The key that opened it goes on
- * to the next one. Where the columns don't fit, the present state and one of them stand beside each other.
+ * Compares alternatives side by side: totals stay visible, details scroll. The key that opened it selects the next one.
+ * In a narrow terminal, only the present state and one alternative are shown.
  */
 import type { CompareColumn, Dialog, Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
-import { fit, lineWidth, restyle, span } from '../../../app/views/text/clip.ts';
-import type { Line } from '../../../app/views/text/line.ts';
-import { wrap } from '../../../app/views/text/wrap.ts';
+import { fit, type Line, lineWidth, restyle, span, wrap } from '../../../app/views/index.ts';
 import {
   boxRows,
   boxWidth,
@@ -21,9 +19,9 @@ import {
 
 type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
 
-/** A column is never narrower: a number with what it differs by. */
-const LEAST = 13;
-const MOST = 24;
+/** The minimum width of a column: a number and its difference. */
+const MIN_COLUMN = 13;
+const MAX_COLUMN = 24;
 
 export const compareOverlay = (dialog: CompareDialog): Overlay => open(dialog, dialog.at, 0);
 
@@ -34,8 +32,7 @@ function open(dialog: CompareDialog, at: number, top: number): Overlay {
     view: (context, size) => view(dialog, at, top, context, size),
     press: (input, _, size) => press(dialog, at, top, input, size),
     hints: ({ glyphs }) => [
-      { keys: `${glyphs.key.left}${glyphs.key.right}`, hint: 'other' },
-      { keys: dialog.next, hint: 'next' },
+      { keys: `${glyphs.key.left}${glyphs.key.right}`, hint: 'select' },
       { keys: glyphs.key.enter, hint: dialog.yes },
       { keys: 'Esc', hint: 'cancel' },
     ],
@@ -46,18 +43,18 @@ interface Shape {
   readonly width: number;
   readonly label: number;
   readonly column: number;
-  /** Which columns there is room for. */
+  /** The indexes of the columns that fit. */
   readonly shown: readonly number[];
 }
 
 function shapeOf(dialog: CompareDialog, at: number, size: Size): Shape {
   const longest = Math.max(0, ...[...dialog.heads, ...dialog.rows].map((line) => lineWidth(line)));
   const count = dialog.columns.length;
-  const most = Math.max(1, boxWidth(size, longest + 2 + count * MOST + 4) - 4);
+  const most = Math.max(1, boxWidth(size, longest + 2 + count * MAX_COLUMN + 4) - 4);
   const label = Math.min(longest + 2, Math.max(4, Math.floor(most * 0.3)));
-  const all = label + count * LEAST <= most;
+  const all = label + count * MIN_COLUMN <= most;
   const shown = all ? dialog.columns.map((_, index) => index) : at === 0 ? [0] : [0, at];
-  const column = Math.max(1, Math.min(MOST, Math.floor((most - label) / shown.length)));
+  const column = Math.max(1, Math.min(MAX_COLUMN, Math.floor((most - label) / shown.length)));
   return { width: label + column * shown.length + 4, label, column, shown };
 }
 
@@ -80,7 +77,7 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
   const head = [row([], titleOf), ...dialog.heads.map((name, index) => row(name, ({ heads }) => heads[index] ?? []))];
   const rows = dialog.rows.map((name, index) => row(name, ({ rows: cells }) => cells[index] ?? []));
   const most = boxRows(size);
-  // In a low terminal the numbers stay, and as many rows as go: what a way means is said where there is room.
+  // In a low terminal the notes are dropped before the numbers.
   const below = notesOf(dialog, at, width - 4);
   const roomy = head.length + 1 + Math.min(3, rows.length) + below.length <= most;
   const notes = roomy ? below : [];
@@ -107,9 +104,7 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
 }
 
 const notesOf = ({ columns }: CompareDialog, at: number, width: number): readonly Line[] => {
-  const { notes = [], whyNot = null } = columns[at] ?? {};
-  const why: readonly Line[] = whyNot === null ? [] : [[span(`! ${whyNot}`, { fg: 'warn' })]];
-  const lines = [...notes, ...why].flatMap((line) => wrap(line, Math.max(1, width), 2));
+  const lines = (columns[at]?.notes ?? []).flatMap((line) => wrap(line, Math.max(1, width), 2));
   return lines.length === 0 ? [] : [[], ...lines];
 };
 
@@ -122,7 +117,7 @@ function press(dialog: CompareDialog, at: number, top: number, input: Input, siz
   return stay(open(dialog, column, row ?? top));
 }
 
-/** The column that a key leads to. The first one is the present state: the round leaves it out. */
+/** The column that a key selects. Cycling skips the first one, which is the present state. */
 function columnFor(dialog: CompareDialog, at: number, key: string): number {
   const last = dialog.columns.length - 1;
   if (key === dialog.next || key === 'tab') return at >= last ? Math.min(1, last) : at + 1;
@@ -134,6 +129,6 @@ function choose(dialog: CompareDialog, at: number, top: number): Pressed {
   const chosen = dialog.columns[at];
   if (chosen === undefined) return stay(open(dialog, at, top));
   if (chosen.whyNot === null) return closed(dialog.then(at));
-  const text = `${chosen.title}: ${chosen.whyNot}`;
+  const text = chosen.whyNot;
   return { overlay: open(dialog, at, top), effect: { toast: { level: 'info', text } } };
 }

@@ -1,32 +1,19 @@
-/** Yes or no, where Enter is the safe choice; for the irreversible a word must be typed. */
+/** Yes/no dialogs, where Enter is always the safe choice. Irreversible acts need a typed word; trust needs its own key after everything was read. */
 import type { Action } from '../../../app/actions/index.ts';
-import type { RunState } from '../../../events/state.ts';
-import type { Dialog, DialogEffect, Context } from '../frame/screen.ts';
-import type { Hint } from '../frame/keymap.ts';
-import type { Size } from '../terminal/terminal.ts';
-import { span } from '../../../app/views/text/clip.ts';
-import { type Editor, edit, editorText, openEditor } from '../text/editor.ts';
-import { viewEditor } from '../text/editor-view.ts';
-import type { Line } from '../../../app/views/text/line.ts';
-import { wrap } from '../../../app/views/text/wrap.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  keyLine,
-  scrolled,
-  stay,
-  windowed,
-  type Overlay,
-  type OverlayView,
-} from '../frame/overlay.ts';
+import { type Line, span, TRUST_WORDS, wrap } from '../../../app/views/index.ts';
+import type { RunState } from '../../../events/index.ts';
+import type { TrustQuestion } from '../../../ports/project-service.ts';
+import { diffInk } from '../components/text/inline.ts';
+import { closed, type Overlay } from '../frame/overlay.ts';
+import type { Context, Dialog, DialogEffect } from '../frame/screen.ts';
+import { fieldOverlay } from './form.ts';
+import { type MessageKey, messageOverlay } from './message.ts';
 
 type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
 const WIDTH = 72;
 
-/** Does what the action says, after its question where it has one. */
-export function confirmed<Args>(action: Action<Args>, state: RunState, args: Args): DialogEffect {
+/** The effect of an action: its command, or first its confirmation. */
+export function confirmEffect<Args>(action: Action<Args>, state: RunState, args: Args): DialogEffect {
   const done: DialogEffect = { commands: [action.command(state, args)] };
   const question = action.confirm?.(state, args);
   if (question === undefined) return done;
@@ -35,99 +22,107 @@ export function confirmed<Args>(action: Action<Args>, state: RunState, args: Arg
   return { dialog: { is: 'confirm', ...question, lines, then: () => done } };
 }
 
-/** What the person agreed to. */
 function yes(dialog: ConfirmDialog): DialogEffect {
   const agreed = dialog.then.bind(dialog);
   return agreed();
 }
 
-export const confirmOverlay = (dialog: ConfirmDialog, kind: Overlay['kind'] = 'dialog'): Overlay =>
-  dialog.word === '' ? plain(dialog, kind, 0) : typed(dialog, openEditor(), '');
-
-const hint = (dialog: ConfirmDialog, { glyphs }: Context): readonly Hint[] => [
-  ...(dialog.instead === undefined ? [] : [{ keys: dialog.instead.key, hint: dialog.instead.hint }]),
-  ...(dialog.word === '' ? [{ keys: 'y', hint: dialog.yes }] : []),
-  { keys: `${glyphs.key.enter}/Esc`, hint: dialog.no },
-];
-
-function plain(dialog: ConfirmDialog, kind: Overlay['kind'], top: number): Overlay {
-  return {
-    title: dialog.title,
+export function confirmOverlay(dialog: ConfirmDialog, kind: Overlay['kind'] = 'dialog'): Overlay {
+  if (dialog.word !== undefined && dialog.word !== '') return typedConfirm(dialog, dialog.word);
+  const { title, lines, instead } = dialog;
+  return messageOverlay({
+    title,
     kind,
-    view: (context, size) => view(dialog, context, size, top, [], null),
-    press(input, context, size) {
-      const { lines, rows } = parted(dialog, context, size, 0);
-      const to = scrolled(input, top, lines.length, rows);
-      if (input.is !== 'key') return stay(to === null ? this : plain(dialog, kind, to));
-      if (input.key === 'y' || input.key === 'Y') return closed(yes(dialog));
-      if (input.key === dialog.instead?.key) return closed(dialog.instead.leadsTo);
-      if (['n', 'N', 'esc', 'enter', 'q'].includes(input.key)) return closed();
-      return stay(to === null ? this : plain(dialog, kind, to));
-    },
-    hints: (context) => hint(dialog, context),
-  };
+    width: WIDTH,
+    lines: (_, width) => lines.flatMap((line) => wrap(line, width)),
+    keys: ({ glyphs }): readonly MessageKey[] => [
+      ...(instead === undefined
+        ? []
+        : [{ keys: [instead.key], label: instead.key, hint: instead.hint, run: () => ({ effect: instead.leadsTo }) }]),
+      { keys: ['y', 'Y'], label: 'y', hint: dialog.yes, run: () => ({ effect: yes(dialog) }) },
+      {
+        keys: ['enter', 'esc', 'n', 'N', 'q'],
+        label: `${glyphs.key.enter}/Esc`,
+        hint: dialog.no,
+        run: () => ({}),
+      },
+    ],
+  });
 }
 
-function typed(dialog: ConfirmDialog, editor: Editor, fault: string): Overlay {
-  return {
+/** Enter with any other text changes nothing. */
+const typedConfirm = (dialog: ConfirmDialog, word: string): Overlay =>
+  fieldOverlay({
     title: dialog.title,
-    kind: 'dialog',
-    view(context, size) {
-      const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-      const field = viewEditor(editor, { width: inner, height: 1, style: { fg: 'fg', bg: 'raised' } });
+    ink: 'err',
+    width: WIDTH,
+    value: '',
+    lines: 1,
+    above: (width) => {
       const ask: Line = [
         span('Type ', { fg: 'muted' }),
-        span(dialog.word, { fg: 'err', bold: true }),
+        span(word, { fg: 'err', bold: true }),
         span(` and Enter to ${dialog.yes}.`, { fg: 'muted' }),
       ];
-      const wrong: readonly Line[] = fault === '' ? [] : [[span(`! ${fault}`, { fg: 'err' })]];
-      return view(dialog, context, size, 0, [ask, ...field.lines, ...wrong], field.cursor.x);
+      return [...dialog.lines, ask].flatMap((line) => wrap(line, width));
     },
-    press(input) {
-      if (input.is === 'key' && input.key === 'esc') return closed();
-      if (input.is === 'key' && input.key === 'enter') {
-        if (editorText(editor).trim() === dialog.word) return closed(yes(dialog));
-        return editorText(editor) === '' ? closed() : stay(typed(dialog, editor, `that isn't "${dialog.word}"`));
-      }
-      const next = edit(editor, input);
-      return stay(next === null ? this : typed(dialog, next, ''));
+    hints: ({ glyphs }) => [{ keys: `${glyphs.key.enter}/Esc`, hint: dialog.no }],
+    enter: (text) => {
+      if (text.trim() === word) return closed(yes(dialog));
+      return text === '' ? closed() : `Type "${word}" to confirm.`;
     },
-    hints: (context) => hint(dialog, context),
-  };
-}
+  });
 
-interface Parted {
-  readonly lines: readonly Line[];
-  /** How many of the lines there is room for. */
-  readonly rows: number;
-  /** The keys; in a low terminal the footer alone names them, rather than that words are cut. */
-  readonly tail: readonly Line[];
-}
+// Shows what a project adds and what changed since it was trusted. Exactly the shown content is trusted, by its own key,
+// after it was seen to its end; every other key continues without trust.
 
-function parted(dialog: ConfirmDialog, context: Context, size: Size, fieldRows: number): Parted {
-  const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  const lines = dialog.lines.flatMap((line) => wrap(line, inner));
-  const room = boxRows(size) - fieldRows;
-  const keys = wrap(keyLine(hint(dialog, context).map((one) => [one.keys, one.hint] as const)), inner);
-  const tail = lines.length + 1 + keys.length <= room ? [[], ...keys] : [];
-  return { lines, rows: Math.max(1, room - tail.length), tail };
-}
+export const trustOverlay = (question: TrustQuestion): Overlay =>
+  messageOverlay({
+    title:
+      question.state === 'changed' ? 'This project has changed since you trusted it' : 'Do you trust this project?',
+    ink: 'warn',
+    width: 92,
+    opensItself: true,
+    // Only lines with a bullet are wrapped with an indentation.
+    lines: (context, width) =>
+      trustLines(question, context).flatMap((line) => wrap(line, width, line.length > 1 ? 2 : 0)),
+    keys: ({ glyphs }) => [
+      {
+        keys: ['enter', 'esc', 'n', 'N'],
+        label: `${glyphs.key.enter}/Esc`,
+        hint: "don't trust",
+        run: () => ({ effect: { app: 'untrusted' } }),
+      },
+      {
+        keys: ['T'],
+        label: 'T',
+        hint: 'trust',
+        run: (read) => (read ? { effect: { app: { trust: question.digest } } } : NOT_READ),
+      },
+    ],
+  });
 
-function view(
-  dialog: ConfirmDialog,
-  context: Context,
-  size: Size,
-  top: number,
-  field: readonly Line[],
-  cursorX: number | null,
-): OverlayView {
-  const width = boxWidth(size, WIDTH);
-  const { lines, rows, tail } = parted(dialog, context, size, field.length);
-  const { shown } = windowed(lines, top, rows);
-  const body: readonly Line[] = [...shown, ...field, ...tail];
-  return {
-    lines: framed({ title: dialog.title, width, body, ink: dialog.word === '' ? 'focus' : 'err' }, context),
-    // The field is the first line behind "Type …", which stands behind the text.
-    cursor: cursorX === null ? null : { x: cursorX + 2, y: shown.length + 2 },
-  };
+const NOT_READ = {
+  stays: true,
+  effect: { toast: { level: 'warn', text: 'Scroll to the end (G) before answering.' } },
+} as const;
+
+function trustLines({ brings, diff }: TrustQuestion, { projectService, glyphs }: Context): readonly Line[] {
+  const changes: readonly Line[] =
+    diff === ''
+      ? []
+      : [
+          [],
+          [span(TRUST_WORDS.changed, { fg: 'warn', bold: true })],
+          ...diff.split('\n').map((line): Line => [span(line, { fg: diffInk(line) })]),
+        ];
+  return [
+    [span(projectService.cwd, { fg: 'title', bold: true })],
+    [span(TRUST_WORDS.brings, { fg: 'fg' })],
+    ...brings.map((line): Line => [span(`${glyphs.bullet} `, { fg: 'focus' }), span(line, { fg: 'fg' })]),
+    ...changes,
+    [],
+    [span(TRUST_WORDS.otherwise, { fg: 'muted' })],
+    [span("You'll be asked again when any of these files change.", { fg: 'muted' })],
+  ];
 }

@@ -1,18 +1,15 @@
 /**
- * The mode of the whole hierarchy, or a stricter one that an agent and all below it are held to: what each would change is
- * said before it does. Enter only ever makes things stricter; a looser one has a key of its own.
+ * Changes the mode of the run, or pins an agent and its children to a stricter one, with a preview of the effects.
+ * Enter only tightens; loosening has its own key.
  */
+import { modeReach, pinMode, setMode } from '../../../app/actions/index.ts';
 import type { AgentId } from '../../../domain/ids.ts';
-import { isLooser, MODES, type Mode } from '../../../domain/mode.ts';
+import { isLooser, MODES, type Mode } from '../../../domain/reason.ts';
 import type { Command, ModePreview } from '../../../ports/controls.ts';
-import { counted } from '../../../app/views/text/format.ts';
+import { plural, fit, type Line, span, toLabel, wrap } from '../../../app/views/index.ts';
 import { type Hint, upDown } from '../frame/keymap.ts';
 import type { Context } from '../frame/screen.ts';
 import type { Input } from '../terminal/terminal.ts';
-import { fit, span } from '../../../app/views/text/clip.ts';
-import type { Line } from '../../../app/views/text/line.ts';
-import { toLabel } from '../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../app/views/text/wrap.ts';
 import {
   boxRows,
   boxWidth,
@@ -27,28 +24,28 @@ import {
 } from '../frame/overlay.ts';
 
 const WIDTH = 84;
-/** Loosens: never the key that takes everything else. */
-const LOOSEN = 'L';
+/** The key that loosens; never the one that confirms everything else. */
+const LOOSEN_KEY = 'L';
 
-/** A choice: a mode, or null for no pin. */
-type Wish = Mode | null;
+/** A mode, or null for no pin. */
+type ModeChoice = Mode | null;
 
 interface ModeState {
-  /** Null: the mode of the run. */
+  /** The pinned agent; null for the run. */
   readonly agent: AgentId | null;
   readonly at: number;
   readonly top: number;
 }
 
-/** Of the whole run (`agent` null), or the pin of an agent. The present one is selected: Enter then changes nothing. */
+/** The dialog for the run (`agent` null) or for the pin of an agent. The present mode is preselected. */
 export function modeOverlay(agent: AgentId | null, context: Context): Overlay {
-  const at = wishes(agent).indexOf(present(agent, context));
+  const at = modeChoices(agent).indexOf(present(agent, context));
   return open({ agent, at: Math.max(0, at), top: 0 });
 }
 
-const wishes = (agent: AgentId | null): readonly Wish[] => (agent === null ? MODES : [null, ...MODES]);
+const modeChoices = (agent: AgentId | null): readonly ModeChoice[] => (agent === null ? MODES : [null, ...MODES]);
 
-const present = (agent: AgentId | null, { state }: Context): Wish =>
+const present = (agent: AgentId | null, { state }: Context): ModeChoice =>
   agent === null ? state.mode : (state.agents.get(agent)?.pin ?? null);
 
 function open(of: ModeState): Overlay {
@@ -76,42 +73,43 @@ function open(of: ModeState): Overlay {
 
 function titleOf({ agent }: ModeState, { state }: Context): string {
   if (agent === null) return 'Mode of all agents';
-  return `Hold ${toLabel(state.agents.get(agent)?.name ?? agent)} to a stricter mode`;
+  return `Pin ${toLabel(state.agents.get(agent)?.name ?? agent)} to a stricter mode`;
 }
 
 const inkOf = (of: ModeState, context: Context): 'err' | 'focus' =>
-  previewOf(of, context).looser && wishOf(of) === 'yolo' ? 'err' : 'focus';
+  previewOf(of, context)?.looser === true && selectedChoice(of) === 'yolo' ? 'err' : 'focus';
 
-const wishOf = ({ agent, at }: ModeState): Wish => wishes(agent)[at] ?? null;
+const selectedChoice = ({ agent, at }: ModeState): ModeChoice => modeChoices(agent)[at] ?? null;
 
-/** From which mode to which a choice leads. */
+/** The present and the selected mode. */
 function change(of: ModeState, context: Context): { readonly from: Mode; readonly to: Mode } {
   const { mode } = context.state;
-  return { from: present(of.agent, context) ?? mode, to: wishOf(of) ?? mode };
+  return { from: present(of.agent, context) ?? mode, to: selectedChoice(of) ?? mode };
 }
 
-/** What the run says about the selected one; where no run can be asked, what the modes themselves say. */
-function previewOf(of: ModeState, context: Context): ModePreview {
+/** The run's preview of the selected mode, null until it has answered. Without a running run, a preview from the modes alone. */
+function previewOf(of: ModeState, context: Context): ModePreview | null {
   const { from, to } = change(of, context);
   const known = { refused: null, looser: isLooser(to, from), changes: [], answers: 0 };
-  const wish = wishOf(of);
+  const wish = selectedChoice(of);
   if (wish === present(of.agent, context)) return known;
-  if (of.agent === null) return context.preview?.(to) ?? known;
+  if (context.preview === undefined) return known;
+  if (of.agent === null) return context.preview(to);
   const { mode } = context.state;
-  if (wish !== null && !isLooser(mode, wish)) return { ...known, refused: `the run itself is in mode ${mode}` };
-  return context.preview?.(to, of.agent) ?? known;
+  if (wish !== null && !isLooser(mode, wish)) return { ...known, refused: `the run is in mode ${mode}` };
+  return context.preview(to, of.agent);
 }
 
 interface Parts {
   readonly choices: readonly Line[];
-  /** What scrolls where there is little room. */
+  /** The scrolling part. */
   readonly words: readonly Line[];
   readonly keys: readonly Line[];
 }
 
 function parts(of: ModeState, context: Context, width: number): Parts {
   const now = present(of.agent, context);
-  const choices = wishes(of.agent).map((wish, index) => choiceLine(wish, { of, index, now }, context, width));
+  const choices = modeChoices(of.agent).map((wish, index) => choiceLine(wish, { of, index, now }, context, width));
   const words = [[], ...wordsOf(of, context)].flatMap((line) => wrap(line, Math.max(1, width), 2));
   const keys = wrap(
     keyLine(hintsOf(of, context).map(({ keys: key, hint }) => [key, hint] as const)),
@@ -120,20 +118,20 @@ function parts(of: ModeState, context: Context, width: number): Parts {
   return { choices, words, keys };
 }
 
-const SHORT: Readonly<Record<Mode, string>> = {
-  human: 'every turn and every act asks you',
-  confirm: 'reading runs; changes, commands and new agents ask',
-  yolo: 'everything within the rules runs without asking',
+const MODE_NOTES: Readonly<Record<Mode, string>> = {
+  human: 'ask before everything',
+  confirm: 'ask before changes and commands',
+  yolo: 'never ask (limits still apply)',
 };
 
 function choiceLine(
-  wish: Wish,
-  { of, index, now }: { readonly of: ModeState; readonly index: number; readonly now: Wish },
+  wish: ModeChoice,
+  { of, index, now }: { readonly of: ModeState; readonly index: number; readonly now: ModeChoice },
   { glyphs, state }: Context,
   width: number,
 ): Line {
   const on = index === of.at;
-  const words = wish === null ? `as the run: ${state.mode}` : SHORT[wish];
+  const words = wish === null ? `same as the run (${state.mode})` : MODE_NOTES[wish];
   const line: Line = [
     span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' }),
     span((wish ?? 'no pin').padEnd(9), { fg: wish === 'yolo' ? 'err' : on ? 'title' : 'fg', bold: on }),
@@ -146,23 +144,28 @@ function choiceLine(
   ]);
 }
 
-/** What runs without a question in a mode. */
+/** What runs without approval in each mode. */
 const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = {
   human: [],
-  confirm: ['model turns', 'reading, searching and looking at git in the project'],
+  confirm: ['model turns', 'reading, searching and git queries in the project'],
   yolo: [
     'model turns',
-    'reading, searching and looking at git in the project',
+    'reading, searching and git queries in the project',
     'writing files',
-    'commands, in the sandbox only',
-    'changing the git repository',
-    'starting more agents, within the caps',
+    'commands in the sandbox',
+    'git changes',
+    'starting agents within the limits',
   ],
 };
 
 function wordsOf(of: ModeState, context: Context): readonly Line[] {
-  const { refused, changes, answers } = previewOf(of, context);
-  const whom: Line = [span(affected(of, context), { fg: 'fg', bold: true })];
+  const preview = previewOf(of, context);
+  const { refused, changes, answers } = preview ?? {
+    refused: null,
+    changes: [`checking ${context.glyphs.ellipsis}`],
+    answers: 0,
+  };
+  const whom: Line = [span(modeReach(of.agent), { fg: 'fg', bold: true })];
   if (refused !== null)
     return [whom, [span('Not possible: ', { fg: 'err', bold: true }), span(toLabel(refused), { fg: 'fg' })]];
   const { from, to } = change(of, context);
@@ -171,22 +174,18 @@ function wordsOf(of: ModeState, context: Context): readonly Line[] {
   const open =
     answers === 0
       ? []
-      : [
-          [
-            span(`${counted(answers, 'open question')} would be answered with yes at once.`, { fg: 'err', bold: true }),
-          ] as Line,
-        ];
+      : [[span(`${plural(answers, 'open question')} will be approved now.`, { fg: 'err', bold: true })] as Line];
   return [
     whom,
-    ...titled('Becomes automatic, without a question:', 'warn', gained, context),
-    ...titled('Will ask you from now on:', 'info', lost, context),
-    ...titled('That means now:', 'title', changes, context),
+    ...bulletList('No longer asks before:', 'warn', gained, context),
+    ...bulletList('Asks again before:', 'info', lost, context),
+    ...bulletList('Changes now:', 'title', changes, context),
     ...open,
-    [span('Denials, budgets and protected paths stay as they are.', { fg: 'muted' })],
+    [span('Denials, budgets and protected paths still apply.', { fg: 'muted' })],
   ];
 }
 
-const titled = (
+const bulletList = (
   title: string,
   fg: 'warn' | 'info' | 'title',
   what: readonly string[],
@@ -199,18 +198,10 @@ const titled = (
         ...what.map((one): Line => [span(`${glyphs.bullet} `, { fg: 'focus' }), span(toLabel(one), { fg: 'fg' })]),
       ];
 
-/** A mode is never one agent's alone. */
-function affected({ agent }: ModeState, { state }: Context): string {
-  if (agent !== null) return 'This applies to this agent and to all below it, those to come as well.';
-  const agents = Math.max(0, state.agents.size - 1);
-  const others = agents === 0 ? '' : ` and its ${counted(agents, 'agent')}`;
-  return `This applies to the whole hierarchy: main${others}, and those to come.`;
-}
-
 function press(of: ModeState, input: Input, context: Context, total: number): Pressed {
   const key = input.is === 'key' ? input.key : '';
   const move = (by: number): Pressed =>
-    stay(open({ ...of, top: 0, at: (of.at + by + wishes(of.agent).length) % wishes(of.agent).length }));
+    stay(open({ ...of, top: 0, at: (of.at + by + modeChoices(of.agent).length) % modeChoices(of.agent).length }));
   switch (key) {
     case 'esc':
     case 'q':
@@ -224,7 +215,7 @@ function press(of: ModeState, input: Input, context: Context, total: number): Pr
     case 'tab':
       return move(1);
     case 'enter':
-    case LOOSEN:
+    case LOOSEN_KEY:
       return take(of, key, context);
     default: {
       const to = scrolled(input, of.top, total, 1);
@@ -234,26 +225,29 @@ function press(of: ModeState, input: Input, context: Context, total: number): Pr
 }
 
 function take(of: ModeState, key: string, context: Context): Pressed {
-  const wish = wishOf(of);
+  const wish = selectedChoice(of);
   const warn = (text: string): Pressed => ({ overlay: open(of), effect: { toast: { level: 'warn', text } } });
   if (wish === present(of.agent, context)) return closed();
-  const { refused, looser } = previewOf(of, context);
+  const preview = previewOf(of, context);
+  if (preview === null) return { overlay: open(of), effect: { checking: true } };
+  const { refused, looser } = preview;
   if (refused !== null) return warn(`Not possible: ${toLabel(refused)}`);
-  if (looser && key === 'enter') return warn(`Enter loosens nothing: ${LOOSEN} does.`);
-  return closed({ commands: [commandOf(of.agent, wish)] });
+  if (looser && key === 'enter') return warn(`Press ${LOOSEN_KEY} to switch to a less strict mode.`);
+  return closed({ commands: [commandOf(of.agent, wish, context)] });
 }
 
-function commandOf(agent: AgentId | null, wish: Wish): Command {
-  if (agent !== null) return { do: 'pin mode', agent, mode: wish };
-  return { do: 'set mode', mode: wish ?? 'confirm' };
-}
+const commandOf = (agent: AgentId | null, wish: ModeChoice, { state }: Context): Command =>
+  agent === null ? setMode.command(state, { mode: wish ?? 'confirm' }) : pinMode.command(state, { agent, mode: wish });
 
 function hintsOf(of: ModeState, context: Context): readonly Hint[] {
   const { glyphs } = context;
-  const wish = wishOf(of);
-  const { refused, looser } = previewOf(of, context);
-  const words = of.agent === null ? `change to ${wish ?? ''}` : wish === null ? 'take the pin away' : `hold to ${wish}`;
+  const wish = selectedChoice(of);
+  const preview = previewOf(of, context);
+  const words = of.agent === null ? `change to ${wish ?? ''}` : wish === null ? 'remove pin' : `pin ${wish}`;
   const same = wish === present(of.agent, context);
-  const act = refused !== null || same ? [] : [{ keys: looser ? LOOSEN : glyphs.key.enter, hint: words }];
-  return [...act, { keys: upDown(glyphs), hint: 'select' }, { keys: 'Esc', hint: 'leave it as it is' }];
+  const act =
+    preview === null || preview.refused !== null || same
+      ? []
+      : [{ keys: preview.looser ? LOOSEN_KEY : glyphs.key.enter, hint: words }];
+  return [...act, { keys: upDown(glyphs), hint: 'select' }, { keys: 'Esc', hint: 'cancel' }];
 }

@@ -1,19 +1,78 @@
-/**
- * What the key tables are good for: dispatch, the footer, the help, and the user's own keys. The tables themselves stand
- * with their screens; nothing about a key is written down twice.
- */
-import { nearest } from '../../../domain/text/nearest.ts';
-import type { DialogEffect, Binding, Context, Effect } from './screen.ts';
+/** Everything made from key tables: dispatch, footer, help, palette and the user's own keys; and `Page`, a screen with its state and its table. */
+import type { Interaction } from '../../../app/actions/index.ts';
+import { clip, type Line, lineWidth, span, widthOf } from '../../../app/views/index.ts';
+import type { AgentId } from '../../../domain/ids.ts';
+import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
+import { nearest } from '../../../domain/text/text.ts';
+import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { clip, lineWidth, span } from '../../../app/views/text/clip.ts';
-import type { Line } from '../../../app/views/text/line.ts';
-import { widthOf } from '../../../app/views/text/width.ts';
+import type { Binding, Body, Context, DialogEffect, Effect, Screen, ScreenName } from './screen.ts';
 
-/** The binding for a key, or undefined. The first of the table wins. */
+/** The part of a binding that comes from an action of app/actions. */
+export const bindingOf = ({ id, keys, hint, help, more = '' }: Interaction): Action => ({
+  action: id,
+  keys,
+  hint,
+  help,
+  more,
+});
+
+/** The groups of the help and the palette; other actions are listed under their screen. */
+const GROUPS: readonly (readonly [actions: RegExp, group: string])[] = [
+  [/^app\./, 'General'],
+  [/^message\./, 'Message'],
+  [
+    /^(?:detail|find)\.|^run\.(?:open|message|interrupt|resume|retry|skip|kill|model|budget|pin|spawnBelow|fold|attention)$/,
+    'Agent',
+  ],
+  [
+    /^(?:filter|log)\.|^run\.(?:result|filter|match|showAll|graph|density|plan|log|charts|goto|only|sort|unfold|tab)$/,
+    'View',
+  ],
+  [/\.(?:pane|paneNumber|zoom|unzoom)$/, 'View'],
+];
+const groupOf = (action: string): string =>
+  GROUPS.find(([actions]) => actions.test(action))?.[1] ??
+  Object.entries(TITLES).find(([screen]) => action.startsWith(screen))?.[1] ??
+  '';
+
+/** A row of a key table; by default not in the footer and always possible. */
+type Row<Ui> = Omit<Binding<Ui>, 'hint' | 'whyNot'> & Partial<Pick<Binding<Ui>, 'hint' | 'whyNot'>>;
+
+export const bindings = <Ui>(rows: readonly Row<Ui>[]): readonly Binding<Ui>[] =>
+  rows.map((row): Binding<Ui> => ({ hint: '', whyNot: () => null, ...row }));
+
+/** Keys that scroll or move in a list. */
+export const MOVES = 'up down k j pageup pagedown ctrl-u ctrl-d g home G end'.split(' ');
+
+/** More rows than any list has. */
+export const ALL = 1_000_000;
+
+/** The rows that a key moves down, `ALL` to the ends; 0 for other keys. */
+export function stepOf(key: string, page: number): number {
+  const half = Math.floor(page / 2);
+  const steps: Readonly<Record<string, number | undefined>> = {
+    up: -1,
+    k: -1,
+    down: 1,
+    j: 1,
+    pageup: -page,
+    'ctrl-u': -half,
+    pagedown: page,
+    'ctrl-d': half,
+    g: -ALL,
+    home: -ALL,
+    G: ALL,
+    end: ALL,
+  };
+  return steps[key] ?? 0;
+}
+
+/** The first binding for a key, or undefined. */
 export const bindingFor = <Ui>(table: readonly Binding<Ui>[], key: string): Binding<Ui> | undefined =>
   table.find(({ keys }) => keys.includes(key));
 
-/** True for keys that a field takes as text: letters, digits, blanks. */
+/** True for keys that a field takes as text. */
 export const isPlain = (key: string): boolean => !NAMED.has(key) && !/^(?:ctrl|alt|shift)-./.test(key);
 
 const NAMED: ReadonlySet<string> = new Set(
@@ -22,7 +81,7 @@ const NAMED: ReadonlySet<string> = new Set(
     .concat(Array.from({ length: 24 }, (_, index) => `f${index + 1}`)),
 );
 
-/** A key as people read it: `⏎`, `Esc`, `^R`, `Shift-Tab`. */
+/** The label of a key: `⏎`, `Esc`, `^R`, `Shift-Tab`. */
 export function keyLabel(key: string, glyphs: Glyphs): string {
   if (key.startsWith('ctrl-')) return `^${key.slice(5).toUpperCase()}`;
   const [, prefix, rest] = /^(alt|shift)-(.+)$/.exec(key) ?? [];
@@ -48,10 +107,10 @@ const LABELS: Readonly<Record<string, string>> = {
   ' ': 'Space',
 };
 
-/** The two keys that go up and down, as one: `↑↓`. */
+/** The label of the up and down keys: `↑↓`. */
 export const upDown = (glyphs: Glyphs): string => shown(['up', 'down'], glyphs);
 
-/** What the footer shows of a binding: its first key, and the second where the two are a pair (`↑↓`). */
+/** The footer's label of a binding: its first key, or a pair (`↑↓`). */
 function shown(keys: readonly string[], glyphs: Glyphs): string {
   const [first = '', second = ''] = keys;
   const pair = PAIRS.has(`${first} ${second}`);
@@ -64,11 +123,11 @@ const PAIRS: ReadonlySet<string> = new Set(['up down', 'left right', ']  [', '] 
 export interface Hint {
   readonly keys: string;
   readonly hint: string;
-  /** It can be used in a moment: shown greyed and without its key, so that nothing moves when it can. */
+  /** Possible in a moment: shown greyed without its key, so that the footer does not jump. */
   readonly soon?: true;
 }
 
-/** Hints of what can be done now or in a moment, in the order of the table. Bindings that can't be used are left out. */
+/** The hints of the bindings that are possible now or in a moment, in the order of the table. */
 export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Context): readonly Hint[] =>
   table
     .filter(({ hint, keys }) => hint !== '' && keys.length > 0)
@@ -78,7 +137,7 @@ export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Cont
       return binding.soon?.(ui, context) === true ? { ...hint, soon: true } : [];
     });
 
-/** Hints of the app's keys that aren't letters: what is left while a field takes those. */
+/** The hints of the app's keys that work while a field takes letters. */
 export const hintsWhileTyping = (table: readonly Binding<null>[], context: Context): readonly Hint[] =>
   hintsOf(
     table.map((binding) => Object.assign({}, binding, { keys: binding.keys.filter((key) => !isPlain(key)) })),
@@ -87,114 +146,130 @@ export const hintsWhileTyping = (table: readonly Binding<null>[], context: Conte
   );
 
 export interface FooterMarks {
-  /** Still shown where not all fit. */
+  /** A hint that is always shown. */
   readonly kept?: Hint | undefined;
-  /** The sign of the key that was pressed a moment ago. */
-  readonly lit?: string | null | undefined;
+  /** The label of the key pressed a moment ago. */
+  readonly keyFlash?: string | null | undefined;
 }
 
 /**
- * The footer: exactly `width` columns; hints that don't fit end in an ellipsis, and then `kept` is still shown
- * where there is room for it. The position stays on the right.
+ * The footer in exactly `width` columns. Hints that do not fit become an ellipsis, with `kept` after it if there is
+ * space. The position is on the right.
  */
 export function footerLine(
   hints: readonly Hint[],
   position: string,
   width: number,
   glyphs: Glyphs,
-  { kept, lit }: FooterMarks = {},
+  { kept, keyFlash }: FooterMarks = {},
 ): Line {
   const right: Line = position === '' ? [] : [span(`  ${position} `, { fg: 'faint', bg: 'raised' })];
   const room = Math.max(0, width - lineWidth(right) - 1);
-  const all = hintLine(hints, lit);
-  const left = lineWidth(all) <= room ? all : shortened(hints, room, glyphs, { kept, lit });
+  const all = hintLine(hints, keyFlash);
+  const left = lineWidth(all) <= room ? all : shortenHints(hints, room, glyphs, { kept, keyFlash });
   const start: Line = [span(' ', { bg: 'raised' }), ...left];
   const missing = Math.max(0, width - lineWidth(start) - lineWidth(right));
   return clip([...start, span(' '.repeat(missing), { bg: 'raised' }), ...right], width, '');
 }
 
-/** As many of the first hints as fit before the sign of more and the hint that is kept. */
-function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept, lit }: FooterMarks): Line {
+/** As many first hints as fit before the ellipsis and the kept hint. */
+function shortenHints(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept, keyFlash }: FooterMarks): Line {
   const sign = span(` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' });
-  const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept], lit)];
+  const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept], keyFlash)];
   if (lineWidth(whole) > room) return room < 2 ? [] : [sign];
   const others = hints.filter(({ keys }) => keys !== kept?.keys);
   let fitting = others.length;
-  while (fitting > 0 && lineWidth(hintLine(others.slice(0, fitting), lit)) + lineWidth(whole) > room) fitting -= 1;
-  return [...hintLine(others.slice(0, fitting), lit), ...whole];
+  while (fitting > 0 && lineWidth(hintLine(others.slice(0, fitting), keyFlash)) + lineWidth(whole) > room) fitting -= 1;
+  return [...hintLine(others.slice(0, fitting), keyFlash), ...whole];
 }
 
-const hintLine = (hints: readonly Hint[], lit: string | null | undefined): Line =>
+const hintLine = (hints: readonly Hint[], keyFlash: string | null | undefined): Line =>
   hints.flatMap(
     ({ keys, hint, soon }, index): Line => [
       ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
       ...(soon
         ? [span(`${' '.repeat(widthOf(keys))} ${hint}`, { fg: 'faint', bg: 'raised' })]
         : [
-            span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
+            span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isHit(keys, keyFlash) ? { inverse: true } : {}) }),
             span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
           ]),
     ],
   );
 
-/** Is the key that was pressed this sign, one of several (`⏎/Esc`), or one of a pair (`↑↓`)? */
-export function isLit(keys: string, lit: string | null | undefined): boolean {
-  if (lit === null || lit === undefined || lit === '') return false;
+/** True if the pressed key is this label, one of several (`⏎/Esc`), or one of a pair (`↑↓`). */
+export function isHit(keys: string, keyFlash: string | null | undefined): boolean {
+  if (keyFlash === null || keyFlash === undefined || keyFlash === '') return false;
   return (
-    keys === lit ||
-    keys.split(/[/ ]+/).includes(lit) ||
-    (keys.length === 2 && !/^[\^F]/.test(keys) && keys.includes(lit))
+    keys === keyFlash ||
+    keys.split(/[/ ]+/).includes(keyFlash) ||
+    (keys.length === 2 && !/^[\^F]/.test(keys) && keys.includes(keyFlash))
   );
 }
 
-/** One line of the palette. */
+/** An entry of the palette. */
 export interface Entry {
   readonly action: string;
   readonly keys: string;
+  readonly group: string;
   readonly help: string;
-  /** Null when it can be done now; else why not, empty where the key means nothing here. */
+  readonly more: string;
+  /** The present value; may be empty. */
+  readonly value: string;
+  /** Null if possible now, otherwise the reason; empty if it has no meaning here. */
   readonly why: string | null;
   run(): DialogEffect;
 }
 
-/** All of a table for the palette; what comes of one that is run is `taken`. */
+/** Cursor keys, which palette and help leave out. */
+const CURSOR: ReadonlySet<string> = new Set(
+  'up down left right h j k l pageup pagedown ctrl-u ctrl-d g G home end'.split(' ').concat(' '),
+);
+const isCursor = ({ keys }: Keys): boolean => keys.some(isNamed) && keys.every((key) => CURSOR.has(key));
+const isNamed = (key: string): boolean => key !== 'tab' && NAMED.has(key);
+
+/** The palette's entries of a table without cursor keys; `taken` converts the effect of an entry. */
 export const entriesOf = <Ui>(
   table: readonly Binding<Ui>[],
   ui: Ui,
   context: Context,
   taken: (effect: Effect<Ui>) => DialogEffect,
 ): readonly Entry[] =>
-  table.map((binding) => ({
-    action: binding.action,
-    keys: shown(binding.keys, context.glyphs),
-    help: binding.help,
-    why: binding.whyNot(ui, context),
-    // A key that was taken away still means its action.
-    run: () => taken(binding.run(ui, context, binding.keys[0] ?? 'none')),
-  }));
+  table
+    .filter((binding) => !isCursor(binding))
+    .map((binding) => ({
+      action: binding.action,
+      keys: shown(binding.keys, context.glyphs),
+      group: groupOf(binding.action),
+      help: binding.help,
+      more: binding.more ?? '',
+      value: binding.value?.(ui, context) ?? '',
+      why: binding.whyNot(ui, context),
+      // An action without a key still works in the palette.
+      run: () => taken(binding.run(ui, context, binding.keys[0] ?? 'none')),
+    }));
 
 export interface HelpPart {
   readonly title: string;
   readonly rows: readonly { readonly keys: string; readonly help: string }[];
 }
 
-/** The help's rows of one table: every key, and the sentence; `own` are the user's keys by action, which are named as such. */
-export const helpOf = <Ui>(
-  title: string,
+/** The help of one table by groups, without cursor keys; `own` are the user's keys by action, which are marked. */
+export function helpOf<Ui>(
   table: readonly Binding<Ui>[],
   glyphs: Glyphs,
   own: Readonly<Record<string, string>> = {},
-): HelpPart => ({
-  title,
-  rows: table
-    .filter(({ action, keys }) => keys.length > 0 || Object.hasOwn(own, action))
-    .map(({ action, keys, help }) => ({
+): readonly HelpPart[] {
+  const named = table.filter((one) => (one.keys.length > 0 || Object.hasOwn(own, one.action)) && !isCursor(one));
+  return [...Map.groupBy(named, ({ action }) => groupOf(action))].map(([title, rows]) => ({
+    title,
+    rows: rows.map(({ action, keys, help }) => ({
       keys: keys.length === 0 ? 'none' : keys.map((key) => keyLabel(key, glyphs)).join(' '),
-      help: Object.hasOwn(own, action) ? `${help} (Your own key: ${action}.)` : help,
+      help: Object.hasOwn(own, action) ? `${help} (your key: ${action})` : help,
     })),
-});
+  }));
+}
 
-/** A table with the user's own keys in it (`run.kill: x`; `none` takes the key away). */
+/** The table with the user's own keys (`run.kill: x`; `none` removes the key). */
 export const rebind = <Ui>(
   table: readonly Binding<Ui>[],
   own: Readonly<Record<string, string>>,
@@ -215,7 +290,7 @@ interface Keys {
   readonly keys: readonly string[];
 }
 
-/** What is wrong with the user's own keys, a sentence each: unknown actions, and a key that another action of the table has. */
+/** The faults of the user's own keys, one sentence each: unknown actions, and keys used twice. */
 export function keyFaults(
   tables: readonly (readonly Keys[])[],
   own: Readonly<Record<string, string>>,
@@ -236,9 +311,108 @@ export function keyFaults(
       ),
   );
   return [
-    ...unknown.map((action) => `keys: there is no action "${action}"${meant(action)}`),
-    ...twice.map(([one, other]) => `keys: ${one.keys[0] ?? ''} is wanted by ${one.action} and by ${other.action}`),
+    ...unknown.map((action) => `keys: unknown action "${action}"${meant(action)}`),
+    ...twice.map(([one, other]) => `keys: ${one.keys[0] ?? ''} is used by ${one.action} and ${other.action}`),
   ];
 }
 
 const meets = (one: Keys, other: Keys): boolean => one.keys.some((key) => other.keys.includes(key));
+
+/** The descriptive part of a binding. */
+export type Action = Pick<Binding<never>, 'action' | 'keys' | 'hint' | 'help' | 'more'>;
+
+/** A screen together with its state, so that the app can hold different screens alike. */
+export interface Page {
+  readonly name: ScreenName;
+  settle(context: Context, size: Size): void;
+  painted(context: Context): void;
+  moving(context: Context): boolean;
+  unfinished(): boolean;
+  header(context: Context, width: number): { readonly left: Line; readonly right: Line };
+  body(context: Context, size: Size): Body;
+  position(context: Context): string;
+  hints(context: Context): readonly Hint[];
+  help(context: Context): readonly HelpPart[];
+  /** The entries for the palette. */
+  entries(context: Context): readonly Entry[];
+  typing(context: Context): boolean;
+  /** The effect of an input; null if unused. */
+  press(input: Input, context: Context, size: Size): DialogEffect | null;
+  /** Opens one agent, if the screen shows agents. */
+  open(agent: AgentId): void;
+  /** Takes an edit from a dialog of the screen. */
+  drafted(edit: PlanEdit, context: Context): DialogEffect;
+}
+
+export const TITLES: Readonly<Record<ScreenName, string>> = {
+  start: 'Start',
+  plan: 'Plan',
+  run: 'Run',
+  result: 'Result',
+};
+
+/** The keys of a screen in reading order: those in the footer, other ones, then those of fields and panes. Dispatch uses the order of the table. */
+export function readableKeys<Ui>(
+  { name, keys }: Screen<Ui>,
+  own: Readonly<Record<string, string>>,
+): readonly Binding<Ui>[] {
+  const rank = ({ action, hint }: Action): number => (!action.startsWith(`${name}.`) ? 2 : hint === '' ? 1 : 0);
+  return rebind(keys, own).toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Joins a screen with its state. `own`: the user's keys by action. */
+export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>): Page {
+  const table = rebind(screen.keys, own);
+  const ordered = readableKeys(screen, own);
+  let ui = screen.first;
+  const takeEffect = (effect: Effect<Ui>): DialogEffect => {
+    const { ui: next, ...rest } = effect;
+    if (next !== undefined) ui = next;
+    return rest;
+  };
+  const viaTable = (key: string, context: Context): DialogEffect | null => {
+    const wanted = table.filter(({ keys }) => keys.includes(key)).map((one) => ({ one, why: one.whyNot(ui, context) }));
+    const able = wanted.find(({ why }) => why === null);
+    if (able) return takeEffect(able.one.run(ui, context, key));
+    // An empty reason means that the key has no meaning here; the app may use it.
+    const why = wanted.find((one) => one.why !== '')?.why ?? null;
+    return why === null ? null : { toast: { level: 'info', text: why, about: 'screen' } };
+  };
+  const viaInput = (input: Input, context: Context, size: Size): DialogEffect | null => {
+    const effect = screen.input?.(ui, context, input, size) ?? null;
+    return effect === null ? null : takeEffect(effect);
+  };
+  return {
+    name: screen.name,
+    settle(context, size) {
+      ui = screen.settle?.(ui, context, size) ?? ui;
+    },
+    painted(context) {
+      ui = screen.painted?.(ui, context) ?? ui;
+    },
+    moving: (context) => screen.moving?.(ui, context) ?? false,
+    unfinished: () => screen.unfinished?.(ui) ?? false,
+    header: (context, width) => screen.header(ui, context, width),
+    body: (context, size) => screen.body(ui, context, size),
+    position: (context) => screen.position?.(ui, context) ?? '',
+    hints: (context) => hintsOf(table, ui, context),
+    // An action without meaning in this state leaves its keys to another binding.
+    help: (context) =>
+      helpOf(
+        ordered.filter((binding) => binding.whyNot(ui, context) !== ''),
+        context.glyphs,
+        own,
+      ),
+    entries: (context) => entriesOf(ordered, ui, context, takeEffect),
+    typing: (context) => screen.typing?.(ui, context) ?? false,
+    press(input, context, size) {
+      if (input.is !== 'key') return viaInput(input, context, size);
+      if (screen.typing?.(ui, context) === true) {
+        return viaInput(input, context, size) ?? (isPlain(input.key) ? null : viaTable(input.key, context));
+      }
+      return viaTable(input.key, context) ?? viaInput(input, context, size);
+    },
+    open: (agent) => void (ui = screen.opened?.(ui, agent) ?? ui),
+    drafted: (edit, context) => takeEffect(screen.drafted?.(ui, context, edit) ?? {}),
+  };
+}

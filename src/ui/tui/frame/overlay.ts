@@ -1,38 +1,37 @@
-/** What every box over a screen has in common: it is drawn, it takes all keys, and it ends in an effect. */
+/** The interface of overlays, which are drawn over a screen, take all keys and end in an effect; and helpers to frame and scroll them. */
 import type { DialogEffect, Context } from './screen.ts';
-import type { Hint } from './keymap.ts';
+import { type Hint, stepOf } from './keymap.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
-import { box } from '../text/box.ts';
-import { fit, restyle, span } from '../../../app/views/text/clip.ts';
-import type { Cursor, Ink, Line } from '../../../app/views/text/line.ts';
+import { box } from '../text/blocks.ts';
+import { type Cursor, fit, type Ink, type Line, restyle, span } from '../../../app/views/index.ts';
 
 export interface OverlayView {
-  /** The box; the app puts it in the middle. */
+  /** The lines; the app centres them. */
   readonly lines: readonly Line[];
-  /** In the box's own columns and rows. */
+  /** Relative to the overlay. */
   readonly cursor: Cursor | null;
 }
 
-/** What a key led to. `overlay: null` closes the box. */
+/** The result of a key. `overlay: null` closes the overlay. */
 export interface Pressed {
   readonly overlay: Overlay | null;
   readonly effect?: DialogEffect;
 }
 
-/** A box and its own state; a key gives the next one, nothing changes in place. */
+/** An overlay with its state. Immutable: a key returns the next one. */
 export interface Overlay {
   readonly title: string;
-  /** For boxes that the app treats differently. */
+  /** For overlays that the app treats specially. */
   readonly kind: 'dialog' | 'inbox' | 'quit' | 'palette' | 'help' | 'copy' | 'hand over';
   view(context: Context, size: Size): OverlayView;
   press(input: Input, context: Context, size: Size): Pressed;
-  /** Follows what happened meanwhile, before each painting and key; null closes. Absent: nothing can happen to it. */
+  /** Follows the run before each frame and key; null closes. Optional. */
   settle?(context: Context): Overlay | null;
-  /** It was put on the screen. Absent: it is the same to it. */
+  /** Called after the overlay was painted. Optional. */
   painted?(context: Context): Overlay;
-  /** It was closed from outside, by no key of its own. Absent: it is the same to it. */
+  /** Called when the app closes the overlay. Optional. */
   dropped?(): void;
-  /** For the footer, while the box is open. */
+  /** The hints in the footer while the overlay is open. */
   hints(context: Context): readonly Hint[];
 }
 
@@ -45,14 +44,14 @@ export interface Frame {
   readonly body: readonly Line[];
 }
 
-/** Columns a box takes on a screen: `wanted` where there is room, else nearly all. */
+/** The columns of an overlay: `wanted`, or nearly the whole width. */
 export const boxWidth = (size: Size, wanted: number): number =>
   Math.max(0, Math.min(wanted, size.width - (size.width >= 60 ? 4 : 0)));
 
-/** Rows between the borders that a box may have at most; header and footer stay in sight. */
+/** The maximum rows between the borders; header and footer stay visible. */
 export const boxRows = (size: Size): number => Math.max(1, size.height - 4);
 
-/** The box of a dialog, with a background of its own so that nothing shines through. */
+/** The frame of a dialog, with an opaque background. */
 export function framed(of: Frame, { glyphs }: Context): readonly Line[] {
   const back = { bg: 'surface' } as const;
   const lines = box({
@@ -70,7 +69,7 @@ export function framed(of: Frame, { glyphs }: Context): readonly Line[] {
   return lines.map((line) => fit(restyle(line, back), of.width, back));
 }
 
-/** `y stop and quit   Esc stay`: the keys inside a box, first the one that does something. */
+/** The keys inside a dialog: `y stop and quit   Esc stay`, the acting one first. */
 export const keyLine = (pairs: readonly (readonly [key: string, words: string])[]): Line =>
   pairs.flatMap(
     ([key, words], index): Line => [
@@ -84,7 +83,7 @@ export const stay = (overlay: Overlay): Pressed => ({ overlay });
 export const closed = (effect?: DialogEffect): Pressed =>
   effect === undefined ? { overlay: null } : { overlay: null, effect };
 
-/** The rows from `top` that fit, `top` moved so that the last row is never above the end. */
+/** The visible rows from `top`, which is limited so that the last row stays at the end. */
 export function windowed(
   lines: readonly Line[],
   top: number,
@@ -94,28 +93,12 @@ export function windowed(
   return { shown: lines.slice(from, from + rows), top: from };
 }
 
-/** Where a scrolling key leads to, or null when it isn't one. Clamped. */
+/** The first row after a scrolling key, limited; null for other input. */
 export function scrolled(input: Input, top: number, total: number, rows: number): number | null {
   const most = Math.max(0, total - rows);
   const by = (step: number): number => Math.max(0, Math.min(most, Math.min(top, most) + step));
   if (input.is === 'wheel') return by(3 * input.by);
   if (input.is !== 'key') return null;
-  const page = Math.max(1, rows - 1);
-  const steps: Readonly<Record<string, number>> = {
-    up: -1,
-    k: -1,
-    down: 1,
-    j: 1,
-    pageup: -page,
-    'ctrl-u': -(page >> 1),
-    pagedown: page,
-    ' ': page,
-    'ctrl-d': page >> 1,
-    g: -total,
-    home: -total,
-    G: total,
-    end: total,
-  };
-  const step = Object.hasOwn(steps, input.key) ? steps[input.key] : undefined;
-  return step === undefined ? null : by(step);
+  const step = stepOf(input.key === ' ' ? 'pagedown' : input.key, Math.max(1, rows - 1));
+  return step === 0 ? null : by(step);
 }

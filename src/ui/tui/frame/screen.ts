@@ -1,121 +1,127 @@
 /**
- * What a screen is: a body drawn from state, and a table of keys. Dispatch, footer, help and docs/keys.md come from the table.
- * Screens never act by themselves: they return what should happen, and the app (app.ts) does it.
+ * The types of screens and dialogs. A screen is a body drawn from state, and a table of keys from which dispatch,
+ * footer, help and docs/keys.md are made. Screens do not act: they return effects, and the app (app.ts) applies them.
  */
 import type { AgentId, Millis } from '../../../domain/ids.ts';
-import type { Mode } from '../../../domain/mode.ts';
-import type { RunState } from '../../../events/state.ts';
+import type { Mode } from '../../../domain/reason.ts';
+import type { RunState } from '../../../events/index.ts';
 import type { Command, ModePreview, PlanPreview } from '../../../ports/controls.ts';
-import type { AgentWish, LobbyInfo, ReportFormat, TemplateWish } from '../../../ports/project-service.ts';
+import type { AgentRequest, ProjectInfo, ReportFormat, TemplateRequest } from '../../../ports/project-service.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import type { Cursor, Line } from '../../../app/views/text/line.ts';
+import type { Cursor, Line } from '../../../app/views/index.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 
-/** Everything a view may look at. The same context, the same lines. */
+/** Everything a view may use. Equal contexts give equal lines. */
 export interface Context {
   readonly state: RunState;
-  readonly lobby: LobbyInfo;
+  readonly projectService: ProjectInfo;
   readonly now: Millis;
   readonly glyphs: Glyphs;
-  /** Text and output that stream right now, by agent; sanitised, cut to their end. */
+  /** Text and output that are streaming, by agent; sanitised, limited to the end. */
   readonly live: ReadonlyMap<string, string>;
-  /** Reasoning that streams right now, by agent; gone as soon as text comes. Absent where nothing streams. */
+  /** Reasoning that is streaming, by agent, until text arrives. Absent if nothing streams. */
   readonly reasoning?: ReadonlyMap<string, string>;
-  /** Calls that models write the arguments of right now, by agent; harmless. Absent where nothing streams. */
+  /** Tool calls whose arguments are being written, by agent; sanitised. Absent if nothing streams. */
   readonly calls?: ReadonlyMap<string, { readonly tool: string; readonly size: number }>;
-  /** What a change of the mode would do, or a pin of this agent. Absent without a run. */
-  preview?(mode: Mode, agent?: AgentId): ModePreview;
-  /** The plan in force after some edits. Absent without a run. */
-  amended?(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
-  /** What the person chose for the screen itself. Absent: as it comes. */
+  /** Previews a change of the mode, or the pin of an agent; null until the run answers. Absent without a run. */
+  preview?(mode: Mode, agent?: AgentId): ModePreview | null;
+  /** Previews the plan after some edits; null until the run answers. Absent without a run. */
+  readonly amended?: (edits: readonly PlanEdit[]) => Result<PlanPreview, string> | null;
+  /** The user's display settings. Absent: defaults. */
   readonly look?: Look;
-  /** Files of the project for what stands behind an `@` in a field; `null` while they are looked for. */
+  /** Project files that match the text after an `@`; null while searching. */
   files?(query: string): readonly string[] | null;
-  /** Of a run that another process carries. Absent: it runs here, or there is none. */
-  readonly elsewhere?: Elsewhere;
-  /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
+  /** The state of a run in another process. Absent: the run is in this process, or there is none. */
+  readonly elsewhere?: RemoteOwner;
+  /** An agent's activity: tokens per second, and the last seconds one by one. Absent if nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
 }
 
-/** A run in another process: why that can't be reached any more, or null while it can. */
-export interface Elsewhere {
+/** A run in another process; `lost` says why it cannot be reached any more. */
+export interface RemoteOwner {
   readonly lost: { readonly why: string } | null;
 }
 
-/** How the person wants the screen. */
+/** The user's display settings. */
 export interface Look {
   readonly theme: string;
   readonly mouse: boolean;
-  /** Nothing blinks, spins or runs along. */
+  /** True if nothing may blink, spin or move. */
   readonly still: boolean;
 }
 
 export interface Toast {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
+  /** The toast disappears with this: when another screen is shown, or when no question waits any more. Absent: after its time. */
+  readonly about?: 'screen' | 'question';
 }
 
-/** What should happen after a key. Everything is optional; nothing at all means the key did nothing. */
+/** What should happen after a key. All fields are optional; without any, the key did nothing. */
 export interface Effect<Ui> {
   readonly ui?: Ui;
   readonly commands?: readonly Command[];
   readonly dialog?: Dialog;
-  /** Opened when a command was refused: what was typed is not lost. */
+  /** Opened if a command was refused, so that typed text is not lost. */
   readonly again?: Dialog;
   readonly toast?: Toast;
-  /** An edit that a dialog of a screen was asked for, back to that screen (`Screen.drafted`): nothing is sent to the run. */
+  /** The run has to answer first: the rest of the effect is ignored, and its origin is repeated after the answer. */
+  readonly checking?: true;
+  /** An edit from a dialog for the screen that opened it (`Screen.drafted`); nothing is sent to the run. */
   readonly drafted?: PlanEdit;
-  /** Things only the app can do. */
+  /** Requests that only the app can carry out. */
   readonly app?:
     | 'quit'
     | 'suspend'
     | 'redraw'
     | 'help'
-    /** What waits for the person: the approvals. */
+    /** Focuses the open questions. */
     | 'inbox'
-    /** Back to where the run is: plan, cards or result. */
+    /** Returns to the screen of the run: plan, run or result. */
     | 'back'
-    /** Shows what the project would bring, and asks. */
+    /** Opens the trust question. */
     | 'trust'
-    /** Goes on without trust. */
+    /** Continues without trust. */
     | 'untrusted'
-    /** Lets the run go on without this screen: in a process of its own, where it isn't in one already. */
+    /** Detaches: moves the run to a background process, if it is not in one already. */
     | 'detach'
-    /** Goes on here with a run whose process was lost. */
+    /** Takes over a run whose process was lost. */
     | 'go on here'
-    /** Every action that there is here, to choose by name. */
+    /** Opens the command palette. */
     | 'palette'
-    /** The screen stands still and text is selected by keys. */
+    /** Opens copy mode. */
     | 'copy mode'
-    /** Mouse events to Mimir, or to the terminal for selecting. */
+    /** Toggles the mouse between Mimir and the terminal's selection. */
     | 'mouse'
-    /** The themes to choose from. */
+    /** Opens the choice of themes. */
     | 'themes'
-    /** Copies to the clipboard, and to the file that always has the last copy; `what` names it in the toast. */
+    /** Copies to the clipboard and to the file with the last copy; `what` names the text in the toast. */
     | { readonly copy: string; readonly what: string }
-    /** Opens the text in the person's editor; `then` gets what they saved, nothing happens when they didn't. */
+    /** Opens a text in the user's editor; `then` receives the saved text, and is not called if nothing was saved. */
     | { readonly edit: string; then(text: string): DialogEffect }
-    /** Opens what stands in a field in the person's editor; comes back as an input `edited`, to whom has the field. */
+    /** Opens the text of a field in the user's editor; it returns as the input `edited`. */
     | { readonly field: string }
+    /** Sets the text of the screen's field, as if it came from the user's editor. */
+    | { readonly fill: string }
     | { readonly theme: string }
     | { readonly export: ReportFormat }
     | { readonly template: string; readonly values: Readonly<Record<string, string>> }
-    | { readonly keep: TemplateWish }
-    | { readonly createAgent: AgentWish }
+    | { readonly keep: TemplateRequest }
+    | { readonly createAgent: AgentRequest }
     | { readonly deleteAgent: string }
-    /** Has an agent drafted from a sentence, and opens its form. `model`: by one, where one may be asked. */
+    /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
     | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
-    /** Trusts what was shown under this digest. */
+    /** Trusts the content with this digest. */
     | { readonly trust: string }
-    /** `direct`: asks main without a planner; this is the approval of its plan of one task. */
+    /** `direct` asks main without a planner and approves its plan of one task. */
     | { readonly start: string; readonly direct?: 'direct' }
-    /** `followUp`: said to main, which continues with all that is known. */
+    /** `followUp` is a message to main, which continues with its earlier context. */
     | { readonly resume: string; readonly followUp?: string }
-    /** Shows a run that another process carries. */
+    /** Shows a run of another process. */
     | { readonly attach: string }
-    /** Shows a session that is over, with all its screens; nothing goes on. */
+    /** Shows a finished session read-only. */
     | { readonly look: string }
     | { readonly show: ScreenName };
 }
@@ -123,17 +129,21 @@ export interface Effect<Ui> {
 export type ScreenName = 'start' | 'plan' | 'run' | 'result';
 
 export interface Binding<Ui> {
-  /** Names as in `Input.key`; the first is the one that footer and help show. */
+  /** Names as in `Input.key`; footer and help show the first. */
   readonly keys: readonly string[];
-  /** Stable name for `keys:` of the user's configuration: `run.kill`. */
+  /** The stable name for `keys:` of the user's configuration: `run.kill`. */
   readonly action: string;
-  /** One or two words for the footer; empty keeps it out of the footer. */
+  /** One or two words for the footer; empty leaves it out. */
   readonly hint: string;
-  /** A sentence for the help. */
+  /** Its name in the help and the palette: verb and object. */
   readonly help: string;
-  /** Null when it can be done now; else why not: shown when pressed, and the hint is left out of the footer. */
+  /** One sentence that adds what the name does not tell. */
+  readonly more?: string;
+  /** The present value, shown in the palette. */
+  value?(ui: Ui, context: Context): string;
+  /** Null if possible now, otherwise the reason, which is shown on press; the footer leaves the key out. */
   whyNot(ui: Ui, context: Context): string | null;
-  /** True while only time is missing: the hint keeps its place in the footer, greyed and without its key. Absent: never. */
+  /** True while the command only has to wait: the footer shows it greyed without its key. Absent: never. */
   soon?(ui: Ui, context: Context): boolean;
   run(ui: Ui, context: Context, key: string): Effect<Ui>;
 }
@@ -142,50 +152,48 @@ export interface Body {
   /** Exactly `height` lines of exactly `width` columns. */
   readonly lines: readonly Line[];
   readonly cursor?: Cursor | null;
-  /** How many of the last lines are a field: questions that wait stand above it. Absent: none. */
+  /** The number of last lines that are a field; questions are docked above it. Absent: none. */
   readonly field?: number;
 }
 
 export interface Screen<Ui> {
   readonly name: ScreenName;
   readonly first: Ui;
-  /** In the order of the footer. Contexts beat the app's own keys. */
+  /** In the order of the footer. These take precedence over the app's keys. */
   readonly keys: readonly Binding<Ui>[];
-  /** Spans after the MIMIR badge, and those at the right end. */
+  /** The header after the MIMIR badge, and its right end. */
   header(ui: Ui, context: Context, width?: number): { readonly left: Line; readonly right: Line };
-  /** Between header and footer. Where a line is kept for input, it is part of the body. */
+  /** The part between header and footer, including an input line. */
   body(ui: Ui, context: Context, size: Size): Body;
-  /** Makes `ui` fit what there is (selection, scrolling) before each painting and each key; the same object when it fits. */
+  /** Adjusts `ui` (selection, scrolling) before each frame and key; the same object if it fits. */
   settle?(ui: Ui, context: Context, size: Size): Ui;
-  /** It was put on the screen. Absent: it is the same to it. */
+  /** Called after the screen was painted. Optional. */
   painted?(ui: Ui, context: Context): Ui;
-  /** True while time alone changes what is shown, without a run that goes on. */
+  /** True while the content changes with time alone, without an active run. */
   moving?(ui: Ui, context: Context): boolean;
-  /** True when something was left to the next frame, so that this one was not late. Absent: never. */
+  /** True if work was left to the next frame to paint in time. Absent: never. */
   unfinished?(ui: Ui): boolean;
-  /** What the right end of the footer says: `4/12`. */
+  /** The right end of the footer: `4/12`. */
   position?(ui: Ui, context: Context): string;
-  /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */
+  /** Handles other keys, pastes, the wheel and clicks (body coordinates); null if unused. */
   input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
-  /** Opens one agent. Absent: it shows none. */
+  /** Opens one agent. Absent: the screen shows none. */
   opened?(ui: Ui, agent: AgentId): Ui;
-  /** Takes an edit that one of its dialogs led to. Absent: it keeps no drafts. */
+  /** Takes an edit from one of its dialogs. Absent: the screen keeps no drafts. */
   drafted?(ui: Ui, context: Context, edit: PlanEdit): Effect<Ui>;
-  /** True while typed letters belong to a field: the table's plain keys are then not looked at. */
+  /** True while letters go to a field; the table's letter keys are then inactive. */
   typing?(ui: Ui, context: Context): boolean;
 }
 
-// Boxes over a screen. Generic, so that a screen only says what it wants to know and what to do with the answer.
-
-/** What a dialog leads to: an effect without a screen's own state. */
+/** The result of a dialog: an effect without a screen's own state. */
 export type DialogEffect = Omit<Effect<never>, 'ui'>;
 
 export interface Choice {
   readonly value: string;
   readonly label: string;
-  /** Shown behind the label, dim: a price, a description. */
+  /** A dim note after the label: a price, a description. */
   readonly note: string;
-  /** Why it can't be chosen, struck and shown; null when it can. */
+  /** Why the choice is unavailable, or null. */
   readonly whyNot: string | null;
 }
 
@@ -213,8 +221,18 @@ export type Field =
       readonly choices: readonly Choice[];
     };
 
+/** A text field of one or more lines. */
+export const textField = (name: string, label: string, value: string, hint: string, lines: number = 1): Field => ({
+  is: 'text',
+  name,
+  label,
+  value,
+  lines,
+  hint,
+});
+
 export type Dialog =
-  /** One text; Enter takes it, Alt-Enter breaks the line where `lines` > 1. `check` says what is wrong with it, or null. */
+  /** One text field; Enter accepts, Alt-Enter breaks the line if `lines` > 1. `check` returns the fault of the text, or null. */
   | {
       readonly is: 'text';
       readonly title: string;
@@ -232,34 +250,44 @@ export type Dialog =
       readonly title: string;
       readonly choices: readonly Choice[];
       readonly value: string;
+      /** Column heads above the labels and the notes. */
+      readonly heads?: readonly [label: string, note: string];
+      /** Hides unavailable choices until something is typed; a line counts them. */
+      readonly folds?: true;
+      /** The key that opened it: it goes on to the next one. */
+      readonly next?: string;
       then(value: string): DialogEffect;
-      /** Another one is selected, or the first one again after Esc: to see it before choosing. */
+      /** Previews the selected choice, or the original one after Esc. */
       seen?(value: string): DialogEffect;
     }
-  /** Enter is the safe choice; `word` must be typed for the irreversible, when not empty. `instead` is a third way. */
+  /** Enter is the safe choice; irreversible acts need `word` to be typed. `instead` is a third choice. */
   | {
       readonly is: 'confirm';
       readonly title: string;
       readonly lines: readonly Line[];
       readonly yes: string;
       readonly no: string;
-      readonly word: string;
+      readonly word?: string;
       readonly instead?: { readonly key: string; readonly hint: string; readonly leadsTo: DialogEffect };
       then(): DialogEffect;
     }
-  /** Several fields: Tab moves, Space toggles, Ctrl-S saves, Esc asks when something was changed. */
+  /** Several fields: Tab moves, Space toggles, Ctrl-S saves, Esc asks if something changed. */
   | {
       readonly is: 'form';
       readonly title: string;
-      /** What Ctrl-S does, for the footer; saves when left out. */
+      /** The footer's word for Ctrl-S; `save` by default. */
       readonly yes?: string;
-      /** Said above the fields, where there is room: how they came to be filled in. */
+      /** A note above the fields, if there is space. */
       readonly note?: string;
       readonly fields: readonly Field[];
+      /** Name of the field that has the keys at first; the first one when left out. */
+      readonly at?: string;
       check(values: FormValues): string | null;
+      /** What saving would change, shown below the fields as they are filled in; null for nothing to show. */
+      effect?(values: FormValues): string | null;
       then(values: FormValues): DialogEffect;
     }
-  /** Ways to choose from, side by side; the first column is how it is now. */
+  /** Alternatives side by side; the first column is the present state. */
   | {
       readonly is: 'compare';
       readonly title: string;
@@ -267,30 +295,30 @@ export type Dialog =
       readonly next: string;
       /** What Enter does, for the footer. */
       readonly yes: string;
-      /** Which column is selected at first. */
+      /** The index of the preselected column. */
       readonly at: number;
-      /** Names of the rows: what they come to, always in sight, and what differs. */
+      /** The names of the rows: totals, which stay visible, and details. */
       readonly heads: readonly Line[];
       readonly rows: readonly Line[];
       readonly columns: readonly CompareColumn[];
-      /** The index of the column that was chosen. */
+      /** Receives the index of the chosen column. */
       then(column: number): DialogEffect;
     }
-  /** The mode of the whole hierarchy, or the pin of one agent. */
+  /** The mode of the run, or the pin of one agent. */
   | { readonly is: 'mode'; readonly agent: AgentId | null }
-  /** Spend, activity and time of the run, as charts. */
+  /** Charts of the run. */
   | { readonly is: 'charts' }
-  /** Something to read and scroll. */
+  /** A text to read. */
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
 
 export interface CompareColumn {
   readonly title: string;
-  /** As many as the dialog's `heads` and `rows`. */
+  /** One cell per row of the dialog's `heads` and `rows`. */
   readonly heads: readonly Line[];
   readonly rows: readonly Line[];
-  /** Shown below while the column is selected: what it means, what is to be watched. */
+  /** Notes about the selected column. */
   readonly notes: readonly Line[];
-  /** Why it can't be chosen; null when it can. */
+  /** Why the column cannot be chosen, or null. */
   readonly whyNot: string | null;
 }
 

@@ -1,33 +1,28 @@
-/**
- * What screens and boxes ask the app for, done: at the terminal, in the lobby, with the run. Which screen is shown, and boxes
- * over it, are the app's own.
- */
-import { attachTo } from '../../../app/client/attach.ts';
-import { cleanLobby } from '../../../app/views/text/sanitise-text.ts';
-import { isOpen } from '../../../app/views/trust-question.ts';
+/** Carries out the requests of screens and dialogs: at the terminal, in the project, with the run. app.ts decides which screen is shown. */
+import { attachTo } from '../../../app/client/index.ts';
+import { sanitiseProject, isOpen } from '../../../app/views/index.ts';
 import type { SessionId } from '../../../domain/ids.ts';
 import { type Result, fail, unreachable } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
-import type { Lobby, ReportFormat } from '../../../ports/project-service.ts';
+import type { ProjectService, ReportFormat } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Carrying } from './run-ownership.ts';
-import type { Runs } from '../components/runs/runs.ts';
-import { draftedForm } from '../dialogs/forms/agents.ts';
-import { trustOverlay } from '../dialogs/trust.ts';
-import { type Waited, waitOverlay } from '../dialogs/wait.ts';
+import type { RunOwnership, QuitFlow } from './run-ownership.ts';
+import type { Runs } from '../components/runs.ts';
+import { draftedForm } from '../dialogs/agents.ts';
+import { trustOverlay } from '../dialogs/confirm.ts';
+import { type PendingDraft, waitOverlay } from '../dialogs/run-process.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
-import type { Looks } from './display-settings.ts';
+import type { DisplaySettings } from './app-options.ts';
 import type { DialogEffect, ScreenName, Toast } from '../frame/screen.ts';
-import type { Boxes } from './overlays/overlay-stack.ts';
-import type { Leaving } from './quit.ts';
+import type { OverlayStack } from './overlay-stack.ts';
 
-export type Wanted = NonNullable<DialogEffect['app']>;
-/** What the app opens by itself; `back` is where the run is. */
-export type OwnBox = 'help' | 'palette' | 'copy mode' | 'themes' | 'inbox' | 'back';
-type Word = Extract<Wanted, string>;
-type Deed = Exclude<Wanted, string>;
-type OfLobby = Extract<
-  Deed,
+export type AppRequest = NonNullable<DialogEffect['app']>;
+/** The app's own overlays; `back` returns to the screen of the run. */
+export type OwnDialog = 'help' | 'palette' | 'copy mode' | 'themes' | 'inbox' | 'back';
+type RequestName = Extract<AppRequest, string>;
+type AppEffect = Exclude<AppRequest, string>;
+type ProjectRequest = Extract<
+  AppEffect,
   | { copy: string }
   | { theme: string }
   | { export: string }
@@ -37,87 +32,92 @@ type OfLobby = Extract<
   | { draftAgent: object }
 >;
 
-export interface ActsParts extends DraftingParts {
+export interface AppEffectsParts extends DraftingParts {
   readonly terminal: Terminal;
-  readonly lobby: Lobby;
+  readonly projectService: ProjectService;
   readonly runs: Runs;
-  readonly looks: Looks;
-  readonly beginning: Beginning;
-  readonly leaving: Leaving;
-  readonly carrying: Carrying;
+  readonly settings: DisplaySettings;
+  readonly startup: Startup;
+  readonly quitFlow: QuitFlow;
+  readonly ownership: RunOwnership;
   readonly toast: (toast: Toast) => void;
   readonly show: (name: ScreenName) => void;
-  /** Opens one of the app's own boxes, or goes back to where the run is. */
-  readonly open: (what: OwnBox) => void;
-  /** Lets go of a run that has ended, for another one. */
+  /** Opens one of the app's own overlays, or returns to the run. */
+  readonly open: (what: OwnDialog) => void;
+  /** Disconnects from a finished run, to show another one. */
   readonly letGo: () => void;
   readonly act: (effect: DialogEffect) => void;
-  /** An input, as if it came from the terminal. */
+  /** Queues an action that may have to ask the run first. */
+  readonly queue: (deed: () => DialogEffect) => void;
+  /** Simulates input from the terminal. */
   readonly input: (input: Input) => void;
   readonly changed: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-export class Acts {
-  readonly #of: ActsParts;
+export class AppEffects {
+  readonly #of: AppEffectsParts;
   readonly #drafting: Drafting;
-  #away = false;
+  inEditor = false;
 
-  constructor(parts: ActsParts) {
+  constructor(parts: AppEffectsParts) {
     this.#of = parts;
     this.#drafting = new Drafting(parts);
   }
 
-  /** Does time alone change what is shown, since a model is waited for? */
-  get waits(): boolean {
+  /** True while a waiting dialog counts time. */
+  get isDrafting(): boolean {
     return this.#drafting.waits;
   }
 
-  /** Is the terminal lent to an editor? Then nothing is painted, and nothing was seen. */
+  /** True while an editor has the terminal; nothing is painted then. */
   get away(): boolean {
-    return this.#away;
+    return this.inEditor;
   }
 
-  do(what: Wanted): void {
+  do(what: AppRequest): void {
     if (typeof what === 'string') return this.#word(what);
     if (isRun(what)) return 'start' in what || 'template' in what ? this.#begin(what) : this.#former(what);
     if ('show' in what) return this.#of.show(what.show);
-    if ('trust' in what) return this.#of.beginning.trust(what.trust);
+    if ('trust' in what) return this.#of.startup.trust(what.trust);
     if ('edit' in what || 'field' in what) return this.#edit(what);
-    return this.#lobby(what);
+    if ('fill' in what) return this.#of.input({ is: 'edited', text: what.fill });
+    return this.#projectService(what);
   }
 
-  #lobby(what: OfLobby): void {
-    if ('copy' in what) return this.#of.toast(copied(what.what, what.copy, this.#of.terminal.copy(what.copy)));
-    if ('theme' in what) return this.#told(this.#of.looks.theme(what.theme));
+  #projectService(what: ProjectRequest): void {
+    if ('copy' in what) return this.#of.toast(copyToast(what.what, what.copy, this.#of.terminal.copy(what.copy)));
+    if ('theme' in what) return this.#told(this.#of.settings.theme(what.theme));
     if ('export' in what) return this.#export(what.export);
     if ('draftAgent' in what) return this.#drafting.begin(what.draftAgent);
-    const { lobby } = this.#of;
-    if ('keep' in what) return this.#receipt(lobby.saveTemplate?.(what.keep));
+    const { projectService } = this.#of;
+    if ('keep' in what) return this.#receipt(projectService.saveTemplate?.(what.keep));
     return this.#receipt(
-      'createAgent' in what ? lobby.createAgent?.(what.createAgent) : lobby.deleteAgent?.(what.deleteAgent),
+      'createAgent' in what
+        ? projectService.agents?.create(what.createAgent)
+        : projectService.agents?.delete(what.deleteAgent),
     );
   }
 
-  #word(what: Word): void {
-    const { terminal, looks, beginning, leaving, carrying, open } = this.#of;
+  #word(what: RequestName): void {
+    const { terminal, settings, startup, quitFlow, ownership, open } = this.#of;
     switch (what) {
       case 'quit':
-        return leaving.quit();
+        return quitFlow.quit();
       case 'detach':
-        return carrying.detach();
+        return ownership.detach();
       case 'go on here':
-        return carrying.goOnHere();
+        return ownership.takeOver();
       case 'suspend':
         return terminal.suspend();
       case 'redraw':
         return terminal.redraw();
       case 'mouse':
-        return this.#told(looks.mouse());
+        return this.#told(settings.mouse());
       case 'untrusted':
-        return beginning.begin();
+        return startup.begin();
       case 'trust':
-        return void beginning.ask();
+        return void startup.ask();
       case 'help':
       case 'palette':
       case 'copy mode':
@@ -134,36 +134,36 @@ export class Acts {
     if (toast !== null) this.#of.toast(toast);
   }
 
-  #begin(what: Extract<Deed, { start: string } | { template: string }>): void {
-    const { lobby, runs } = this.#of;
-    if ('start' in what) return runs.begin(() => lobby.start(what.start, what.direct));
-    const refused = fail({ text: 'Templates can not be used here.' });
-    return runs.begin(() => lobby.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
+  #begin(what: Extract<AppEffect, { start: string } | { template: string }>): void {
+    const { projectService, runs } = this.#of;
+    if ('start' in what) return runs.begin(() => projectService.start(what.start, what.direct));
+    const refused = fail({ text: 'Templates cannot be used here.' });
+    return runs.begin(() => projectService.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
   }
 
-  #former(what: Extract<Deed, Former>): void {
-    const { lobby, runs, toast } = this.#of;
+  #former(what: Extract<AppEffect, PastRunRequest>): void {
+    const { projectService, runs, toast } = this.#of;
     const named = 'look' in what ? what.look : 'attach' in what ? what.attach : what.resume;
-    const session = lobby.info().sessions.find(({ id }) => id === named)?.id;
-    if (session === undefined) return toast({ level: 'error', text: `There is no session ${named} here.` });
+    const session = projectService.info().sessions.find(({ id }) => id === named)?.id;
+    if (session === undefined) return toast({ level: 'error', text: `No session ${named} here.` });
     if ('resume' in what && runs.feed?.controls.session === session) return this.#resumeShown(session, what.followUp);
     return this.#openFormer(what, session);
   }
 
-  #openFormer(what: Extract<Deed, Former>, session: SessionId): void {
-    const { lobby, runs, letGo } = this.#of;
+  #openFormer(what: Extract<AppEffect, PastRunRequest>, session: SessionId): void {
+    const { projectService, runs, letGo } = this.#of;
     if (runs.feed?.state.finished) letGo();
-    if ('attach' in what) return runs.begin(() => attachTo(lobby, session));
-    if ('resume' in what) return runs.begin(() => lobby.resume(session, what.followUp));
-    const refused = fail({ text: 'Former sessions can not be looked at here.' });
-    return runs.begin(() => lobby.look?.(session) ?? Promise.resolve(refused));
+    if ('attach' in what) return runs.begin(() => attachTo(projectService, session));
+    if ('resume' in what) return runs.begin(() => projectService.resume(session, what.followUp));
+    const refused = fail({ text: 'Earlier sessions cannot be opened here.' });
+    return runs.begin(() => projectService.look?.(session) ?? Promise.resolve(refused));
   }
 
-  /** The run that is on the screen stays there while it is opened again. */
+  /** Resumes the run that is shown. */
   #resumeShown(session: SessionId, followUp?: string): void {
-    const { lobby, runs, toast, show, changed, fail: broken } = this.#of;
+    const { projectService, runs, toast, show, changed, fail: broken } = this.#of;
     void runs
-      .change(() => lobby.resume(session, followUp))
+      .change(() => projectService.resume(session, followUp))
       .then((refused) => {
         if (refused === null) show('run');
         else toast({ level: 'error', text: refused });
@@ -173,13 +173,13 @@ export class Acts {
   }
 
   #export(format: ReportFormat): void {
-    const { lobby, runs } = this.#of;
+    const { projectService, runs } = this.#of;
     const session = runs.last?.controls.session;
-    if (session === undefined) return this.#of.toast({ level: 'info', text: 'There is no run to report on yet.' });
-    this.#receipt(lobby.exportReport?.(session, format));
+    if (session === undefined) return this.#of.toast({ level: 'info', text: 'No run to report on yet.' });
+    this.#receipt(projectService.exportReport?.(session, format));
   }
 
-  /** Says how it ended, as soon as it has. */
+  /** Shows the result of an operation as a toast. */
   #receipt(done: Promise<Result<Receipt, Refusal>> | undefined): void {
     const { toast, changed, fail: broken } = this.#of;
     if (done === undefined) return toast(NOT_HERE);
@@ -189,33 +189,33 @@ export class Acts {
     }, broken);
   }
 
-  #edit(what: Extract<Deed, { edit: string } | { field: string }>): void {
-    const { terminal, toast, changed, fail: broken, input, act } = this.#of;
-    if (this.#away) return;
-    this.#away = true;
+  #edit(what: Extract<AppEffect, { edit: string } | { field: string }>): void {
+    const { terminal, toast, changed, fail: broken, input, queue } = this.#of;
+    if (this.inEditor) return;
+    this.inEditor = true;
     void terminal.edit('field' in what ? what.field : what.edit).then((edited) => {
-      this.#away = false;
+      this.inEditor = false;
       if (!edited.ok) toast({ level: 'warn', text: `${edited.fault} Nothing was changed.` });
       else if ('field' in what) input({ is: 'edited', text: edited.value });
-      else act(what.then(edited.value));
+      else queue(() => what.then(edited.value));
       changed();
     }, broken);
   }
 }
 
-type OfRun = Extract<Deed, { start: string } | { template: string } | Former>;
-type Former = { resume: string; followUp?: string } | { look: string } | { attach: string };
+type RunRequest = Extract<AppEffect, { start: string } | { template: string } | PastRunRequest>;
+type PastRunRequest = { resume: string; followUp?: string } | { look: string } | { attach: string };
 
-const isRun = (what: Deed): what is OfRun =>
+const isRun = (what: AppEffect): what is RunRequest =>
   'start' in what || 'template' in what || 'resume' in what || 'look' in what || 'attach' in what;
 
-const NOT_HERE: Toast = { level: 'warn', text: 'This can not be done here.' };
+const NOT_HERE: Toast = { level: 'warn', text: 'Not available here.' };
 
-/** Where a text went, and how long it is. */
-function copied(what: string, text: string, { clipboard, file }: Copied): Toast {
+/** A toast that tells where a text was copied to and its size. */
+function copyToast(what: string, text: string, { clipboard, file }: Copied): Toast {
   const named = `Copied ${what} (${sizeOf(text)})`;
   if (clipboard) return { level: 'info', text: `${named} to the clipboard${file === null ? '' : ` and to ${file}`}` };
-  if (file === null) return { level: 'error', text: `${what} could not be copied: too long, and no file for it` };
+  if (file === null) return { level: 'error', text: `${what} could not be copied: it is too long` };
   return { level: 'warn', text: `${named} to ${file}: it is too long for the clipboard` };
 }
 
@@ -225,22 +225,21 @@ const sizeOf = (text: string): string => {
   return bytes < KB ? `${bytes} B` : `${(bytes / KB).toFixed(1)} KB`;
 };
 
-// A custom agent that a model drafts while the screen goes on: a box says who is asked and since when, then its form opens.
-
 interface DraftingParts {
-  readonly lobby: Lobby;
-  readonly boxes: Boxes;
+  readonly projectService: ProjectService;
+  readonly boxes: OverlayStack;
   readonly world: Pick<World, 'now'>;
   readonly act: (effect: DialogEffect) => void;
   readonly changed: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-type Order = Extract<Wanted, { draftAgent: object }>['draftAgent'];
+type DraftRequest = Extract<AppRequest, { draftAgent: object }>['draftAgent'];
 
+/** Has a model draft an agent while the screen stays usable: a dialog shows the model and the time, then the form opens. */
 class Drafting {
   readonly #of: DraftingParts;
-  #now: Waited | null = null;
+  #now: PendingDraft | null = null;
 
   constructor(parts: DraftingParts) {
     this.#of = parts;
@@ -250,15 +249,16 @@ class Drafting {
     return this.#now !== null;
   }
 
-  /** Esc stops the model, and the fixed rules draft it; Esc again leaves. */
-  begin({ sentence, model }: Order): void {
-    const { lobby, boxes, world, act, changed, fail } = this.#of;
-    if (lobby.draftAgent === undefined) return act({ toast: { level: 'warn', text: 'No agent can be made here.' } });
+  /** Starts the draft. Esc stops the model and opens the form without a draft; a second Esc cancels. */
+  begin({ sentence, model }: DraftRequest): void {
+    const { projectService, boxes, world, act, changed, fail } = this.#of;
+    if (projectService.agents === undefined)
+      return act({ toast: { level: 'warn', text: 'Agents cannot be created here.' } });
     const control = new AbortController();
-    const waited: Waited = {
+    const waited: PendingDraft = {
       title: 'New agent',
       since: world.now(),
-      words: 'Looking for a model that may be asked',
+      words: 'Choosing a model',
       is: 'open',
       stop: () => control.abort('stopped'),
     };
@@ -268,22 +268,20 @@ class Drafting {
     };
     this.#now = waited;
     boxes.push(waitOverlay(waited));
-    void lobby.draftAgent(sentence, { model, signal: control.signal, asking }).then((made) => {
+    void projectService.agents.draft(sentence, { model, signal: control.signal, asking }).then((made) => {
       const left = waited.is === 'left';
       waited.is = 'over';
       if (this.#now === waited) this.#now = null;
-      // The box goes as soon as it is looked at; what is typed meanwhile is for the form.
-      act(left ? { toast: { level: 'info', text: made.said } } : { dialog: draftedForm(made, lobby.info()) });
+      // The waiting dialog closes when it is next painted; later input goes to the form.
+      act(left ? { toast: { level: 'info', text: made.said } } : { dialog: draftedForm(made, projectService.info()) });
       changed();
     }, fail);
   }
 }
 
-// The first run of a session, and what comes before it: nothing begins while it isn't settled whether the project is trusted.
-
-interface BeginningParts {
-  readonly lobby: Lobby;
-  readonly boxes: Boxes;
+interface StartupParts {
+  readonly projectService: ProjectService;
+  readonly boxes: OverlayStack;
   readonly runs: Runs;
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
@@ -294,47 +292,48 @@ interface BeginningParts {
   readonly fail: (error: unknown) => void;
 }
 
-export class Beginning {
-  readonly #of: BeginningParts;
+/** Starts the first run of a session, after the question of trust is settled. */
+export class Startup {
+  readonly #of: StartupParts;
   #begun = false;
 
-  constructor(parts: BeginningParts) {
+  constructor(parts: StartupParts) {
     this.#of = parts;
   }
 
-  /** Asks about trust where that is open, else begins with what was asked for. A run that goes on elsewhere is begun already. */
+  /** Asks about trust if that is undecided, otherwise starts the requested run. An attached run starts at once. */
   start(): void {
     if (this.#of.attach !== undefined || !this.ask()) this.begin();
   }
 
-  /** Puts the question on the screen; false when there is none. */
+  /** Opens the trust question; false if there is none. */
   ask(): boolean {
-    const { lobby, boxes } = this.#of;
-    const { trust } = cleanLobby(lobby.info());
-    if (lobby.trust === undefined || !isOpen(trust)) return false;
+    const { projectService, boxes } = this.#of;
+    const { trust } = sanitiseProject(projectService.info());
+    if (projectService.trust === undefined || !isOpen(trust)) return false;
     boxes.push(trustOverlay(trust));
     return true;
   }
 
-  /** The person said yes to what was shown under this digest. */
+  /** Trusts the content with this digest. */
   trust(digest: string): void {
-    const { lobby, toast, changed, fail } = this.#of;
-    const given = lobby.trust?.(digest);
+    const { projectService, toast, changed, fail } = this.#of;
+    const given = projectService.trust?.(digest);
     void given?.then((result) => {
       toast(result.ok ? { level: 'info', text: result.value.text } : { level: 'error', text: result.fault.text });
-      // Refused, it has changed meanwhile: what is there now is another question.
+      // If refused, the content changed meanwhile and is asked about again.
       if (result.ok || !this.ask()) this.begin();
       changed();
     }, fail);
   }
 
-  /** What was asked for on the command line, once. */
+  /** Starts what the command line requested, once. */
   begin(): void {
     if (this.#begun) return;
     this.#begun = true;
-    const { lobby, runs, firstTask, resumeSession, followUp, attach } = this.#of;
-    if (attach !== undefined) runs.begin(() => attachTo(lobby, attach.session));
-    else if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession, followUp));
-    else if (firstTask !== undefined) runs.begin(() => lobby.start(firstTask));
+    const { projectService, runs, firstTask, resumeSession, followUp, attach } = this.#of;
+    if (attach !== undefined) runs.begin(() => attachTo(projectService, attach.session));
+    else if (resumeSession !== undefined) runs.begin(() => projectService.resume(resumeSession, followUp));
+    else if (firstTask !== undefined) runs.begin(() => projectService.start(firstTask));
   }
 }

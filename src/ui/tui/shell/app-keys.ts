@@ -1,113 +1,117 @@
-/** Keys that mean the same on every screen. */
-import type { Glyphs } from '../text/glyphs.ts';
-import type { Binding } from '../frame/screen.ts';
+/** The keys that work on every screen, and the list of all actions for docs/keys.md, line mode and `mimir doctor`. */
+import { answerQuestion, setMode } from '../../../app/actions/index.ts';
+import { COPY_KEYS } from '../dialogs/copy-mode.ts';
+import { type Action, bindingOf, bindings, keyFaults, rebind, TITLES } from '../frame/keymap.ts';
+import { screenActions } from './screen-router.ts';
 
-const always = (): null => null;
-
-/** Screens' own keys beat these. Ctrl-C is handled by the app itself: it depends on what happened before. */
-export const APP_KEYS: readonly Binding<null>[] = [
+/** A screen's own keys take precedence. The app handles Ctrl-C itself, since its effect depends on the key before. */
+export const APP_KEYS = bindings<null>([
   {
     keys: ['?', 'f1'],
     action: 'app.help',
     hint: 'help',
-    help: 'All keys of this screen; F1 also those of a box, and over a field.',
-    whyNot: always,
+    help: 'Help',
     run: () => ({ app: 'help' }),
   },
   {
-    keys: ['A'],
-    action: 'app.answer',
-    hint: 'answer',
-    help: 'Answer the question that waits for you.',
-    whyNot: (_, { state }) => (state.approvals.length === 0 ? 'Nobody asks you anything.' : null),
+    ...bindingOf(answerQuestion),
+    whyNot: (_, { state }) => (state.approvals.length === 0 ? answerQuestion.none : null),
     run: () => ({ app: 'inbox' }),
   },
   {
     keys: [':', 'ctrl-p'],
     action: 'app.palette',
-    hint: 'all',
-    help: 'Every action there is here, to find by its name; Ctrl-P also while a field takes the letters.',
-    whyNot: always,
+    hint: 'commands',
+    help: 'Command palette',
     run: () => ({ app: 'palette' }),
   },
   {
     keys: ['R'],
     action: 'app.goOn',
-    hint: 'go on here',
-    help: 'Go on in this process with a run whose own process was lost.',
+    hint: 'take over',
+    help: 'Take over run',
     whyNot: (_, { elsewhere }) => (elsewhere?.lost ? null : ''),
     run: () => ({ app: 'go on here' }),
   },
   {
     keys: ['t'],
     action: 'app.theme',
-    hint: '',
-    help: 'Choose other colours; they are shown while you choose.',
-    whyNot: (_, { lobby }) => ((lobby.themes ?? []).length > 1 ? null : 'There is only one theme.'),
+    help: 'Change theme',
+    whyNot: (_, { projectService }) => ((projectService.themes ?? []).length > 1 ? null : 'There is only one theme.'),
+    value: (_, { look }) => look?.theme ?? '',
     run: () => ({ app: 'themes' }),
   },
   {
     keys: ['C', 'f3'],
     action: 'app.copy',
-    hint: '',
-    help: 'Copy mode: the screen stands still, text is selected by keys; F3 also over boxes and fields.',
-    whyNot: always,
+    help: 'Copy mode',
     run: () => ({ app: 'copy mode' }),
   },
   {
     keys: ['f2'],
     action: 'app.mouse',
-    hint: '',
-    help: 'Mouse on or off; while it is off, dragging selects text as the terminal does it.',
-    whyNot: always,
+    help: 'Toggle mouse',
+    more: 'While the mouse is off, dragging selects text as in any terminal.',
+    value: (_, { look }) => (look?.mouse === false ? 'off' : 'on'),
     run: () => ({ app: 'mouse' }),
   },
   {
-    keys: ['backtab'],
-    action: 'app.mode',
-    hint: '',
-    help: 'Change the mode of all agents: human, confirm, yolo; says first what that changes.',
-    whyNot: (_, { state }) =>
-      state.session === null ? 'There is no run yet.' : state.finished ? 'The run has ended.' : null,
+    ...bindingOf(setMode),
+    value: (_, { state, projectService }) => (state.session === null ? projectService.mode : state.mode),
+    whyNot: (_, { state }) => setMode.whyNot(state, { mode: state.mode }),
     run: () => ({ dialog: { is: 'mode', agent: null } }),
   },
   {
     keys: ['ctrl-l'],
     action: 'app.redraw',
-    hint: '',
-    help: 'Draw the whole screen again.',
-    whyNot: always,
+    help: 'Redraw screen',
     run: () => ({ app: 'redraw' }),
   },
   {
     keys: ['ctrl-z'],
     action: 'app.suspend',
-    hint: '',
-    help: 'Suspend Mimir; the agents stand still until fg.',
-    whyNot: always,
+    help: 'Suspend',
+    more: 'Agents pause too, until fg.',
     run: () => ({ app: 'suspend' }),
   },
   {
     keys: ['q'],
     action: 'app.quit',
     hint: 'quit',
-    help: 'Leave; asks while a run goes on.',
-    whyNot: always,
+    help: 'Quit',
     run: () => ({ app: 'quit' }),
   },
   {
     keys: ['ctrl-c'],
     action: 'app.stop',
-    hint: 'twice: quit',
-    help: 'Clear the field or interrupt the selected agent; twice: leave.',
-    whyNot: always,
+    hint: '^C quit',
+    help: 'Clear or interrupt',
+    more: 'Clears the field or interrupts the selected agent. Press twice to quit.',
     run: () => ({ app: 'quit' }),
   },
-];
+]);
 
 /** What the help says below the keys. */
-export const helpNotes = ({ boxed }: Glyphs): readonly string[] => [
-  `In the first row, ${boxed} or "boxed": commands run in the sandbox; NO BOX: they don't. cfm is mode confirm.`,
-  'Suspended with Ctrl-Z, the agents stand still: the whole process is stopped.',
-  'Hold Shift while dragging to select text with the mouse, where the terminal reports the mouse to Mimir.',
+export const HELP_NOTES: readonly string[] = [
+  'Arrows, PgUp, PgDn, Home, End and j, k, g, G move and scroll. In an empty field, Up brings back earlier input.',
+  'Hold Shift while dragging to select text with the mouse.',
 ];
+
+export interface PlacedAction extends Action {
+  /** The place of the action: a screen, `Everywhere` or `Copy mode`. */
+  readonly where: string;
+}
+
+/** All actions in the order of the help: those that work everywhere, then screen by screen. */
+export const allActions = (): readonly PlacedAction[] => [
+  ...withPlace('Everywhere', APP_KEYS),
+  ...screenActions({}).flatMap(({ name, actions }) => withPlace(TITLES[name], actions)),
+  ...withPlace('Copy mode', COPY_KEYS),
+];
+
+/** The faults of the user's own keys (`keys:` of the configuration, action to key), one sentence each. */
+export const ownKeyFaults = (own: Readonly<Record<string, string>>): readonly string[] =>
+  keyFaults([...screenActions(own).map(({ actions }) => actions), rebind(APP_KEYS, own), COPY_KEYS], own);
+
+const withPlace = (where: string, table: readonly Action[]): readonly PlacedAction[] =>
+  table.map(({ action, keys, hint, help }) => ({ where, action, keys, hint, help }));

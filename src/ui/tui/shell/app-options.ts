@@ -1,55 +1,87 @@
-/** What a session on the screen needs, and what is left of it at its end. */
+/** The options and the result of a session on the screen, and its display settings. */
 import type { AgentId, SessionId } from '../../../domain/ids.ts';
-import type { RunState } from '../../../events/state.ts';
-import type { Lobby } from '../../../ports/project-service.ts';
+import type { RunState } from '../../../events/index.ts';
+import type { ProjectService } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Glyphs } from '../text/glyphs.ts';
-import type { Look } from '../frame/screen.ts';
+import type { Look, Toast } from '../frame/screen.ts';
 import type { Scheduler, SchedulerParts } from '../terminal/scheduler.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { Glyphs } from '../text/glyphs.ts';
 
 export interface AppOptions {
-  /** Opened, and later closed, by the caller. */
+  /** Opened and closed by the caller. */
   readonly terminal: Terminal;
-  readonly lobby: Lobby;
+  readonly projectService: ProjectService;
   readonly world: World;
   readonly glyphs: Glyphs;
   /** The user's own keys by action (`run.kill: x`). */
   readonly keys?: Readonly<Record<string, string>>;
-  /** How the terminal was opened: theme, mouse; and whether anything may move. */
+  /** Initial theme and mouse, and whether motion is allowed. */
   readonly look?: Look;
-  /** How to tell a person who looks elsewhere; not at all when left out. */
+  /** How to notify a user who looks elsewhere; absent: not at all. */
   readonly notices?: { readonly bell: boolean; readonly desktop: boolean };
-  /** Starts planning this at once, without the start screen. */
+  /** A task to plan at once, without the start screen. */
   readonly firstTask?: string;
-  /** Goes on with this session at once. */
+  /** A session to resume at once. */
   readonly resumeSession?: SessionId;
-  /** Said to main as that session is resumed. */
+  /** The message to main for that resume. */
   readonly followUp?: string;
-  /** Shows this run, which another process carries, at once; with one of its agents opened. */
+  /** A run of another process to show at once, optionally with one agent opened. */
   readonly attach?: { readonly session: SessionId; readonly agent: AgentId | null };
-  /** When to paint; the terminal's own pace when left out. */
+  /** When to paint; by default at the terminal's pace. */
   readonly schedule?: (parts: SchedulerParts) => Scheduler;
 }
 
-/** How the session ended. The state is that of the last run; `finished` in it says how that went. */
+/** The end of the session, with the state of its last run. */
 export interface AppEnd {
-  /** Null when there was no run. */
+  /** Null without a run. */
   readonly session: SessionId | null;
   readonly state: RunState;
-  /** The run goes on without this screen. */
-  readonly goesOn: boolean;
+  /** True if the run continues without this screen. */
+  readonly continues: boolean;
 }
 
-/** What holds where the caller says nothing. */
-export const SILENT = { bell: false, desktop: false } as const;
-export const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };
+/** Defaults. */
+export const MUTED = { bell: false, desktop: false } as const;
+export const DEFAULT_LOOK: Look = { theme: '', mouse: true, still: false };
 
-/** Rows of a screen that has room for what is explained once. */
+/** Minimum rows for hints. */
 export const HINT_ROWS = 16;
 
-/** When a terminal is given the next frame. */
-export const paceOf = (terminal: Terminal): Pick<SchedulerParts, 'busy' | 'heavy'> => ({
-  busy: () => terminal.busy(),
-  heavy: () => terminal.heavy?.() ?? false,
-});
+/** Theme and mouse, which the user can change while the screen is open. Motion is set by the configuration. */
+export class DisplaySettings {
+  readonly #terminal: Terminal;
+  readonly #projectService: ProjectService;
+  #now: Look;
+
+  /** `first`: the settings with which the terminal was opened. */
+  constructor(terminal: Terminal, projectService: ProjectService, first: Look) {
+    this.#terminal = terminal;
+    this.#projectService = projectService;
+    this.#now = first;
+  }
+
+  get now(): Look {
+    return this.#now;
+  }
+
+  /** Changes the theme. A fault becomes a toast, and the old theme stays. */
+  theme(name: string): Toast | null {
+    if (name === this.#now.theme) return null;
+    const theme = this.#projectService.theme?.(name);
+    if (theme === undefined) return { level: 'warn', text: 'Themes cannot be changed here.' };
+    if (!theme.ok) return { level: 'error', text: theme.fault };
+    this.#now = { ...this.#now, theme: name };
+    this.#terminal.setTheme(theme.value);
+    return null;
+  }
+
+  /** Toggles the mouse between Mimir and the terminal's selection; returns a toast about the new state. */
+  mouse(): Toast {
+    const mouse = !this.#now.mouse;
+    this.#now = { ...this.#now, mouse };
+    this.#terminal.setMouse(mouse);
+    const text = mouse ? 'Mouse: on. Hold Shift while dragging to select text.' : 'Mouse: off. Dragging selects text.';
+    return { level: 'info', text };
+  }
+}

@@ -1,21 +1,20 @@
-/** Paths for what stands behind an `@`: asked of the lobby once a query, remembered for a moment, never waited for. */
+/** Finds the paths that match the text after an `@`. The project is asked once per query; answers are cached for a few seconds. */
 import type { Millis } from '../../../domain/ids.ts';
-import type { Lobby } from '../../../ports/project-service.ts';
-import { harmless } from '../../../app/views/text/sanitise-text.ts';
+import type { ProjectService } from '../../../ports/project-service.ts';
+import { sanitiseData } from '../../../app/views/index.ts';
 
 export interface FoundFilesParts {
-  readonly lobby: Lobby;
+  readonly projectService: ProjectService;
   readonly now: () => Millis;
-  /** Something was found: there is something to paint. */
+  /** Called when an answer arrived. */
   readonly changed: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Paths for one query. */
 const MOST_PATHS = 50;
-/** Queries that are remembered; each letter typed is one. */
+/** Cached queries; each typed letter is one. */
 const MOST_QUERIES = 64;
-/** Agents make files too: what is older than this is asked again, and shown meanwhile. */
+/** Agents create files too, so older answers are refreshed while they are shown. */
 const FRESH: Millis = 5000;
 
 interface Found {
@@ -31,22 +30,22 @@ export class FoundFiles {
     this.#of = parts;
   }
 
-  /** What is known for this query, or null while it is looked for. Empty where nobody can look. */
+  /** The known paths for a query; null until the first answer, empty if the project cannot search. */
   of(query: string): readonly string[] | null {
-    if (this.#of.lobby.files === undefined) return [];
+    if (this.#of.projectService.files === undefined) return [];
     const known = this.#found.get(query);
     if (known === undefined || this.#of.now() - known.asked > FRESH) this.#ask(query, known?.paths ?? null);
     return this.#found.get(query)?.paths ?? null;
   }
 
   #ask(query: string, meanwhile: readonly string[] | null): void {
-    const { lobby, now, changed, fail } = this.#of;
+    const { projectService, now, changed, fail } = this.#of;
     if (this.#found.size >= MOST_QUERIES) this.#found.clear();
     const asked = now();
     this.#found.set(query, { paths: meanwhile, asked });
-    void lobby.files?.(query, MOST_PATHS).then((paths) => {
-      // A name that can't be shown as it is can't be written into a field either.
-      this.#found.set(query, { paths: paths.filter((path) => harmless(path) === path), asked });
+    void projectService.files?.(query, MOST_PATHS).then((paths) => {
+      // Names that cannot be shown cannot be typed into a field either.
+      this.#found.set(query, { paths: paths.filter((path) => sanitiseData(path) === path), asked });
       changed();
     }, fail);
   }

@@ -1,76 +1,76 @@
 /**
- * Which process carries the run that is shown: gives it to one of its own (`d`), follows it when it moves, goes on with it here
- * when its process was lost. The run itself knows nothing of screens.
+ * Which process runs the shown run: detaches it (`d`), follows it to another process, takes it over if its process was
+ * lost, and stops it in a resumable state when the user quits.
  */
+import { attachTo, goesOnElsewhere, handOver, stopKept } from '../../../app/client/index.ts';
 import type { AgentId, Millis, SessionId } from '../../../domain/ids.ts';
 import { fail } from '../../../domain/result.ts';
-import { attachTo } from '../../../app/client/attach.ts';
-import type { Lobby } from '../../../ports/project-service.ts';
+import type { ProjectService } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Boxes } from './overlays/overlay-stack.ts';
-import { handOverOverlay } from '../dialogs/hand-over.ts';
-import { lostOverlay } from '../dialogs/lost.ts';
-import type { RunFeed } from '../components/runs/feed.ts';
-import type { Runs } from '../components/runs/runs.ts';
-import type { Toast } from '../frame/screen.ts';
+import type { RunFeed, Runs } from '../components/runs.ts';
+import { handOverOverlay, lostOverlay, quitOverlay } from '../dialogs/run-process.ts';
+import type { Context, Toast } from '../frame/screen.ts';
+import type { OverlayStack } from './overlay-stack.ts';
 
-/** How long a run that moves is looked for, and how often. */
-const MOVES: Millis = 20_000;
-const LOOKS: Millis = 150;
+/** For how long, and how often, a run that changes its process is looked for. */
+const FOLLOW_TIMEOUT: Millis = 20_000;
+const FOLLOW_INTERVAL: Millis = 150;
 
-export interface CarryingParts {
-  readonly lobby: Lobby;
+export interface RunOwnershipParts {
+  readonly projectService: ProjectService;
   readonly world: World;
-  readonly boxes: Boxes;
+  readonly boxes: OverlayStack;
   readonly runs: Runs;
-  /** An agent to open as soon as it is known. */
+  /** The agent to open as soon as the run has it. */
   readonly agent: AgentId | null;
   readonly open: (agent: AgentId) => void;
   readonly toast: (toast: Toast) => void;
   readonly changed: () => void;
-  /** The session on the screen is over, and the run goes on. */
+  /** Closes the screen; the run continues. */
   readonly leave: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-export class Carrying {
-  readonly #of: CarryingParts;
+export class RunOwnership {
+  readonly #of: RunOwnershipParts;
   #detached = false;
-  /** The feed whose loss, or move, was seen to. */
+  /** The feed whose loss or move was already handled. */
   #seen: RunFeed | null = null;
   #agent: AgentId | null;
 
-  constructor(parts: CarryingParts) {
+  constructor(parts: RunOwnershipParts) {
     this.#of = parts;
     this.#agent = parts.agent;
   }
 
-  /** Does the run go on when this screen is closed? */
-  get goesOn(): boolean {
+  /** True if the run continues when this screen is closed. */
+  get continues(): boolean {
     const feed = this.#of.runs.last;
-    const elsewhere = feed?.elsewhere;
-    return this.#detached || (elsewhere?.lost === null && feed?.state.finished === null);
+    return (
+      this.#detached || (feed !== null && goesOnElsewhere(feed.controls, feed.elsewhere?.lost !== null, feed.state))
+    );
   }
 
-  /** `d`: leaves a run that another process carries; gives one that is carried here to a process of its own. */
+  /** `d`: leaves the run of another process, or moves a run of this process to a background process. */
   detach(): void {
-    const { runs, toast, lobby } = this.#of;
+    const { runs, toast, projectService } = this.#of;
     const { feed } = runs;
-    if (feed === null) return toast({ level: 'info', text: 'There is no run.' });
+    if (feed === null) return toast({ level: 'info', text: 'No run.' });
     if (feed.elsewhere !== undefined) return this.#of.leave();
-    if (lobby.detach === undefined) return toast({ level: 'warn', text: 'No other process can be started here.' });
+    if (projectService.detach === undefined)
+      return toast({ level: 'warn', text: 'A background process cannot be started here.' });
     if (!feed.moves) void this.#handOver(feed).catch(this.#of.fail);
   }
 
-  /** Goes on here with a run whose process was lost. */
-  goOnHere(): void {
-    const { runs, lobby } = this.#of;
+  /** Takes over a run whose process was lost. */
+  takeOver(): void {
+    const { runs, projectService } = this.#of;
     const session = runs.feed?.controls.session;
     if (session === undefined || runs.feed?.elsewhere?.lost === null) return;
-    void this.#change(() => lobby.resume(session)).catch(this.#of.fail);
+    void this.#change(() => projectService.resume(session)).catch(this.#of.fail);
   }
 
-  /** Before each painting: what happened to the process. `typing`: a box would take letters that are meant for a field. */
+  /** Called before each frame: handles a lost or moved run. `typing`: a dialog would receive letters meant for a field. */
   settle(typing: boolean): void {
     const { runs, boxes } = this.#of;
     const { feed } = runs;
@@ -85,10 +85,11 @@ export class Carrying {
     }
   }
 
-  /** A run that came to its end before its end was read here is not lost: its log is shown. */
+  /** A run that ended before its last events were read is not lost; its log is shown. */
   async #lost(session: SessionId, why: string): Promise<void> {
-    const { lobby, runs, boxes, changed } = this.#of;
-    const isShown = hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null;
+    const { projectService, runs, boxes, changed } = this.#of;
+    const isShown =
+      hasEnded(projectService, session) && (await runs.change(() => openLog(projectService, session))) === null;
     if (!isShown) boxes.push(lostOverlay(why));
     changed();
   }
@@ -100,44 +101,40 @@ export class Carrying {
   }
 
   async #handOver(feed: RunFeed): Promise<void> {
-    const { boxes, toast, changed } = this.#of;
+    const { boxes, projectService, toast, changed, leave } = this.#of;
+    const { controls } = feed;
     feed.moves = true;
-    const submit = feed.controls.submit.bind(feed.controls);
-    const ask = (how: 'now' | 'stay'): void => void submit({ do: 'hand over', how }).catch(this.#of.fail);
+    const ask = (how: 'now' | 'stay'): void => void controls.submit({ do: 'hand over', how }).catch(this.#of.fail);
     boxes.push(handOverOverlay(ask, () => feed.state.finished !== null));
-    const done = await submit({ do: 'hand over', how: 'when quiet' });
-    // A run that ended by itself meanwhile shows so.
-    if (!done.ok && feed.state.finished === null) toast({ level: 'info', text: done.fault.text });
-    if (done.ok) await this.#startElsewhere(feed.controls.session);
+    const nobody = Promise.resolve(fail({ text: 'the background process did not start' }));
+    const done = await handOver(controls, (session) => projectService.detach?.(session) ?? nobody);
+    this.#detached ||= done.ok;
+    if (done.ok) leave();
+    else if (done.fault.is === 'halted')
+      toast({ level: 'error', text: `${done.fault.text} (r continues the run here)` });
+    // A run that ended by itself meanwhile is shown as ended.
+    else if (feed.state.finished === null) toast({ level: 'info', text: done.fault.text });
     feed.moves = false;
     boxes.close('hand over');
     changed();
   }
 
-  async #startElsewhere(session: SessionId): Promise<void> {
-    const { lobby, toast, leave } = this.#of;
-    const started = await (lobby.detach?.(session) ?? Promise.resolve(fail({ text: 'no other process was started' })));
-    if (!started.ok) return toast({ level: 'error', text: `${started.fault.text} (r goes on with the run here)` });
-    this.#detached = true;
-    leave();
-  }
-
-  /** It was handed over: its new process answers in a moment. */
+  /** Connects to the process that took the run over. */
   async #follow(feed: RunFeed): Promise<void> {
-    const { lobby, world, toast, runs } = this.#of;
+    const { projectService, world, toast, runs } = this.#of;
     const { session } = feed.controls;
-    toast({ level: 'info', text: 'The run moves to another process.' });
-    const until = world.elapsed() + MOVES;
+    toast({ level: 'info', text: 'The run is moving to another process.' });
+    const until = world.elapsed() + FOLLOW_TIMEOUT;
     const isReached = async (): Promise<boolean> =>
-      (await runs.change(() => attachTo(lobby, session))) === null ||
-      // It came to its end there before it could be reached.
-      (hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null);
-    while (runs.feed === feed && world.elapsed() < until && !(await isReached())) await world.sleep(LOOKS);
+      (await runs.change(() => attachTo(projectService, session))) === null ||
+      // The run may have ended there before it could be reached.
+      (hasEnded(projectService, session) && (await runs.change(() => openLog(projectService, session))) === null);
+    while (runs.feed === feed && world.elapsed() < until && !(await isReached())) await world.sleep(FOLLOW_INTERVAL);
     feed.moves = false;
     this.#of.changed();
   }
 
-  async #change(source: () => ReturnType<Lobby['resume']>): Promise<void> {
+  async #change(source: () => ReturnType<ProjectService['resume']>): Promise<void> {
     const { runs, toast, changed } = this.#of;
     const refused = await runs.change(source);
     if (refused !== null) toast({ level: 'error', text: refused });
@@ -145,8 +142,60 @@ export class Carrying {
   }
 }
 
-const lookedAt = (lobby: Lobby, session: SessionId): ReturnType<Lobby['resume']> =>
-  lobby.look?.(session) ?? Promise.resolve(fail({ text: 'Ended runs can not be shown here.' }));
+const openLog = (projectService: ProjectService, session: SessionId): ReturnType<ProjectService['resume']> =>
+  projectService.look?.(session) ?? Promise.resolve(fail({ text: 'Ended runs cannot be shown here.' }));
 
-const hasEnded = (lobby: Lobby, session: SessionId): boolean =>
-  lobby.info().sessions.some(({ id, state }) => id === session && state === 'finished');
+const hasEnded = (projectService: ProjectService, session: SessionId): boolean =>
+  projectService.info().sessions.some(({ id, state }) => id === session && state === 'finished');
+
+/** A second Ctrl-C within this time quits. */
+const SECOND_PRESS: Millis = 1500;
+
+interface QuitFlowParts {
+  readonly world: World;
+  readonly boxes: OverlayStack;
+  readonly runs: Runs;
+  readonly context: () => Context;
+  readonly toast: (toast: Toast) => void;
+  /** Ends the session; called again if the user does not want to wait. */
+  readonly leave: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Quits: at once if no run is active here, otherwise after a question, stopping the run in a resumable state. */
+export class QuitFlow {
+  readonly #of: QuitFlowParts;
+  #stoppedAt = Number.NEGATIVE_INFINITY;
+  #begun = false;
+
+  constructor(parts: QuitFlowParts) {
+    this.#of = parts;
+  }
+
+  /** Registers a Ctrl-C; true if it means to quit. */
+  registerCtrlC(): boolean {
+    const now = this.#of.world.elapsed();
+    const again = now - this.#stoppedAt < SECOND_PRESS;
+    this.#stoppedAt = now;
+    return this.#of.boxes.top?.kind === 'quit' || again;
+  }
+
+  /** Quits, or asks first. A second request while the question is open quits. */
+  quit(): void {
+    const { boxes, runs, context } = this.#of;
+    const run = runs.feed;
+    if (run === null || run.state.finished || boxes.top?.kind === 'quit') return this.#leave();
+    boxes.push(quitOverlay(context(), () => this.#leave()));
+  }
+
+  #leave(): void {
+    const { boxes, runs, toast, world, leave, fail } = this.#of;
+    const run = runs.feed;
+    // The run of another process continues there.
+    if (this.#begun || run === null || run.state.finished || run.elsewhere !== undefined) return leave();
+    this.#begun = true;
+    boxes.clear();
+    toast({ level: 'warn', text: 'Stopping the agents; their state is kept. Press Ctrl-C twice to quit now.' });
+    void stopKept(run.controls, run.ended, world).then(() => leave(), fail);
+  }
+}

@@ -1,18 +1,23 @@
-/** The screens there are, and which of them is shown: the one of the run's phase, until the person goes to another. */
+/** The four screens, and which one is shown: that of the run's phase until the user opens another. */
 import type { AgentId } from '../../../domain/ids.ts';
-import type { RunState } from '../../../events/state.ts';
-import type { Page } from '../frame/page.ts';
-import type { ScreenName } from '../frame/screen.ts';
-import { screenFor, screens } from '../screens/all.ts';
+import type { RunState } from '../../../events/index.ts';
+import { type Action, type Page, pageOf, readableKeys } from '../frame/keymap.ts';
+import type { Screen, ScreenName } from '../frame/screen.ts';
+import { planScreen } from '../screens/plan/plan.ts';
+import { resultScreen } from '../screens/result/result.ts';
+import { runScreen } from '../screens/run/run.ts';
+import { startScreen } from '../screens/start/start.ts';
 
-export class Stage {
-  readonly #pages: Readonly<Record<ScreenName, Page>>;
+export class ScreenRouter {
+  readonly #own: Readonly<Record<string, string>>;
+  #pages: Readonly<Record<ScreenName, Page>>;
   #page: Page;
-  /** The phase whose screen was shown by itself last. */
+  /** The screen that was last shown for a phase. */
   #shownFor: ScreenName = 'start';
 
-  /** `own` are the user's keys by action. */
+  /** `own`: the user's keys by action. */
   constructor(own: Readonly<Record<string, string>>) {
+    this.#own = own;
     this.#pages = screens(own);
     this.#page = this.#pages.start;
   }
@@ -21,32 +26,50 @@ export class Stage {
     return this.#page;
   }
 
-  get all(): readonly Page[] {
-    return Object.values(this.#pages);
-  }
-
   show(name: ScreenName): void {
     this.#page = this.#pages[name];
   }
 
-  /** The screen of a new phase, once; null while the phase is the same. What is to become of it is the caller's. */
-  turned(state: RunState, hasRun: boolean): ScreenName | null {
+  /** The screen of a new phase, reported once; null while the phase is the same. The caller decides whether to show it. */
+  changedScreen(state: RunState, hasRun: boolean): ScreenName | null {
     const wanted = screenFor(state, hasRun);
     if (wanted === this.#shownFor) return null;
     this.#shownFor = wanted;
     return wanted;
   }
 
-  /** Opens one agent; of a run that goes on its screen is shown then. */
+  /** Opens one agent; shows the run screen if the run is active. */
   openAgent(agent: AgentId, { phase }: RunState): void {
     this.#pages.run.open(agent);
     if (phase === 'running' || phase === 'merging') this.#page = this.#pages.run;
   }
 
-  /** Back to the start, with every screen as it was at first. */
+  /** Returns to the start with new screens. */
   reset(): void {
     this.#shownFor = 'start';
-    for (const page of this.all) page.reset();
+    this.#pages = screens(this.#own);
     this.#page = this.#pages.start;
   }
+}
+
+const screens = (own: Readonly<Record<string, string>>): Readonly<Record<ScreenName, Page>> => ({
+  start: pageOf(startScreen, own),
+  plan: pageOf(planScreen, own),
+  run: pageOf(runScreen, own),
+  result: pageOf(resultScreen, own),
+});
+
+/** The actions of each screen, in the order of the help. */
+export function screenActions(
+  own: Readonly<Record<string, string>>,
+): readonly { readonly name: ScreenName; readonly actions: readonly Action[] }[] {
+  const of = <Ui>(screen: Screen<Ui>) => ({ name: screen.name, actions: readableKeys(screen, own) });
+  return [of(startScreen), of(planScreen), of(runScreen), of(resultScreen)];
+}
+
+/** The screen for the phase of the run. */
+export function screenFor(state: RunState, hasRun: boolean): ScreenName {
+  if (!hasRun) return 'start';
+  if (state.phase === 'finished') return 'result';
+  return state.phase === 'running' || state.phase === 'merging' ? 'run' : 'plan';
 }

@@ -1,5 +1,5 @@
-/** What @types/blessed leaves out: the cell buffer, the drawing step, and the handlers that we take away again. */
-import type { Row } from './surface/surface.ts';
+/** Parts that @types/blessed lacks: the cell buffer and the drawing step. */
+import type { Row } from './blessed-screen.ts';
 
 declare module 'blessed' {
   namespace Widgets {

@@ -1,4 +1,4 @@
-/** Single files of blessed and blessed-contrib that are used: types name the first by its root only, the other's own don't compile. */
+/** Types of single files of blessed and blessed-contrib: @types/blessed covers only the root, and blessed-contrib's own types do not compile. */
 declare module 'blessed/lib/widgets/screen.js' {
   import type { Widgets } from 'blessed';
 

@@ -1,20 +1,19 @@
-/** A text through $VISUAL or $EDITOR: a private file in a fresh folder, the command as a shell splits it. */
+/** Edits a text in $VISUAL or $EDITOR: in a private file in a new folder, with the command split by a shell. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fail, ok } from '../../../domain/result.ts';
-import type { Result } from '../../../domain/result.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
 
-/** The edited text, or a sentence why there is none. The terminal is free meanwhile. */
-export async function editOutside(text: string, folder: string): Promise<Result<string, string>> {
+/** Returns the edited text, or a sentence why there is none. The caller releases the terminal meanwhile. */
+export async function editExternally(text: string, folder: string): Promise<Result<string, string>> {
   const editor = editorOf(process.env);
   let own: string | null = null;
   try {
     own = mkdtempSync(`${folder}/mimir-edit-`);
     const file = `${own}/text.md`;
     writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' });
-    const code = await ended(editor, file);
+    const code = await runEditor(editor, file);
     if (code !== 0) return fail(whyNot(editor, code));
-    return ok(readFileSync(file, 'utf8').slice(0, MOST).replace(/\n$/, ''));
+    return ok(readFileSync(file, 'utf8').slice(0, MAX_LENGTH).replace(/\n$/, ''));
   } catch (error) {
     return fail(`The text could not be given to an editor: ${error instanceof Error ? error.message : String(error)}.`);
   } finally {
@@ -22,24 +21,24 @@ export async function editOutside(text: string, folder: string): Promise<Result<
   }
 }
 
-/** The first that is set and isn't empty. */
+/** The first variable that is set and not empty. */
 const editorOf = (env: NodeJS.ProcessEnv): string =>
   [env['VISUAL'], env['EDITOR']].find((command) => command !== undefined && command.trim() !== '') ?? 'vi';
 
-/** Characters that are taken back from an editor. */
-const MOST = 1_000_000;
+/** Maximum characters read back. */
+const MAX_LENGTH = 1_000_000;
 
-/** As a shell says it. */
+/** Exit codes of the shell. */
 const NOT_FOUND = 127;
 const NOT_A_PROGRAM = 126;
 
 function whyNot(editor: string, code: number | null): string {
-  if (code === NOT_FOUND) return `There is no "${editor}": set $VISUAL or $EDITOR to your editor.`;
-  if (code === NOT_A_PROGRAM) return `"${editor}" can't be run: set $VISUAL or $EDITOR to your editor.`;
+  if (code === NOT_FOUND) return `Editor "${editor}" not found: set $VISUAL or $EDITOR to your editor.`;
+  if (code === NOT_A_PROGRAM) return `"${editor}" cannot be run: set $VISUAL or $EDITOR to your editor.`;
   return code === null ? `"${editor}" was stopped.` : `"${editor}" ended with ${code}.`;
 }
 
-const ended = (editor: string, file: string): Promise<number | null> =>
+const runEditor = (editor: string, file: string): Promise<number | null> =>
   new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     child.on('error', () => {

@@ -1,13 +1,13 @@
 /**
- * Takes the terminal and gives it back, whatever happens: end, crash, signals, Ctrl-Z. What a signal means for
- * the run is the caller's to decide; that the screen, the cursor and the keyboard are restored is decided here.
+ * Takes and releases the terminal in all cases: end, crash, signals, Ctrl-Z. Restores screen, cursor and keyboard; the
+ * caller decides what a signal means for the run.
  */
-import { toTerminal } from '../../../app/views/text/sanitise.ts';
-import { holdStderr, setBlocking, writeNow } from './write.ts';
+import { writeSync } from 'node:fs';
+import { toTerminal } from '../../../app/views/index.ts';
 
 export type EndSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** Exit codes by signal, as a shell counts them; a crash is 70. */
+/** Exit codes by signal, as in a shell; a crash is 70. */
 export const EXIT_CODES: Readonly<Record<EndSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 const CRASH_CODE = 70;
 
@@ -15,32 +15,32 @@ export interface LifeParts {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream & { readonly fd: number };
   readonly mouse: boolean;
-  /** Begins to read keys; the function that comes back stops. */
+  /** Starts reading keys; the returned function stops. */
   listen(): () => void;
-  /** The terminal is ours (again), at a size that may be new: everything has to be painted. */
+  /** Called when the terminal is taken, possibly at a new size: everything has to be painted. */
   entered(): void;
-  /** The caller saves what it must, then ends the process with the code. */
+  /** The caller saves its state, then exits with the code. */
   signalled(signal: EndSignal, code: number): void;
-  /** Writes a report of a crash; its path, or null. The terminal is given back already. */
+  /** Writes a crash report and returns its path, or null. The terminal is released already. */
   crashed(error: unknown): string | null;
 }
 
-/** CAN ends a sequence that was cut off; then a link, and everything of ours that changes what keys and mouse send. */
-const CALM =
+/** CAN ends an unfinished sequence; then links and all keyboard and mouse modes are reset. */
+const RESET =
   '\u0018\u001b]8;;\u001b\\\u001b[?2026l\u001b[?1006l\u001b[?1002l\u001b[?1000l\u001b[?1004l\u001b[?2004l\u001b[<u\u001b[0m';
 
-/** What gives a terminal back: also written by `mimir reset`, and harmless twice. */
-export const LEAVE = `${CALM}\u001b[?25h\u001b[?1l\u001b>\u001b[?1049l\u001b[23;2t`;
+/** Restores a terminal; also written by `mimir reset`. Idempotent. */
+export const LEAVE = `${RESET}\u001b[?25h\u001b[?1l\u001b>\u001b[?1049l\u001b[23;2t`;
 
-/** First what a Mimir that was killed may have left behind. */
-const ENTER = `${CALM}\u001b[22;2t\u001b[?1049h\u001b[0m\u001b[2J\u001b[?25l\u001b[?2004h\u001b[?1004h\u001b[?u`;
+/** Resets first what a killed Mimir may have left. */
+const ENTER = `${RESET}\u001b[22;2t\u001b[?1049h\u001b[0m\u001b[2J\u001b[?25l\u001b[?2004h\u001b[?1004h\u001b[?u`;
 const MOUSE = '\u001b[?1000h\u001b[?1002h\u001b[?1006h';
 const NO_MOUSE = '\u001b[?1006l\u001b[?1002l\u001b[?1000l';
-/** Two signals this close are one press of a key that reached us twice, through a parent such as npm. */
+/** Signals within this time are one key press, delivered twice through a parent such as npm. */
 const ONE_PRESS = 100;
-/** Ctrl-C pressed once more than needed comes as a signal when the terminal was given back: for this long it does not kill us. */
+/** Milliseconds in which a further Ctrl-C, now a signal, does not kill the process. */
 const LATE_PRESS = 1000;
-/** When nothing stopped us (no job control here), the screen is taken again after this. */
+/** Milliseconds after which the screen is taken again if the process was not stopped (no job control). */
 const NOT_STOPPED = 50;
 
 export class Life {
@@ -65,11 +65,11 @@ export class Life {
       ['uncaughtException', (error) => this.#crash(error)],
     ];
     for (const [event, handler] of this.#handlers) events.on(event, handler);
-    // Before all other listeners: nothing may be printed onto our screen.
+    // Runs before all other listeners, so that nothing prints onto the screen.
     process.prependListener('exit', this.#atExit);
   }
 
-  /** True while the screen is ours to paint. */
+  /** True while Mimir owns the screen. */
   get isOurs(): boolean {
     return this.#state === 'ours';
   }
@@ -80,68 +80,68 @@ export class Life {
     const { input, output } = this.#parts;
     const mouse = this.#mouse;
     const again = this.#state === 'ours';
-    // A shell may have changed the keyboard while we were stopped: only a change is obeyed.
+    // A shell may have changed the keyboard mode; Node only applies changes.
     if (again) input.setRawMode(false);
     input.setRawMode(true);
     setBlocking(output, false);
     if (!again) {
-      this.#release = holdStderr();
+      this.#release = bufferStderr();
       this.#unlisten = this.#parts.listen();
     }
     this.#state = 'ours';
     writeNow(output.fd, mouse ? ENTER + MOUSE : ENTER);
-    // The window may have changed meanwhile; Node asks for its size on this signal only.
+    // Makes Node read the window size, which may have changed.
     process.emit('SIGWINCH');
     this.#parts.entered();
   }
 
-  /** Mouse events to us or to the terminal, now and whenever the terminal is taken again. */
+  /** Sets the mouse mode, also for the next time the terminal is taken. */
   setMouse(on: boolean): void {
     if (this.#mouse === on) return;
     this.#mouse = on;
     if (this.#state === 'ours') writeNow(this.#parts.output.fd, on ? MOUSE : NO_MOUSE);
   }
 
-  /** Gives the terminal back, at once; nothing when that was done. */
+  /** Releases the terminal at once, if it is taken. */
   leave(): void {
     if (this.#state !== 'ours') return;
     this.#state = 'away';
     this.#unlisten();
-    // Before writing may wait again: a terminal that stalls must not hold us back. What it has not taken is left behind.
+    // Written before blocking is restored: a stalled terminal must not delay the exit; its unread output is dropped.
     writeNow(this.#parts.output.fd, LEAVE);
     if (this.#parts.output.writableLength === 0) setBlocking(this.#parts.output, true);
-    restoreKeyboard(this.#parts.input);
-    const held = this.#release();
-    if (held !== '') writeNow(process.stderr.fd, toTerminal(held));
+    attempt(() => this.#parts.input.setRawMode(false));
+    const buffered = this.#release();
+    if (buffered !== '') writeNow(process.stderr.fd, toTerminal(buffered));
   }
 
-  /** Gives the terminal back, stops the process and all of its group, takes it again on `fg`. */
+  /** Releases the terminal, stops the process group, and takes the terminal again on `fg`. */
   suspend(): void {
     if (this.#state !== 'ours') return;
     this.leave();
     this.#suspended = true;
     this.#stop();
-    // A process that nobody could wake is not stopped by the system; we are then simply back.
+    // The system does not stop a process that nobody could continue.
     setTimeout(() => {
       if (this.#suspended) this.#continued();
     }, NOT_STOPPED);
   }
 
-  /** Gives the terminal back for good. */
+  /** Releases the terminal permanently. */
   close(): void {
     this.leave();
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     for (const [event, handler] of this.#handlers) events.removeListener(event, handler);
     process.removeListener('exit', this.#atExit);
-    swallowLate();
+    ignoreLateInterrupt();
   }
 
   readonly #atExit = (): void => {
     this.leave();
   };
 
-  /** The system's own stop: with our handler away, SIGTSTP does what it does to every program. */
+  /** Stops the process: without this handler, SIGTSTP has its default effect. */
   readonly #stop = (): void => {
     if (this.#state === 'ours') {
       this.suspend();
@@ -155,7 +155,7 @@ export class Life {
   };
 
   #continued(): void {
-    // Stopped from outside, without our doing: a shell has had the terminal meanwhile.
+    // The process was stopped from outside, and a shell had the terminal meanwhile.
     if (this.#state === 'ours' || this.#suspended) {
       this.#suspended = false;
       this.enter();
@@ -166,7 +166,7 @@ export class Life {
     const now = performance.now();
     const isSame = now - this.#lastSigint < ONE_PRESS;
     this.#lastSigint = now;
-    // In an editor that we started, Ctrl-C is the editor's.
+    // While an editor runs, Ctrl-C belongs to it.
     if (!isSame && this.#state === 'ours') this.#signal('SIGINT');
   }
 
@@ -179,19 +179,14 @@ export class Life {
     const report = attempt(() => this.#parts.crashed(error));
     const message = error instanceof Error ? error.message : String(error);
     const where = report === null ? '' : `\n  A report is in ${report}`;
-    writeNow(process.stderr.fd, `mimir ended because of an error of its own: ${toTerminal(message)}${where}\n`);
+    writeNow(process.stderr.fd, `mimir ended because of an internal error: ${toTerminal(message)}${where}\n`);
     process.exit(CRASH_CODE);
   }
 }
 
 const events: NodeJS.EventEmitter = process;
 
-/** A terminal that is gone can't be set; that is no failure. */
-function restoreKeyboard(input: NodeJS.ReadStream): void {
-  attempt(() => input.setRawMode(false));
-}
-
-/** Null when it throws: on the way out, the first failure is the one to tell of. */
+/** Returns null on an exception: during exit the first failure is reported, and a closed terminal cannot be configured. */
 function attempt<T>(act: () => T): T | null {
   try {
     return act();
@@ -200,9 +195,58 @@ function attempt<T>(act: () => T): T | null {
   }
 }
 
-/** A late press would end us while the log is closed, with the wrong code. */
-function swallowLate(): void {
+/** A late Ctrl-C would end the process with the wrong code while the log is closed. */
+function ignoreLateInterrupt(): void {
   const swallow = (): void => {};
   events.on('SIGINT', swallow);
   setTimeout(() => events.removeListener('SIGINT', swallow), LATE_PRESS).unref();
 }
+
+const WRITE_TIMEOUT = 400;
+const RETRY_MS = 5;
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
+/** Writes synchronously, retrying a slow terminal for 400 ms. A closed terminal is no failure. */
+function writeNow(fd: number, text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  for (let waited = 0; rest.length > 0 && waited < WRITE_TIMEOUT; ) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (!isAgain(error)) return;
+      Atomics.wait(sleeping, 0, 0, RETRY_MS);
+      waited += RETRY_MS;
+    }
+  }
+}
+
+const isAgain = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+
+/** Makes writes to a TTY non-blocking, so that a stalled terminal does not stop the agents. */
+function setBlocking(stream: NodeJS.WriteStream, blocks: boolean): void {
+  const handle: unknown = Reflect.get(stream, '_handle');
+  if (canBlock(handle)) handle.setBlocking(blocks);
+}
+
+const canBlock = (handle: unknown): handle is { setBlocking(blocks: boolean): void } =>
+  typeof handle === 'object' && handle !== null && 'setBlocking' in handle && typeof handle.setBlocking === 'function';
+
+/** Buffers stderr output of libraries while Mimir owns the screen. The returned function restores stderr and returns the end of the buffer. */
+function bufferStderr(): () => string {
+  if (!process.stderr.isTTY) return () => '';
+  let held = '';
+  const write = process.stderr.write.bind(process.stderr);
+  process.stderr.write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+    held = (held + (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString())).slice(-MAX_STDERR);
+    const done = rest.find(isCallback);
+    if (done !== undefined) queueMicrotask(done);
+    return true;
+  };
+  return () => {
+    process.stderr.write = write;
+    return held;
+  };
+}
+
+const MAX_STDERR = 16_384;
+const isCallback = (part: unknown): part is () => void => typeof part === 'function';

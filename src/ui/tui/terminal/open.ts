@@ -1,52 +1,53 @@
-/** Opens the terminal: puts life cycle, input, cells and drawing together behind the contract of terminal.ts. */
-import { fail, ok } from '../../../domain/result.ts';
-import type { Result } from '../../../domain/result.ts';
+/**
+ * Opens the terminal: joins life cycle, input, cells and drawing to the `Terminal` of terminal.ts, and sends clipboard
+ * texts, titles and notifications.
+ */
+import { saveCopy } from '../../../app/process/index.ts';
+import { toLabel, toTerminal } from '../../../app/views/index.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { Theme } from '../../../domain/theme.ts';
-import { toLabel, toTerminal } from '../../../app/views/text/sanitise.ts';
-import { clipboardBytes, noticeBytes } from './osc.ts';
-import { backgroundFrom, capabilities, type ColourChoice } from './capabilities.ts';
-import { keepCopy } from '../../../app/process/clipboard-file.ts';
-import { editOutside } from './external-editor.ts';
-import { listen } from './input/input.ts';
+import { backgroundFrom, capabilities, type ColourChoice, type Environment, NO_OSC } from './styles.ts';
+import { editExternally } from './external-editor.ts';
+import { listen } from './input.ts';
 import { type EndSignal, EXIT_CODES, Life } from './lifecycle.ts';
-import { Painter } from './surface/painter.ts';
-import type { Input, Size, Terminal } from './terminal.ts';
+import { Painter } from './painter.ts';
+import type { Input, Notice, Size, Terminal } from './terminal.ts';
 
 export interface OpenOptions {
   readonly theme: Theme;
   readonly colour?: ColourChoice;
   /** False leaves the mouse to the terminal's own selection. */
   readonly mouse?: boolean;
-  /** A private folder for texts in $EDITOR and the last copy; the system's for temporary files when left out. */
+  /** A private folder for texts in $EDITOR and the last copy; the system's temporary folder by default. */
   readonly folder?: string;
-  /** False sends no links. */
+  /** False sends no hyperlinks. */
   readonly links?: boolean;
-  /** The terminal said within a second how light its background is: the theme for that, or null to keep what is shown. */
+  /** Called if the terminal reports its background within a second: returns the theme for it, or null to keep the present one. */
   background?(mode: 'dark' | 'light'): Theme | null;
-  /** A signal asks for the end: save, then `close()` and exit with `code`. When left out that happens at once. */
-  signalled?(signal: EndSignal, code: number): void;
-  /** Writes a report of a crash and returns its path. The process then ends with 70. */
-  crashed?(error: unknown): string | null;
+  /** Called for a terminating signal: save, then `close()` and exit with `code`. */
+  signalled(signal: EndSignal, code: number): void;
+  /** Writes a crash report and returns its path; the process then exits with 70. */
+  crashed(error: unknown): string | null;
 }
 
-/** Bytes that may be queued before painting would only add to them. */
-const MOST_QUEUED = 64 * 1024;
-/** Bytes of a frame after which the next may wait a little longer. */
+/** Queued bytes above which painting is postponed. */
+const MAX_QUEUED = 64 * 1024;
+/** The size of a frame after which the frame rate is reduced. */
 const LARGE_FRAME = 20_000;
 /**
- * An answer about the background that comes later than this would change the colours under the person's eyes. Nothing waits for it;
- * what is loaded at the start and a line over ssh take their part of it.
+ * Milliseconds after which an answer about the background is ignored, since the colours would change visibly. Nothing
+ * waits for it; start-up and ssh take part of the time.
  */
 const ANSWER_TIME = 1000;
-/** Resizes come in storms; one in this time is enough. */
+/** Milliseconds in which several resizes count as one. */
 const RESIZE_TIME = 16;
 
-/** Takes the terminal of this process; stdin and stdout must be one (callers look at `isTTY` and `capabilities` first). */
+/** Takes the terminal of this process; stdin and stdout must be terminals (callers check `isTTY` and `capabilities`). */
 export function openTerminal(options: OpenOptions): Terminal {
   const { stdout } = process;
   const folder = options.folder ?? process.env['TMPDIR'] ?? '/tmp';
   const { depth, unicode, links, answers, background } = capabilities(process.env, options.colour);
-  const heard: Listeners = { input: [], resize: [] };
+  const listeners: Listeners = { input: [], resize: [] };
   const painter = new Painter({
     theme: options.theme,
     depth,
@@ -56,18 +57,11 @@ export function openTerminal(options: OpenOptions): Terminal {
     background,
     write: (bytes) => stdout.write(bytes),
   });
-  const life = lifeOf(options, painter, heard, () => {
-    close();
-  });
+  const life = lifeOf(options, painter, listeners);
   const unwatch = watchSize(stdout, () => {
     painter.startOver(sizeOf(stdout));
-    for (const listener of heard.resize) listener();
+    for (const listener of listeners.resize) listener();
   });
-  const close = (): void => {
-    unwatch();
-    life.close();
-    painter.destroy();
-  };
   life.enter();
   if (answers) stdout.write('\u001b]11;?\u0007');
 
@@ -77,48 +71,54 @@ export function openTerminal(options: OpenOptions): Terminal {
     paint(frame) {
       if (life.isOurs) painter.paint(frame);
     },
-    busy: () => stdout.writableLength > MOST_QUEUED,
-    heavy: () => painter.last > LARGE_FRAME,
+    load: () => (stdout.writableLength > MAX_QUEUED ? 'full' : painter.last > LARGE_FRAME ? 'heavy' : 'light'),
     setTheme(theme) {
       painter.setTheme(theme);
     },
-    ...beyond(life, stdout, folder),
+    ...oscFunctions(life, stdout, folder),
     setMouse(on) {
       life.setMouse(on);
     },
-    onInput: (listener) => heard.input.push(listener),
-    onResize: (listener) => heard.resize.push(listener),
+    onInput: (listener) => listeners.input.push(listener),
+    onResize: (listener) => listeners.resize.push(listener),
     redraw: () => {
       painter.startOver();
     },
     suspend: () => {
       life.suspend();
     },
-    edit: (text) => lent(life, () => editOutside(text, folder)),
-    close,
+    edit: (text) => lendTerminal(life, () => editExternally(text, folder)),
+    close() {
+      unwatch();
+      life.close();
+      painter.destroy();
+    },
   };
 }
 
-/** What reaches further than the screen. Nothing of it is sent while the terminal is somebody else's. */
-function beyond(
+/** The functions that act outside the screen; they send nothing while the terminal is released. */
+function oscFunctions(
   life: Life,
   stdout: NodeJS.WriteStream,
   folder: string,
 ): Pick<Terminal, 'setTitle' | 'copy' | 'notify'> {
-  const sent = (bytes: string | null): boolean => {
+  const send = (bytes: string | null): boolean => {
     const sends = life.isOurs && bytes !== null && bytes !== '';
     if (sends) stdout.write(bytes);
     return sends;
   };
   return {
-    setTitle: (text) => void sent(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`),
-    copy: (text) => ({ clipboard: sent(clipboardBytes(text, process.env)), file: keepCopy(text, folder) }),
-    notify: (notice) => void sent(noticeBytes(notice, process.env)),
+    setTitle: (text) => void send(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`),
+    copy: (text) => ({ clipboard: send(clipboardBytes(text, process.env)), file: saveCopy(text, folder) }),
+    notify: (notice) => void send(noticeBytes(notice, process.env)),
   };
 }
 
-/** The terminal to another program and back. */
-async function lent(life: Life, program: () => Promise<Result<string, string>>): Promise<Result<string, string>> {
+/** Lends the terminal to another program. */
+async function lendTerminal(
+  life: Life,
+  program: () => Promise<Result<string, string>>,
+): Promise<Result<string, string>> {
   life.leave();
   const given = await program();
   life.enter();
@@ -132,9 +132,9 @@ interface Listeners {
 
 const sizeOf = ({ columns, rows }: NodeJS.WriteStream): Size => ({ width: columns || 80, height: rows || 24 });
 
-function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close: () => void): Life {
+function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners): Life {
   const { stdin, stdout } = process;
-  const told = new Set<EndSignal>();
+  let hasHungUp = false;
   const asked = performance.now();
   const answered = (text: string): void => {
     const mode = performance.now() - asked < ANSWER_TIME ? backgroundFrom(text) : null;
@@ -145,15 +145,10 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close:
     if (isOther || theme !== null) painter.paintAgain();
   };
   const signalled = (signal: EndSignal, code: number): void => {
-    // A terminal that goes away says so twice: by the signal and by the end of its input.
-    if (signal === 'SIGHUP' && told.has(signal)) return;
-    told.add(signal);
-    if (options.signalled !== undefined) {
-      options.signalled(signal, code);
-      return;
-    }
-    close();
-    process.exit(code);
+    // A closed terminal is reported twice: by the signal and by the end of its input.
+    if (signal === 'SIGHUP' && hasHungUp) return;
+    hasHungUp ||= signal === 'SIGHUP';
+    options.signalled(signal, code);
   };
   return new Life({
     input: stdin,
@@ -165,7 +160,7 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close:
           for (const listener of heard.input) listener(input);
         },
         onReply(text) {
-          // Only a terminal that knows kitty's keyboard answers this; LEAVE takes it back.
+          // Only terminals with the kitty keyboard protocol answer this; LEAVE disables it.
           if (/^.\[\?\d+u$/su.test(text)) stdout.write('\u001b[>1u');
           answered(text);
         },
@@ -179,11 +174,11 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close:
       for (const listener of heard.resize) listener();
     },
     signalled,
-    crashed: (error) => options.crashed?.(error) ?? null,
+    crashed: (error) => options.crashed(error),
   });
 }
 
-/** Calls back when the size changed, once for a storm of changes. The function that comes back stops it. */
+/** Calls back once for a series of size changes; the returned function stops. */
 function watchSize(stdout: NodeJS.WriteStream, changed: () => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
   const resized = (): void => {
@@ -192,18 +187,66 @@ function watchSize(stdout: NodeJS.WriteStream, changed: () => void): () => void 
       changed();
     }, RESIZE_TIME);
   };
-  // A storm that ends at the size where it began is none for Node, but terminals cut what they show on the way.
+  // Node reports no resize if a series ends at the initial size, but terminals may have cut their content.
   const signalled = (...told: readonly unknown[]): void => {
-    // Without a number nobody signalled: that is ourselves, asking Node to look at the size.
+    // Without a signal number the event comes from this process, which asks Node to read the size.
     if (told.length > 0) resized();
   };
   stdout.on('resize', resized);
   process.on('SIGWINCH', signalled);
-  // A terminal that went away is told by SIGHUP; writes to it until then are nobody's failure.
+  // SIGHUP reports a closed terminal; write errors until then are ignored.
   stdout.on('error', () => {});
   return () => {
     clearTimeout(waiting);
     stdout.off('resize', resized);
     process.off('SIGWINCH', signalled);
   };
+}
+
+/** Maximum base64 characters that terminals accept for the clipboard. */
+const MAX_COPIED = 74_000;
+const MAX_NOTICE = 300;
+
+/** The OSC 52 sequence that copies a text; null if it is too long. */
+export function clipboardBytes(text: string, env: Environment): string | null {
+  const encoded = Buffer.from(text, 'utf8').toString('base64');
+  if (encoded.length > MAX_COPIED) return null;
+  const sequence = `\u001b]52;c;${encoded}\u0007`;
+  // tmux handles the sequence if `set-clipboard` is on, and passes on the wrapped one if `allow-passthrough` is.
+  return isTmux(env) ? sequence + passThrough(sequence, env) : passThrough(sequence, env);
+}
+
+/** The notification sequence (OSC 9 or 777) and the bell; empty if neither is wanted. Texts are sanitised. */
+export function noticeBytes({ title, body, bell, desktop }: Notice, env: Environment): string {
+  const said = desktop && !NO_OSC.test(env['TERM'] ?? '') ? passThrough(noticeSequence(title, body, env), env) : '';
+  return said + (bell ? '\u0007' : '');
+}
+
+function noticeSequence(title: string, body: string, env: Environment): string {
+  const [head, text] = [oneLine(title), oneLine(body)];
+  if (!knows777(env)) return `\u001b]9;${head}: ${text}\u0007`;
+  // A semicolon separates the parts here.
+  return `\u001b]777;notify;${head.replaceAll(';', ',')};${text.replaceAll(';', ',')}\u0007`;
+}
+
+const oneLine = (text: string): string => toLabel(text).slice(0, MAX_NOTICE);
+
+/** Terminals that support both would notify twice. */
+const knows777 = (env: Environment): boolean =>
+  /^(?:rxvt-unicode|foot|xterm-ghostty|ghostty)/.test(env['TERM'] ?? '') || env['TERM_PROGRAM'] === 'ghostty';
+
+const isTmux = (env: Environment): boolean => (env['TMUX'] ?? '') !== '';
+const isScreen = (env: Environment): boolean => !isTmux(env) && (env['STY'] ?? '') !== '';
+
+/** The maximum length of a string in GNU screen. */
+const PIECE = 240;
+
+/** Wraps a sequence for the terminal around tmux or screen; unchanged without them. */
+export function passThrough(sequence: string, env: Environment): string {
+  if (isTmux(env)) return `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}\u001b\\`;
+  if (!isScreen(env)) return sequence;
+  const pieces = Array.from({ length: Math.ceil(sequence.length / PIECE) }, (_, index) =>
+    sequence.slice(index * PIECE, (index + 1) * PIECE),
+  );
+  return pieces.map((piece) => `\u001bP${piece}\u001b\\`).join('');
 }

@@ -1,21 +1,23 @@
-/** When to paint: at once for keys, at most 30 times a second (10 after large frames) for what streams in, twice for clocks; never when idle. */
+/**
+ * Decides when to paint: at once for keys, at most 30 times per second for streamed content (10 after large frames),
+ * twice per second for clocks, never when idle.
+ */
+import type { Load } from './terminal.ts';
 
 export interface Scheduler {
-  /** A key was pressed or the size changed: paint as soon as what has come in is handled. */
+  /** Paints as soon as pending input is handled, for keys and resizes. */
   now(): void;
-  /** Something changed on its own: paint within 33 ms. */
+  /** Paints within 33 ms, for other changes. */
   soon(): void;
-  /** Paint every half second while a clock is in sight: no shown value is older. */
+  /** Paints every half second while a clock is visible. */
   clock(runs: boolean): void;
   stop(): void;
 }
 
 export interface SchedulerParts {
   paint(): void;
-  /** True while the terminal doesn't keep up: a painting is put off, and the next one carries the sum. */
-  busy(): boolean;
-  /** True after a large frame: ten a second are enough then. Absent: never. */
-  heavy?(): boolean;
+  /** The output load: `full` postpones painting, `heavy` reduces the rate to ten per second. */
+  load(): Load;
 }
 
 const FRAME = 33;
@@ -29,14 +31,14 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
   let ticking: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const pace = (): number => (parts.heavy?.() === true ? SLOW_FRAME : FRAME);
+  const pace = (): number => (parts.load() === 'heavy' ? SLOW_FRAME : FRAME);
   const paintNow = (): void => {
     clearTimeout(timer);
     clearImmediate(atOnce);
     timer = undefined;
     atOnce = undefined;
     if (stopped) return;
-    if (parts.busy()) {
+    if (parts.load() === 'full') {
       later(FRAME);
       return;
     }

@@ -1,19 +1,19 @@
-/** The terminal as the rest of the screen sees it; blessed and the real streams are behind it (open.ts). */
+/** The interface of the terminal; open.ts implements it. */
+import type { Frame } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Theme } from '../../../domain/theme.ts';
-import type { Frame } from '../../../app/views/text/line.ts';
 
 /**
- * One thing that came in. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`,
- * `backtab`, `backspace`, `delete`, `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `space` as ` `,
- * `f1`…; with `ctrl-`, `alt-`, `shift-` in front where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`).
+ * An input. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`, `backtab`,
+ * `backspace`, `delete`, `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `space` as ` `, `f1`…;
+ * prefixed by `ctrl-`, `alt-`, `shift-` where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`).
  */
 export type Input =
-  /** `since`: when the key went down, as far as can be told: one that repeats is held. Added by the app (held.ts). */
+  /** `since`: when the key was pressed, if it repeats; added by the app. */
   | { readonly is: 'key'; readonly key: string; readonly since?: Millis }
   | { readonly is: 'paste'; readonly text: string }
-  /** What the person saved in their own editor, in the place of the field's text. */
+  /** The text from the user's editor, which replaces the field's text. */
   | { readonly is: 'edited'; readonly text: string }
   | { readonly is: 'wheel'; readonly x: number; readonly y: number; readonly by: 1 | -1 }
   | { readonly is: 'click'; readonly x: number; readonly y: number }
@@ -25,7 +25,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Something to be told of where nobody looks at the screen. */
+/** A notification for a user who looks elsewhere. */
 export interface Notice {
   readonly title: string;
   readonly body: string;
@@ -33,41 +33,41 @@ export interface Notice {
   readonly desktop: boolean;
 }
 
-/** Where a copied text went. */
+/** The destinations of a copied text. */
 export interface Copied {
-  /** It was sent for the clipboard; whether the terminal obeyed can't be known. False when it is too long for that. */
+  /** True if it was sent to the clipboard; whether the terminal accepted it is unknown. False if it is too long. */
   readonly clipboard: boolean;
-  /** The private file that holds it as well, as people write paths; null when it could not be written. */
+  /** The private file with the text, as a path for people; null if it could not be written. */
   readonly file: string | null;
 }
 
+/** The output load: light, heavy (after a large frame, fewer frames are better), or full (painting would only add to the queue). */
+export type Load = 'light' | 'heavy' | 'full';
+
 export interface Terminal {
   size(): Size;
-  /** False when `LANG` and the like say that only ASCII can be shown. */
+  /** False if the locale allows only ASCII. */
   readonly unicode: boolean;
-  /** Lines are clipped and padded to the size as a last defence; text in them must be sanitised already. */
+  /** Paints a frame of sanitised lines, clipped and padded to the size. */
   paint(frame: Frame): void;
-  /** True while so much output is queued that painting now would only add to it. */
-  busy(): boolean;
-  /** True after a frame of many bytes: fewer of them are better. Absent: never. */
-  heavy?(): boolean;
+  load(): Load;
   setTheme(theme: Theme): void;
-  /** Title of the window; sanitised here. */
+  /** Sets the window title; sanitised here. */
   setTitle(text: string): void;
-  /** Puts a text into the clipboard by OSC 52, and always into a file. */
+  /** Copies a text to the clipboard by OSC 52, and always to a file. */
   copy(text: string): Copied;
-  /** Tells the person on their desktop and, where wanted, by the bell; sanitised here. */
+  /** Notifies the user by the desktop and the bell; sanitised here. */
   notify(notice: Notice): void;
-  /** Mouse events to Mimir, or selecting by the terminal itself. */
+  /** Sends mouse events to Mimir, or leaves the mouse to the terminal's selection. */
   setMouse(on: boolean): void;
   onInput(listener: (input: Input) => void): void;
   onResize(listener: () => void): void;
-  /** Forces the next paint to send every cell (Ctrl-L). */
+  /** Makes the next paint send every cell (Ctrl-L). */
   redraw(): void;
-  /** Gives the terminal back, stops the process as Ctrl-Z does, takes it again on `fg`. */
+  /** Releases the terminal, stops the process as Ctrl-Z does, and takes the terminal again on `fg`. */
   suspend(): void;
-  /** Gives the terminal back for $VISUAL or $EDITOR and takes it again afterwards. The edited text, or why there is none. */
+  /** Releases the terminal for $VISUAL or $EDITOR and takes it again. Returns the edited text, or why there is none. */
   edit(text: string): Promise<Result<string, string>>;
-  /** Gives the terminal back. Idempotent, synchronous; also done on exit, crash and signals. */
+  /** Releases the terminal. Idempotent and synchronous; also called on exit, crash and signals. */
   close(): void;
 }

@@ -1,25 +1,35 @@
 /**
- * A field to type in, as state and steps: single or several lines, by graphemes, with undo. It decides what a key does to
- * the text; what Enter or Esc lead to is the screen's (it gets null back), and drawing is editor-view.ts.
+ * A text field as an immutable state: one or several lines, edited by graphemes, with undo and folded pastes. Keys that
+ * it does not use, such as Enter or Esc, return null to the caller.
  */
-import { toTerminal } from '../../../app/views/text/sanitise.ts';
-import { graphemes, widthOf } from '../../../app/views/text/width.ts';
+import {
+  clusterWidth,
+  columns,
+  type Cursor,
+  fit,
+  graphemes,
+  type Line,
+  PLAIN,
+  type Style,
+  toTerminal,
+  widthOf,
+} from '../../../app/views/index.ts';
 import type { Input } from '../terminal/terminal.ts';
 
 export interface Editor {
   readonly lines: readonly string[];
-  /** Where the cursor stands; `column` counts UTF-16 units of the line and is always between two graphemes. */
+  /** The cursor; `column` counts UTF-16 units and lies between two graphemes. */
   readonly row: number;
   readonly column: number;
   readonly multiline: boolean;
-  /** Column (of the terminal) that up and down aim at; null after any other key. */
+  /** The terminal column that up and down aim at; null after any other key. */
   readonly goal: number | null;
-  /** What the last cut took, for `ctrl-y`. */
+  /** The last cut text, for `ctrl-y`. */
   readonly cut: string;
   readonly undo: readonly Snapshot[];
-  /** Letters typed in a row are one step of undo. */
+  /** True while typed letters join one step of undo. */
   readonly typing: boolean;
-  /** Long texts that were pasted: each stands in the lines as its sign, moved over and removed as one letter. */
+  /** Long pastes: each is a placeholder in the lines, which the cursor treats as one letter. */
   readonly folds: readonly Fold[];
 }
 
@@ -29,7 +39,7 @@ interface Snapshot {
   readonly column: number;
 }
 
-/** A field with a text in it, the cursor at its end. */
+/** A field with a text and the cursor at its end. */
 export function openEditor(text = '', multiline = false): Editor {
   const clean = toTerminal(text);
   const lines = multiline ? clean.split('\n') : [clean.replaceAll('\n', ' ')];
@@ -47,35 +57,35 @@ export function openEditor(text = '', multiline = false): Editor {
   };
 }
 
-/** The whole text: pasted ones are in it, not their signs. */
-export const editorText = ({ lines, folds }: Editor): string => unfolded(lines.join('\n'), folds);
+/** The whole text, with pastes in place of their placeholders. */
+export const editorText = ({ lines, folds }: Editor): string => expandFolds(lines.join('\n'), folds);
 
 export const isEmpty = (editor: Editor): boolean => editorText(editor) === '';
 
 /**
- * The field after an input; null when the input isn't the field's, such as Enter (a line break is `alt-enter`,
- * `shift-enter` or `ctrl-j`), Esc, Tab, or Up in the first line: the caller takes those for send, cancel, history.
+ * The field after an input; null if the input is not the field's, such as Enter (line breaks are `alt-enter`,
+ * `shift-enter` or `ctrl-j`), Esc, Tab, or Up in the first line.
  */
 export function edit(editor: Editor, input: Input): Editor | null {
-  if (input.is === 'paste') return pasted(editor, toTerminal(input.text));
-  if (input.is === 'edited') return replaced(editor, toTerminal(input.text));
+  if (input.is === 'paste') return insertPaste(editor, toTerminal(input.text));
+  if (input.is === 'edited') return replaceAllText(editor, toTerminal(input.text));
   if (input.is !== 'key') return null;
-  const step = KEYS[input.key];
+  const step = KEYS.get(input.key);
   if (step !== undefined) return step(editor);
   return isLetter(input.key) ? insert(editor, toTerminal(input.key), true) : null;
 }
 
-/** The field with `text` at the cursor, as one step of undo. */
+/** Inserts `text` at the cursor as one step of undo. */
 function insert(editor: Editor, text: string, typed = false): Editor {
   if (text === '') return editor;
   const pieces = (editor.multiline ? text : text.replaceAll('\n', ' ')).split('\n');
-  const [before, after] = halves(editor);
+  const [before, after] = splitAtCursor(editor);
   const last = pieces.length - 1;
   const lines = pieces.map((piece, index) => (index === 0 ? before : '') + piece + (index === last ? after : ''));
   const column = (last === 0 ? before.length : 0) + (pieces[last]?.length ?? 0);
-  // A blank ends a step, so that undo takes back a word at a time.
+  // A blank ends a step, so that undo removes whole words.
   const grows = typed && editor.typing && text !== ' ';
-  return settled({
+  return alignCursor({
     ...editor,
     lines: editor.lines.toSpliced(editor.row, 1, ...lines),
     row: editor.row + last,
@@ -86,20 +96,20 @@ function insert(editor: Editor, text: string, typed = false): Editor {
   });
 }
 
-function pasted(editor: Editor, text: string): Editor {
+function insertPaste(editor: Editor, text: string): Editor {
   const fold = editor.multiline ? foldOf(text, editor) : null;
   return fold === null ? insert(editor, text) : insert({ ...editor, folds: [...editor.folds, fold] }, fold.sign);
 }
 
-/** What came back from the person's own editor, in the place of all; editors end a file with a line break of their own. */
-function replaced(editor: Editor, text: string): Editor {
+/** Replaces the text by that of the user's editor, without the final line break that editors add. */
+function replaceAllText(editor: Editor, text: string): Editor {
   const all = openEditor(text.replace(/\n$/, ''), editor.multiline);
   return { ...all, cut: editor.cut, folds: editor.folds, undo: remember(editor) };
 }
 
 type Step = (editor: Editor) => Editor | null;
 
-const MOST_UNDO = 100;
+const MAX_UNDO = 100;
 const isLetter = (key: string): boolean => !/^(?:ctrl|alt|shift)-./.test(key) && graphemes(key).length === 1;
 const newline: Step = (editor) => (editor.multiline ? insert(editor, '\n') : null);
 const undo: Step = (editor) => {
@@ -108,84 +118,62 @@ const undo: Step = (editor) => {
   const { lines, row, column } = last;
   return { ...editor, lines, row, column, goal: null, typing: false, undo: editor.undo.slice(0, -1) };
 };
-const yank: Step = (editor) => insert(editor, editor.cut);
-const left: Step = (editor) => at(editor, stepLeft(editor));
-const right: Step = (editor) => at(editor, stepRight(editor));
-const home: Step = (editor) => at(editor, [editor.row, 0]);
-const end: Step = (editor) => at(editor, [editor.row, lineOf(editor).length]);
-const first: Step = (editor) => at(editor, [0, 0]);
-const last: Step = (editor) => at(editor, [editor.lines.length - 1, editor.lines.at(-1)?.length ?? 0]);
-const wordLeft: Step = (editor) => at(editor, toWordStart(editor));
-const wordRight: Step = (editor) => at(editor, toWordEnd(editor));
-const backspace: Step = (editor) => remove(editor, stepLeft(editor), false);
 const forward: Step = (editor) => remove(editor, stepRight(editor), false);
-const cutWord: Step = (editor) => remove(editor, toBlank(editor), true);
-const cutWordLeft: Step = (editor) => remove(editor, toWordStart(editor), true);
-const cutWordRight: Step = (editor) => remove(editor, toWordEnd(editor), true);
 const cutToStart: Step = (editor) => remove(editor, editor.column > 0 ? [editor.row, 0] : stepLeft(editor), true);
 const cutToEnd: Step = (editor) => {
   const length = lineOf(editor).length;
   return remove(editor, editor.column < length ? [editor.row, length] : stepRight(editor), true);
 };
 
-const KEYS: Readonly<Record<string, Step>> = {
-  left,
-  right,
-  home,
-  end,
-  backspace,
-  up: (editor) => vertical(editor, -1),
-  down: (editor) => vertical(editor, 1),
-  delete: forward,
-  'ctrl-b': left,
-  'ctrl-f': right,
-  'ctrl-a': home,
-  'ctrl-e': end,
-  'ctrl-h': backspace,
-  'ctrl-d': (editor) => (isEmpty(editor) ? null : forward(editor)),
-  'ctrl-left': wordLeft,
-  'ctrl-right': wordRight,
-  'alt-left': wordLeft,
-  'alt-right': wordRight,
-  'alt-b': wordLeft,
-  'alt-f': wordRight,
-  'ctrl-home': first,
-  'ctrl-end': last,
-  'ctrl-w': cutWord,
-  'alt-backspace': cutWordLeft,
-  'ctrl-backspace': cutWordLeft,
-  'alt-d': cutWordRight,
-  'ctrl-delete': cutWordRight,
-  'ctrl-u': cutToStart,
-  'ctrl-k': cutToEnd,
-  'ctrl-y': yank,
-  'ctrl-_': undo,
-  'alt-enter': newline,
-  'shift-enter': newline,
-  'ctrl-j': newline,
-};
+/** The edits by key. */
+const STEPS: readonly (readonly [keys: string, step: Step])[] = [
+  ['left ctrl-b', (editor) => at(editor, stepLeft(editor))],
+  ['right ctrl-f', (editor) => at(editor, stepRight(editor))],
+  ['up', (editor) => vertical(editor, -1)],
+  ['down', (editor) => vertical(editor, 1)],
+  ['home ctrl-a', (editor) => at(editor, [editor.row, 0])],
+  ['end ctrl-e', (editor) => at(editor, [editor.row, lineOf(editor).length])],
+  ['ctrl-home', (editor) => at(editor, [0, 0])],
+  ['ctrl-end', (editor) => at(editor, [editor.lines.length - 1, editor.lines.at(-1)?.length ?? 0])],
+  ['ctrl-left alt-left alt-b', (editor) => at(editor, toWordStart(editor))],
+  ['ctrl-right alt-right alt-f', (editor) => at(editor, toWordEnd(editor))],
+  ['backspace ctrl-h', (editor) => remove(editor, stepLeft(editor), false)],
+  ['delete', forward],
+  ['ctrl-d', (editor) => (isEmpty(editor) ? null : forward(editor))],
+  ['ctrl-w', (editor) => remove(editor, toBlank(editor), true)],
+  ['alt-backspace ctrl-backspace', (editor) => remove(editor, toWordStart(editor), true)],
+  ['alt-d ctrl-delete', (editor) => remove(editor, toWordEnd(editor), true)],
+  ['ctrl-u', cutToStart],
+  ['ctrl-k', cutToEnd],
+  ['ctrl-y', (editor) => insert(editor, editor.cut)],
+  ['ctrl-_', undo],
+  ['alt-enter shift-enter ctrl-j', newline],
+];
+const KEYS: ReadonlyMap<string, Step> = new Map(
+  STEPS.flatMap(([keys, step]) => keys.split(' ').map((key) => [key, step] as const)),
+);
 
 type Place = readonly [row: number, column: number];
 
 const lineOf = (editor: Editor): string => editor.lines[editor.row] ?? '';
-const halves = (editor: Editor): readonly [string, string] => [
+const splitAtCursor = (editor: Editor): readonly [string, string] => [
   lineOf(editor).slice(0, editor.column),
   lineOf(editor).slice(editor.column),
 ];
-/** Never inside of what is one character, whatever the text around it became. */
-const settled = (editor: Editor): Editor => ({
+/** Moves the cursor out of a grapheme or a placeholder. */
+const alignCursor = (editor: Editor): Editor => ({
   ...editor,
-  column: outside(editor.folds, lineOf(editor), boundary(lineOf(editor), editor.column)),
+  column: outsideFold(editor.folds, lineOf(editor), boundary(lineOf(editor), editor.column)),
 });
 const at = (editor: Editor, [row, column]: Place): Editor =>
-  settled({ ...editor, row, column, goal: null, typing: false });
+  alignCursor({ ...editor, row, column, goal: null, typing: false });
 const remember = ({ undo, lines, row, column }: Editor): readonly Snapshot[] =>
-  [...undo, { lines, row, column }].slice(-MOST_UNDO);
+  [...undo, { lines, row, column }].slice(-MAX_UNDO);
 
-/** Takes away what is between the cursor and a place. */
+/** Removes the text between the cursor and a place. */
 function remove(editor: Editor, to: Place, keep: boolean): Editor {
   const here: Place = [editor.row, editor.column];
-  const place: Place = [to[0], outside(editor.folds, editor.lines[to[0]] ?? '', to[1])];
+  const place: Place = [to[0], outsideFold(editor.folds, editor.lines[to[0]] ?? '', to[1])];
   const back = place[0] < here[0] || (place[0] === here[0] && place[1] < here[1]);
   const [from, until] = back ? [place, here] : [here, place];
   if (from[0] === until[0] && from[1] === until[1]) return at(editor, here);
@@ -204,48 +192,48 @@ function between(lines: readonly string[], [row, column]: Place, [lastRow, lastC
 
 function stepLeft(editor: Editor): Place {
   if (editor.column > 0) {
-    const [before] = halves(editor);
+    const [before] = splitAtCursor(editor);
     return [editor.row, editor.column - letterBefore(editor.folds, before).length];
   }
   return editor.row > 0 ? [editor.row - 1, editor.lines[editor.row - 1]?.length ?? 0] : [0, 0];
 }
 
 function stepRight(editor: Editor): Place {
-  const [, after] = halves(editor);
+  const [, after] = splitAtCursor(editor);
   if (after !== '') return [editor.row, editor.column + letterBehind(editor.folds, after).length];
   return editor.row < editor.lines.length - 1 ? [editor.row + 1, 0] : [editor.row, editor.column];
 }
 
 function toWordStart(editor: Editor): Place {
-  const [before] = halves(editor);
+  const [before] = splitAtCursor(editor);
   const word = /[\p{L}\p{N}\p{M}_]+[^\p{L}\p{N}\p{M}_]*$/u.exec(before);
   if (word !== null) return [editor.row, word.index];
   return editor.column > 0 ? [editor.row, 0] : stepLeft(editor);
 }
 
 function toWordEnd(editor: Editor): Place {
-  const [, after] = halves(editor);
+  const [, after] = splitAtCursor(editor);
   const word = /^[^\p{L}\p{N}\p{M}_]*[\p{L}\p{N}\p{M}_]+/u.exec(after)?.[0].length;
   if (word !== undefined) return [editor.row, editor.column + word];
   return after === '' ? stepRight(editor) : [editor.row, lineOf(editor).length];
 }
 
-/** As `ctrl-w` in a shell: back to the blank before the word, whatever the word is made of. */
+/** The start of the word before the cursor, as `ctrl-w` in a shell: words are separated by blanks. */
 function toBlank(editor: Editor): Place {
-  const [before] = halves(editor);
+  const [before] = splitAtCursor(editor);
   return before === '' ? stepLeft(editor) : [editor.row, before.replace(/\S+\s*$|\s+$/u, '').length];
 }
 
-/** Null at the first and last line: history, or the list around the field, take over. */
+/** Moves the cursor up or down; null at the first and last line, where history or a list takes over. */
 function vertical(editor: Editor, by: 1 | -1): Editor | null {
   const line = editor.lines[editor.row + by];
   if (line === undefined) return null;
-  const goal = editor.goal ?? widthOf(halves(editor)[0]);
-  const column = outside(editor.folds, line, unitsAt(line, goal));
+  const goal = editor.goal ?? widthOf(splitAtCursor(editor)[0]);
+  const column = outsideFold(editor.folds, line, unitsAt(line, goal));
   return { ...editor, row: editor.row + by, column, goal, typing: false };
 }
 
-/** The place in a line that is nearest to a column of the terminal without being behind it. */
+/** The last position in a line that is not after a terminal column. */
 function unitsAt(line: string, column: number): number {
   let units = 0;
   let width = 0;
@@ -257,7 +245,7 @@ function unitsAt(line: string, column: number): number {
   return units;
 }
 
-/** The last place between two graphemes that is not behind `units`. */
+/** The last grapheme boundary that is not after `units`. */
 function boundary(line: string, units: number): number {
   let place = 0;
   for (const cluster of graphemes(line)) {
@@ -267,27 +255,21 @@ function boundary(line: string, units: number): number {
   return place;
 }
 
-// Long pastes in a field: each stands there as a short sign (`[pasted 42 lines]`), which the cursor jumps over and which is
-// removed as one letter, while the field's text holds all of it.
-
-/** A pasted text, and what stands in its place. */
+/** A long paste with its placeholder (`[pasted 42 lines]`). */
 interface Fold {
   readonly sign: string;
   readonly text: string;
 }
 
 /** Longer pastes are folded. */
-const MOST_LINES = 10;
-const MOST_LETTERS = 2000;
+const FOLD_LINES = 10;
+const FOLD_LENGTH = 2000;
 
-/** How a pasted text is folded, by a sign that is nowhere else in the field; null for one that is short enough to stand there. */
-function foldOf(
-  text: string,
-  { lines, folds }: { readonly lines: readonly string[]; readonly folds: readonly Fold[] },
-): Fold | null {
+/** Folds a long paste under a unique placeholder; null for a short one. */
+function foldOf(text: string, { lines, folds }: Pick<Editor, 'lines' | 'folds'>): Fold | null {
   const count = text.split('\n').length;
-  if (count <= MOST_LINES && text.length <= MOST_LETTERS) return null;
-  const what = count > MOST_LINES ? `${count} lines` : `${text.length} letters`;
+  if (count <= FOLD_LINES && text.length <= FOLD_LENGTH) return null;
+  const what = count > FOLD_LINES ? `${count} lines` : `${text.length} letters`;
   const isTaken = (sign: string): boolean =>
     folds.some((fold) => fold.sign === sign) || lines.some((line) => line.includes(sign));
   let sign = `[pasted ${what}]`;
@@ -295,26 +277,123 @@ function foldOf(
   return { sign, text };
 }
 
-/** The text with what was pasted in the place of its signs. */
-function unfolded(shown: string, folds: readonly Fold[]): string {
+/** Replaces the placeholders by the pasted texts. */
+function expandFolds(shown: string, folds: readonly Fold[]): string {
   if (folds.length === 0) return shown;
   const texts = new Map(folds.map(({ sign, text }) => [sign, text]));
   return shown.replaceAll(/\[pasted [^\]\n]+\]/g, (sign) => texts.get(sign) ?? sign);
 }
 
-/** The sign right before the cursor as one letter; else the letter itself, empty at the start. */
+/** The placeholder before the cursor as one letter, otherwise the letter; empty at the start. */
 const letterBefore = (folds: readonly Fold[], before: string): string =>
   folds.find(({ sign }) => before.endsWith(sign))?.sign ?? graphemes(before).at(-1) ?? '';
 
-/** The same behind the cursor. */
+/** As `letterBefore`, after the cursor. */
 const letterBehind = (folds: readonly Fold[], after: string): string =>
   folds.find(({ sign }) => after.startsWith(sign))?.sign ?? graphemes(after)[0] ?? '';
 
-/** A place in a line that is not within a sign: it would be torn. */
-function outside(folds: readonly Fold[], line: string, column: number): number {
+/** Moves a position out of a placeholder. */
+function outsideFold(folds: readonly Fold[], line: string, column: number): number {
   for (const { sign } of folds) {
     const start = line.lastIndexOf(sign, column);
     if (start !== -1 && column > start && column < start + sign.length) return start;
   }
   return column;
+}
+
+interface EditorView {
+  readonly width: number;
+  readonly height: number;
+  readonly style?: Style;
+  /** Shown faint while the field is empty. */
+  readonly placeholder?: string;
+  /** Without focus the text is shown from its start. */
+  readonly focused?: boolean;
+}
+
+/**
+ * Draws a field in exactly `height` lines of `width` columns, wrapped (multiline) or scrolled sideways around the
+ * cursor; returns the cursor's position.
+ */
+export function viewEditor(
+  editor: Editor,
+  { width, height, style = PLAIN, placeholder = '', focused = true }: EditorView,
+): { readonly lines: readonly Line[]; readonly cursor: Cursor } {
+  if (width < 1 || height < 1) return { lines: [], cursor: { x: 0, y: 0 } };
+  const empty = isEmpty(editor) && placeholder !== '';
+  const { rows, cursor } = editor.multiline ? wrapEditor(editor, width) : single(editor, width, focused);
+  const top = focused ? Math.max(0, Math.min(cursor.y - height + 1, rows.length - height)) : 0;
+  // Scrolls only when the cursor would leave at the bottom.
+  const shown = rows.slice(top, top + height);
+  const lines = Array.from({ length: height }, (_, y): Line => {
+    if (empty && y === 0) return fit([[placeholder, { ...style, fg: 'faint' }]], width, style);
+    return fit([[shown[y] ?? '', style]], width, style);
+  });
+  return { lines, cursor: { x: Math.min(cursor.x, width - 1), y: Math.max(0, Math.min(cursor.y - top, height - 1)) } };
+}
+
+/** The rows that a field needs at a width. */
+export const editorHeight = (editor: Editor, width: number): number =>
+  editor.multiline && width > 0 ? wrapEditor(editor, width).rows.length : 1;
+
+interface Rows {
+  readonly rows: readonly string[];
+  readonly cursor: Cursor;
+}
+
+/** One line: the part around the cursor with some text before it. */
+function single(editor: Editor, width: number, focused: boolean): Rows {
+  const line = editor.lines[0] ?? '';
+  const x = widthOf(line.slice(0, editor.column));
+  // The cursor may be after the last letter.
+  const from =
+    focused && widthOf(line) >= width ? Math.max(0, Math.min(x - (width >> 1), widthOf(line) + 1 - width)) : 0;
+  const part = columns([[line, PLAIN]], from, from + width);
+  return { rows: [part.map(([text]) => text).join('')], cursor: { x: x - from, y: 0 } };
+}
+
+function wrapEditor(editor: Editor, width: number): Rows {
+  const rows: string[] = [];
+  let cursor: Cursor = { x: 0, y: 0 };
+  for (const [row, line] of editor.lines.entries()) {
+    const top = rows.length;
+    const parts = softRows(line, width);
+    rows.push(...parts.map(({ text }) => text));
+    if (row !== editor.row) continue;
+    const y = Math.max(
+      0,
+      parts.findLastIndex(({ start }) => start <= editor.column),
+    );
+    const x = widthOf(line.slice(parts[y]?.start ?? 0, editor.column));
+    cursor = { x, y: top + y };
+    // After the last letter of a full row, the cursor is at the start of the next.
+    if (x >= width) {
+      if (y === parts.length - 1) rows.push('');
+      cursor = { x: 0, y: top + y + 1 };
+    }
+  }
+  return { rows, cursor };
+}
+
+/** Breaks a line after blanks, keeping every letter, so that the cursor can be at each. */
+function softRows(line: string, width: number): readonly { readonly text: string; readonly start: number }[] {
+  const rows: { text: string; start: number }[] = [];
+  let start = 0;
+  let used = 0;
+  let units = 0;
+  let blank = 0;
+  for (const cluster of graphemes(line)) {
+    const size = clusterWidth(cluster);
+    if (used + size > width) {
+      const end = blank > start ? blank : units;
+      rows.push({ text: line.slice(start, end), start });
+      start = end;
+      used = widthOf(line.slice(end, units));
+    }
+    units += cluster.length;
+    used += size;
+    if (cluster === ' ') blank = units;
+  }
+  rows.push({ text: line.slice(start), start });
+  return rows;
 }

@@ -1,53 +1,13 @@
-/** The signs on the screen, in Unicode and in ASCII. Never a sequence of several code points; never wider than a column. */
-import type { AgentStatus } from '../../../domain/agents/agent.ts';
+/** The signs of the screen in Unicode and in ASCII. Each is a single code point of one column. */
 
-export interface Glyphs {
-  readonly status: Readonly<Record<AgentStatus, string>>;
-  /** In the place of `status.waiting` where a provider is waited for, not a person. */
-  readonly held: string;
-  readonly todo: Readonly<Record<'pending' | 'active' | 'completed', string>>;
-  readonly ellipsis: string;
-  readonly prompt: string;
-  readonly activity: string;
-  readonly tool: string;
-  readonly child: string;
-  readonly selected: string;
-  readonly needs: string;
-  readonly unlocks: string;
-  readonly node: string;
-  readonly edited: string;
-  /** What can't be changed here: put there by the rules. */
-  readonly lock: string;
-  /** Commands run in the sandbox. */
-  readonly boxed: string;
-  readonly arrow: string;
-  /** In front of a row that goes on from the one above: behind a blank, and in the middle of a word. */
-  readonly goesOn: Readonly<Record<'blank' | 'word', string>>;
-  readonly dot: string;
-  /** Cells of a gauge: what is spent, what is reserved, what is left. */
-  readonly gauge: readonly [spent: string, reserved: string, free: string];
-  /** Schedule: critical, other, nothing. */
-  readonly bar: readonly [critical: string, other: string, none: string];
-  readonly scroll: string;
-  /** In front of an entry of a list. */
-  readonly bullet: string;
-  /** What the modifier is called that terminals send as Alt. */
-  readonly alt: 'Alt' | 'Opt';
-  /** Names of keys that have a sign. */
-  readonly key: Readonly<Record<'enter' | 'up' | 'down' | 'left' | 'right', string>>;
-  /** Sparkline, lowest first. */
-  readonly spark: readonly string[];
-  /** A bar of one row: full, half, rest. */
-  readonly meter: readonly [full: string, half: string, rest: string];
-  /** tl, tr, bl, br, horizontal, vertical. */
-  readonly light: readonly [string, string, string, string, string, string];
-  readonly heavy: readonly [string, string, string, string, string, string];
-  readonly round: readonly [string, string, string, string, string, string];
-  /** Lanes: vertical, horizontal, crossing, tee right, tee left, tee up, corner up-left. */
-  readonly lane: readonly [string, string, string, string, string, string, string];
-}
+type Three = readonly [string, string, string];
+type Lanes = readonly [string, string, string, string, string, string, string];
+type Border = readonly [string, string, string, string, string, string];
+const three = (...signs: Three): Three => signs;
+const lanes = (...signs: Lanes): Lanes => signs;
+const border = (...signs: Border): Border => signs;
 
-export const UNICODE: Glyphs = {
+export const UNICODE = {
   status: {
     pending: '○',
     initializing: '◐',
@@ -57,6 +17,7 @@ export const UNICODE: Glyphs = {
     failed: '✗',
     interrupted: '⏸',
   },
+  /** Replaces `status.waiting` if the agent waits for a provider, not for a person. */
   held: '◔',
   todo: { pending: '○', active: '▸', completed: '✓' },
   ellipsis: '…',
@@ -69,24 +30,35 @@ export const UNICODE: Glyphs = {
   unlocks: '▸',
   node: '◆',
   edited: '✎',
+  /** Required by policy; cannot be changed. */
   lock: '▣',
-  boxed: '▢',
   arrow: '→',
-  goesOn: { blank: '↪', word: '+' },
+  /** Before a continuation row: after a blank, and inside a word. */
+  continuation: { blank: '↪', word: '+' },
   dot: '·',
-  gauge: ['▰', '▱', '·'],
-  bar: ['▆', '▬', '·'],
+  /** Cells of a gauge: spent, reserved, left. */
+  gauge: three('▰', '▱', '·'),
+  /** Cells of the schedule: critical, other, nothing. */
+  bar: three('▆', '▬', '·'),
   scroll: '▐',
   bullet: '•',
+  /** The name of the modifier that terminals send as Alt. */
   alt: 'Alt',
+  /** Labels of keys that have a sign. */
   key: { enter: '⏎', up: '↑', down: '↓', left: '←', right: '→' },
+  /** Sparkline, lowest first. */
   spark: ['▁', '▂', '▃', '▄', '▅', '▆'],
-  meter: ['━', '╸', '─'],
-  light: ['┌', '┐', '└', '┘', '─', '│'],
-  heavy: ['┏', '┓', '┗', '┛', '━', '┃'],
-  round: ['╭', '╮', '╰', '╯', '─', '│'],
-  lane: ['│', '─', '┼', '├', '┤', '┴', '╯'],
+  /** A bar of one row: full, half, rest. */
+  meter: three('━', '╸', '─'),
+  /** Top left, top right, bottom left, bottom right, horizontal, vertical. */
+  light: border('┌', '┐', '└', '┘', '─', '│'),
+  heavy: border('┏', '┓', '┗', '┛', '━', '┃'),
+  round: border('╭', '╮', '╰', '╯', '─', '│'),
+  /** Lanes: vertical, horizontal, crossing, tee right, tee left, tee up, corner up-left. */
+  lane: lanes('│', '─', '┼', '├', '┤', '┴', '╯'),
 };
+
+export type Glyphs = Readonly<typeof UNICODE>;
 
 export const ASCII: Glyphs = {
   status: {
@@ -111,9 +83,8 @@ export const ASCII: Glyphs = {
   node: 'o',
   edited: '*',
   lock: '#',
-  boxed: '[]',
   arrow: '>',
-  goesOn: { blank: '\\', word: '+' },
+  continuation: { blank: '\\', word: '+' },
   dot: '-',
   gauge: ['#', '=', '.'],
   bar: ['#', '=', '.'],
@@ -129,7 +100,7 @@ export const ASCII: Glyphs = {
   lane: ['|', '-', '+', '+', '+', '+', "'"],
 };
 
-/** The signs for this terminal and keyboard: a Mac has an Option key. */
+/** The signs for a terminal and keyboard; a Mac has an Option key. */
 export const glyphsFor = ({ ascii, platform }: { readonly ascii: boolean; readonly platform: string }): Glyphs => ({
   ...(ascii ? ASCII : UNICODE),
   alt: platform === 'darwin' ? 'Opt' : 'Alt',

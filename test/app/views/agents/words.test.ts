@@ -1,7 +1,7 @@
 /** What screens say of a command that has made a child (protocol: text): the child, as of a call of Task, and nothing of the command. */
 import { describe, expect, it } from 'vitest';
 import { foldAll } from '../../../../src/events/fold.ts';
-import { underWay } from '../../../../src/app/views/agents/in-flight.ts';
+import { operationsInFlight } from '../../../../src/app/views/agent-counts.ts';
 import { childOf } from '../../../../src/events/queries.ts';
 import { AGENT } from '../../../support/run.ts';
 import { ends, runs, saying, spawns, wordRun } from '../../../support/words.ts';
@@ -24,7 +24,7 @@ describe('a command that waits for its child', () => {
       if (parent === undefined || open?.is !== 'tool') continue;
       const child = childOf(open.call, parent, state);
       if (child !== undefined)
-        seen.push([child.name, ...underWay(state).flatMap(({ who, what }) => (who === 'Ada' ? [] : [what]))]);
+        seen.push([child.name, ...operationsInFlight(state).flatMap(({ who, what }) => (who === 'Ada' ? [] : [what]))]);
     }
     expect(seen.length).toBeGreaterThan(5);
     expect(new Set(seen.map((one) => one.join()))).toEqual(new Set(['Ada']));

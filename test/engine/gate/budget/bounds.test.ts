@@ -1,7 +1,7 @@
 /** What may go in with a request at most, where one agent has several conversations, and where the provider's count is no bill. */
 import { describe, expect, it } from 'vitest';
 import { CallId, RoleName } from '../../../../src/domain/ids.ts';
-import { inputBound, openPrefixBook } from '../../../../src/engine/gate/budget/tokens.ts';
+import { inputBound, openPrefixBook } from '../../../../src/engine/gate/budget/budgets.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { ended } from '../../../support/faulty.ts';
 import { eventsOf } from '../../../support/run-looks.ts';

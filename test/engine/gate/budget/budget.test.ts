@@ -1,17 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Budget, Usage } from '../../../../src/domain/budget.ts';
-import { tokensOf } from '../../../../src/domain/budget.ts';
-import type { AgentId } from '../../../../src/domain/ids.ts';
-import { CallId, parentOf, RoleName, SessionId, toMicro } from '../../../../src/domain/ids.ts';
+import { type Budget, tokensOf, type Usage } from '../../../../src/domain/budget.ts';
+import { type AgentId, CallId, parentOf, RoleName, SessionId, toMicro } from '../../../../src/domain/ids.ts';
 import { reserve, settle } from '../../../../src/engine/gate/budget/reserve.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { foldAll } from '../../../../src/events/fold.ts';
 import { committed } from '../../../../src/events/queries.ts';
 import { scriptedModel } from '../../../../src/models/script-file.ts';
 import { memoryLog } from '../../../support/log.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../../../support/run.ts';
-import type { Setting, TestRun } from '../../../support/run.ts';
+import { AGENT, calling, planOf, RULES, says, type Setting, type TestRun, testRun } from '../../../support/run.ts';
 import { fakeWorld } from '../../../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');

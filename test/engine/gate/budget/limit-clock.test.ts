@@ -6,8 +6,7 @@ import { reserve } from '../../../../src/engine/gate/budget/reserve.ts';
 import { timeExhausted, timeLeft } from '../../../../src/engine/gate/budget/limits.ts';
 import { fold } from '../../../../src/events/fold.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
-import { EMPTY } from '../../../../src/events/state.ts';
-import type { RunState } from '../../../../src/events/state.ts';
+import { EMPTY, type RunState } from '../../../../src/events/state.ts';
 import { scriptedModel } from '../../../../src/models/script-file.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -86,7 +85,7 @@ describe('a promise', () => {
         model: { ...model, price: { input: rate, output: rate }, outputLimit: 20_000 },
         inputBound: 1000,
         now: START,
-        kept: new Map([[ROOT, { tokens: 0, cost: kept }]]),
+        reserves: new Map([[ROOT, { tokens: 0, cost: kept }]]),
         closing: { cached: 0 },
       });
       return promise.ok && promise.maxOutput;

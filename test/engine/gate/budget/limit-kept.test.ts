@@ -1,18 +1,17 @@
 /** What the run keeps back for forced agents is there for nobody else: not for those it judges, not for the report. */
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId, ROOT, RoleName, SessionId } from '../../../../src/domain/ids.ts';
-import type { ForcedNode } from '../../../../src/domain/agents/mandatory-review.ts';
+import type { MandatoryReview } from '../../../../src/domain/agents/agent.ts';
 import { reserve } from '../../../../src/engine/gate/budget/reserve.ts';
 import { timeLeft } from '../../../../src/engine/gate/budget/limits.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { fold } from '../../../../src/events/fold.ts';
-import { EMPTY } from '../../../../src/events/state.ts';
-import type { RunState } from '../../../../src/events/state.ts';
+import { EMPTY, type RunState } from '../../../../src/events/state.ts';
 import { scriptedModel } from '../../../../src/models/script-file.ts';
 
 const model = scriptedModel('scripted/m', { price: { input: 1, output: 5 } });
 const choice = { asked: 'm', used: ModelId.parse('scripted/m'), because: null };
-const node: ForcedNode = {
+const node: MandatoryReview = {
   role: RoleName.parse('auditor'),
   model: choice,
   triggers: ['always'],

@@ -1,6 +1,6 @@
 /** Rules that change while a run goes on: each call of a model is judged anew, and what waits for a restart is told. */
 import { describe, expect, it } from 'vitest';
-import { decisionIn } from '../../../../src/cli/policy/audit-decision.ts';
+import { decisionIn } from '../../../../src/cli/commands/audit.ts';
 import type { MimirEvent } from '../../../../src/events/event.ts';
 import { ROOT } from '../../../../src/domain/ids.ts';
 import type { Rules } from '../../../../src/policy/rules.ts';
@@ -25,7 +25,7 @@ describe('a call of a model', () => {
       let now = RULES;
       const run = await ended({
         rules: RULES,
-        law: { now: () => ({ ok: true, value: now }) },
+        policyWatcher: { now: () => ({ ok: true, value: now }) },
         script: ({ agent, purpose }) => {
           if (agent !== S1 || purpose.is !== 'work') return undefined;
           now = without;
@@ -44,7 +44,7 @@ describe('a call of a model', () => {
     let now: Rules = { ...RULES, ...files };
     const run = await ended({
       rules: RULES,
-      law: { now: () => ({ ok: true, value: now }) },
+      policyWatcher: { now: () => ({ ok: true, value: now }) },
       script: ({ agent, purpose }) => {
         if (agent !== S1 || purpose.is !== 'work') return undefined;
         now = { ...without, ...files };
@@ -67,7 +67,7 @@ describe('a call of a model', () => {
     const waiting: string[] = [];
     const run = await ended({
       rules: RULES,
-      law: { now: () => ({ ok: true, value: now }), notes: () => waiting.splice(0) },
+      policyWatcher: { now: () => ({ ok: true, value: now }), notes: () => waiting.splice(0) },
       script: ({ agent, purpose }, n) => {
         if (agent !== S1 || purpose.is !== 'work' || n > 0) return undefined;
         waiting.push('what loosens waits');

@@ -2,19 +2,23 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../../../src/domain/ids.ts';
 import {
+  type Cause,
   chanceOf,
   LONGEST_WAIT,
   timeForMore,
   waitAfter,
   waitReason,
-} from '../../../../src/engine/gate/model/backoff.ts';
-import type { Cause } from '../../../../src/engine/gate/model/backoff.ts';
-import { openLines } from '../../../../src/engine/gate/model/provider-queue.ts';
-import type { Entry, Lines, Pass, Standing } from '../../../../src/engine/gate/model/provider-queue.ts';
-import { isSameModel } from '../../../../src/policy/same-model.ts';
+} from '../../../../src/engine/gate/model/call-scope.ts';
+import {
+  type Entry,
+  type ProviderQueues,
+  openProviderQueues,
+  type Ticket,
+  type QueueStatus,
+} from '../../../../src/engine/gate/provider-queue.ts';
+import { isSameModel } from '../../../../src/policy/models.ts';
 import type { ModelFault } from '../../../../src/ports/model.ts';
-import type { FakeWorld } from '../../../support/world.ts';
-import { fakeWorld } from '../../../support/world.ts';
+import { type FakeWorld, fakeWorld } from '../../../support/world.ts';
 
 /** The visitors of these tests go away after so many. */
 const MOST_TRIES = 5;
@@ -24,37 +28,39 @@ const LIMITED: ModelFault = { is: 'rate limited', message: 'too many' };
 /** Somebody who stands in line; `entry` is null until it has ended. */
 interface Visitor {
   entry: Entry | null;
-  readonly standings: Standing[];
+  readonly standings: QueueStatus[];
   readonly leave: () => void;
 }
 
 function visit(
-  lines: Lines,
+  lines: ProviderQueues,
   more: { readonly provider?: string; readonly tries?: number; readonly patience?: number } = {},
 ): Visitor {
   const { provider = 'one', tries = 0, patience = Infinity } = more;
   const control = new AbortController();
-  const stays = (standing: Standing): boolean => standing.tries < MOST_TRIES && standing.wait <= patience;
+  const mayWait = (standing: QueueStatus): boolean => standing.tries < MOST_TRIES && standing.wait <= patience;
   const visitor: Visitor = { entry: null, standings: [], leave: () => control.abort() };
-  const onWait = (standing: Standing): void => void visitor.standings.push(standing);
-  void lines.enter(provider, { tries, stays, onWait, signal: control.signal }).then((entry) => (visitor.entry = entry));
+  const onWait = (standing: QueueStatus): void => void visitor.standings.push(standing);
+  void lines
+    .enter(provider, { tries, mayWait, onWait, signal: control.signal })
+    .then((entry) => (visitor.entry = entry));
   return visitor;
 }
 
-const passOf = ({ entry }: Visitor): Pass => {
-  if (entry?.is !== 'pass') throw new Error(`no pass: ${entry?.is ?? 'waiting'}`);
-  return entry.pass;
+const passOf = ({ entry }: Visitor): Ticket => {
+  if (entry?.is !== 'ticket') throw new Error(`no pass: ${entry?.is ?? 'waiting'}`);
+  return entry.ticket;
 };
-const inside = (visitors: readonly Visitor[]): number => visitors.filter(({ entry }) => entry?.is === 'pass').length;
+const inside = (visitors: readonly Visitor[]): number => visitors.filter(({ entry }) => entry?.is === 'ticket').length;
 
 async function opened(): Promise<{
   readonly world: FakeWorld;
-  readonly lines: Lines;
+  readonly lines: ProviderQueues;
   readonly settle: () => Promise<void>;
 }> {
   const world = fakeWorld();
   const settle = (): Promise<void> => world.advance(0);
-  return { world, lines: openLines(world), settle };
+  return { world, lines: openProviderQueues(world), settle };
 }
 /** A line whose first call was refused for two seconds. */
 async function cooling(): Promise<Awaited<ReturnType<typeof opened>>> {
@@ -75,8 +81,8 @@ describe('the line in front of a provider', () => {
     passOf(many[0] ?? visit(lines)).refused(LIMITED, 2000);
     const [here, there] = [visit(lines), visit(lines, { provider: 'two' })];
     await settle();
-    expect([here.entry, there.entry?.is]).toEqual([null, 'pass']);
-    expect(here.standings).toEqual([{ fault: LIMITED, wait: 2000, tries: 0, trouble: 0 }]);
+    expect([here.entry, there.entry?.is]).toEqual([null, 'ticket']);
+    expect(here.standings).toEqual([{ fault: LIMITED, wait: 2000, tries: 0, downFor: 0 }]);
     here.leave();
   });
 
@@ -90,7 +96,7 @@ describe('the line in front of a provider', () => {
       await world.advance(1);
       const now = inside(many);
       waves.push(now - through);
-      for (const one of many.slice(through, now)) passOf(one).through();
+      for (const one of many.slice(through, now)) passOf(one).accepted();
       await settle();
       through = now;
       for (const one of many.slice(0, now)) passOf(one).end();
@@ -104,11 +110,11 @@ describe('the line in front of a provider', () => {
     const [a, b, c] = [visit(lines), visit(lines), visit(lines)];
     a.leave();
     await world.advance(2000);
-    expect([a.entry?.is, b.entry?.is, c.entry]).toEqual(['left', 'pass', null]);
+    expect([a.entry?.is, b.entry?.is, c.entry]).toEqual(['left', 'ticket', null]);
     // The one in front ends without a word: the next one goes.
     passOf(b).end();
     await world.advance(0);
-    expect(c.entry?.is).toBe('pass');
+    expect(c.entry?.is).toBe('ticket');
   });
 
   it('waits again when the first is refused, which counts as a try of all that stood there', async () => {
@@ -124,7 +130,7 @@ describe('the line in front of a provider', () => {
         fault: LIMITED,
         wait: 2000,
         tries,
-        trouble: (tries - 1) * 2000,
+        downFor: (tries - 1) * 2000,
       });
     }
     await world.advance(2000);
@@ -155,9 +161,9 @@ describe('the line in front of a provider', () => {
     const [a, b] = [visit(lines), visit(lines)];
     await world.advance(2000);
     await world.advance(4999);
-    expect([a.entry?.is, b.entry]).toEqual(['pass', null]);
+    expect([a.entry?.is, b.entry]).toEqual(['ticket', null]);
     await world.advance(1);
-    expect(b.entry?.is).toBe('pass');
+    expect(b.entry?.is).toBe('ticket');
   });
 
   it('is left at once by who has no time for it, and by all when the key was refused (J07)', async () => {
@@ -185,7 +191,7 @@ describe('the line in front of a provider', () => {
         const ended = new Set<Visitor>();
         let proven = 0;
         for (const what of [...acts, ...Array.from({ length: 60 }, () => 'through' as const)]) {
-          const next = many.find((one) => one.entry?.is === 'pass' && !ended.has(one));
+          const next = many.find((one) => one.entry?.is === 'ticket' && !ended.has(one));
           if (!next) {
             await world.advance(2000);
             continue;
@@ -194,14 +200,14 @@ describe('the line in front of a provider', () => {
           expect(underWay).toBeLessThanOrEqual(proven + 1);
           ended.add(next);
           if (what === 'through') {
-            passOf(next).through();
+            passOf(next).accepted();
             proven += 1;
           }
           if (what === 'refused') {
             passOf(next).refused(LIMITED, 2000);
             proven = 0;
             // What was sent before says nothing of the time after it.
-            for (const other of many.filter(({ entry }) => entry?.is === 'pass')) {
+            for (const other of many.filter(({ entry }) => entry?.is === 'ticket')) {
               passOf(other).end();
               ended.add(other);
             }
@@ -241,14 +247,14 @@ describe('a wait', () => {
   });
 
   it('is followed by no other try once the time of the provider is over', () => {
-    const so = { tries: 9, lost: 1, failing: 59_000, trouble: 0, retryFor: 600_000, mayLeave: false };
+    const so = { tries: 9, lost: 1, failing: 59_000, downFor: 0, retryFor: 600_000, hasFallback: false };
     const left = (is: Cause, more: Partial<typeof so> = {}): number =>
       timeForMore({ is, message: '' }, { ...so, ...more });
     expect([left('overloaded'), left('overloaded', { failing: 600_000 })]).toEqual([541_000, 0]);
-    expect([left('unreachable', { mayLeave: true }), left('rate limited', { mayLeave: true })]).toEqual([
+    expect([left('unreachable', { hasFallback: true }), left('rate limited', { hasFallback: true })]).toEqual([
       1000, 541_000,
     ]);
-    expect(left('overloaded', { mayLeave: true, trouble: 60_000 })).toBe(0);
+    expect(left('overloaded', { hasFallback: true, downFor: 60_000 })).toBe(0);
     expect([left('cut', { lost: 5 }), left('malformed', { lost: 2 }), left('refused')]).toEqual([0, 0, 0]);
   });
 
@@ -269,16 +275,16 @@ describe('a wait', () => {
     const words = { cause: 'rate limited', wait: 12_000, attempt: 2, attempts: 5 } as const;
     const limited = { is: 'provider', why: 'anthropic is rate limited', wait: 12_000, attempt: 2 } as const;
     expect(waitReason('anthropic', words)).toEqual({
-      reason: 'anthropic is rate limited; next try in 12 s (2 of 5)',
+      reason: 'anthropic is rate limited; retrying in 12s (2 of 5)',
       waitingFor: { ...limited, attempts: 5 },
     });
     expect(waitReason('anthropic', { ...words, attempts: null })).toEqual({
-      reason: 'anthropic is rate limited; next try in 12 s (try 2)',
+      reason: 'anthropic is rate limited; retrying in 12s (try 2)',
       waitingFor: limited,
     });
     expect(waitReason('openai', { ...words, cause: 'unreachable', wait: 0, attempt: 1 })).toEqual({
-      reason: "openai can't be reached; in line for the next try",
-      waitingFor: { is: 'provider', why: "openai can't be reached", wait: null },
+      reason: 'openai cannot be reached; queued for a retry',
+      waitingFor: { is: 'provider', why: 'openai cannot be reached', wait: null },
     });
   });
 });

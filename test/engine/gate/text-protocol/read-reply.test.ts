@@ -5,16 +5,17 @@ import { NO_USAGE } from '../../../../src/domain/budget.ts';
 import { CallId, ModelId } from '../../../../src/domain/ids.ts';
 import type { Json, ModelReply, ToolCall, Turn } from '../../../../src/domain/turn.ts';
 import {
-  asksFor,
+  markerRequest,
+  fenced,
+  fencesIn,
   finalOutput,
-  notOwn,
+  withoutPrefix,
+  protocolPrompt,
   readReply,
   textTurns,
-  unreadIn,
-  unreadInARow,
-} from '../../../../src/engine/gate/text-protocol/read-reply.ts';
-import { fenced, fencesIn } from '../../../../src/engine/gate/text-protocol/read-reply.ts';
-import { protocolWords } from '../../../../src/engine/gate/text-protocol/read-reply.ts';
+  unreadableReason,
+  unreadableInARow,
+} from '../../../../src/engine/gate/text-protocol.ts';
 
 const CALL = CallId.parse('call-1');
 const OWN = CallId.parse('text_call-1');
@@ -38,7 +39,7 @@ const printed = (output: string): { ok: boolean; text: string } => ({
 /** Bash refuses what has a `;` before its first command; what reads commands here doesn't mind. */
 const ECHO = /^[\s;]*echo\s+/;
 const block = (command: string): string => `\`\`\`bash\n${command}\n\`\`\``;
-const asked = (command: string, output: string): unknown => asksFor(bash(command), printed(output));
+const asked = (command: string, output: string): unknown => markerRequest(bash(command), printed(output));
 
 describe('a reply', () => {
   it('is one command, the only block that is marked as bash', () => {
@@ -126,15 +127,15 @@ describe('replies that could not be carried out', () => {
   const told: Turn = { by: 'user', text: 'go on' };
 
   it('are counted in a row, whatever was told between them', () => {
-    expect(unreadInARow([])).toBe(0);
-    expect(unreadInARow([told, good, unread, told, unread])).toBe(2);
-    expect(unreadInARow([unread, unread, good])).toBe(0);
+    expect(unreadableInARow([])).toBe(0);
+    expect(unreadableInARow([told, good, unread, told, unread])).toBe(2);
+    expect(unreadableInARow([unread, unread, good])).toBe(0);
   });
 
   it('are only those of this protocol', () => {
-    expect(unreadIn({ id: CALL, tool: 'bash', input: { problem: 'no command' } })).toBe(null);
-    expect(unreadIn({ id: OWN, tool: 'bash', input: { problem: 'toString' } })).toBe(null);
-    expect(unreadIn({ id: OWN, tool: 'bash', input: { problem: 'no end' } })).toBe('no end');
+    expect(unreadableReason({ id: CALL, tool: 'bash', input: { problem: 'no command' } })).toBe(null);
+    expect(unreadableReason({ id: OWN, tool: 'bash', input: { problem: 'toString' } })).toBe(null);
+    expect(unreadableReason({ id: OWN, tool: 'bash', input: { problem: 'no end' } })).toBe('no end');
   });
 });
 
@@ -190,12 +191,12 @@ describe('a marker', () => {
 
   it('does nothing in a command that failed, was refused, or is not of this protocol (D23)', () => {
     const command = 'echo MIMIR_FINAL_OUTPUT';
-    expect(asksFor(bash(command), { ok: false, text: 'exit code 1 after 0.1 s\nMIMIR_FINAL_OUTPUT' })).toBe(null);
-    expect(asksFor(bash(command), { ok: true, text: 'MIMIR_FINAL_OUTPUT\nof some other tool' })).toBe(null);
-    expect(asksFor(bash(command, CALL), printed('MIMIR_FINAL_OUTPUT'))).toBe(null);
-    expect(asksFor({ id: OWN, tool: 'read_file', input: { command } }, printed('MIMIR_FINAL_OUTPUT'))).toBe(null);
-    expect(notOwn(OWN)).toBe('model_text_call-1');
-    expect(notOwn(CALL)).toBe(CALL);
+    expect(markerRequest(bash(command), { ok: false, text: 'exit code 1 after 0.1 s\nMIMIR_FINAL_OUTPUT' })).toBe(null);
+    expect(markerRequest(bash(command), { ok: true, text: 'MIMIR_FINAL_OUTPUT\nof some other tool' })).toBe(null);
+    expect(markerRequest(bash(command, CALL), printed('MIMIR_FINAL_OUTPUT'))).toBe(null);
+    expect(markerRequest({ id: OWN, tool: 'read_file', input: { command } }, printed('MIMIR_FINAL_OUTPUT'))).toBe(null);
+    expect(withoutPrefix(OWN)).toBe('model_text_call-1');
+    expect(withoutPrefix(CALL)).toBe(CALL);
   });
 
   it('is never set off by output alone, for any output and any command that does not echo one (D23)', () => {
@@ -283,19 +284,19 @@ describe('a conversation as text', () => {
 
 describe('what the agent is told of it', () => {
   it('names children only where it may have some, and the box it is in', () => {
-    const alone = protocolWords({ box: 'read-only', children: [], findings: false });
+    const alone = protocolPrompt({ sandbox: 'read-only', children: [], findings: false });
     expect(alone).toContain('MIMIR_FINAL_OUTPUT');
     expect(alone).toContain('[COMPLETE]');
     expect(alone).not.toContain('SPAWN');
-    expect(alone).toContain('nothing of the project can be changed');
-    const parent = protocolWords({ box: 'none', children: ['code', 'explore'], findings: false });
+    expect(alone).toContain('cannot change the project');
+    const parent = protocolPrompt({ sandbox: 'none', children: ['code', 'explore'], findings: false });
     expect(parent).toContain('echo MIMIR_SPAWN_CHILD; cat');
     expect(parent).toContain('code, explore');
     expect(parent).not.toContain('in a box');
   });
 
   it('shows commands that would be read as it says', () => {
-    const shown = fencesIn(protocolWords({ box: 'none', children: ['code'], findings: true })).commands.map(
+    const shown = fencesIn(protocolPrompt({ sandbox: 'none', children: ['code'], findings: true })).commands.map(
       ({ command }) => command,
     );
     expect(

@@ -124,7 +124,7 @@ describe('children by a command', () => {
       return resultsOf(run, S1)[0];
     };
     expect(await denied({ plan: wordPlan('coder', false) })).toBe(
-      'No child was made: role coder may not have children here.',
+      'No child was made: role coder cannot spawn children here.',
     );
     const rules = { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value: 1 } };
     expect(await denied({ rules })).toContain('Max nesting depth (1) exceeded');
@@ -149,7 +149,7 @@ describe('children by a command', () => {
   it('need a task: a marker alone makes none', async () => {
     const run = wordRun({ script: saying({ [S1]: [runs('echo MIMIR_SPAWN_CHILD'), ends('done')] }) });
     await run.result;
-    expect(resultsOf(run, S1)[0]).toBe('No child was made: below the marker stands no task.');
+    expect(resultsOf(run, S1)[0]).toBe('No child was made: there is no task below the marker.');
   });
 
   it('that fail are an error result for their parent, which goes on', async () => {

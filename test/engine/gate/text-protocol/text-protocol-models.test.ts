@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../../../../src/models/script-file.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { forcedRun, SECURITY, writing } from '../../../support/forced.ts';
-import { AGENT, calling, ROLES } from '../../../support/run.ts';
-import type { Setting } from '../../../support/run.ts';
+import { AGENT, calling, ROLES, type Setting } from '../../../support/run.ts';
 import { ends, runs, wordRun } from '../../../support/words.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -94,7 +93,7 @@ describe('a model without tool calls', () => {
     });
     await run.result;
     expect(run.state().agents.get(AGENT('ROOT::S3'))?.error).toBe(
-      'role security has protocol: text, and a verdict is given by a tool, which it has not: judge with tool calls',
+      'role security has protocol: text, but a reviewer needs tool calls for its verdict',
     );
     expect(run.state().gates.map(({ open }) => open)).toEqual([false]);
   });

@@ -4,13 +4,11 @@ import { SessionId } from '../../../../src/domain/ids.ts';
 import { openRedactor } from '../../../../src/domain/text/redact.ts';
 import type { MimirEvent } from '../../../../src/events/event.ts';
 import { UNKNOWN_EFFECT } from '../../../../src/events/turns.ts';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
-import type { ScriptedReply } from '../../../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../../../src/models/script-file.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { makeFolder } from '../../../support/repos.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../../support/log.ts';
-import { AGENT } from '../../../support/run.ts';
-import type { TestRun } from '../../../support/run.ts';
+import { AGENT, type TestRun } from '../../../support/run.ts';
 import { ends, quickShell, resultsOf, runs, saying, spawns, wordRun } from '../../../support/words.ts';
 import { fakeWorld } from '../../../support/world.ts';
 
@@ -100,7 +98,9 @@ describe('a run of words that is cut off at any event', () => {
     });
     await first.until(({ agents }) => agents.get(CHILD)?.iterations === 2);
     const given = first.controls.submit({ do: 'hand over', how: 'when quiet' });
-    expect(await first.refused({ do: 'hand over', how: 'when quiet' })).toContain('waits for a reply for ROOT::S1::S1');
+    expect(await first.refused({ do: 'hand over', how: 'when quiet' })).toContain(
+      'waiting for a reply for ROOT::S1::S1',
+    );
     reply();
     expect((await given).ok).toBe(true);
     const acts: string[] = [];

@@ -4,8 +4,7 @@ import type { RunState } from '../../../../src/events/state.ts';
 import { scriptedModel } from '../../../../src/models/script-file.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { AGENT } from '../../../support/run.ts';
-import { ends, resultsOf, runs, saying, spawns, wordRun } from '../../../support/words.ts';
-import type { WordSetting } from '../../../support/words.ts';
+import { ends, resultsOf, runs, saying, spawns, wordRun, type WordSetting } from '../../../support/words.ts';
 
 const ROOT = AGENT('ROOT');
 const S1 = AGENT('ROOT::S1');

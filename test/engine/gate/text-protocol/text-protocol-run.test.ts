@@ -117,7 +117,7 @@ describe('an agent that works by words', () => {
     expect(Object.keys(ticks).toSorted()).toEqual(['output', 'text']);
   });
 
-  it('stops at its budget with what it said last (O092)', async () => {
+  it('stops at its budget with its last message (O092)', async () => {
     const budget = { maxTokens: 6000 };
     const run = wordRun({
       person: false,
@@ -134,7 +134,7 @@ describe('an agent that works by words', () => {
     await run.result;
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'failed', iterations: 0 });
     expect(run.state().agents.get(S1)?.error).toBe(
-      'role mute has protocol: text: its agents work by commands in a shell, and role mute has none here (give it bash_execution); or use a model with tool calls',
+      'role mute has protocol: text: its agents need a shell, and role mute has none here (give it bash_execution); or use a model with tool calls',
     );
   });
 

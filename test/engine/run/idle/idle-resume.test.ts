@@ -5,8 +5,7 @@ import type { MimirEvent } from '../../../../src/events/event.ts';
 import type { RunState } from '../../../../src/events/state.ts';
 import { answered, idleRun, say, task, wish } from '../../../support/idle.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../../support/log.ts';
-import { AGENT, calling, testRun } from '../../../support/run.ts';
-import type { Setting, TestRun } from '../../../support/run.ts';
+import { AGENT, calling, type Setting, type TestRun, testRun } from '../../../support/run.ts';
 import { fakeWorld } from '../../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -181,7 +180,7 @@ describe('a run without a plan that is handed over', () => {
     await run.until(({ agents }) => agents.get(C1)?.open.length === 1);
     const given = run.tell({ do: 'hand over', how: 'when quiet' });
     release();
-    expect(await given).toBe('handed over: it goes on where it is resumed');
+    expect(await given).toBe('handed over; the run continues where it is resumed');
     expect(run.state().agents.get(C1)).toMatchObject({ outcome: null, toolCalls: 0 });
 
     const next = idleRun({ script, log: run.log });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHILD_DEFAULTS } from '../../../../src/policy/children.ts';
+import { CHILD_DEFAULTS } from '../../../../src/policy/rules.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { forcedRun, gatesOf, reviewers, verdict, writing } from '../../../support/forced.ts';
 import { answered, idleRun, say, task, waits, wish } from '../../../support/idle.ts';
@@ -87,7 +87,7 @@ describe('a run without a plan', () => {
     expect(await run.refused({ do: 'interrupt', agent: ROOT })).toMatch(/^refused: main plans and reports/);
     await say(run, 'do it all');
     await run.until(({ agents }) => agents.get(ROOT)?.open.length === 1);
-    expect(await run.tell({ do: 'interrupt', agent: ROOT })).toBe('main interrupted: it waits for what you tell it');
+    expect(await run.tell({ do: 'interrupt', agent: ROOT })).toBe('main interrupted; it waits for your next message');
     await run.until((state) => waits(state) && state.seq > 8);
     run.stop('later');
     await run.result;

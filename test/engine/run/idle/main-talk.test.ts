@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mainAgent } from '../../../../src/events/queries.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { cutLog, lengthsOf } from '../../../support/log.ts';
-import { AGENT, calling, planOf, testRun } from '../../../support/run.ts';
-import type { Setting, TestRun } from '../../../support/run.ts';
+import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../../../support/run.ts';
 import { SessionId } from '../../../../src/domain/ids.ts';
 
 const ROOT = AGENT('ROOT');

@@ -7,6 +7,9 @@ import { ASKING, READING } from '../../../support/reading-commands.ts';
 const place = { root: '/home/ada/project', folder: '/home/ada/project' };
 const more = (command: string, folder = place.folder): string | null => moreThanReading(command, { ...place, folder });
 
+/** Programs that do no more than read, whatever they are given. */
+const OPEN = 'cat cut tr paste comm join column fold expand unexpand rev od strings base64 md5sum'.split(' ');
+
 describe('a command that only reads (D39)', () => {
   it.each(READING)('is %s', (command) => {
     expect(more(command)).toBeNull();
@@ -26,6 +29,10 @@ describe('a command that only reads (D39)', () => {
     expect(more('sed s/a/b/e a.txt')).toBe('sed: its script may write or run something');
     expect(more("read ''")).toBe('it sets a variable');
     expect(more('PATH=. ls')).toBe('it sets a variable');
+  });
+
+  it.each(OPEN)('may be given any word: %s', (program) => {
+    expect(more(`${program} "$(ls)"`)).toBeNull();
   });
 
   it('may name its paths from the root of the file system, when they lie in the project', () => {

@@ -43,13 +43,13 @@ describe('children in lines', () => {
   it('spawns nothing that is not said whole, and says what is wrong', async () => {
     const person = await typist(idleLog().events);
     expect(await person.hears('spawn "Review it" soon')).toEqual([
-      '"soon" says nothing behind the prompt: name NAME, model MODEL, wait SECONDS.',
+      '"soon" is not an option: name NAME, model MODEL, wait SECONDS.',
     ]);
-    expect(await person.hears('spawn "Review it" wait long')).toEqual(['"long" is no number of seconds.']);
+    expect(await person.hears('spawn "Review it" wait long')).toEqual(['"long" is not a number of seconds.']);
     expect(await person.hears('spawn "Review it" name -x')).toEqual([
       'A name is up to 60 letters, digits, blanks, ".", "_" or "-".',
     ]);
-    expect(await person.hears('spawn under 7 it')).toEqual(['There is no agent 7: none was made yet.']);
+    expect(await person.hears('spawn under 7 it')).toEqual(['There is no agent 7: there are none yet.']);
     await person.types('spawn', '');
     expect(person.commands).toEqual([]);
   });
@@ -94,9 +94,7 @@ describe('children in lines', () => {
   it('names every agent that a kill ends, grandchildren as well, before it asks', async () => {
     const person = await typist(grandchildLog().events);
     await person.types('kill 2');
-    expect(person.said.slice(-2).join(' ')).toContain(
-      '3 agents will be stopped permanently: engineer-cache, explore-evictions, finder-callers.',
-    );
+    expect(person.said.slice(-2).join(' ')).toContain('3 agents: engineer-cache, explore-evictions, finder-callers.');
     expect(person.prompt()).toBe('Kill engineer-cache? Type yes to kill, anything else to keep it running: ');
     await person.types('no');
     expect(person.commands).toEqual([]);
@@ -123,14 +121,14 @@ describe('a run without a plan in lines', () => {
   it('takes what is no command for a word to main, and the prompt says to whom one talks (H013, H014)', async () => {
     const person = await typist(idleLog().events);
     expect(person.prompt()).toBe('main (ROOT)> ');
-    const hint = 'What you type is a message to main; help lists the commands.';
+    const hint = 'Text is sent to main as a message; help lists the commands.';
     expect(person.said.filter((line) => line === hint)).toHaveLength(1);
     await person.types('Look into the cache, please');
     expect(person.commands).toEqual([
       { do: 'message', to: 'ROOT', text: 'Look into the cache, please', delivery: 'important' },
     ]);
     expect(await person.hears('childern')).toEqual([
-      'There is no command "childern": did you mean children? Nothing was done.',
+      'Unknown command "childern". Did you mean children? Nothing was done.',
     ]);
     expect(person.commands).toHaveLength(1);
   });

@@ -1,30 +1,28 @@
 /** The table of line mode against the full screen's key tables, and how a typed line becomes a command. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allActions } from '../../../../src/ui/tui/shell/keys/actions.ts';
-import { WITHOUT_LINES } from '../../../../src/ui/lines/commands/screen-only.ts';
-import { meantBy, usageOf } from '../../../../src/ui/lines/command.ts';
-import type { Place } from '../../../../src/ui/lines/command.ts';
-import { LINE_COMMANDS } from '../../../../src/ui/lines/commands/commands.ts';
+import { allActions } from '../../../../src/ui/tui/shell/app-keys.ts';
+import { LINE_COMMANDS, WITHOUT_LINES } from '../../../../src/ui/lines/commands/commands.ts';
+import { meantBy, type Place, usageOf } from '../../../../src/ui/lines/command.ts';
 
 const onScreens: readonly string[] = [...new Set(allActions().map(({ action }) => action))];
-const inLines: readonly string[] = LINE_COMMANDS.flatMap(({ actions }) => actions);
+const inLines: readonly string[] = LINE_COMMANDS.flatMap(({ actions }) => actions ?? []);
 const PLACES: readonly Place[] = ['start', 'plan', 'run', 'result'];
 
 describe('the commands of line mode', () => {
   it('stand for every action of every screen, or it is said why there is none', () => {
     expect(onScreens.length).toBeGreaterThan(50);
-    const forgotten = onScreens.filter((action) => !inLines.includes(action) && !Object.hasOwn(WITHOUT_LINES, action));
+    const forgotten = onScreens.filter((action) => !inLines.includes(action) && !WITHOUT_LINES.has(action));
     expect(forgotten).toEqual([]);
   });
 
   it('say of no action both that there is a command and that there is none', () => {
-    expect(inLines.filter((action) => Object.hasOwn(WITHOUT_LINES, action))).toEqual([]);
+    expect(inLines.filter((action) => WITHOUT_LINES.has(action))).toEqual([]);
   });
 
   it('have one meaning in one place, by name and by short form', () => {
     for (const place of PLACES) {
-      const words = LINE_COMMANDS.filter(({ where }) => where.includes(place)).flatMap(({ name, short }) => [
+      const words = LINE_COMMANDS.filter(({ where }) => where.includes(place)).flatMap(({ name, short = [] }) => [
         name,
         ...short,
       ]);
@@ -35,7 +33,7 @@ describe('the commands of line mode', () => {
   it('leave the answers to the plan and to questions alone', () => {
     const taken = new Set(['Y', 'y', 'n', 'N', 'e', 'm', 'A', '1', '2', '3', 'no']);
     const here = LINE_COMMANDS.filter(({ where }) => where.includes('plan') || where.includes('run'));
-    expect(here.flatMap(({ name, short }) => [name, ...short]).filter((word) => taken.has(word))).toEqual([]);
+    expect(here.flatMap(({ name, short = [] }) => [name, ...short]).filter((word) => taken.has(word))).toEqual([]);
   });
 
   it('each have a sentence for the help', () => {
@@ -59,15 +57,15 @@ describe('a typed line', () => {
     ['i all stop', 'run', 'message(all stop)'],
     ['/show 3 diffs', 'run', 'show(3 diffs)'],
     ['SHOW 3', 'run', 'show(3)'],
-    ['mod', 'run', '"mod" could be models, model or mode: nothing was done'],
-    ['interupt 2', 'run', 'there is no command "interupt": did you mean interrupt? Nothing was done'],
-    ['accept', 'run', 'accept is for a plan that waits for you: nothing was done'],
-    ['sessions', 'run', 'sessions is for the start, before a run: nothing was done'],
+    ['mod', 'run', '"mod" could be models, model or mode. Nothing was done'],
+    ['interupt 2', 'run', 'unknown command "interupt". Did you mean interrupt? Nothing was done'],
+    ['accept', 'run', 'accept is for a plan that waits for approval. Nothing was done'],
+    ['sessions', 'run', 'sessions is for the start, before a run. Nothing was done'],
     ['no', 'plan', 'other'],
     ['x', 'plan', 'other'],
     ['yes please', 'plan', 'other'],
     ['what?', 'plan', 'other'],
-    ['/frobnicate', 'run', 'there is no command "frobnicate": help lists them. Nothing was done'],
+    ['/frobnicate', 'run', 'Unknown command "frobnicate". Try help'],
     ['constructor', 'run', 'other'],
   ] as const)('"%s" at %s means %s', (typed, place, words) => {
     expect(meant(typed, place)).toBe(words);

@@ -1,7 +1,7 @@
 /** Screens as text: the same state, the same lines. */
 import { describe, expect, it } from 'vitest';
 import { ASCII } from '../../../../src/ui/tui/text/glyphs.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { contextOf, look } from '../../../support/look.ts';
@@ -16,27 +16,27 @@ describe('the run screen', () => {
     const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  Fix the token ref… ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
-        "┌ ● main  opus-4.5 ─────────────────────────────── 3m 11s · $0.0912 · 22k tok ┐▐",
-        "│  ✓ Start wave 1                                                             │▐",
-        "│  ▸ Watch wave 2                                                             │▐",
-        "│  ○ Merge results                                                ... +2 more │▐",
-        "└─ ⟩ waiting for 4 agents ──────────────────────────────────────── ▰····  16% ┘▐",
-        "┌ ✓ finder  haiku-4.5 ────────────────────────────── 21s · $0.0031 · 6.2k tok ┐▐",
-        "│  Locate every caller of the refresh endpoint                                │▐",
-        "│  3/3 todos                                                                  │▐",
-        "│                                                                             │▐",
-        "└─ 14 files found ────────────────────────────────────────────────────────────┘▐",
-        "┌ ✗ librarian  sonnet-4.5 ─────────────────────────── 48s · $0.0418 · 15k tok ┐ ",
-        "│  Summarise token rotation guidance                                          │ ",
-        "│                                                                             │ ",
-        "│                                                                             │ ",
-        "└─ ! provider refused the request (400) ──────────────────────────────────────┘ ",
-        "┏ ● oracle  o3 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k tok ┓ ",
-        "┃  ✓ Reproduce the race                                                       ┃ ",
-        "┃  ▸ Explain why two refreshes both win                                       ┃ ",
-        "┃  ○ Propose a lock                                               ... +2 more ┃ ",
-        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰·  78% ┛ ",
+        " MIMIR  Fix the token r… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
+        "   agent            activity                          budget      cost     time ",
+        " ● main             waiting for 4 agents                       $0.0912   3m 11s ",
+        " ✓ finder           14 files found                             $0.0031      21s ",
+        " ✗ librarian        ! provider refused the reque…              $0.0418      48s ",
+        "▌● oracle           Bash npm test -- refresh --r… ▰▰▰▰·  78%   $0.1184   2m 13s ",
+        " ● refactoring      waiting for 1 agent           ▰▰···  48%   $0.0733   1m 36s ",
+        " ● ╰ finder 2       Search legacyRefresh          ·····   0%   $0.0000      12s ",
+        " ○ tester           waiting for #3 oracle                                       ",
+        " ○ reviewer         waiting for #4 refactoring                                  ",
+        "┌─ ● oracle ──── Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ─┐",
+        "│ model o3   depends on #1 finder                                              │",
+        "│ turn 2 of 20   tools 2   spent $0.1184 of $0.15                              │",
+        "│ ──────────────────────────────────────────────────────────────────────────── │",
+        "│ Both calls read generation 7 before either writes generation 8.              │",
+        "│                                                                              │",
+        "│ • the UPDATE has no guard                                                    │",
+        "│ • the first client keeps a revoked token                                     │",
+        "│                                                                             ▐│",
+        "│ ⚙ Bash npm test -- refresh --repeat 50                               running▐│",
+        "└──────────────────────────────────────────────────────────────── following ▼ ─┘",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle (ROOT::S3)…                                         i to type ",
         " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill … ? help       4/8 ",
@@ -53,44 +53,44 @@ describe('the run screen', () => {
     ]);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
-        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
-        "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
-        "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
-        "│  ○ Merge results                       ... +2 more │▐│ ───────────────────────────────────────────────────────────── │",
-        "└─ ⟩ waiting for 4 agents ─────────────── ▰····  16% ┘▐│   │ +  const n = await db.update(id, { token, gen: gen + 1 }… │",
-        "┌ ✓ finder  haiku-4.5 ───────── 21s · $0.0031 · 6.2k ┐▐│   │ +  if (n === 0) throw new StaleTokenError(id)             │",
-        "│  Locate every caller of the refresh endpoint       │▐│   ╰    return token                                           │",
-        "│  3/3 todos                                         │▐│     … +3 lines  (o to open)                                   │",
-        "│                                                    │▐│                                                               │",
-        "└─ 14 files found ───────────────────────────────────┘▐│ Why both win                                                 ▐│",
-        "┌ ✗ librarian  sonnet-4.5 ────── 48s · $0.0418 · 15k ┐▐│                                                              ▐│",
-        "│  Summarise token rotation guidance                 │▐│ Both calls read generation 7 before either writes generation ▐│",
-        "│                                                    │▐│ 8.                                                           ▐│",
-        "│                                                    │▐│                                                              ▐│",
-        "└─ ! provider refused the request (400) ─────────────┘▐│ • the UPDATE has no guard                                    ▐│",
-        "┏ ● oracle  o3 ━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k ┓▐│ • the first client keeps a revoked token                     ▐│",
-        "┃  ✓ Reproduce the race                              ┃▐│                                                              ▐│",
-        "┃  ▸ Explain why two refreshes both win              ┃▐│ ⚙ Bash npm test -- refresh --repeat 50                running▐│",
-        "┃  ○ Propose a lock                      ... +2 more ┃▐│   │ PASS refresh 1                                           ▐│",
-        "┗━ ⟩ Bash npm test -- refresh --repeat… ━ ▰▰▰▰·  78% ┛▐│   ╰ PASS refresh 2▌                                          ▐│",
-        "┌ ● refactoring  sonnet-4.5 ─ 1m 36s · $0.0733 · 28k ┐▐└───────────────────────────────────────────────── following ▼ ─┘",
-        "│  ✓ Move rotation into it                           │▐┌─ Activity ───────────────────┐┌─ Spend by agent ──────────────┐",
-        "│  ▸ Update 14 call sites                            │▐│ ● main                 0 t/s ││ oracle       ━━━━━━━  $0.1184 │",
-        "│  ○ Delete the old path                 ... +2 more │ │ ● oracle               0 t/s ││ main         ━━━━━╸─  $0.0912 │",
-        "└─ ⟩ waiting for 1 agent ──────────────── ▰▰···  48% ┘ │ ● refactoring          0 t/s ││ refactoring  ━━━━╸──  $0.0733 │",
-        "┌ ● ╰ finder 2  qwen-3 → offline ─ 12s · $0.0000 · 0 ┐ │ ● finder 2             0 t/s ││ librarian    ━━╸────  $0.0418 │",
-        "│  Find imports of legacyRefresh                     │ │ ✓ finder           completed ││ finder       ╸──────  $0.0031 │",
-        "│                                                    │ │ ✗ librarian           failed ││                               │",
-        "│                                                    │ │ ○ tester              queued ││                               │",
-        "└─ ⟩ Search legacyRefresh ─────────────── ·····   0% ┘ └──────────────────────────────┘└───────────────────────────────┘",
-        "┌─ Log ─────────────────────────────────────────────────────────────────────────────────────────────────── 16 entries ─┐",
-        "│ hh:mm:ss ! librarian     failed: provider refused the request (400)                                                  │",
-        "│ hh:mm:ss · oracle        Edit src/auth/store.ts                                                                      │",
-        "│ hh:mm:ss · oracle        Bash npm test -- refresh --repeat 50                                                        │",
-        "│ hh:mm:ss · finder 2      created for: Find imports of legacyRefresh                                                  │",
-        "│ hh:mm:ss · finder 2      Search legacyRefresh                                                                        │",
-        "└──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘",
+        " MIMIR  Fix the token refresh race    sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ",
+        "   agent        activity        budget    cost    time ┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
+        " ● main         waiting for 4 a…       $0.0912  3m 11s │ model o3   depends on #1 finder                               │",
+        " ✓ finder       14 files found         $0.0031     21s │ turn 2 of 20   tools 2   spent $0.1184 of $0.15               │",
+        " ✗ librarian    ! provider refu…       $0.0418     48s │ ───────────────────────────────────────────────────────────── │",
+        "▌● oracle       Bash npm test -…   78% $0.1184  2m 13s │ ▌ Explain the race: why do two refreshes both win?            │",
+        " ● refactoring  waiting for 1 a…   48% $0.0733  1m 36s │                                                               │",
+        " ● ╰ finder 2   Search legacyRe…    0% $0.0000     12s │ I look at the TokenStore first.                               │",
+        " ○ tester       waiting for #3 oracle                  │                                                               │",
+        " ○ reviewer     waiting for #4 refactoring             │ ⚙ Edit src/auth/store.ts                                +2 -1 │",
+        "┌─ Log ────────────────────────────────── 16 entries ─┐│   │ @@ -1,3 +1,4 @@                                           │",
+        "│ hh:mm:ss · run           session started in /home/… ││   │ -  await db.update(id, { token, gen: gen + 1 })           │",
+        "│ hh:mm:ss · run           plan of 6 by opus-4.5      ││   │ +  const n = await db.update(id, { token, gen: gen + 1 }… │",
+        "│ hh:mm:ss · run           plan approved by person    ││   │ +  if (n === 0) throw new StaleTokenError(id)             │",
+        "│ hh:mm:ss · finder        queued: Locate every call… ││   ╰    return token                                           │",
+        "│ hh:mm:ss · librarian     queued: Summarise token r… ││     … +3 lines  (o unfolds)                                   │",
+        "│ hh:mm:ss · oracle        queued: Explain the race:… ││                                                               │",
+        "│ hh:mm:ss · refactoring   queued: Move rotation int… ││ Why both win                                                  │",
+        "│ hh:mm:ss · tester        queued: Write race, repla… ││                                                               │",
+        "│ hh:mm:ss · reviewer      queued: Security review o… ││ Both calls read generation 7 before either writes generation  │",
+        "│ hh:mm:ss · finder        Search refreshToken        ││ 8.                                                            │",
+        "│ hh:mm:ss · finder        completed                  ││                                                               │",
+        "│ hh:mm:ss ! librarian     failed: provider refused … ││ • the UPDATE has no guard                                     │",
+        "│ hh:mm:ss · oracle        Edit src/auth/store.ts     ││ • the first client keeps a revoked token                      │",
+        "│ hh:mm:ss · oracle        Bash npm test -- refresh … ││                                                               │",
+        "│ hh:mm:ss · finder 2      queued: Find imports of l… ││ ⚙ Bash npm test -- refresh --repeat 50                running │",
+        "│ hh:mm:ss · finder 2      Search legacyRefresh       ││   │ PASS refresh 1                                            │",
+        "│                                                     ││   ╰ PASS refresh 2▌                                           │",
+        "│                                                     │└───────────────────────────────────────────────── following ▼ ─┘",
+        "│                                                     │┌─ Spend by agent ──────────────────────────────────────────────┐",
+        "│                                                     ││ oracle       ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━  $0.1184 │",
+        "│                                                     ││ main         ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━─────────  $0.0912 │",
+        "│                                                     ││ refactoring  ━━━━━━━━━━━━━━━━━━━━━━━━───────────────  $0.0733 │",
+        "│                                                     ││ librarian    ━━━━━━━━━━━━━━─────────────────────────  $0.0418 │",
+        "│                                                     ││ finder       ━──────────────────────────────────────  $0.0031 │",
+        "│                                                     ││                                                               │",
+        "│                                                     ││                                                               │",
+        "└─────────────────────────────────────────────────────┘└───────────────────────────────────────────────────────────────┘",
         " ❯ Message oracle (ROOT::S3)…                                                                                 i to type ",
         " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  / filter  T graph  d detach  z density … ? help       4/8 ",
       ]
@@ -102,10 +102,10 @@ describe('the run screen', () => {
     const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  oracle             ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
+        " MIMIR  oracle           confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
         "┏━ ● oracle ━━━━ Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ━┓",
-        "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
-        "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
+        "┃ model o3   depends on #1 finder                                              ┃",
+        "┃ turn 2 of 20   tools 2   spent $0.1184 of $0.15                              ┃",
         "┃ ──────────────────────────────────────────────────────────────────────────── ┃",
         "┃                                                                              ┃",
         "┃ ⚙ Edit src/auth/store.ts                                               +2 -1 ┃",
@@ -114,7 +114,7 @@ describe('the run screen', () => {
         "┃   │ +  const n = await db.update(id, { token, gen: gen + 1 }, { gen });     ▐┃",
         "┃   │ +  if (n === 0) throw new StaleTokenError(id)                           ▐┃",
         "┃   ╰    return token                                                         ▐┃",
-        "┃     … +3 lines  (o to open)                                                 ▐┃",
+        "┃     … +3 lines  (o unfolds)                                                 ▐┃",
         "┃                                                                             ▐┃",
         "┃ Why both win                                                                ▐┃",
         "┃                                                                             ▐┃",
@@ -122,7 +122,7 @@ describe('the run screen', () => {
         "┃                                                                             ▐┃",
         "┃ • the UPDATE has no guard                                                    ┃",
         "┃ • the first client keeps a revoked token                                     ┃",
-        "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ paused at 18/20, G to follow ━┛",
+        "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ scrolled at 18/20, G to follow ━┛",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle (ROOT::S3)…                                         i to type ",
         " ↑↓ scroll  ←→ tab  Space block  o unfold  y copy  e editor … ? help        4/8 ",
@@ -130,7 +130,7 @@ describe('the run screen', () => {
     `);
     const more = says(midRun(), 150, 'ROOT::S3', 'One more thing.\n\nAnd another.', 1, 0);
     expect(look(page, contextOf(more.events), { width: 80, height: 24 }).join('\n')).toContain(
-      'paused, 4 new — G to follow',
+      'scrolled, 4 new — G to follow',
     );
     expect(look(page, contextOf(more.events), { width: 80, height: 24 }, ['G']).join('\n')).toContain('And another.');
   });
@@ -140,10 +140,10 @@ describe('the run screen', () => {
     const page = pageOf(runScreen, {});
     const context = contextOf(midRun().events);
     expect(look(page, context, size, ['z', 'z'])[2]).toMatchInlineSnapshot(
-      `"▌  ▸ Watch wave 2                                                1/5 ▰····  16%▐"`,
+      `"▌● main             waiting for 4 agents                       $0.0912   3m 11s "`,
     );
     expect(look(page, context, size, ['z'])[2]).toMatchInlineSnapshot(
-      `" ✓ finder           14 files found                          21s   $0.0031  6.2k "`,
+      `"▌● main             waiting for 4 agents                       $0.0912   3m 11s "`,
     );
   });
 
@@ -163,7 +163,7 @@ describe('the result', () => {
     const rows = look(pageOf(resultScreen, {}), contextOf(finished().events), { width: 120, height: 36 });
     expect(rows).toMatchInlineSnapshot(`
       [
-        " MIMIR  result › Fix the token refresh race           boxed  confirm  ⏸ 1 ✓ 5 ✗ 1  3m 19s  $0.3278 / $2.00 ▰▰·········· ",
+        " MIMIR  Result › Fix the token refresh r… sandboxed  confirm  ⏸ 1 ✗ 1  4 of 6 done   3m 19s / ~1m 30s  $0.3278 of $2.00 ",
         " ✓ Completed: 5 of 7 agents completed, 1 failed, 1 killed                                                               ",
         "┌─ 1 Answer  2 Agents  3 Estimates  4 Costs  5 Files ──────────────────┐┌─ Agents ─────────────────────────────────────┐",
         "│ Token refresh                                                        ││ ● main                 3m 19s  $0.0912   22k │",
@@ -175,7 +175,7 @@ describe('the result', () => {
         "│                                                                      ││ ✓ tester                                     │",
         "│ │ No language model was used.                                        ││ ⏸ reviewer                                   │",
         "│                                                                      ││                                              │",
-        "│ Still open                                                           ││                                              │",
+        "│ Unfinished                                                           ││                                              │",
         "│   #2 librarian: failed, provider refused the request (400)           ││                                              │",
         "│   #6 reviewer: killed by the person                                  ││                                              │",
         "│                                                                      ││                                              │",
@@ -189,16 +189,16 @@ describe('the result', () => {
         "│                                                                      ││ Agents  7                                    │",
         "│                                                                      │└──────────────────────────────────────────────┘",
         "│                                                                      │┌─ Next ───────────────────────────────────────┐",
-        "│                                                                      ││ i    message main, which continues           │",
-        "│                                                                      ││ c    have main commit the changes            │",
-        "│                                                                      ││ x    write the report to a file              │",
-        "│                                                                      ││ Esc  the cards, with every transcript        │",
-        "│                                                                      ││ n    another task                            │",
-        "│                                                                      ││ q    leave                                   │",
-        "│                                                                      ││ mimir report run-7f3a shows it again         │",
+        "│                                                                      ││ i    message main                            │",
+        "│                                                                      ││ c    commit changes                          │",
+        "│                                                                      ││ x    export report                           │",
+        "│                                                                      ││ Esc  agents                                  │",
+        "│                                                                      ││ n    new task                                │",
+        "│                                                                      ││ q    quit                                    │",
+        "│                                                                      ││ mimir report run-7f3a reopens it             │",
         "└──────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────┘",
         " ❯ Message main (ROOT)…                                                                                       i to type ",
-        " ↑↓ scroll  Tab section  x export  y copy  Esc cards  i message  c commit  p plan  n new task  ? help  : all  q quit    ",
+        " ↑↓ scroll  Tab section  x export  y copy  Esc agents  i message  c commit  p plan  n new task  : commands … ? help     ",
       ]
     `);
   });

@@ -1,14 +1,13 @@
 /** Copy mode: the screen stands still, text is selected by keys, and what is copied is what stood there. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, find, textOf } from '../../../../src/ui/tui/copy/cells.ts';
-import type { Shape } from '../../../../src/ui/tui/copy/cells.ts';
-import { COPY_KEYS, moved } from '../../../../src/ui/tui/copy/keys.ts';
-import { copyOverlay } from '../../../../src/ui/tui/copy/overlay.ts';
+import { cellsOf, find, textOf } from '../../../../src/ui/tui/dialogs/copy-mode.ts';
+import type { Shape } from '../../../../src/ui/tui/dialogs/copy-mode.ts';
+import { COPY_KEYS, moveCursor } from '../../../../src/ui/tui/dialogs/copy-mode.ts';
+import { copyOverlay } from '../../../../src/ui/tui/dialogs/copy-mode.ts';
 import type { Overlay } from '../../../../src/ui/tui/frame/overlay.ts';
 import type { DialogEffect } from '../../../../src/ui/tui/frame/screen.ts';
-import type { Frame } from '../../../../src/app/views/text/line.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
+import { type Frame, lineWidth, plain } from '../../../../src/app/views/text/line.ts';
 import { openSession } from '../../../support/app-session.ts';
 import { contextOf } from '../../../support/look.ts';
 import { midRun } from '../../../support/recorded-run.ts';
@@ -78,7 +77,7 @@ describe('copy mode', () => {
     const keys = COPY_KEYS.flatMap(({ keys: all }) => all).filter(
       (key) => !['y', 'enter', 'q', 'C', 'f3', 'esc'].includes(key),
     );
-    const first = moved(
+    const first = moveCursor(
       { rows: cellsOf(two), at: { x: 0, y: 0 }, mark: null, sought: 'i', field: null, keys: COPY_KEYS },
       { x: 0, y: 0 },
     );

@@ -5,12 +5,12 @@ import { MOST_POINTS, withSpend } from '../../../../src/events/fold.ts';
 import type { SpendPoint } from '../../../../src/events/state.ts';
 import { chartsOverlay } from '../../../../src/ui/tui/dialogs/open.ts';
 import { ASCII } from '../../../../src/ui/tui/text/glyphs.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
-import { loadCanvas } from '../../../../src/ui/tui/terminal/surface/canvas.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
-import { spendChart } from '../../../../src/ui/tui/components/money/spend-chart.ts';
-import { sidePane } from '../../../../src/ui/tui/components/money/side.ts';
+import { loadCanvas } from '../../../../src/ui/tui/terminal/canvas.ts';
+import { spendChart } from '../../../../src/ui/tui/components/charts.ts';
+import { sidePane } from '../../../../src/ui/tui/components/side.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/line.ts';
 import { contextOf } from '../../../support/look.ts';
 import { midRun, planned, Recording, started } from '../../../support/recorded-run.ts';
 
@@ -45,7 +45,7 @@ describe('the curve', () => {
     expect(lines.filter((line) => /[^\x20-\x7e]/.test(line))).toEqual([]);
     expect(lines[10]).toContain('####');
     const nothing = contextOf(planned(started(new Recording())).events);
-    expect(spendChart(nothing, 50, 14).map(plain).join('')).toContain('Nothing was spent yet.');
+    expect(spendChart(nothing, 50, 14).map(plain).join('')).toContain('Nothing spent yet.');
   });
 });
 
@@ -56,7 +56,7 @@ describe('the panes of figures', () => {
     });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 240 }), fc.integer({ min: 1, max: 80 }), (width, height) => {
-        for (const lines of [sidePane(context, width, height), spendChart(context, width, height)])
+        for (const lines of [sidePane(context, width, height, false), spendChart(context, width, height)])
           expect(lines.map(lineWidth)).toEqual(Array.from({ length: height }, () => width));
         const { lines } = chartsOverlay().view(context, { width, height });
         expect(new Set(lines.map(lineWidth)).size).toBeLessThanOrEqual(1);
@@ -75,14 +75,7 @@ describe('the panes of figures', () => {
   it('show every chart of the run, and go back by Esc', () => {
     const context = contextOf(midRun().events);
     const text = chartsOverlay().view(context, { width: 160, height: 60 }).lines.map(plain).join('\n');
-    for (const words of [
-      'Spend over time',
-      'planned',
-      'Spend by agent',
-      'By model',
-      'Tokens a second',
-      'What ran when',
-    ])
+    for (const words of ['Spend over time', 'planned', 'Spend by agent', 'By model', 'Tokens/s', 'Timeline'])
       expect(text).toContain(words);
     expect(chartsOverlay().press({ is: 'key', key: 'esc' }, context, { width: 160, height: 60 }).overlay).toBeNull();
   });

@@ -2,17 +2,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, RoleName } from '../../../../src/domain/ids.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
-import type { Page } from '../../../../src/ui/tui/frame/page.ts';
+import { type Page, pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import { bodySize } from '../../../../src/ui/tui/shell/frame.ts';
 import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
-import { tabBar } from '../../../../src/ui/tui/components/agents/detail-head.ts';
-import { TABS } from '../../../../src/ui/tui/components/tabs.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/line.ts';
+import { tabBar, tabsOf } from '../../../../src/ui/tui/components/agents/detail.ts';
 import { contextOf, look } from '../../../support/look.ts';
-import type { Recording } from '../../../support/recorded-run.ts';
-import { midRun, says, uses } from '../../../support/recorded-run.ts';
+import { midRun, type Recording, says, uses } from '../../../support/recorded-run.ts';
 
 const SIZE = { width: 80, height: 24 };
 const ORACLE = ['j', 'j', 'j', 'enter'];
@@ -88,7 +85,7 @@ describe('the tabs', () => {
       'Transcript │ Todos 1/5 │ Tools 3 │ Diffs 1 │ Messages │ Costs │ Info',
     );
     fc.assert(
-      fc.property(fc.constantFrom(...TABS), fc.integer({ min: 16, max: 100 }), (tab, room) => {
+      fc.property(fc.constantFrom(...tabsOf(agent, context.state)), fc.integer({ min: 16, max: 100 }), (tab, room) => {
         const line = tabBar({ agent, tab }, context, room);
         expect(lineWidth(line)).toBeLessThanOrEqual(room);
         expect(plain(line)).toContain(tab);
@@ -104,16 +101,9 @@ describe('the tabs', () => {
     const diffs = look(page, context, SIZE, ['l']).join('\n');
     expect(diffs).toContain('1 file changed');
     expect(diffs).toContain('-b');
-    expect(look(page, context, SIZE, ['l']).join('\n')).toContain('No message to it or from it.');
+    expect(look(page, context, SIZE, ['l']).join('\n')).toContain('No messages.');
     const costs = look(page, context, SIZE, ['l']).join('\n');
-    for (const words of [
-      'charged',
-      'By model',
-      'Limits',
-      'of $0.15',
-      'Against the plan',
-      'of 10k expected, 3.1 times as much',
-    ])
+    for (const words of ['charged', 'By model', 'Limits', 'of $0.15', 'Compared with the plan', 'of est. 10k, 3.1×'])
       expect(costs).toContain(words);
   });
 

@@ -4,9 +4,9 @@ import { CallId } from '../../../../src/domain/ids.ts';
 import type { Block } from '../../../../src/events/state.ts';
 import { changed } from '../../../../src/tools/files/edit-file.ts';
 import { unifiedDiff } from '../../../../src/tools/files/diff.ts';
-import { diffLines } from '../../../../src/ui/tui/components/text/diff.ts';
-import { changesOf } from '../../../../src/app/views/file-changes.ts';
-import { plain } from '../../../../src/app/views/text/clip.ts';
+import { diffLines } from '../../../../src/ui/tui/components/text/inline.ts';
+import { changesOf } from '../../../../src/app/views/agents/transcript-text.ts';
+import { plain } from '../../../../src/app/views/text/line.ts';
 
 /** The result as the tool itself writes it. */
 const edit = (name: string, before: string | null, after: string, ok = true): Block => ({

@@ -1,15 +1,13 @@
 /** A long transcript is laid out from its end over several frames: a key waits for one of them, and nothing in sight moves. */
 import { describe, expect, it } from 'vitest';
 import { bodySize } from '../../../../src/ui/tui/shell/frame.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
-import type { Page } from '../../../../src/ui/tui/frame/page.ts';
+import { type Page, pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
-import { plain } from '../../../../src/app/views/text/clip.ts';
+import { plain } from '../../../../src/app/views/text/line.ts';
 import { openSession } from '../../../support/app-session.ts';
 import { contextOf, look } from '../../../support/look.ts';
-import type { Recording } from '../../../support/recorded-run.ts';
-import { midRun, says } from '../../../support/recorded-run.ts';
+import { midRun, type Recording, says } from '../../../support/recorded-run.ts';
 
 const SIZE = { width: 80, height: 24 };
 const ORACLE = ['j', 'j', 'j', 'enter'];
@@ -68,7 +66,7 @@ describe('a long transcript', () => {
     expect(page.unfinished()).toBe(true);
     expect(laidOut(page, other)).toBeGreaterThan(3);
     expect(answers(frame(page, other))).toEqual(scrolled);
-    expect(frame(page, other).join('\n')).toMatch(/paused at \d+\/\d+/);
+    expect(frame(page, other).join('\n')).toMatch(/scrolled at \d+\/\d+/);
   });
 
   it('is searched in whole', () => {

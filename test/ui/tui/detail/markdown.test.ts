@@ -2,12 +2,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/line.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
-import { codeLines, loadColours } from '../../../../src/ui/tui/components/text/markdown.ts';
-import { linked, linkOf } from '../../../../src/ui/tui/components/text/links.ts';
-import { growing, markdown } from '../../../../src/ui/tui/components/text/markdown.ts';
-import { codeOf } from '../../../../src/ui/tui/components/text/markdown.ts';
+import { codeLines, codeOf, growing, loadColours, markdown } from '../../../../src/ui/tui/components/text/markdown.ts';
+import { linked, linkOf } from '../../../../src/ui/tui/components/text/inline.ts';
 
 const shown = (text: string, width = 40): readonly string[] =>
   markdown(text, width, UNICODE).map((line) => plain(line).trimEnd());

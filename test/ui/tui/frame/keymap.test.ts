@@ -13,7 +13,7 @@ import {
   keyLabel,
   rebind,
 } from '../../../../src/ui/tui/frame/keymap.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
 import { planScreen } from '../../../../src/ui/tui/screens/plan/plan.ts';
 import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
@@ -21,14 +21,13 @@ import { RUN_KEYS } from '../../../../src/ui/tui/screens/run/keys.ts';
 import { FIRST } from '../../../../src/ui/tui/screens/run/state.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { startScreen } from '../../../../src/ui/tui/screens/start/start.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
+import { type Line, lineWidth, plain } from '../../../../src/app/views/text/line.ts';
 import { LOBBY } from '../../../support/fake-run.ts';
-import type { Line } from '../../../../src/app/views/text/line.ts';
 import { midRun, START } from '../../../support/recorded-run.ts';
 
 const context: Context = {
   state: foldAll(midRun().events),
-  lobby: LOBBY,
+  projectService: LOBBY,
   now: START + 192_000,
   glyphs: UNICODE,
   live: new Map(),
@@ -36,19 +35,35 @@ const context: Context = {
 const tables = [startScreen.keys, planScreen.keys, runScreen.keys, resultScreen.keys, APP_KEYS];
 
 describe('the key tables', () => {
-  it('name each action once, and say in a sentence what it does', () => {
+  it('name each action once, in at most four words without a full stop', () => {
     const all = tables.flat();
     const actions = all.map(({ action }) => action);
     expect(actions.filter((action, index) => actions.indexOf(action) !== index)).toEqual([]);
-    expect(all.filter(({ help }) => !/^[A-Z].*\.$/s.test(help)).map(({ action }) => action)).toEqual([]);
+    expect(all.filter(({ help }) => !/^[A-Z][\w-]*,?(?: [\w-]+){0,3}$/.test(help)).map(({ action }) => action)).toEqual(
+      [],
+    );
   });
 
-  it('give the help: every key and every sentence', () => {
-    const { rows } = helpOf('Run', RUN_KEYS, UNICODE);
-    expect(rows.map(({ help }) => help)).toEqual(RUN_KEYS.map(({ help }) => help));
-    expect(rows.map(({ keys }) => keys)).toEqual(
-      RUN_KEYS.map(({ keys }) => keys.map((key) => keyLabel(key, UNICODE)).join(' ')),
-    );
+  it('give the help: every key and every sentence, but for what the cursor keys do', () => {
+    const rows = helpOf(RUN_KEYS, UNICODE).flatMap((part) => part.rows);
+    const cursor = RUN_KEYS.filter(({ keys }) => ['up', 'left'].includes(keys[0] ?? ''));
+    expect(cursor.map(({ action }) => action)).toEqual([
+      'filter.move',
+      'log.scroll',
+      'detail.scroll',
+      'run.tab',
+      'run.move',
+      'message.history',
+    ]);
+    const named = RUN_KEYS.filter((binding) => !cursor.includes(binding));
+    const all = named.map(({ keys, help }) => ({ keys: keys.map((key) => keyLabel(key, UNICODE)).join(' '), help }));
+    expect(new Set(rows.map((row) => JSON.stringify(row)))).toEqual(new Set(all.map((row) => JSON.stringify(row))));
+  });
+
+  it('give the palette without the cursor keys, what the footer names first', () => {
+    const entries = pageOf(runScreen, {}).entries(context);
+    expect(entries.filter(({ action }) => /\.(?:move|scroll)$/.test(action))).toEqual([]);
+    expect(entries.find(({ why }) => why !== '')?.action).toBe('run.open');
   });
 
   it('give the footer: what can be done now, in their order', () => {
@@ -103,7 +118,7 @@ describe('the key tables', () => {
     expect(page.hints(context)).toEqual([
       { keys: '⏎', hint: 'send' },
       { keys: 'Tab', hint: 'when' },
-      { keys: 'Esc', hint: 'keep for later' },
+      { keys: 'Esc', hint: 'save draft' },
       { keys: '^C', hint: 'clear' },
     ]);
   });
@@ -141,8 +156,8 @@ describe('keys', () => {
   it('are told of when they can not be what the user wants', () => {
     const own = { 'run.kill': 's', 'run.fly': 'w' };
     expect(keyFaults([rebind(RUN_KEYS, own)], own)).toEqual([
-      'keys: there is no action "run.fly"',
-      'keys: s is wanted by run.kill and by run.interrupt',
+      'keys: unknown action "run.fly"',
+      'keys: s is used by run.kill and run.interrupt',
     ]);
   });
 });

@@ -3,13 +3,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId } from '../../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../../src/events/event.ts';
-import { Boxes } from '../../../../src/ui/tui/shell/overlays/overlay-stack.ts';
+import { OverlayStack } from '../../../../src/ui/tui/shell/overlay-stack.ts';
 import { frameOf } from '../../../../src/ui/tui/shell/frame.ts';
-import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import { planScreen } from '../../../../src/ui/tui/screens/plan/plan.ts';
 import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/line.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
 import { contextOf, look } from '../../../support/look.ts';
 import { calls, waits } from '../../../support/model-run.ts';
@@ -84,7 +84,7 @@ function hostileRun(texts: readonly string[], done: boolean): readonly MimirEven
     : log.events;
 }
 
-import { isTooSmall } from '../../../../src/ui/tui/components/small.ts';
+import { isTooSmall } from '../../../../src/ui/tui/components/layout.ts';
 
 describe('every screen', () => {
   it('is exactly as large as the terminal, whatever the text and the size (F05, F07)', () => {
@@ -107,7 +107,7 @@ describe('every screen', () => {
           });
           const page = done ? pageOf(resultScreen, {}) : pageOf(runScreen, {});
           look(page, context, size, pressed);
-          const boxes = new Boxes();
+          const boxes = new OverlayStack();
           boxes.settle(context);
           if (pressed.length <= 3) boxes.openInbox(context);
           const { all: overlays, top } = boxes;

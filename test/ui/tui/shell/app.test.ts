@@ -1,6 +1,6 @@
 /** The screen works over Controls and events alone: a log is played, keys are pressed, frames are looked at. */
 import { describe, expect, it } from 'vitest';
-import { AgentId } from '../../../../src/domain/ids.ts';
+import { AgentId, SessionId } from '../../../../src/domain/ids.ts';
 import { openSession as open } from '../../../support/app-session.ts';
 import { settled } from '../../../support/fake-run.ts';
 import { finished, midRun, planned, Recording as Log, SESSION, started } from '../../../support/recorded-run.ts';
@@ -13,7 +13,7 @@ describe('the session on a screen', () => {
     const { terminal, run } = await open(new Log());
     expect(run.begun).toEqual(['Fix the token refresh race']);
     await run.play(planned(started(new Log())).events);
-    expect(terminal.rows()[0]).toContain('plan › Fix the token refresh race');
+    expect(terminal.rows()[0]).toContain('Plan › Fix the token refresh race');
   });
 
   it('shows what the lobby learns after the first picture', async () => {
@@ -22,13 +22,25 @@ describe('the session on a screen', () => {
     expect(terminal.text()).toContain('Explain the moon');
   });
 
+  it('puts a former task that is found by its words into the field', async () => {
+    const { terminal, run } = await open(null);
+    const session = (id: string, task: string) =>
+      ({ id: SessionId.parse(id), task, when: '2026-11-20T18:03:00Z', state: 'finished' }) as const;
+    run.learn({ sessions: [session('run-1', 'Fix the race'), session('run-2', 'Document the storage layer')] });
+    for (const key of ['ctrl-r', 's', 't', 'o', 'r']) terminal.press(key);
+    expect(terminal.text()).toContain('▌ Document the storage layer');
+    expect(terminal.text()).toContain('1/1');
+    terminal.press('enter');
+    expect(terminal.text()).toContain('❯ Document the storage layer');
+  });
+
   it('goes from plan to cards to result by what the log says, and back by keys', async () => {
     const { terminal, run } = await open(midRun());
-    expect(terminal.rows()[0]).toContain('run-7f3a › Fix the token refresh race');
+    expect(terminal.rows()[0]).toContain('MIMIR  Fix the token refresh race');
     terminal.press('p');
-    expect(terminal.rows()[0]).toContain('plan › ');
+    expect(terminal.rows()[0]).toContain('Plan › ');
     await run.play(finished().events.slice(midRun().events.length));
-    expect(terminal.rows()[0]).toContain('result › ');
+    expect(terminal.rows()[0]).toContain('Result › ');
     terminal.press('esc');
     expect(terminal.rows()[1]).toContain('main');
     terminal.press('v');
@@ -42,14 +54,14 @@ describe('the session on a screen', () => {
     const totals = { tokens: 0, cost: 0, agents: 4, duration: 1 };
     stopped.at(193, { type: 'session.finished', status: 'stopped', summary: 'No model could be reached.', totals });
     const { terminal, run } = await open(stopped);
-    expect(terminal.rows()[0]).toContain('result › ');
+    expect(terminal.rows()[0]).toContain('Result › ');
     expect(terminal.text()).toContain('r    resume: 5 of 6 tasks are left');
     run.learn({
       sessions: [{ id: SESSION, task: 'Fix the token refresh race', when: '2026-01-01T00:00:00Z', state: 'stopped' }],
     });
     terminal.press('r');
     await settled();
-    expect([run.begun, terminal.rows()[0]?.includes('result › ')]).toEqual([
+    expect([run.begun, terminal.rows()[0]?.includes('Result › ')]).toEqual([
       ['Fix the token refresh race', SESSION],
       false,
     ]);
@@ -81,7 +93,7 @@ describe('the session on a screen', () => {
   it('says why a key means nothing now, and why a command was refused', async () => {
     const { terminal, run } = await open(midRun());
     terminal.press('r');
-    expect(terminal.text()).toContain("main isn't interrupted.");
+    expect(terminal.text()).toContain('main is never interrupted: resume its agents.');
     run.refuse('the budget is spent');
     terminal.press('s');
     await settled();
@@ -111,13 +123,14 @@ describe('the session on a screen', () => {
   it('changes the mode for the whole hierarchy after saying what becomes automatic', async () => {
     const { terminal, run } = await open(midRun());
     terminal.press('backtab');
-    expect(terminal.text()).toContain('This applies to the whole hierarchy: main and its 7 agents');
+    expect(terminal.text()).toContain('Applies to all agents, including new ones.');
     terminal.press('down');
-    for (const words of ['Becomes automatic', 'writing files', '2 open questions would be answered with yes'])
+    await settled();
+    for (const words of ['No longer asks before', 'writing files', '2 open questions will be approved now'])
       expect(terminal.text()).toContain(words);
     terminal.press('enter');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('Enter loosens nothing: L does.');
+    expect(terminal.text()).toContain('Press L to switch');
     terminal.press('L');
     expect(run.commands).toEqual([{ do: 'set mode', mode: 'yolo' }]);
   });
@@ -131,10 +144,12 @@ describe('the session on a screen', () => {
       answers: 0,
     }));
     terminal.press('backtab', 'down', 'L');
+    await settled();
     expect(terminal.text()).toContain('Not possible: policy.maxMode confirm (managed, /etc/mimir/policy.yml:4)');
     expect(run.commands).toEqual([]);
     terminal.press('up', 'up');
-    expect(terminal.text()).toContain('Will ask you from now on:');
+    await settled();
+    expect(terminal.text()).toContain('Asks again before:');
     terminal.press('enter');
     expect(run.commands).toEqual([{ do: 'set mode', mode: 'human' }]);
   });
@@ -142,11 +157,12 @@ describe('the session on a screen', () => {
   it('holds an agent to a stricter mode, and says so on it', async () => {
     const { terminal, run } = await open(midRun());
     terminal.press('P');
-    expect(terminal.text()).toContain('Main has the mode of the run');
+    expect(terminal.text()).toContain('main has the mode of the run');
     terminal.press('j', 'j', 'j', 'P', 'down');
-    expect(terminal.text()).toContain('Hold oracle to a stricter mode');
-    expect(terminal.text()).toContain('This applies to this agent and to all below it');
+    expect(terminal.text()).toContain('Pin oracle to a stricter mode');
+    expect(terminal.text()).toContain('Applies to this agent and its children');
     terminal.press('enter');
+    await settled();
     expect(run.commands).toEqual([{ do: 'pin mode', agent: 'ROOT::S3', mode: 'human' }]);
     const log = midRun();
     log.at(190, { type: 'agent.pinned', agent: AgentId.parse('ROOT::S3'), mode: 'human' });
@@ -178,7 +194,7 @@ describe('the session on a screen', () => {
 
   it('takes the keys of the user, and says what is wrong with them', async () => {
     const { terminal, run } = await open(midRun(), { keys: { 'run.kill': 'K', 'run.nothing': 'w' } });
-    expect(terminal.text()).toContain('there is no action "run.nothing"');
+    expect(terminal.text()).toContain('unknown action "run.nothing"');
     terminal.press('j', 'j', 'j', 'K', 'y');
     expect(run.commands).toEqual([{ do: 'kill', agent: 'ROOT::S3' }]);
   });
@@ -194,8 +210,8 @@ describe('leaving', () => {
   it('asks while a run goes on; staying is the safe choice', async () => {
     const { terminal, run, end } = await open(midRun());
     terminal.press('q');
-    expect(terminal.text()).toContain('Leave Mimir?');
-    expect(terminal.text()).toContain('4 agents are at work.');
+    expect(terminal.text()).toContain('Quit?');
+    expect(terminal.text()).toContain('4 agents are running.');
     terminal.press('enter', 'q', 'y');
     await settled();
     expect(run.commands).toEqual([{ do: 'stop run', reason: 'the person left' }]);
@@ -222,11 +238,11 @@ describe('leaving', () => {
     terminal.press('j', 'j', 'j', 'ctrl-c');
     expect(run.commands).toEqual([{ do: 'interrupt', agent: 'ROOT::S3' }]);
     terminal.press('ctrl-c');
-    expect(terminal.text()).toContain('Leave Mimir?');
+    expect(terminal.text()).toContain('Quit?');
     terminal.press('enter');
     await world.advance(2000);
     terminal.press('k', 'ctrl-c');
-    expect(terminal.text()).not.toContain('Leave Mimir?');
+    expect(terminal.text()).not.toContain('Quit?');
   });
 
   it('clears what is being typed with Ctrl-C', async () => {

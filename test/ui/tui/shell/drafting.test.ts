@@ -1,30 +1,27 @@
 /** An agent that a model drafts, on the screen: who is asked is shown while all else goes on, Esc stops it, the form says who drafted it. */
 import { describe, expect, it } from 'vitest';
-import { draftAgent } from '../../../../src/domain/agents/draft.ts';
-import type { AgentProposal, Lobby, LobbyInfo } from '../../../../src/ports/project-service.ts';
+import type { AgentFiles, AgentProposal, ProjectInfo } from '../../../../src/ports/project-service.ts';
 import { runApp } from '../../../../src/ui/tui/shell/app.ts';
 import { UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { fakeRun, LOBBY, settled } from '../../../support/fake-run.ts';
-import type { FakeTerminal } from '../../../support/fake-terminal.ts';
-import { fakeTerminal } from '../../../support/fake-terminal.ts';
-import type { FakeWorld } from '../../../support/world.ts';
-import { fakeWorld } from '../../../support/world.ts';
+import { type FakeTerminal, fakeTerminal } from '../../../support/fake-terminal.ts';
+import { type FakeWorld, fakeWorld } from '../../../support/world.ts';
 
-const INFO: LobbyInfo = { ...LOBBY, provider: 'anthropic', agents: { all: [], leftOut: [] } };
+const INFO: ProjectInfo = { ...LOBBY, provider: 'anthropic', agents: { all: [], leftOut: [] } };
 const SAID = 'Drafted by sonnet-4.5: 904 tokens, $0.0042, session 6d74wy.';
 const proposal = (said = SAID): AgentProposal => ({
   draft: {
-    ...draftAgent('fixes failing tests'),
     name: 'test-fixer',
-    because: [
-      'bash: chosen by sonnet-4.5; no word of the sentence asks for it',
-      'git: left out, since the sentence says "no git"',
-    ],
+    description: 'Fixes failing tests.',
+    tools: ['read_file', 'search', 'bash', 'edit_file'],
+    prompt: 'You fix failing tests.',
+    because: ['bash, edit_file: chosen by sonnet-4.5', 'git: left out, since the sentence says "no git"'],
   },
+  drafted: true,
   said,
 });
 
-type How = Parameters<NonNullable<Lobby['draftAgent']>>[1];
+type How = Parameters<AgentFiles['draft']>[1];
 
 interface Opened {
   readonly terminal: FakeTerminal;
@@ -39,13 +36,16 @@ async function open(width = 100, height = 30, info = INFO): Promise<Opened> {
   const world = fakeWorld({ start: 0 });
   const asked: Opened['asked'] = [];
   const made = Promise.withResolvers<AgentProposal>();
-  const draft: Lobby['draftAgent'] = (sentence, how) => {
+  const notAsked = (): never => {
+    throw new Error('nothing is created or deleted here');
+  };
+  const draft: AgentFiles['draft'] = (sentence, how) => {
     asked.push({ sentence, how });
     return made.promise;
   };
   void runApp({
     terminal,
-    lobby: { ...fakeRun(info).lobby, draftAgent: draft },
+    projectService: { ...fakeRun(info).projectService, agents: { draft, create: notAsked, delete: notAsked } },
     world,
     glyphs: UNICODE,
     schedule: (parts) => paints(() => parts.paint()),
@@ -73,7 +73,7 @@ describe('an agent that a model drafts, on the screen', () => {
   it('T029: says who is asked and since when, then opens the form with who chose what', async () => {
     const { terminal, world, asked, answer } = await open();
     create(terminal);
-    expect(terminal.text()).toContain('Looking for a model that may be asked … 0s');
+    expect(terminal.text()).toContain('Choosing a model … 0s');
     expect(asked.map(({ sentence, how }) => [sentence, how.model])).toEqual([['fixes failing tests', true]]);
     asked[0]?.how.asking('Asking sonnet-4.5 (anthropic) for a draft');
     await world.advance(3000);
@@ -92,7 +92,7 @@ describe('an agent that a model drafts, on the screen', () => {
     expect(terminal.text()).not.toContain('New agent');
   });
 
-  it('is stopped by Esc, and drafted without; Esc again leaves it, and it is only said what it cost', async () => {
+  it('is stopped by Esc; Esc again leaves it, and it is only said what it cost', async () => {
     const { terminal, asked, answer } = await open();
     create(terminal);
     expect(asked[0]?.how.signal.aborted).toBe(false);
@@ -101,8 +101,8 @@ describe('an agent that a model drafts, on the screen', () => {
     expect(terminal.text()).toContain('Stopping …');
     terminal.press('esc');
     expect(terminal.text()).not.toContain('New agent');
-    await answer(proposal('Drafted by fixed rules: the model was stopped.'));
-    expect(terminal.text()).toContain('Drafted by fixed rules: the model was stopped.');
+    await answer(proposal('No model wrote a draft: the model was stopped.'));
+    expect(terminal.text()).toContain('No model wrote a draft: the model was stopped.');
     expect(terminal.text()).not.toContain('New agent');
   });
 
@@ -119,13 +119,14 @@ describe('an agent that a model drafts, on the screen', () => {
   it('asks nobody for /agents create --no-model, without a provider, or for an empty form', async () => {
     const here = await open();
     create(here.terminal, '/agents create --no-model fixes failing tests');
-    expect(here.terminal.text()).toContain('Drafted by fixed rules: --no-model.');
+    expect(here.terminal.text()).toContain('fixes failing tests');
+    expect(here.terminal.text()).toContain('letters, digits, "-": code-review');
     const offline = await open(100, 30, { ...INFO, provider: 'offline (no provider)' });
     create(offline.terminal);
-    expect(offline.terminal.text()).toContain('Drafted by fixed rules: offline (no provider).');
+    expect(offline.terminal.text()).toContain('No model wrote a draft: offline (no provider).');
     const empty = await open();
     create(empty.terminal, '/agents create');
-    expect(empty.terminal.text()).toContain('A sentence, of which a model drafts it');
+    expect(empty.terminal.text()).toContain('Describe the agent, and a model drafts it');
     empty.terminal.press('enter');
     expect(empty.terminal.text()).toContain('letters, digits, "-": code-review');
     expect([...here.asked, ...offline.asked, ...empty.asked]).toEqual([]);

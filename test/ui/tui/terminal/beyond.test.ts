@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipboardBytes, noticeBytes, through } from '../../../../src/ui/tui/terminal/osc.ts';
-import { backgroundFrom, capabilities } from '../../../../src/ui/tui/terminal/capabilities.ts';
-import { keepCopy } from '../../../../src/app/process/clipboard-file.ts';
-import { Styles } from '../../../../src/ui/tui/terminal/surface/styles.ts';
+import { clipboardBytes, noticeBytes, passThrough } from '../../../../src/ui/tui/terminal/open.ts';
+import { backgroundFrom, capabilities } from '../../../../src/ui/tui/terminal/styles.ts';
+import { saveCopy } from '../../../../src/app/process/files.ts';
+import { Styles } from '../../../../src/ui/tui/terminal/styles.ts';
 import { anyText } from '../text/texts.ts';
 import { theme } from '../../../support/theme.ts';
 import { openStrict } from '../../../support/vt.ts';
@@ -41,17 +41,17 @@ describe('the clipboard', () => {
   it('has a file beside it, private, always with the last copy', () => {
     const folder = mkdtempSync(`${tmpdir()}/mimir-copy-`);
     writeFileSync(`${folder}/clipboard.txt`, 'before', { mode: 0o644 });
-    expect(keepCopy('after\n', folder)).toContain('clipboard.txt');
+    expect(saveCopy('after\n', folder)).toContain('clipboard.txt');
     expect(readFileSync(`${folder}/clipboard.txt`, 'utf8')).toBe('after\n');
     expect(statSync(`${folder}/clipboard.txt`).mode & 0o777).toBe(0o600);
-    expect(keepCopy('x', '/dev/null/folder')).toBeNull();
+    expect(saveCopy('x', '/dev/null/folder')).toBeNull();
     rmSync(`${folder}/clipboard.txt`);
     symlinkSync(`${folder}/theirs`, `${folder}/clipboard.txt`);
-    expect(keepCopy('mine', folder)).toContain('clipboard.txt');
+    expect(saveCopy('mine', folder)).toContain('clipboard.txt');
     expect(readdirSync(folder)).toEqual(['clipboard.txt']);
     rmSync(`${folder}/clipboard.txt`);
     mkdirSync(`${folder}/clipboard.txt`);
-    expect([keepCopy('a secret', folder), readdirSync(folder)]).toEqual([null, ['clipboard.txt']]);
+    expect([saveCopy('a secret', folder), readdirSync(folder)]).toEqual([null, ['clipboard.txt']]);
     rmSync(folder, { recursive: true });
   });
 });
@@ -62,7 +62,7 @@ describe('a notice', () => {
   it('is told as each terminal knows it', () => {
     expect(noticeBytes(notice, XTERM)).toBe('\u001b]9;Mimir: reviewer asks: may I run a; b?\u0007');
     expect(noticeBytes(notice, { TERM: 'foot' })).toBe('\u001b]777;notify;Mimir;reviewer asks: may I run a, b?\u0007');
-    expect(noticeBytes(notice, TMUX)).toBe(through(noticeBytes(notice, XTERM), TMUX));
+    expect(noticeBytes(notice, TMUX)).toBe(passThrough(noticeBytes(notice, XTERM), TMUX));
     expect(noticeBytes({ ...notice, bell: true }, { TERM: 'linux' })).toBe('\u0007');
     expect(noticeBytes({ ...notice, desktop: false }, XTERM)).toBe('');
   });

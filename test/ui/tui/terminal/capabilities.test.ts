@@ -1,6 +1,6 @@
 /** What a terminal can do, from what it says about itself and what the user says. */
 import { describe, expect, it } from 'vitest';
-import { capabilities } from '../../../../src/ui/tui/terminal/capabilities.ts';
+import { capabilities } from '../../../../src/ui/tui/terminal/styles.ts';
 
 const depth = (env: Readonly<Record<string, string>>): number => capabilities(env).depth;
 

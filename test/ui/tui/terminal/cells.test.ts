@@ -1,9 +1,8 @@
 /** The first frames go into plain rows, later ones into blessed's: nobody sees when. */
 import { describe, expect, it } from 'vitest';
-import { openCells } from '../../../../src/ui/tui/terminal/surface/painter.ts';
-import { draw, nothingShown } from '../../../../src/ui/tui/terminal/surface/painter.ts';
-import { Styles } from '../../../../src/ui/tui/terminal/surface/styles.ts';
-import { fill, type Row, type CellScreen } from '../../../../src/ui/tui/terminal/surface/surface.ts';
+import type { CellScreen, Row } from '../../../../src/ui/tui/terminal/blessed-screen.ts';
+import { draw, fill, nothingShown, openCells } from '../../../../src/ui/tui/terminal/painter.ts';
+import { Styles } from '../../../../src/ui/tui/terminal/styles.ts';
 import type { Line } from '../../../../src/app/views/text/line.ts';
 import { openScreen } from '../../../support/screen.ts';
 import { theme } from '../../../support/theme.ts';
@@ -18,7 +17,7 @@ function open(): {
   readonly cells: CellScreen;
 } {
   const styles = new Styles(theme, 24);
-  const shown = nothingShown(WIDTH, HEIGHT);
+  const shown = nothingShown({ width: WIDTH, height: HEIGHT });
   let lines: readonly Line[] = [];
   let sent = '';
   let rowsNow: readonly Row[] = [];
@@ -92,7 +91,7 @@ describe('when blessed takes over', () => {
     const screen = open();
     screen.paint('one');
     screen.cells.destroy();
-    await import('../../../../src/ui/tui/terminal/surface/blessed-screen.ts');
+    await import('../../../../src/ui/tui/terminal/blessed-screen.ts');
     expect(process.listenerCount('exit')).toBe(listeners);
   });
 });

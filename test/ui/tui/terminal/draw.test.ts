@@ -1,10 +1,9 @@
 /** Drawing: after any frames the terminal shows the last one, and nothing but what drawing may send was sent. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Depth } from '../../../../src/ui/tui/terminal/capabilities.ts';
-import { Painter } from '../../../../src/ui/tui/terminal/surface/painter.ts';
-import { lineWidth } from '../../../../src/app/views/text/clip.ts';
-import type { Frame, Line, Style } from '../../../../src/app/views/text/line.ts';
+import type { Depth } from '../../../../src/ui/tui/terminal/styles.ts';
+import { Painter } from '../../../../src/ui/tui/terminal/painter.ts';
+import { type Frame, type Line, lineWidth, type Style } from '../../../../src/app/views/text/line.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
 import { clusterWidth, graphemes, isAgreed } from '../../../../src/app/views/text/width.ts';
 import { openScreen } from '../../../support/screen.ts';

@@ -216,7 +216,7 @@ describe('a program that is stopped', () => {
     await other.waitFor('not edited: "false" ended with 1.');
     const missing = await start([], { VISUAL: 'no-such-editor -w' });
     missing.press('E');
-    await missing.waitFor('There is no "no-such-editor -w"');
+    await missing.waitFor('Editor "no-such-editor -w" not found');
     rmSync(folder, { recursive: true });
   });
 });

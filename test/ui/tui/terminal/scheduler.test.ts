@@ -14,7 +14,7 @@ beforeEach(() => {
     paint: () => {
       painted += 1;
     },
-    busy: () => isBusy,
+    load: () => (isBusy ? 'full' : 'light'),
   });
 });
 afterEach(() => {

@@ -1,7 +1,7 @@
 /** How much colour a style is drawn with: what the terminal can, and no more than the theme wants. */
 import { describe, expect, it } from 'vitest';
-import type { Depth } from '../../../../src/ui/tui/terminal/capabilities.ts';
-import { Styles } from '../../../../src/ui/tui/terminal/surface/styles.ts';
+import type { Depth } from '../../../../src/ui/tui/terminal/styles.ts';
+import { Styles } from '../../../../src/ui/tui/terminal/styles.ts';
 import type { Style } from '../../../../src/app/views/text/line.ts';
 import { theme } from '../../../support/theme.ts';
 

@@ -10,21 +10,17 @@ let last = 'nothing yet';
 
 const terminal = openTerminal({
   theme,
-  ...(what === 'plain end'
-    ? {}
-    : {
-        signalled(signal, code) {
-          terminal.close();
-          process.stdout.write(`saved at ${signal}\n`);
-          process.exit(code);
-        },
-      }),
+  signalled(signal, code) {
+    terminal.close();
+    if (what !== 'plain end') process.stdout.write(`saved at ${signal}\n`);
+    process.exit(code);
+  },
   crashed(error) {
     if (file !== '') writeFileSync(file, error instanceof Error ? (error.stack ?? '') : String(error));
     return file === '' ? null : file;
   },
 });
-const when = openScheduler({ paint, busy: () => terminal.busy() });
+const when = openScheduler({ paint, load: () => terminal.load() });
 const now = (): void => {
   when.now();
 };

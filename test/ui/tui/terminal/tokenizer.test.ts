@@ -1,7 +1,7 @@
 /** Bytes to inputs: the same however a terminal, or the network, splits them. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Token, Tokenizer } from '../../../../src/ui/tui/terminal/input/input.ts';
+import { type Token, Tokenizer } from '../../../../src/ui/tui/terminal/input.ts';
 
 /** The inputs of bytes that come in these pieces, and then nothing more. */
 function inputs(...pieces: readonly (string | Uint8Array)[]): readonly Token[] {

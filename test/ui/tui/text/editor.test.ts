@@ -2,9 +2,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Input } from '../../../../src/ui/tui/terminal/terminal.ts';
-import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
-import { type Editor, edit, editorText, openEditor } from '../../../../src/ui/tui/text/editor.ts';
-import { editorHeight, viewEditor } from '../../../../src/ui/tui/text/editor-view.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/line.ts';
+import {
+  edit,
+  type Editor,
+  editorHeight,
+  editorText,
+  openEditor,
+  viewEditor,
+} from '../../../../src/ui/tui/text/editor.ts';
 import { graphemes } from '../../../../src/app/views/text/width.ts';
 import { anyText } from './texts.ts';
 

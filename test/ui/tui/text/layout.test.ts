@@ -2,13 +2,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
-import { box } from '../../../../src/ui/tui/text/box.ts';
-import { centre, clip, columns, fit, fitText, lineWidth, plain, spread } from '../../../../src/app/views/text/clip.ts';
-import { beside, blank, overlay, sized } from '../../../../src/ui/tui/text/compose.ts';
-import type { Line } from '../../../../src/app/views/text/line.ts';
+import { beside, blank, box, overlay, sized } from '../../../../src/ui/tui/text/blocks.ts';
+import {
+  centre,
+  clip,
+  columns,
+  fit,
+  fitText,
+  type Line,
+  lineWidth,
+  plain,
+  spread,
+  wrap,
+  wrapText,
+} from '../../../../src/app/views/text/line.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
 import { graphemes, widthOf } from '../../../../src/app/views/text/width.ts';
-import { wrap, wrapText } from '../../../../src/app/views/text/wrap.ts';
 import { anyText } from './texts.ts';
 
 const width = fc.integer({ min: 1, max: 300 });

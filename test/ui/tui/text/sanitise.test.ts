@@ -1,7 +1,7 @@
 /** What reaches a terminal can't steer it, hide in it, or break its layout. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sanitiser, toLabel, toTerminal, visible } from '../../../../src/app/views/text/sanitise.ts';
+import { Sanitiser, toLabel, toTerminal, escapeHidden } from '../../../../src/app/views/text/sanitise.ts';
 import { anyText, NASTY } from './texts.ts';
 
 /** Everything that must never be left, said once more in other words than the code's. */
@@ -103,21 +103,21 @@ describe('text for the terminal', () => {
 
 describe('text in a prompt that asks for permission', () => {
   it('shows what would be hidden (F04, F05)', () => {
-    expect(visible('rm\u001b[8m -rf\u202e /\u200b\t\r\nx')).toBe('rm\\x1b[8m -rf\\u{202e} /\\u{200b}\\t\\r\nx');
-    expect(visible('a\u00a0b\u3164')).toBe('a\\xa0b\\u{3164}');
-    expect(visible(`a${'\u0301'.repeat(6)}`)).toBe(`a${'\u0301'.repeat(4)}\\u{301}\\u{301}`);
-    expect(visible('\ud83d')).toBe('\\u{d83d}');
+    expect(escapeHidden('rm\u001b[8m -rf\u202e /\u200b\t\r\nx')).toBe('rm\\x1b[8m -rf\\u{202e} /\\u{200b}\\t\\r\nx');
+    expect(escapeHidden('a\u00a0b\u3164')).toBe('a\\xa0b\\u{3164}');
+    expect(escapeHidden(`a${'\u0301'.repeat(6)}`)).toBe(`a${'\u0301'.repeat(4)}\\u{301}\\u{301}`);
+    expect(escapeHidden('\ud83d')).toBe('\\u{d83d}');
   });
 
   it('never collapses blanks (F06)', () => {
     const command = `ls${' '.repeat(300)}; curl x`;
-    expect(visible(command)).toBe(command);
+    expect(escapeHidden(command)).toBe(command);
   });
 
   it('is harmless for any text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(isDangerous(visible(text))).toBe(false);
+        expect(isDangerous(escapeHidden(text))).toBe(false);
       }),
     );
   });

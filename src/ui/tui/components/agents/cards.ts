@@ -1,36 +1,50 @@
-/** The pane of the agents: cards, two rows or one row each, as many as are visible; the rest isn't even composed. */
-import { isHeld } from '../../../../app/views/agent-counts.ts';
-import { indentOf, modelName, neverRan, subtreeOf, todosOf } from '../../../../app/views/agents/agent-lines.ts';
-import { agentTime } from '../../../../app/views/run-time.ts';
-import { fit, fitText, lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
-import { formatCost, formatDuration, formatShare, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
+/** The pane of the agents as cards or as a table with one row each. Only the visible ones are composed. */
+import {
+  agentTime,
+  fit,
+  fitText,
+  formatCost,
+  formatDuration,
+  formatShare,
+  formatTokens,
+  indentOf,
+  type Line,
+  lineWidth,
+  neverRan,
+  restyle,
+  span,
+  subtreeOf,
+  toLabel,
+} from '../../../../app/views/index.ts';
 import type { AgentId, Millis } from '../../../../domain/ids.ts';
-import { tokensOfAgent } from '../../../../events/queries.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { clipName, longestName } from '../../text/names.ts';
+import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { blank, sized } from '../../text/compose.ts';
-import { gauge, inkOfShare, sparkline } from '../money/gauge.ts';
-import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
-import { type CardLook, card, CARD_ROWS, currentTodo, NEAR, shareShown, subtreeSpans } from './card.ts';
-import { bareDoing, doing, oneLine } from './doing.ts';
-import { costText } from '../money/spend.ts';
-import { statusSpan } from '../plan/status.ts';
+import { blank, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
+import { costText, gauge, inkOfShare } from '../costs.ts';
+import { shownSign } from '../header.ts';
+import { clipName, fittingModel, longestName } from '../names.ts';
+import { bareDoing, statusSpan } from '../progress.ts';
+import { lockOf, pinOf } from '../reviews.ts';
+import { card, CARD_ROWS, type CardOptions, NEAR, shareShown, subtreeSpans } from './card.ts';
+import { FEW } from './list.ts';
 
-export type Density = 'card' | 'compact' | 'line';
-export type DensityWish = Density | 'auto';
+export type Density = 'card' | 'line';
+export type DensitySetting = Density | 'auto';
 
-export const ROWS: Readonly<Record<Density, number>> = { card: CARD_ROWS, compact: 2, line: 1 };
+const ROWS: Readonly<Record<Density, number>> = { card: CARD_ROWS, line: 1 };
+/** Rows of headings above the agents. */
+const HEAD: Readonly<Record<Density, number>> = { card: 0, line: 1 };
 
-/** The density for `count` agents in `rows` rows: cards when they fit or are few, lines when even two rows would be far too many. */
-export function densityFor(wish: DensityWish, count: number, rows: number): Density {
-  if (wish !== 'auto') return wish;
-  const fitting = Math.floor(rows / CARD_ROWS);
-  if (count <= Math.max(12, fitting)) return 'card';
-  return count > 3 * Math.max(1, Math.floor(rows / ROWS.compact)) ? 'line' : 'compact';
-}
+/** The density for `count` agents, main included, in `rows` rows: cards for a few that all fit, else the table. */
+export const densityFor = (wish: DensitySetting, count: number, rows: number): Density =>
+  wish !== 'auto' ? wish : count <= FEW + 1 && count * CARD_ROWS <= rows ? 'card' : 'line';
+
+/** Rows that `count` agents take, the headings included. */
+export const rowsFor = (density: Density, count: number): number => HEAD[density] + count * ROWS[density];
+
+/** The index of the agent in row `y` of the pane; negative in the headings. */
+export const agentRowAt = (density: Density, top: number, y: number): number =>
+  y < HEAD[density] ? -1 : Math.floor((top + y - HEAD[density]) / ROWS[density]);
 
 export interface CardsView {
   readonly agents: readonly AgentState[];
@@ -39,33 +53,38 @@ export interface CardsView {
   /** First row shown. */
   readonly top: number;
   readonly focused: boolean;
-  /** A filter may have left nobody. */
+  /** A filter may hide all agents. */
   readonly cut?: boolean;
-  /** Agents whose sub-agents are not in `agents`; they say how many those are. */
+  /** Agents whose descendants are hidden; their rows show the number. */
   readonly folded?: ReadonlySet<AgentId>;
+  /** Queued agents that share the row of the first of them. */
+  readonly queue?: readonly AgentState[];
 }
 
-/** The first row to show so that the selected agent is seen whole, moved as little as possible from `top`. */
+/** The first row to show so that the whole selected agent is visible, as near to `top` as possible. */
 export function topFor(top: number, selected: number, density: Density, count: number, height: number): number {
   const rows = ROWS[density];
   const from = selected * rows;
-  const most = Math.max(0, count * rows - height);
-  const seen = Math.max(Math.min(top, from), Math.min(from, from + rows - height));
+  const room = height - HEAD[density];
+  const most = Math.max(0, count * rows - room);
+  const seen = Math.max(Math.min(top, from), Math.min(from, from + rows - room));
   return Math.max(0, Math.min(seen, most));
 }
 
-/** Exactly `height` lines of exactly `width` columns; the last column is the scroll bar's. */
+/** Exactly `height` lines of exactly `width` columns; the last column is the scroll bar. */
 export function cardsPane(of: CardsView, context: Context, width: number, height: number): readonly Line[] {
   if (of.agents.length === 0) return emptyPane(of.cut === true, context, width, height);
   const rows = ROWS[of.density];
   const inner = Math.max(0, width - 1);
+  const heads = of.density === 'line' ? [headRow(context, inner)] : [];
+  const room = Math.max(0, height - heads.length);
   const first = Math.floor(of.top / rows);
   const lines: Line[] = [];
-  for (let at = first; at < of.agents.length && lines.length < height + rows; at++) {
+  for (let at = first; at < of.agents.length && lines.length < room + rows; at++) {
     const agent = of.agents[at];
     if (agent)
       lines.push(
-        ...one(agent, context, inner, of.density, {
+        ...one(agent, context, inner, of, {
           selected: at === of.selected,
           focused: of.focused,
           indent: isBelow(agent, of.agents[at - 1]) ? indentOf(agent) : 0,
@@ -73,232 +92,180 @@ export function cardsPane(of: CardsView, context: Context, width: number, height
         }),
       );
   }
-  const shown = sized(lines.slice(of.top - first * rows), inner, height);
-  const bar = scrollBar(of.top, of.agents.length * rows, height, context.glyphs.scroll);
-  return shown.map((line, row) => [...line, span(bar[row] ?? ' ', { fg: 'muted' })].slice(width > 0 ? 0 : line.length));
+  const shown = [...heads, ...sized(lines.slice(of.top - first * rows), inner, room)].slice(0, height);
+  const bar = ['', ...scrollBar(of.top, of.agents.length * rows, room, context.glyphs.scroll)].slice(1 - heads.length);
+  return shown.map((line, row) => [...line, tint(bar[row] || ' ', 'muted')].slice(width > 0 ? 0 : line.length));
 }
 
-/** Does it stand in the subtree of its parent? An order or a filter may have put it below somebody else. */
+/** True if the agent is listed within the subtree of its parent; an order or a filter may have moved it. */
 const isBelow = ({ parent }: AgentState, before: AgentState | undefined): boolean =>
   parent !== null && before !== undefined && (before.id === parent || before.id.startsWith(`${parent}::`));
 
-/** One sign a row: the bar where the window is, blanks else; blanks only when everything is seen. */
-export function scrollBar(top: number, total: number, height: number, sign: string): readonly string[] {
-  if (total <= height) return Array.from({ length: height }, () => ' ');
-  const size = Math.max(1, Math.round((height * height) / total));
-  const from = Math.round((top / Math.max(1, total - height)) * (height - size));
-  return Array.from({ length: height }, (_, row) => (row >= from && row < from + size ? sign : ' '));
-}
-
 function emptyPane(cut: boolean, context: Context, width: number, height: number): readonly Line[] {
   const words = cut
-    ? 'No agent is like that: Esc shows all.'
+    ? 'No matching agents. Esc clears the filter.'
     : context.state.phase === 'finished'
-      ? 'No agent was started.'
-      : 'Agents appear here when they are created.';
+      ? 'No agents were started.'
+      : 'Agents appear here when they start.';
   const middle = Math.floor(height / 2);
-  return blank(width, height).map((line, row) =>
-    row === middle ? fit([span(`  ${words}`, { fg: 'faint' })], width) : line,
-  );
+  return blank(width, height).map((line, row) => (row === middle ? fit([tint(`  ${words}`, 'faint')], width) : line));
 }
 
 function one(
   agent: AgentState,
   context: Context,
   width: number,
-  density: Density,
-  look: Required<CardLook>,
+  { density, queue = [] }: CardsView,
+  options: CardOptions,
 ): readonly Line[] {
-  if (density === 'card') return card(agent, context, width, look);
+  if (density === 'card') return card(agent, context, width, options);
   const room = Math.max(0, width - 1);
-  const rows = density === 'line' ? [agentRow(agent, context, room, look)] : agentRows(agent, context, room, look);
-  const mark = span(look.selected ? context.glyphs.selected : ' ', { fg: look.focused ? 'focus' : 'muted' });
-  return rows.map((row) => {
-    const line = fit([mark, ...row], width);
-    return look.selected ? restyle(line, { bg: 'selection' }) : line;
-  });
+  const row = agent === queue[0] ? queueRow(queue, context, room) : agentRow(agent, context, room, options);
+  const mark = tint(options.selected ? context.glyphs.selected : ' ', options.focused ? 'focus' : 'muted');
+  const line = fit([mark, ...row], width);
+  return [options.selected ? restyle(line, { bg: 'selection' }) : line];
 }
 
-// One agent on two rows or on one, as rows of a table: which columns there are is the width's to say, never the agent's, so that
-// they stand under each other. What an agent is at is card.ts's to say.
+// The table. Its columns depend on the width only, so that all rows are aligned.
 
-/** Columns of the table; 0 for one that gave way. The blank before a column is part of it. */
+/** Widths of the columns, the blank before each included; 0 for a column that is left out. */
 interface Columns {
   readonly name: number;
   readonly model: number;
-  readonly spark: number;
-  readonly time: number;
+  readonly budget: number;
   readonly cost: number;
+  readonly time: number;
   readonly tokens: number;
 }
 
-/** From so many columns on: what gives way, one after the other, is the model, some of the sparkline, all of it, tokens, cost, time. */
+/** The columns by the least width of the table. */
 const TABLE: readonly (readonly [from: number, columns: Columns])[] = [
-  [90, { name: 20, model: 13, spark: 9, time: 8, cost: 10, tokens: 6 }],
-  [70, { name: 16, model: 0, spark: 9, time: 8, cost: 10, tokens: 6 }],
-  [56, { name: 13, model: 0, spark: 9, time: 8, cost: 9, tokens: 5 }],
-  [50, { name: 13, model: 0, spark: 7, time: 8, cost: 9, tokens: 5 }],
-  [46, { name: 13, model: 0, spark: 0, time: 8, cost: 9, tokens: 5 }],
-  [40, { name: 13, model: 0, spark: 0, time: 8, cost: 9, tokens: 0 }],
-  [24, { name: 12, model: 0, spark: 0, time: 8, cost: 0, tokens: 0 }],
+  [96, { name: 20, model: 13, budget: 11, cost: 10, time: 9, tokens: 7 }],
+  [76, { name: 16, model: 0, budget: 11, cost: 10, time: 9, tokens: 0 }],
+  [58, { name: 13, model: 0, budget: 9, cost: 8, time: 8, tokens: 0 }],
+  [46, { name: 12, model: 0, budget: 6, cost: 8, time: 8, tokens: 0 }],
+  [38, { name: 12, model: 0, budget: 0, cost: 8, time: 8, tokens: 0 }],
+  [24, { name: 12, model: 0, budget: 0, cost: 0, time: 8, tokens: 0 }],
 ];
-const NAME_ONLY: Columns = { name: 12, model: 0, spark: 0, time: 0, cost: 0, tokens: 0 };
+const NAME_ONLY: Columns = { name: 12, model: 0, budget: 0, cost: 0, time: 0, tokens: 0 };
 
-const columnsFor = (width: number): Columns => TABLE.find(([from]) => width >= from)?.[1] ?? NAME_ONLY;
-
-/** Sign and blank before the name. */
+/** Columns of the sign and the blank before the name. */
 const SIGN = 2;
-/** Columns without which a model is not named. */
-const MODEL = 9;
 
-/** As many columns as the longest name takes, so that all rows have the same. */
-const nameIn = ({ state }: Context, least: number, most: number): number =>
-  Math.max(least, Math.min(most, longestName(state).indented));
+/** The activity column begins with the cost of the subtree from this width on. */
+const WIDE_SUM = 18;
 
-interface RowLook {
-  /** How many of its sub-agents a fold keeps from sight. */
-  readonly hidden: number;
-  /** Levels it stands below others. */
-  readonly indent: number;
+/** The columns of a table of `width`: the name has those of the longest, the activity the rest. */
+function columnsIn(width: number, { state }: Context): Columns & { readonly words: number } {
+  const at = TABLE.find(([from]) => width >= from)?.[1] ?? NAME_ONLY;
+  const others = SIGN + at.model + at.budget + at.cost + at.time + at.tokens;
+  const most = Math.max(at.name, Math.floor((width - others) * 0.6));
+  const name = Math.max(at.name, Math.min(most, longestName(state).indented));
+  return { ...at, name, words: width - others - name };
 }
 
-/** Everything on one row of exactly `width` columns: sign, name, model, what it is at, activity, time, cost, tokens. */
-function agentRow(agent: AgentState, context: Context, width: number, { hidden, indent }: RowLook): Line {
-  const at = columnsFor(width);
-  // The words keep what the name can spare.
-  const used = SIGN + at.model + at.spark + at.time + at.cost + at.tokens;
-  const name = nameIn(context, at.name, Math.floor((width - used) / 2));
-  const head = [...nameCell(agent, context, name, indent), ...modelCell(agent, context, at.model)];
+function headRow(context: Context, width: number): Line {
+  const at = columnsIn(Math.max(0, width - 1), context);
+  const text = [
+    ' '.repeat(1 + SIGN) + fitText('agent', at.name, 'left', ''),
+    at.model > 1 ? ` ${fitText('model', at.model - 1, 'left', '')}` : '',
+    at.words > 8 ? ` ${fitText('activity', at.words - 1, 'left', '')}` : ' '.repeat(Math.max(0, at.words)),
+    'budget'.padStart(at.budget).slice(0, at.budget),
+    ...(['cost', 'time', 'tokens'] as const).map((name) => name.padStart(at[name]).slice(0, at[name])),
+  ].join('');
+  return fit([tint(text, 'faint')], width);
+}
+
+/** `● finder 2   Search legacyRefresh   ▰▰▱ 37%  $0.0310   12s`, in exactly `width` columns. */
+function agentRow(agent: AgentState, context: Context, width: number, { hidden, indent }: CardOptions): Line {
+  const at = columnsIn(width, context);
+  const head = [...nameCell(agent, context, at.name, indent), ...modelCell(agent, context, at.model)];
   const words = bareDoing(agent, context);
-  // It has no numbers yet: why it waits may have their columns.
+  // An agent without figures shows in their columns why it waits.
   if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
-  // Nor does what is over have an activity.
-  const spark = agent.outcome === null ? at.spark : 0;
-  const room = width - lineWidth(head) - spark - at.time - at.cost - at.tokens;
+  const below =
+    hidden > 0
+      ? hiddenSpans(agent, context, hidden, at.words - 1)
+      : at.words < WIDE_SUM
+        ? []
+        : subtreeSpans(agent, context);
   return fit(
     [
       ...head,
-      ...cell([...hiddenSpans(agent, context, hidden, room - 1), ...words], room, context),
-      ...sparkCell(agent, context, spark),
+      ...cell([...below, ...words], at.words, context),
+      ...budgetCell(agent, context, at.budget),
       ...numbers(agent, context, at),
     ],
     width,
   );
 }
 
-/** Two rows of exactly `width` columns: the numbers, and below them the todo at hand and the budget. */
-function agentRows(
-  agent: AgentState,
-  context: Context,
-  width: number,
-  { hidden, indent }: RowLook,
-): readonly [Line, Line] {
-  const at = columnsFor(width);
-  const used = SIGN + at.spark + at.time + at.cost + at.tokens;
-  // Here the model gives way to a longer name, and says nothing by a letter or two.
-  const name = nameIn(context, at.name, width - used);
-  const model = Math.max(0, width - used - name);
-  const head = fit(
-    [
-      ...nameCell(agent, context, name, indent),
-      ...(model < MODEL ? [span(' '.repeat(model))] : modelCell(agent, context, model)),
-      ...sparkCell(agent, context, at.spark),
-      ...numbers(agent, context, at),
-    ],
-    width,
-  );
-  const room = ' '.repeat(SIGN + 2 * indent);
-  return [head, spread([span(room), ...todoOrDoing(agent, context)], progress(agent, context, hidden, width), width)];
-}
-
-/** The todo at hand while it works at it; else what it does, or how it ended. */
-function todoOrDoing(agent: AgentState, context: Context): Line {
-  const todos = todosOf(context.state, agent);
-  const todo = todos[currentTodo(todos)];
-  const asks = context.state.approvals.some((approval) => approval.agent === agent.id);
-  if (todo === undefined || agent.outcome !== null || isHeld(agent) || asks) return doing(agent, context);
-  return [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })];
-}
-
-/** `+3 hidden  2/5 ▰▰···  37%` */
-function progress(agent: AgentState, context: Context, hidden: number, width: number): Line {
-  const todos = todosOf(context.state, agent);
-  const done = todos.filter(({ status }) => status === 'completed').length;
-  const share = shareShown(agent, context);
-  return [
-    ...(hidden === 0 && width >= WIDE_SUM
-      ? subtreeSpans(agent, context)
-      : hiddenSpans(agent, context, hidden, width - 40)),
-    ...(todos.length === 0 ? [] : [span(`${done}/${todos.length} `.padStart(5), { fg: 'muted' })]),
-    ...(share === null
-      ? [span(' '.repeat(GAUGE + 5))]
-      : [
-          ...gauge(share, GAUGE, context.glyphs),
-          span(`${share.spent >= NEAR ? '!' : ''}${formatShare(share.spent)}`.padStart(5), {
-            fg: share.spent >= NEAR ? inkOfShare(share.spent) : 'muted',
-          }),
-        ]),
+/** `○ 28 queued   Space lists them: tester 2, librarian 2, …` */
+function queueRow(queue: readonly AgentState[], context: Context, width: number): Line {
+  const at = columnsIn(width, context);
+  const names = queue.slice(0, 8).map(({ name }) => toLabel(name));
+  const head: Line = [
+    shownSign('queued', context.glyphs),
+    strong(` ${fitText(`${queue.length} queued`, at.name, 'left', '')}`, 'muted'),
   ];
+  const words = [tint('Space lists them: ', 'info'), tint(names.join(', '), 'faint')];
+  return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
 }
 
-const GAUGE = 5;
-/** From so many columns on there is room for what all below cost. */
-const WIDE_SUM = 50;
+/** `▰▰▱ 37%`: spent solid, reserved hollow; blank without a share to show. */
+function budgetCell(agent: AgentState, context: Context, width: number): Line {
+  const share = width === 0 ? null : shareShown(agent, context);
+  if (share === null) return [span(' '.repeat(width))];
+  const near = share.spent >= NEAR;
+  const text = `${near ? '!' : ''}${formatShare(share.spent)}`.padStart(5);
+  const cells = Math.max(0, width - 1 - text.length);
+  return [span(' '), ...gauge(share, cells, context.glyphs), tint(text, near ? inkOfShare(share.spent) : 'muted')];
+}
 
-/** `+3 hidden (all $0.0912)  `: what a fold keeps from sight and what all of it cost, as far as there is room. */
+/** `+3 hidden (all $0.0912)  `: the descendants that a fold hides and the cost of the subtree, as far as there is room. */
 function hiddenSpans(agent: AgentState, { state }: Context, hidden: number, room: number): Line {
   if (hidden === 0) return [];
   const all = room < 30 ? '' : ` (all ${formatCost(subtreeOf(state, agent).cost)})`;
   const words = room < 10 ? `+${hidden}` : `+${hidden} hidden`;
-  return [span(words, { fg: 'info', bold: true }), span(`${all}  `, { fg: 'muted' })];
+  return [strong(words, 'info'), tint(`${all}  `, 'muted')];
 }
 
-/** `● ╰ finder 2   `, two columns a level; a wide name is cut. */
+/** `● ╰ finder 2   `, indented by two columns per level. */
 function nameCell(agent: AgentState, context: Context, width: number, indent: number): Line {
   const { glyphs } = context;
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
-  const before: Line = [span(child, { fg: 'faint' }), ...lockOf(agent, context)];
+  const before: Line = [tint(child, 'faint'), ...lockOf(agent, context)];
   const pin = pinOf(agent);
   const isPinShown = width - lineWidth(pin) >= 8;
   const room = width - (isPinShown ? lineWidth(pin) : 0);
   const name = clipName(agent.name, Math.max(1, room - lineWidth(before)), glyphs);
-  const whole: Line = [...before, span(name, { fg: `role:${agent.role}`, bold: true })];
+  const whole: Line = [...before, strong(name, `role:${agent.role}`)];
   const cut = fit(whole, room, {}, glyphs.ellipsis);
   return [statusSpan(agent, context), span(' '), ...cut, ...(isPinShown ? pin : [])];
 }
 
-/** The model that works; an arrow in front of one that wasn't asked for. */
+/** The used model, behind an arrow where another one was requested. */
 function modelCell({ model }: AgentState, context: Context, width: number): Line {
-  const text = model.because === null ? modelName(model.asked) : `${context.glyphs.arrow} ${modelName(model.used)}`;
-  return cell([span(toLabel(text), { fg: 'muted' })], width, context);
-}
-
-/** The last seconds of work; nothing once it is over. */
-function sparkCell(agent: AgentState, context: Context, width: number): Line {
-  if (width === 0) return [];
-  const steps = agent.outcome === null ? (context.activity?.(agent.id).steps ?? []) : [];
-  const text = sparkline(steps.slice(1 - width), context.glyphs);
-  return [span(text.padStart(width), { fg: 'focus' })];
+  return cell([tint(fittingModel(model, 0, context.glyphs), 'muted')], width, context);
 }
 
 function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Columns): Line {
-  if (neverRan(agent)) return [span(' '.repeat(time + cost + tokens))];
   const right = (text: string, width: number): string =>
     width === 0 ? '' : ` ${fitText(text, width - 1, 'right', context.glyphs.ellipsis)}`;
   return [
-    span(right(narrowTime(agentTime(agent, context.state, context.now)), time), { fg: 'fg' }),
-    span(right(narrowCost(agent, cost - 1), cost), { fg: 'fg', bold: true }),
-    span(right(formatTokens(tokensOfAgent(agent)), tokens), { fg: 'muted' }),
+    strong(right(narrowCost(agent, cost - 1), cost), 'fg'),
+    tint(right(narrowTime(agentTime(agent, context.state, context.now)), time), 'fg'),
+    tint(right(formatTokens(tokensOfAgent(agent)), tokens), 'muted'),
   ];
 }
 
-/** `99m 59s`, then `1h 40m`: seconds of what takes hours have no column. */
+/** `99m 59s`, then `1h 40m`. */
 function narrowTime(ms: Millis): string {
   const minutes = Math.floor(ms / 60_000);
   return minutes < 100 ? formatDuration(ms) : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
-/** A part whose price isn't known must not be what is cut. */
+/** Shortens the cost where needed, so that the sign of an unknown price is not cut. */
 function narrowCost(agent: AgentState, room: number): string {
   const text = costText(agent);
   return agent.priced || text.length <= room ? text : `$${agent.cost.toFixed(2)}+?`;

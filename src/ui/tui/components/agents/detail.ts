@@ -1,32 +1,42 @@
-/** One agent in full: its facts, and one of its tabs. Where it scrolls to is the screen's; what it says is here. */
-import { todosOf } from '../../../../app/views/agents/agent-lines.ts';
-import { isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import { type FileChange, changeOf, changesOf } from '../../../../app/views/file-changes.ts';
-import { planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
-import { fit, lineWidth, span, spread } from '../../../../app/views/text/clip.ts';
-import { counted, formatClock } from '../../../../app/views/text/format.ts';
-import type { Ink, Line, Span } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import type { AgentState, Block } from '../../../../events/state.ts';
+/** The pane of the opened agent: its facts, the bar of its tabs, and one tab. The run screen decides how it is scrolled. */
+import {
+  changesOf,
+  clip,
+  fit,
+  formatLimit,
+  formatTokens,
+  isIdle,
+  labelOf,
+  type Line,
+  lineWidth,
+  modelText,
+  planSoFar,
+  restReason,
+  runSpending,
+  type Span,
+  span,
+  todosOf,
+  toLabel,
+  waitOf,
+  spawnerName,
+  wrap,
+  wrapText,
+  writingWords,
+  pendingWords,
+} from '../../../../app/views/index.ts';
+import { ROOT } from '../../../../domain/ids.ts';
+import { type AgentState, type RunState, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { box } from '../../text/box.ts';
-import { sized } from '../../text/compose.ts';
-import { editorText, type Editor } from '../../text/editor.ts';
-import { costLines } from '../money/costs.ts';
-import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
-import type { Tab } from '../tabs.ts';
-import { countSpans, diffLines } from '../text/diff.ts';
-import { type Doc, type Part, docOf, docOfLines, GAP, linesOf } from '../text/doc.ts';
-import { factLines } from './facts.ts';
-import { linkOf } from '../text/links.ts';
+import { type Doc, docOfLines, linesOf, pane, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
+import { type Editor, editorText } from '../../text/editor.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { costLines, costText, reservedText } from '../costs.ts';
+import { statusSpan, writing } from '../progress.ts';
+import { lockOf, pinOf } from '../reviews.ts';
+import { marked } from '../text/inline.ts';
+import { changesDoc, factLines, messageLines, messagesOf, todoLines, toolsDoc } from './detail-tabs.ts';
+import { overviewLines } from './overview.ts';
 import { transcriptDoc, type TranscriptNow } from './transcript.ts';
-import { todoLine } from './card.ts';
-import { scrollBar } from './cards.ts';
-import { headLines, messageLines, tabBar } from './detail-head.ts';
-import { pendingText, writing } from './doing.ts';
-import { type ToolCall, rail, toolMeta } from './tool-block.ts';
-import { statusSpan } from '../plan/status.ts';
 
 /** Lines above the scrolled part: two of facts and a stroke. */
 const HEAD = 3;
@@ -34,27 +44,30 @@ const HEAD = 3;
 export interface DetailView {
   readonly agent: AgentState;
   readonly tab: Tab;
-  /** Everything is unfolded, but for what was folded by itself. */
+  /** All items are unfolded, except those that were folded one by one. */
   readonly open: boolean;
   readonly detail: DetailUi;
   readonly top: number;
   readonly follow: boolean;
-  /** Lines that there were when following stopped. */
+  /** Number of lines when following stopped. */
   readonly seen: number;
   readonly focused: boolean;
+  /** The overview includes the last log entries, since no other pane shows them. */
+  readonly feed: boolean;
 }
 
 /** Rows of the scrolled part in a pane of `height`. */
-export const detailRows = (height: number): number => Math.max(0, height - 2 - headRows(height));
+export const detailRows = (height: number, tab: Tab): number => Math.max(0, height - 2 - headRows(height, tab));
 
-/** In a very low pane the facts give way to the transcript. */
-const headRows = (height: number): number => (height >= 10 ? HEAD : 0);
+/** A low pane has no facts, and neither has the overview, which is about the run. */
+const headRows = (height: number, tab: Tab): number => (height >= 10 && tab !== 'Overview' ? HEAD : 0);
 
-/** All of the tab; its lines take at most `width - 4` columns each. */
+/** The whole tab in lines of at most `width - 4` columns; `rows` of them are visible. */
 export function detailDoc(
-  of: Pick<DetailView, 'agent' | 'tab' | 'open' | 'detail' | 'follow'>,
+  of: Pick<DetailView, 'agent' | 'tab' | 'open' | 'detail' | 'follow' | 'feed'>,
   context: Context,
   width: number,
+  rows: number,
 ): Doc {
   const inner = Math.max(1, width - 4);
   const { agent } = of;
@@ -62,14 +75,23 @@ export function detailDoc(
   switch (of.tab) {
     case 'Transcript': {
       const { open, follow, detail } = of;
-      // Who searches means all of it; who has scrolled must find again what was in sight.
+      // A search needs all of the transcript; a person who has scrolled must keep what was visible.
       const slices = detail.find !== null ? 'never' : follow ? 'end' : 'begun';
-      const look = { width: inner, open, isOpen, unfolded: detail.unfolded, glyphs: context.glyphs, slices } as const;
-      const doc = transcriptDoc(agent, nowOf(agent, context), look, context);
+      const options = {
+        width: inner,
+        open,
+        isOpen,
+        unfolded: detail.unfolded,
+        glyphs: context.glyphs,
+        slices,
+      } as const;
+      const doc = transcriptDoc(agent, nowOf(agent, context), options, context);
       return doc.total > 0 ? doc : docOfLines(nothingYet(agent, context, inner));
     }
+    case 'Overview':
+      return docOfLines(overviewLines(context, inner, rows, of.feed));
     case 'Todos':
-      return docOfLines(todos(agent, context, inner));
+      return docOfLines(todoLines(agent, context, inner));
     case 'Tools':
       return toolsDoc(agent, context, inner, { isOpen, at: of.detail.at });
     case 'Diffs':
@@ -83,48 +105,47 @@ export function detailDoc(
   }
 }
 
-/** What belongs below the transcript's blocks right now. Main is given more of its text for the plan; here its end is enough. */
+/** What is shown below the blocks of the transcript: streaming text, thoughts and waits. */
 const nowOf = (agent: AgentState, context: Context): TranscriptNow => ({
   text: liveText(context.live.get(agent.id) ?? ''),
   reasoning: context.reasoning?.get(agent.id) ?? '',
   rate: context.activity?.(agent.id).rate ?? 0,
   wait: waitOf(agent, context.now),
-  rest: agent.blocks.length === 0 ? '' : (restOf(agent, context.state) ?? ''),
+  rest: agent.blocks.length === 0 ? '' : (restReason(agent, context.state) ?? ''),
   writing: writing(agent, context),
 });
 
-/** Of a plan, how far it is: its JSON is for the program. */
+/** The end of a streaming text; the progress of a plan instead of its JSON. */
 function liveText(text: string): string {
   const plan = text.length > MOST_LIVE ? planSoFar(text) : null;
   return plan === null ? text.slice(-MOST_LIVE) : writingWords(plan);
 }
 
-/** Characters of what streams that are wrapped anew for each frame. */
+/** Most characters of a streaming text, which is wrapped again for each frame. */
 const MOST_LIVE = 16_000;
 
 /** Exactly `height` lines of exactly `width` columns. */
 export function detailPane(of: DetailView, context: Context, width: number, height: number): readonly Line[] {
   const { glyphs } = context;
-  const doc = detailDoc(of, context, width);
-  const rows = detailRows(height);
+  const rows = detailRows(height, of.tab);
+  const doc = detailDoc(of, context, width, rows);
   const inner = Math.max(0, width - 4);
   const name: Line = [
     statusSpan(of.agent, context),
     span(' '),
     ...lockOf(of.agent, context),
-    span(toLabel(of.agent.name), { fg: `role:${of.agent.role}`, bold: true }),
+    strong(toLabel(of.agent.name), `role:${of.agent.role}`),
     ...pinOf(of.agent),
   ];
   const head =
-    headRows(height) === 0
+    headRows(height, of.tab) === 0
       ? []
-      : [...headLines(of.agent, context, inner), [span(glyphs.light[4].repeat(inner), { fg: 'border' })]];
-  return box({
+      : [...headLines(of.agent, context, inner), [tint(glyphs.light[4].repeat(inner), 'border')]];
+  return pane({
     width,
     height,
     glyphs,
-    border: of.focused ? 'heavy' : 'light',
-    style: { fg: of.focused ? 'focus' : 'border' },
+    focused: of.focused,
     title: name,
     titleEnd: tabBar(of, context, Math.max(12, width - 10 - Math.min(24, lineWidth(name)))),
     foot: findField(of, context),
@@ -134,7 +155,7 @@ export function detailPane(of: DetailView, context: Context, width: number, heig
   });
 }
 
-/** The visible lines, the selected ones marked at their left, and the bar in the column between text and border. */
+/** The visible lines, the selected ones marked at the left, with the scroll bar between text and border. */
 function body(of: DetailView, doc: Doc, { glyphs }: Context, inner: number, rows: number): readonly Line[] {
   const bar = scrollBar(of.top, doc.total, rows, glyphs.scroll);
   const shown = linesOf(doc, of.top, of.top + rows);
@@ -146,216 +167,200 @@ function body(of: DetailView, doc: Doc, { glyphs }: Context, inner: number, rows
   ).map((line, row): Line => {
     const marked = of.focused && of.detail.at !== null && shown[row]?.item === of.detail.at;
     const sign: Span = marked ? [glyphs.selected, { fg: 'focus', bold: true }] : span(' ');
-    return [sign, ...line, span(bar[row] ?? ' ', { fg: 'muted' })];
+    return [sign, ...line, tint(bar[row] ?? ' ', 'muted')];
   });
 }
 
-/** What was searched for stands out, where it is in one piece. */
+/** Highlights the matches of a search within each span. */
 const found = (line: Line, query: string): Line =>
-  line.flatMap(([text, style]): Line => {
-    const out: Span[] = [];
-    let at = 0;
+  line.flatMap((whole): Line => {
+    const [text, style] = whole;
     const low = text.toLowerCase();
-    // Lower case of a few letters is longer: those lines are left as they are.
-    if (low.length !== text.length) return [[text, style]];
-    for (let next = low.indexOf(query); next !== -1; next = low.indexOf(query, at)) {
-      if (next > at) out.push([text.slice(at, next), style]);
-      out.push([text.slice(next, next + query.length), { ...style, inverse: true }]);
-      at = next + query.length;
-    }
-    return at === 0 ? [[text, style]] : at < text.length ? [...out, [text.slice(at), style]] : out;
+    const hits: number[] = [];
+    // Some letters have a longer lower case, which would shift the matches.
+    if (low.length === text.length)
+      for (let at = low.indexOf(query); at !== -1; at = low.indexOf(query, at + query.length)) hits.push(at);
+    return marked(
+      whole,
+      hits.map((at) => ({ at, length: query.length, style: { ...style, inverse: true } })),
+    );
   });
 
-/** `/race▌` while it is typed, `/race` afterwards. */
+/** `/race▌` while the word is typed, `/race` afterwards. */
 function findField({ detail: { find } }: DetailView, { glyphs }: Context): Line {
   if (find === null) return [];
   const text = toLabel(find.editor === null ? find.query : editorText(find.editor));
   const missed = find.editor === null && find.hit === null && find.seek === 0;
   return [
-    span('/', { fg: 'focus', bold: true }),
-    span(text, { fg: missed ? 'warn' : 'fg' }),
-    ...(find.editor === null ? [] : [span(glyphs.selected, { fg: 'focus' })]),
-    ...(missed ? [span(' not found', { fg: 'warn' })] : []),
+    strong('/', 'focus'),
+    tint(text, missed ? 'warn' : 'fg'),
+    ...(find.editor === null ? [] : [tint(glyphs.selected, 'focus')]),
+    ...(missed ? [tint(' not found', 'warn')] : []),
   ];
 }
 
 function footer(of: DetailView, total: number, rows: number, { glyphs }: Context): Line {
   const end = Math.min(total, of.top + rows);
-  if (of.tab !== 'Transcript') return total > rows ? [span(`${end}/${total}`, { fg: 'muted' })] : [];
+  if (of.tab !== 'Transcript') return total > rows ? [tint(`${end}/${total}`, 'muted')] : [];
   if (of.follow)
     return of.agent.outcome === null && of.agent.status !== 'pending'
-      ? [span(`following ${glyphs.ellipsis === '…' ? '▼' : 'v'}`, { fg: 'ok' })]
+      ? [tint(`following ${glyphs.ellipsis === '…' ? '▼' : 'v'}`, 'ok')]
       : [];
   const fresh = total - of.seen;
   const news = fresh > 0 ? `, ${fresh} new ${glyphs.ellipsis === '…' ? '—' : '-'}` : ` at ${end}/${total},`;
-  return [span(`paused${news} G to follow`, { fg: 'warn' })];
+  return [tint(`scrolled${news} G to follow`, 'warn')];
 }
 
 function nothingYet(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const why = agent.status === 'pending' ? pendingText(agent, context) : 'Nothing was said yet.';
+  const why = agent.status === 'pending' ? pendingWords(agent, context.state) : 'No messages yet.';
   if (isIdle(agent)) return idleLines(width);
-  return [...wrapText(agent.task, width, { fg: 'muted' }), [], ...wrap([span(why, { fg: 'faint' })], width)];
+  return [...wrapText(agent.task, width, { fg: 'muted' }), [], ...wrap([tint(why, 'faint')], width)];
 }
 
-/** What a run without a plan is for, and which keys go on from here. */
+/** The purpose of a run without a plan, and the keys to continue with. */
 const idleLines = (width: number): readonly Line[] => [
-  ...wrapText('This run has no plan: main waits for what it is told.', width, { fg: 'fg' }),
+  ...wrapText('This run has no plan. main waits for messages.', width, { fg: 'fg' }),
   [],
-  ...wrap(
-    [
-      span('i', { fg: 'focus', bold: true }),
-      span('  writes to main: it works as an agent, then waits again', { fg: 'muted' }),
-    ],
-    width,
-    3,
-  ),
-  ...wrap(
-    [span('a', { fg: 'focus', bold: true }), span('  spawns a child that works beside it', { fg: 'muted' })],
-    width,
-    3,
-  ),
-  ...wrap(
-    [span('d', { fg: 'focus', bold: true }), span('  lets the run go on without this screen', { fg: 'muted' })],
-    width,
-    3,
-  ),
+  ...wrap([strong('i', 'focus'), tint('  message main: it works as an agent, then waits again', 'muted')], width, 3),
+  ...wrap([strong('a', 'focus'), tint('  spawn a child agent', 'muted')], width, 3),
+  ...wrap([strong('d', 'focus'), tint('  detach: keep running in the background', 'muted')], width, 3),
 ];
-
-function todos(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const list = todosOf(context.state, agent);
-  if (list.length === 0)
-    return wrap([span('No todo list yet: the agent writes it in its first turn.', { fg: 'faint' })], width);
-  return list.flatMap((todo) => wrap(todoLine(todo, context), width, 2));
-}
-
-// The Diffs tab: the files that an agent changed, each with its counts, and its hunks where it was opened.
-
-/** Where there are this few, they needn't be opened to be seen. */
-const FEW = 3;
-
-/** One part a file; its item is its number in `changesOf`. */
-function changesDoc(agent: AgentState, context: Context, width: number, look: ListLook): Doc {
-  const changes = changesOf(agent);
-  if (changes.length === 0)
-    return docOfLines(
-      wrap([span('It changed no file. What a command changed is not seen here.', { fg: 'faint' })], width),
-    );
-  const added = changes.reduce((sum, change) => sum + change.added, 0);
-  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
-  const total: Line = spread(
-    [span(counted(changes.length, 'file'), { fg: 'title', bold: true }), span(' changed', { fg: 'muted' })],
-    countSpans({ added, removed }),
-    width,
-  );
-  const files = changes.flatMap((change, item): readonly Part[] => {
-    const open = look.isOpen(item) !== changes.length <= FEW;
-    const part = { item, lines: fileLines(change, open, context, width) };
-    return open ? [part, GAP] : [part];
-  });
-  return docOf([{ item: null, lines: [total] }, GAP, ...files]);
-}
-
-function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {
-  const link = linkOf(change.path, state.cwd);
-  const head = spread(
-    [
-      span(`${open ? glyphs.todo.active : glyphs.bullet} `, { fg: 'focus' }),
-      span(toLabel(change.path), { fg: 'title', bold: true, ...(link === null ? {} : { link }) }),
-      span(change.made ? '  new' : '', { fg: 'ok' }),
-    ],
-    countSpans(change),
-    width,
-    {},
-    glyphs.ellipsis,
-  );
-  if (!open) return [head];
-  const body = diffLines(change.diff, Math.max(1, width - 2), glyphs.ellipsis);
-  return [head, ...body.map((line): Line => [span('  '), ...line])];
-}
-
-// The Tools tab: every call of an agent in one row, its output under the row that was opened.
-
-interface ListLook {
-  isOpen(item: number): boolean;
-  readonly at: number | 'visible' | null;
-}
-
-/** The calls of an agent, oldest first, each with its place among the blocks. */
-const callsIn = (blocks: readonly Block[]): readonly { readonly item: number; readonly block: ToolCall }[] =>
-  blocks.flatMap((block, item) => (block.is === 'tool' ? [{ item, block }] : []));
-
-/** One part a call; its item is the number of its block. */
-function toolsDoc(agent: AgentState, context: Context, width: number, look: ListLook): Doc {
-  const calls = callsIn(agent.blocks);
-  if (calls.length === 0) return docOfLines(wrap([span('No tool was called yet.', { fg: 'faint' })], width));
-  return docOf(
-    calls.map(({ item, block }): Part => {
-      const row = toolRow(block, context, width);
-      return { item, lines: look.isOpen(item) ? [row, ...output(block, context, width)] : [row] };
-    }),
-  );
-}
-
-/** `✓ 20:31:02 read src/a.ts          142 lines · 0.1s` */
-function toolRow(block: ToolCall, context: Context, width: number): Line {
-  const known = ROWS.get(block);
-  const key = `${width}:${context.glyphs.ellipsis}`;
-  if (known?.key === key) return known.row;
-  const { glyphs } = context;
-  const [sign, ink]: readonly [string, Ink] =
-    block.ok === null
-      ? [glyphs.status.running, 'ok']
-      : block.ok
-        ? [glyphs.status.completed, 'ok']
-        : [glyphs.status.failed, 'err'];
-  const [verb = '', ...rest] = toLabel(block.label).split(' ');
-  const left: Line = [
-    span(`${sign} `, { fg: ink, bold: block.ok === false }),
-    span(width >= 60 ? `${formatClock(block.started)}  ` : '', { fg: 'faint' }),
-    span(verb, { fg: block.ok === false ? 'err' : 'title', bold: true }),
-    span(rest.length > 0 ? ` ${rest.join(' ')}` : '', { fg: 'muted' }),
-  ];
-  const trimmed = block.output.trimEnd();
-  const row = spread(
-    left,
-    toolMeta(block, trimmed === '' ? 0 : trimmed.split('\n').length, glyphs),
-    width,
-    {},
-    glyphs.ellipsis,
-  );
-  ROWS.set(block, { key, row });
-  return row;
-}
-
-const ROWS = new WeakMap<Block, { readonly key: string; readonly row: Line }>();
-
-function output(block: ToolCall, { glyphs }: Context, width: number): readonly Line[] {
-  const inner = Math.max(1, width - 4);
-  const change = changeOf(block);
-  if (change !== null) return rail(diffLines(change.diff, inner, glyphs.ellipsis), glyphs);
-  const text = block.output.trimEnd();
-  const said = text === '' ? (block.ok === null ? 'It runs still.' : 'It gave nothing.') : text;
-  return rail(wrapText(said, inner, { fg: text === '' ? 'faint' : block.ok === false ? 'err' : 'muted' }), glyphs);
-}
 
 export interface Find {
   readonly query: string;
-  /** The field while it is typed; null when it was taken. */
+  /** The field while the word is typed; null afterwards. */
   readonly editor: Editor | null;
-  /** Line of the match that was gone to. */
+  /** Line of the current match; null without one. */
   readonly hit: number | null;
-  /** Where to go next; 0 when it was done. */
+  /** Direction of a pending search; 0 when it is done. */
   readonly seek: 1 | -1 | 0;
 }
 
 export interface DetailUi {
-  /** The selected block, call or file; `visible`: the one in sight, found once the size is known. */
+  /** The selected block, call or file; `visible`: a visible one, found once the size is known. */
   readonly at: number | 'visible' | null;
-  /** Steps to another one, taken once the size is known. */
+  /** Pending steps of the selection, taken once the size is known. */
   readonly by: number;
-  /** Items that are the other way than all the others: `Tools 3`. */
+  /** Items folded or unfolded one by one, against the setting for all: `Tools 3`. */
   readonly unfolded: ReadonlySet<string>;
   readonly find: Find | null;
-  /** The first block that was laid out when it was last looked at; 0 when all were. */
+  /** The first block that was laid out in the last frame; 0 when all were. */
   readonly front: number;
+}
+
+/** The tabs of an opened agent, in their order. */
+export const TABS = ['Overview', 'Transcript', 'Todos', 'Tools', 'Diffs', 'Messages', 'Costs', 'Info'] as const;
+export type Tab = (typeof TABS)[number];
+
+/** The tabs of this agent. The overview of the run is a tab of main, unless main waits alone for its first message. */
+export const tabsOf = ({ id }: AgentState, { agents, idle }: RunState): readonly Tab[] =>
+  id === ROOT && !(idle && agents.size === 1) ? TABS : TABS.slice(1);
+
+/** Two lines of facts, at most `width` columns each. */
+function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const budgets = agent.budget.maxCost === undefined ? withoutCap(agent) : costBudget(agent, context.state);
+  const first = pairs([['model', toLabel(modelText(agent.model, context.glyphs))], ...origin(agent, context.state)]);
+  const second = (spent: string): Line =>
+    pairs([
+      ['turn', `${agent.iterations} of ${agent.maxIterations}`],
+      ['tools', String(agent.toolCalls)],
+      ['spent', spent],
+    ]);
+  const reserved = reservedText(agent);
+  const whole = second(reserved === '' ? budgets : `${budgets} + ${reserved}`);
+  return [
+    clip(first, width, context.glyphs.ellipsis),
+    clip(lineWidth(whole) <= width ? whole : second(budgets), width, context.glyphs.ellipsis),
+  ];
+}
+
+/** The tasks that it depends on; of an agent beside the plan, its creator; of main without a plan, that there is none. */
+function origin(agent: AgentState, state: RunState): readonly (readonly [name: string, value: string])[] {
+  if (agent.parent === null && state.idle) return [['plan', 'none']];
+  if (agent.spawned !== null) return [['spawned by', spawnerName(agent.spawned, state)]];
+  if (agent.call !== null && agent.parent !== null) return [['called by', toLabel(labelOf(state, agent.parent))]];
+  const needs = agent.dependsOn.map((id) => toLabel(labelOf(state, id))).join(', ');
+  return needs === '' ? [] : [['depends on', needs]];
+}
+
+const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
+  of.flatMap(([name, value], index): readonly Span[] => [
+    tint(`${index === 0 ? '' : '   '}${name} `, 'faint'),
+    tint(value, 'fg'),
+  ]);
+
+/** Main has the limits of the run, so the cost of the run is shown as well. */
+function costBudget(agent: AgentState, state: RunState): string {
+  const spent = agent.id === ROOT ? `${costText(agent)}, the run ${costText(runSpending(state))}` : costText(agent);
+  return `${spent} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
+}
+
+/** Tokens with their limit, and the cost where there is one. */
+const withoutCap = (agent: AgentState): string =>
+  agent.cost > 0 || !agent.priced ? `${costText(agent)}, ${tokenBudget(agent)}` : tokenBudget(agent);
+
+function tokenBudget(agent: AgentState): string {
+  const used = formatTokens(tokensOfAgent(agent));
+  const { maxTokens } = agent.budget;
+  return maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`;
+}
+
+/** The tabs in at most `room` columns: all of them, at first closer together, else those around the active one. */
+export function tabBar(of: { readonly agent: AgentState; readonly tab: Tab }, context: Context, room: number): Line {
+  const { glyphs } = context;
+  const tabs = tabsOf(of.agent, context.state);
+  const names = tabs.map((tab) => withCount(tab, of.agent, context));
+  const all = (between: string): Line => bar({ tabs, names, active: of.tab, between, glyphs }, 0, names.length);
+  const stroke = ` ${glyphs.light[5]} `;
+  for (const line of [all(stroke), all('  ')]) if (lineWidth(line) <= room) return line;
+  const at = tabs.indexOf(of.tab);
+  let [from, to] = [at, at + 1];
+  const some = { tabs, names, active: of.tab, between: stroke, glyphs };
+  const fits = (low: number, high: number): boolean =>
+    low >= 0 && high <= tabs.length && lineWidth(bar(some, low, high)) <= room;
+  // The following tabs come first.
+  while (fits(from, to + 1)) to += 1;
+  while (fits(from - 1, to)) from -= 1;
+  return bar(some, from, to);
+}
+
+interface Bar {
+  readonly tabs: readonly Tab[];
+  readonly names: readonly string[];
+  readonly active: Tab;
+  readonly between: string;
+  readonly glyphs: Glyphs;
+}
+
+/** The tabs from `from` to `to`, with signs where there are more on a side. */
+function bar({ tabs, names, active, between, glyphs }: Bar, from: number, to: number): Line {
+  const more = (sign: string): Line => [tint(sign, 'faint')];
+  return [
+    ...(from > 0 ? more(`${glyphs.needs} `) : []),
+    ...names
+      .slice(from, to)
+      .flatMap(
+        (name, index): Line => [
+          ...(index === 0 ? [] : [tint(between, 'border')]),
+          span(name, tabs[from + index] === active ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' }),
+        ],
+      ),
+    ...(to < names.length ? more(` ${glyphs.unlocks}`) : []),
+  ];
+}
+
+/** `Todos 1/5`, `Tools 19`; a tab without content has no number. */
+function withCount(tab: Tab, agent: AgentState, { state }: Context): string {
+  const todos = tab === 'Todos' ? todosOf(state, agent) : [];
+  const counts: Readonly<Record<Tab, string>> = {
+    Overview: '',
+    Transcript: '',
+    Todos: todos.length === 0 ? '' : `${todos.filter(({ status }) => status === 'completed').length}/${todos.length}`,
+    Tools: tab === 'Tools' && agent.toolCalls > 0 ? String(agent.toolCalls) : '',
+    Diffs: tab === 'Diffs' ? String(changesOf(agent).length || '') : '',
+    Messages: tab === 'Messages' ? String(messagesOf(agent, state).length || '') : '',
+    Costs: '',
+    Info: '',
+  };
+  return counts[tab] === '' ? tab : `${tab} ${counts[tab]}`;
 }

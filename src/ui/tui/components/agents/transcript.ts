@@ -1,53 +1,78 @@
-/** What an agent was told, said and did, as parts. Wrapped once for each block and width; only what streams is wrapped again. */
+/** The transcript of an agent. Each block is wrapped once for a width; only streaming text is wrapped in each frame. */
+import { factsOf } from '../../../../domain/agents/tool-facts.ts';
+import {
+  agentTime,
+  changeOf,
+  clip,
+  plural,
+  formatDuration,
+  type Ink,
+  isolationText,
+  type Line,
+  lineWidth,
+  planWords,
+  type Span,
+  span,
+  spread,
+  toLabel,
+  type Wait,
+  widthOf,
+  wrap,
+  wrapText,
+} from '../../../../app/views/index.ts';
+import type { Millis } from '../../../../domain/ids.ts';
 import { unreachable } from '../../../../domain/result.ts';
-import type { AgentState, Block } from '../../../../events/state.ts';
-import type { Glyphs } from '../../text/glyphs.ts';
+import { type AgentState, type Block, childOf, type RunState } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { clip, span } from '../../../../app/views/text/clip.ts';
-import type { Ink, Line } from '../../../../app/views/text/line.ts';
-import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import type { Wait } from '../../../../app/views/agents/wait-reason.ts';
-import { childBlock, childKey } from './child-call.ts';
-import { childOf } from '../../../../events/queries.ts';
-import { type Doc, type Part, docOf, GAP } from '../text/doc.ts';
+import { type Doc, docOf, GAP, type Part, strong, tint } from '../../text/blocks.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { HELD_INK } from '../header.ts';
+import { countSpans, diffInk, diffLines, linked } from '../text/inline.ts';
 import { coloured, growing, markdown } from '../text/markdown.ts';
-import { planWords } from '../../../../app/views/plan/plan-words.ts';
-import { isCommand, moreLine, rail, toolBlock, type BlockLook } from './tool-block.ts';
 
-/** Lines of what an agent was told that are shown while folded. */
+/** Lines of a message to the agent that are shown while it is folded. */
 const FOLDED = 8;
 
-export interface TranscriptLook {
+export interface TranscriptOptions {
   readonly width: number;
   readonly open: boolean;
   readonly glyphs: Glyphs;
   isOpen(item: number): boolean;
-  /** The same set for the same answers of `isOpen`. */
+  /** Identity of `isOpen`: the same set gives the same answers. */
   readonly unfolded: ReadonlySet<string>;
-  /** `end`: a long one may be laid out from its end over several frames; `begun`: only where that was begun. Absent: at once. */
+  /** `end`: a long transcript is laid out from its end over several frames; `begun`: only if that was begun. Absent: at once. */
   readonly slices?: 'end' | 'begun' | 'never';
 }
 
-/** What goes on below the last block. */
+/** What happens now, shown below the last block. */
 export interface TranscriptNow {
-  /** Text or output that streams. */
+  /** Streaming text or output. */
   readonly text: string;
-  /** What the model thinks meanwhile. */
+  /** Streaming thoughts of the model. */
   readonly reasoning: string;
   /** Tokens a second. */
   readonly rate: number;
   readonly wait: Wait | null;
-  /** What it waits for that is no provider: a word, its children; empty or absent while it works. */
-  readonly rest?: string;
-  /** Of a call whose arguments are being written, how far that is; empty else. */
-  readonly writing?: string;
+  /** A wait for a message or children; empty while the agent works. */
+  readonly rest: string;
+  /** Progress of a call whose arguments stream; empty otherwise. */
+  readonly writing: string;
 }
 
-/** The whole transcript: one part a block, and what goes on below them. Lines are at most `look.width` columns. */
-export function transcriptDoc(agent: AgentState, now: TranscriptNow, look: TranscriptLook, context: Context): Doc {
-  const known = blocksDoc(agent, now.wait !== null, look, context);
-  const one: BlockLook = { width: look.width, open: look.open, glyphs: look.glyphs, cwd: context.state.cwd };
+/** The whole transcript: one part per block, and what happens now. Lines are at most `options.width` columns. */
+export function transcriptDoc(
+  agent: AgentState,
+  now: TranscriptNow,
+  options: TranscriptOptions,
+  context: Context,
+): Doc {
+  const known = blocksDoc(agent, now.wait !== null, options, context);
+  const one: BlockOptions = {
+    width: options.width,
+    open: options.open,
+    glyphs: options.glyphs,
+    cwd: context.state.cwd,
+  };
   const more = below(agent.blocks.at(-1), now, one);
   return more.length === 0 ? known : docOf([...known.parts, { item: null, lines: more }], known.front);
 }
@@ -55,79 +80,79 @@ export function transcriptDoc(agent: AgentState, now: TranscriptNow, look: Trans
 interface Known {
   readonly key: string;
   readonly unfolded: ReadonlySet<string>;
-  /** Who may be a child, where one of the blocks tells of one: what it says changes with them. */
+  /** The states of child agents that blocks show. */
   readonly children: string;
-  /** The frame that it was made for. */
+  /** The frame for which it was made. */
   readonly context: Context;
   readonly doc: Doc;
 }
 
 const DOCS = new WeakMap<readonly Block[], Known>();
 
-/** All blocks. They change only with the list; what their children do is in the key. */
-function blocksDoc(agent: AgentState, waits: boolean, look: TranscriptLook, context: Context): Doc {
-  const key = `${look.width}:${look.open}:${look.glyphs.ellipsis}:${waits}:${coloured.version}`;
+/** All blocks, made again when the list, the options or the children change. */
+function blocksDoc(agent: AgentState, waits: boolean, options: TranscriptOptions, context: Context): Doc {
+  const key = `${options.width}:${options.open}:${options.glyphs.ellipsis}:${waits}:${coloured.version}`;
   const children = calledChildren(agent, context);
   const known = DOCS.get(agent.blocks);
-  const same = known?.key === key && known.unfolded === look.unfolded && known.children === children;
+  const same = known?.key === key && known.unfolded === options.unfolded && known.children === children;
   if (same && (known.doc.front === 0 || known.context === context)) return known.doc;
   const blocks = waits ? withoutWait(agent.blocks) : agent.blocks;
-  const front = frontOf(blocks, look);
-  const parts = partsOf(blocks, front, agent, look, context);
+  const front = frontOf(blocks, options);
+  const parts = partsOf(blocks, front, agent, options, context);
   const doc = docOf(parts, front);
-  DOCS.set(agent.blocks, { key, unfolded: look.unfolded, children, context, doc });
+  DOCS.set(agent.blocks, { key, unfolded: options.unfolded, children, context, doc });
   return doc;
 }
 
-/** The blocks from `front` on; before them a line that says that there is more. */
+/** The blocks from `front` on, after a line with an ellipsis where there are earlier ones. */
 function partsOf(
   blocks: readonly Block[],
   front: number,
   agent: AgentState,
-  look: TranscriptLook,
+  options: TranscriptOptions,
   context: Context,
 ): readonly Part[] {
-  const { width, glyphs } = look;
-  const parts: Part[] = front > 0 ? [{ item: null, lines: [[span(glyphs.ellipsis, { fg: 'faint' })]] }] : [];
+  const { width, glyphs } = options;
+  const parts: Part[] = front > 0 ? [{ item: null, lines: [[tint(glyphs.ellipsis, 'faint')]] }] : [];
   for (let item = front; item < blocks.length; item++) {
     const block = blocks[item];
     const before = item > front ? blocks[item - 1] : undefined;
     if (block === undefined) continue;
     if (before !== undefined && isApart(before, block)) parts.push(GAP);
-    const one = { width, glyphs, open: look.isOpen(item), cwd: context.state.cwd };
+    const one = { width, glyphs, open: options.isOpen(item), cwd: context.state.cwd };
     parts.push({ item, lines: partLines(block, one, agent, context) });
   }
   return parts;
 }
 
-/** Characters that one frame lays out, which takes some 20 ms. More than that are left to the next frames: keys must not wait. */
+/** Characters that one frame lays out, in about 20 ms. The rest is left to the next frames, so that keys are not delayed. */
 const FRESH = 40_000;
 
-/** The first block that this frame is for: from the end back to where the frame is full. */
-function frontOf(blocks: readonly Block[], look: TranscriptLook): number {
+/** The first block of this frame, counted from the end until `FRESH` is used up. */
+function frontOf(blocks: readonly Block[], options: TranscriptOptions): number {
   const isLaid = (item: number): boolean => {
     const block = blocks[item];
-    return block !== undefined && LINES.get(block)?.key === keyOf({ ...look, open: look.isOpen(item) });
+    return block !== undefined && LINES.get(block)?.key === keyOf({ ...options, open: options.isOpen(item) });
   };
-  const { slices = 'never' } = look;
+  const { slices = 'never' } = options;
   if (slices === 'never' || (slices === 'begun' && !isLaid(blocks.length - 1))) return 0;
   let room = FRESH;
   for (let item = blocks.length - 1; item >= 0; item--) {
     if (isLaid(item)) continue;
     if (room <= 0) return item + 1;
-    room -= weightOf(blocks[item], look.isOpen(item));
+    room -= weightOf(blocks[item], options.isOpen(item));
   }
   return 0;
 }
 
-/** How much there is to lay out; of folded output that is little. */
+/** Cost of laying out a block, in characters; folded output is cheap. */
 function weightOf(block: Block | undefined, open: boolean): number {
   if (block === undefined) return 0;
   if (block.is !== 'tool') return block.text.length + 100;
   return 100 + (open ? block.output.length : Math.min(block.output.length, 1000));
 }
 
-/** How far the children are that calls made. Main's agents are the plan's: no block of it tells of them, and they may be thousands. */
+/** The states of children made by calls. The agents of a plan are left out: no block shows them, and there may be thousands. */
 const calledChildren = (agent: AgentState, { state, now }: Context): string =>
   agent.children
     .flatMap((id) => {
@@ -136,137 +161,285 @@ const calledChildren = (agent: AgentState, { state, now }: Context): string =>
     })
     .join(' ');
 
-/** A call that made a child tells how far that is; all other blocks are what they are. */
-function partLines(block: Block, look: BlockLook, agent: AgentState, context: Context): readonly Line[] {
+/** The lines of a block; a call that made a child shows the progress of the child. */
+function partLines(block: Block, options: BlockOptions, agent: AgentState, context: Context): readonly Line[] {
   const child = block.is === 'tool' ? childOf(block.call, agent, context.state) : undefined;
-  if (child === undefined || block.is !== 'tool') return blockLines(block, look);
-  return childBlock(block, child, look, context);
+  if (child === undefined || block.is !== 'tool') return blockLines(block, options);
+  return childBlock(block, child, options, context);
 }
 
-/** What goes on: text, thoughts, a wait; each apart from what is above it, but for the output of a tool and a wait after its notes. */
-function below(last: Block | undefined, now: TranscriptNow, look: BlockLook): readonly Line[] {
+/** Text, thoughts and waits, each after a blank line, except the output of a tool and a wait after its note. */
+function below(last: Block | undefined, now: TranscriptNow, options: BlockOptions): readonly Line[] {
   const running = last?.is === 'tool' && last.ok === null;
-  const close = running || (last?.is === 'note' && now.wait !== null);
+  const { wait } = now;
+  const { glyphs } = options;
+  const close = running || (last?.is === 'note' && wait !== null);
   const parts = [
-    streamed(now.text.trimEnd(), running, look),
-    thoughts(now, look),
-    written(now.writing ?? '', look),
-    waiting(now.wait, look),
-    resting(now.rest ?? '', look),
+    streamed(now.text.trimEnd(), running, options),
+    thoughts(now, options),
+    aside(
+      tint(`${glyphs.activity} `, 'info'),
+      now.writing === '' ? '' : `${now.writing} ${glyphs.ellipsis}`,
+      'muted',
+      options,
+    ),
+    wait === null ? [] : wrap([strong(`${glyphs.held} `, HELD_INK), tint(wait.text, HELD_INK)], options.width, 2),
+    aside(strong(`${glyphs.status.waiting} `, 'info'), now.rest, 'info', options),
   ];
   return parts
     .filter((part) => part.length > 0)
     .flatMap((part, index) => ((index === 0 && last === undefined) || close ? part : [[], ...part]));
 }
 
-function streamed(text: string, running: boolean, look: BlockLook): readonly Line[] {
+function streamed(text: string, running: boolean, options: BlockOptions): readonly Line[] {
   if (text === '') return [];
   const lines = running
-    ? rail(wrapText(text, Math.max(1, look.width - 4), { fg: 'muted' }), look.glyphs)
-    : growing(planWords(text) ?? text, look.width, look.glyphs, look.cwd);
-  return withCaret(lines, look);
+    ? rail(wrapText(text, Math.max(1, options.width - 4), { fg: 'muted' }), options.glyphs)
+    : growing(planWords(text) ?? text, options.width, options.glyphs, options.cwd);
+  return withCaret(lines, options);
 }
 
-/** `thinking … 42 tok/s` and the end of it, dimmed: it goes by, and is gone when the answer begins. */
-function thoughts({ reasoning, rate }: TranscriptNow, look: BlockLook): readonly Line[] {
+/** `thinking … 42 tok/s` and the end of the thoughts, dimmed. */
+function thoughts({ reasoning, rate }: TranscriptNow, options: BlockOptions): readonly Line[] {
   const text = reasoning.trim();
   if (text === '') return [];
   const tokens = Math.round(rate);
   const head: Line = [
-    span(`${look.glyphs.activity} `, { fg: 'info' }),
-    span(`thinking ${look.glyphs.ellipsis}`, { fg: 'muted', bold: true }),
-    span(tokens > 0 ? `  ${tokens} tok/s` : '', { fg: 'faint' }),
+    tint(`${options.glyphs.activity} `, 'info'),
+    strong(`thinking ${options.glyphs.ellipsis}`, 'muted'),
+    tint(tokens > 0 ? `  ${tokens} tok/s` : '', 'faint'),
   ];
-  const lines = wrapText(text, Math.max(1, look.width - 4), { fg: 'faint', italic: true });
-  return [clip(head, look.width), ...rail(look.open ? lines : lines.slice(-THOUGHTS), look.glyphs)];
+  const lines = wrapText(text, Math.max(1, options.width - 4), { fg: 'faint', italic: true });
+  return [clip(head, options.width), ...rail(options.open ? lines : lines.slice(-THOUGHTS), options.glyphs)];
 }
 
-const written = (words: string, { glyphs, width }: BlockLook): readonly Line[] =>
-  words === ''
-    ? []
-    : [
-        clip(
-          [span(`${glyphs.activity} `, { fg: 'info' }), span(`${words} ${glyphs.ellipsis}`, { fg: 'muted' })],
-          width,
-        ),
-      ];
+const aside = (sign: Span, words: string, ink: Ink, { width }: BlockOptions): readonly Line[] =>
+  words === '' ? [] : [clip([sign, tint(words, ink)], width)];
 
-/** Lines of reasoning that are shown while folded. */
+/** Lines of thoughts that are shown while folded. */
 const THOUGHTS = 8;
 
-function waiting(wait: Wait | null, { glyphs, width }: BlockLook): readonly Line[] {
-  if (wait === null) return [];
-  const sign = span(`${glyphs.held} `, { fg: HELD_INK, bold: true });
-  return wrap([sign, span(wait.text, { fg: HELD_INK })], width, 2);
-}
-
-const resting = (words: string, { glyphs, width }: BlockLook): readonly Line[] =>
-  words === ''
-    ? []
-    : [clip([span(`${glyphs.status.waiting} `, { fg: 'info', bold: true }), span(words, { fg: 'info' })], width)];
-
-/** The note of a wait says how long it was to be; while it lasts, what is left is said instead. */
+/** The blocks without the note of a wait that lasts, since the remaining time is shown instead. */
 function withoutWait(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
-  return last?.is === 'note' && last.text.includes('next try in') ? blocks.slice(0, -1) : blocks;
+  return last?.is === 'note' && last.retry === true ? blocks.slice(0, -1) : blocks;
 }
 
-/** Blank lines go between words and deeds; deeds that gave a line or none stand close together. */
+/** True if a blank line separates two blocks; calls with at most one line of output are not separated. */
 const isApart = (a: Block, b: Block): boolean =>
   a.is !== b.is || (a.is === 'tool' ? isCommand(a) && a.output.trimEnd().includes('\n') : a.is !== 'note');
 
 const LINES = new WeakMap<Block, { readonly key: string; readonly lines: readonly Line[] }>();
 
-/** A block never changes in place, so its lines are kept beside it; one width at a time is enough. */
-function blockLines(block: Block, look: BlockLook): readonly Line[] {
-  const key = keyOf(look);
+/** The lines of a block, cached beside it for one width. */
+function blockLines(block: Block, options: BlockOptions): readonly Line[] {
+  const key = keyOf(options);
   const known = LINES.get(block);
   if (known?.key === key) return known.lines;
-  const lines = newLines(block, look);
+  const lines = newLines(block, options);
   LINES.set(block, { key, lines });
   return lines;
 }
 
-const keyOf = ({ width, open, glyphs }: Pick<BlockLook, 'width' | 'open' | 'glyphs'>): string =>
+const keyOf = ({ width, open, glyphs }: Pick<BlockOptions, 'width' | 'open' | 'glyphs'>): string =>
   `${width}:${open}:${glyphs.ellipsis}:${coloured.version}`;
 
-function newLines(block: Block, look: BlockLook): readonly Line[] {
+function newLines(block: Block, options: BlockOptions): readonly Line[] {
   switch (block.is) {
     case 'told':
-      return told(block.text, look);
+      return told(block.text, options);
     case 'said':
-      return saidLines(block.text, look);
+      return saidLines(block.text, options);
     case 'tool':
-      return toolBlock(block, look);
+      return toolBlock(block, options);
     case 'note':
-      return note(block, look);
+      return note(block, options);
     default:
       return unreachable(block);
   }
 }
 
-function note(block: Extract<Block, { readonly is: 'note' }>, look: BlockLook): readonly Line[] {
+function note(block: Extract<Block, { readonly is: 'note' }>, options: BlockOptions): readonly Line[] {
   const ink: Ink = block.level === 'error' ? 'err' : block.level === 'warn' ? 'warn' : 'muted';
-  const sign = span(`${block.level === 'info' ? look.glyphs.dot : '!'} `, { fg: ink, bold: true });
-  const lines = block.text.split('\n').flatMap((text) => wrap([sign, span(text, { fg: ink })], look.width, 2));
+  const sign = strong(`${block.level === 'info' ? options.glyphs.dot : '!'} `, ink);
+  const lines = block.text.split('\n').flatMap((text) => wrap([sign, tint(text, ink)], options.width, 2));
   const more = (block.more ?? '').trim();
   if (more === '') return lines;
-  const behind = wrapText(more, Math.max(1, look.width - 4), { fg: 'muted' });
-  return [...lines, ...(look.open ? rail(behind, look.glyphs) : [moreLine(behind.length, look)])];
+  const behind = wrapText(more, Math.max(1, options.width - 4), { fg: 'muted' });
+  return [...lines, ...(options.open ? rail(behind, options.glyphs) : [moreLine(behind.length, options)])];
 }
 
-const saidLines = (text: string, look: BlockLook): readonly Line[] =>
-  markdown(planWords(text) ?? text, look.width, look.glyphs, look.cwd);
+const saidLines = (text: string, options: BlockOptions): readonly Line[] =>
+  markdown(planWords(text) ?? text, options.width, options.glyphs, options.cwd);
 
-function told(text: string, look: BlockLook): readonly Line[] {
-  const mark = span(`${look.glyphs.selected} `, { fg: 'focus' });
-  const all = wrapText(text.trim(), Math.max(1, look.width - 2), { fg: 'title' }).map((line): Line => [mark, ...line]);
-  // Hiding a single line would take a line to say so.
-  if (look.open || all.length <= FOLDED + 1) return all;
-  return [...all.slice(0, FOLDED), moreLine(all.length - FOLDED, look)];
+function told(text: string, options: BlockOptions): readonly Line[] {
+  const mark = tint(`${options.glyphs.selected} `, 'focus');
+  const all = wrapText(text.trim(), Math.max(1, options.width - 2), { fg: 'title' }).map(
+    (line): Line => [mark, ...line],
+  );
+  // The line that marks hidden lines takes one itself.
+  if (options.open || all.length <= FOLDED + 1) return all;
+  return [...all.slice(0, FOLDED), moreLine(all.length - FOLDED, options)];
 }
 
-function withCaret(lines: readonly Line[], look: BlockLook): readonly Line[] {
-  const last = clip(lines.at(-1) ?? [], Math.max(0, look.width - 1), '');
-  return [...lines.slice(0, -1), [...last, span(look.glyphs.selected, { fg: 'ok' })]];
+function withCaret(lines: readonly Line[], options: BlockOptions): readonly Line[] {
+  const last = clip(lines.at(-1) ?? [], Math.max(0, options.width - 1), '');
+  return [...lines.slice(0, -1), [...last, tint(options.glyphs.selected, 'ok')]];
+}
+
+// A tool call: its label, its result, and the beginning of its output behind a rail.
+
+export type ToolCall = Extract<Block, { readonly is: 'tool' }>;
+
+/** Lines of output that are shown while folded. */
+const FOLDED_OUTPUT = 5;
+/** The same for tools that only read. */
+const FOLDED_READ = 0;
+
+/** `⚙ Edit src/auth/store.ts            +6 -2`, and the output behind a rail. */
+function toolBlock(block: ToolCall, options: BlockOptions): readonly Line[] {
+  const output = block.output.trimEnd();
+  const lines = output === '' ? [] : output.split('\n');
+  const head = spread(toolHead(block, options), toolMeta(block, lines.length, options.glyphs), options.width);
+  const change = changeOf(block);
+  if (change !== null) {
+    const rows = diffLines(change.diff, Math.max(1, options.width - 4), options.glyphs.ellipsis);
+    return [head, ...foldedRail(rows, rows.length, FOLDED_OUTPUT + 3, options)];
+  }
+  const most = isCommand(block) || block.ok === false ? FOLDED_OUTPUT : FOLDED_READ;
+  const shown = options.open ? lines : lines.slice(0, most);
+  const body = shown.flatMap((line) => outputLine(line, block, options));
+  if (options.open || lines.length <= most) return [head, ...rail(body, options.glyphs)];
+  return most === 0 ? [head] : [head, ...rail(body, options.glyphs), moreLine(lines.length - shown.length, options)];
+}
+
+function foldedRail(rows: readonly Line[], all: number, most: number, options: BlockOptions): readonly Line[] {
+  if (options.open || all <= most + 1) return rail(rows, options.glyphs);
+  return [...rail(rows.slice(0, most), options.glyphs), moreLine(all - most, options)];
+}
+
+/** True for tools that run or change something, whose output is shown. */
+const isCommand = ({ tool }: ToolCall): boolean => factsOf(tool).quiet !== true;
+
+/** `⚙ read src/a.ts` */
+function toolHead(block: ToolCall, { glyphs, cwd }: BlockOptions): Line {
+  const ink: Ink = block.ok === null ? 'ok' : block.ok ? 'warn' : 'err';
+  const [verb = '', ...rest] = toLabel(block.label).split(' ');
+  const words = rest.length > 0 ? ` ${rest.join(' ')}` : '';
+  return [
+    tint(`${glyphs.tool} `, ink),
+    strong(verb, block.ok === false ? 'err' : 'title'),
+    ...linked([words, { fg: 'muted' }], cwd),
+  ];
+}
+
+/** The result of a call and its time: `142 lines · 1.2s`, `+6 -2`, `failed · 8.4s`, `running`. */
+export function toolMeta(block: ToolCall, lines: number, { dot }: Glyphs): Line {
+  if (block.ok === null) return [tint('running', 'ok')];
+  const change = block.ok ? (changeOf(block) ?? foreignChange(block)) : null;
+  if (change !== null) return countSpans(change);
+  const time = block.ms >= 100 ? [seconds(block.ms)] : [];
+  const said = block.ok ? (lines > 1 ? [plural(lines, 'line')] : []) : ['failed'];
+  return [tint([...said, ...time].join(` ${dot} `), block.ok ? 'faint' : 'err')];
+}
+
+/** The counts of a diff in the output of another tool; null where there is none. */
+function foreignChange(block: ToolCall): { readonly added: number; readonly removed: number } | null {
+  if (!looksLikeDiff(block)) return null;
+  const lines = block.output.split('\n');
+  const added = lines.filter((line) => /^\+(?!\+\+)/.test(line)).length;
+  const removed = lines.filter((line) => /^-(?!--)/.test(line)).length;
+  return added + removed > 0 ? { added, removed } : null;
+}
+
+/** `0.1s`, `8.4s`, `2m 3s`. */
+const seconds = (ms: number): string => (ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms));
+
+/** A line of output: cut while folded, so that a minified file does not fill the pane, else wrapped. */
+function outputLine(text: string, block: ToolCall, options: BlockOptions): readonly Line[] {
+  const width = Math.max(1, options.width - 4);
+  const line = linked([text, { fg: inkOfOutput(text, block) }], options.cwd);
+  return options.open ? wrap(line, width) : [clip(line, width, options.glyphs.ellipsis)];
+}
+
+function inkOfOutput(line: string, block: ToolCall): Ink {
+  if (looksLikeDiff(block)) return diffInk(line);
+  if (block.ok === false) return 'err';
+  return 'muted';
+}
+
+const looksLikeDiff = (block: ToolCall): boolean =>
+  /edit|write|patch|diff/i.test(block.tool) || /\bdiff\b/.test(block.label);
+
+/** `│ ` in front of each line, `╰ ` in front of the last. */
+export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
+  return lines.map((line, index): Line => {
+    const sign = index === lines.length - 1 ? glyphs.child : glyphs.light[5];
+    return [tint(`  ${sign} `, 'border'), ...line];
+  });
+}
+
+const moreLine = (count: number, { glyphs, width }: Pick<BlockOptions, 'glyphs' | 'width'>): Line =>
+  clip([tint(`    ${glyphs.ellipsis} +${plural(count, 'line')}  (o unfolds)`, 'faint')], width);
+
+export interface BlockOptions {
+  readonly width: number;
+  /** All lines instead of the first ones. */
+  readonly open: boolean;
+  readonly glyphs: Glyphs;
+  /** The project's folder, for links; empty where none are made. */
+  readonly cwd: string;
+}
+
+// A call that made a child agent: its description and progress. The child has a transcript of its own.
+
+/** The state of a child on which the lines of its call depend. */
+const childKey = (child: AgentState | undefined, state: RunState, now: Millis): string =>
+  child === undefined
+    ? ''
+    : `${child.status}${child.toolCalls}:${Math.floor(agentTime(child, state, now) / 100)}${isolationText(child, state) ?? ''}`;
+
+/** `> Task(finder): find auth files`, and `[finder] find auth files ... 5 tools, 3.2s` or `- done (8 tools, 5.1s)`. */
+function childBlock(
+  block: ToolCall,
+  child: AgentState,
+  options: BlockOptions,
+  { state, now }: Pick<Context, 'state' | 'now'>,
+): readonly Line[] {
+  const role = toLabel(child.role);
+  // The label of a command of the text protocol is the whole task.
+  const [said, description = ''] = /^Task\([^)]*\): *(.*)$/s.exec(block.label) ?? [];
+  const about = toLabel(said === undefined ? child.name : description);
+  const head: Line = [
+    strong('> ', 'focus'),
+    strong(`Task(${role})`, `role:${child.role}`),
+    tint(`: ${about}`, 'title'),
+  ];
+  const figures = `${plural(child.toolCalls, 'tool')}, ${(agentTime(child, state, now) / 1000).toFixed(1)}s`;
+  const { words, ink } = progress(child, figures);
+  const start: Line = [span('  '), tint(`[${role}] `, `role:${child.role}`)];
+  // The figures change, so the description is cut instead.
+  const room = Math.max(0, options.width - lineWidth(start) - widthOf(words) - 1);
+  const line: Line = [...start, ...clip([tint(about, 'muted')], room, options.glyphs.ellipsis), tint(` ${words}`, ink)];
+  const opens = tint(` ${options.glyphs.key.enter} opens it`, 'faint');
+  const text = block.output.trim();
+  const body = options.open && text !== '' ? wrapText(text, Math.max(1, options.width - 4), { fg: 'muted' }) : [];
+  return [
+    spread(head, [opens], options.width),
+    clip(line, options.width),
+    ...proof(child, state, options),
+    ...rail(body, options.glyphs),
+  ];
+}
+
+/** `child used 12.4k tokens, parent grew by 380 (counted)`; empty before the child has ended. */
+function proof(child: AgentState, state: RunState, { width }: BlockOptions): readonly Line[] {
+  const words = child.outcome === null ? null : isolationText(child, state);
+  return words === null ? [] : wrap([span('  '), tint(words, 'faint')], width, 2);
+}
+
+function progress(child: AgentState, figures: string): { readonly words: string; readonly ink: Ink } {
+  if (child.outcome === null) return { words: `... ${figures}`, ink: 'info' };
+  if (child.outcome === 'completed') return { words: `- done (${figures})`, ink: 'ok' };
+  return { words: `- ${child.outcome} (${figures})`, ink: 'err' };
 }

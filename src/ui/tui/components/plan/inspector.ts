@@ -1,83 +1,87 @@
-/** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
-import { expectedTask } from '../../../../app/views/spending/expected-plan.ts';
-import { setAlongside, setWrites } from '../../../../app/actions/index.ts';
-import { withoutAsking } from '../../../../app/views/permissions.ts';
-import { mayChange, orderLines } from '../../../../app/views/plan-order.ts';
-import { effortText } from '../../../../app/views/effort.ts';
-import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
-import { fitOf, rangeOf } from '../../../../domain/plan/estimate-range.ts';
-import { modelName } from '../../../../app/views/agents/agent-lines.ts';
+/** The details of a task or of a mandatory review, with the key that changes each part, and the rows of mandatory reviews in the list. */
+import { PLAN_EDITS } from '../../../../app/actions/index.ts';
 import {
+  effortText,
+  expectedTask,
+  fit,
+  fitText,
   formatCost,
   formatDuration,
   formatLimit,
   formatRoughly,
+  formatTimeLimit,
   formatTokens,
-} from '../../../../app/views/text/format.ts';
+  type Line,
+  writableText,
+  modelName,
+  orderLines,
+  restyle,
+  type Span,
+  span,
+  spread,
+  toLabel,
+  triggerWords,
+  widthOf,
+  permittedText,
+  wrapText,
+} from '../../../../app/views/index.ts';
+import type { MandatoryReview, ModelChoice } from '../../../../domain/agents/agent.ts';
+import type { Budget } from '../../../../domain/budget.ts';
+import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
+import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import { LABEL, labelled, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { span } from '../../../../app/views/text/clip.ts';
-import type { Line, Span } from '../../../../app/views/text/line.ts';
-import { widthOf } from '../../../../app/views/text/width.ts';
-import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import type { Standing } from './status.ts';
-import { formatMoney, toSign } from './totals.ts';
+import { fittingModel } from '../names.ts';
+import type { TaskState } from '../progress.ts';
+import { formatMoney, toSign } from './estimate.ts';
+import { listColumns } from './list.ts';
 
 export interface Inspected {
   readonly plan: SoundPlan;
   readonly task: PlanTask;
   readonly choices: PlanChoices | null;
-  /** Where its agent stands; null while nothing runs. */
-  readonly standing: Standing | null;
-  /** It decides when everything ends. */
+  /** The state of the task in the run; null while nothing runs. */
+  readonly taskState: TaskState | null;
+  /** The task is on the critical path. */
   readonly critical: boolean;
-  /** The task as it was proposed; null when it is new. */
+  /** The proposed task; null for a task that a person added. */
   readonly before: PlanTask | null;
-  /** False when nothing can be changed any more: the keys are left out. */
+  /** False when the task can no longer be changed: keys are left out. */
   readonly editable: boolean;
 }
 
-const LABEL = 10;
-
-/** Lines of at most `width` columns, as many as it takes. */
+/** All details of a task in lines of at most `width` columns. */
 export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
   const { plan, task } = of;
-  const field = (label: string, value: Line, key: string): readonly Line[] =>
-    row(label, value, of.editable ? key : '', width);
-  const gap: Line = [];
-  const changes = mayChange(task, canWrite(of));
+  const field = (label: string, value: Line, key = ''): readonly Line[] =>
+    labelled(label, of.editable && key !== '' ? [...value, tint(`  ${key}`, 'focus')] : value, width);
+  const renamed = was(of, ({ model }) => modelName(model.asked));
+  const unlocked = dependantsOf(plan, task.id).map(({ id }) => id);
+  const reason = plan.reason === '' ? [] : [[], [tint('Why this plan', 'faint')], ...indented(plan.reason, width)];
+  const changes = writableText(task, canWrite(of));
   return [
-    ...standingLines(of, width),
-    ...field('Role', [span(task.role, { fg: `role:${task.role}` }), ...was(of, ({ role }) => role)], 'r'),
-    ...field('Model', modelLine(of, glyphs), 'M'),
-    ...because(task, width),
-    ...fallbackLines(of, width, glyphs),
-    ...effortLines(of, width),
-    ...field('Budget', [span(budgetText(task, glyphs), { fg: 'fg' })], 'b'),
-    ...field('Estimate', [span(estimateText(of, glyphs), { fg: 'fg' })], ''),
-    ...likelyLines(of, width, glyphs),
-    ...field('Tools', [span(task.tools.join(', ') || 'none', { fg: 'fg' })], 't'),
-    ...field('Needs', tasksLine(plan, task.dependsOn), 'D'),
-    ...field(
-      'Unlocks',
-      tasksLine(
-        plan,
-        dependantsOf(plan, task.id).map(({ id }) => id),
-      ),
-      '',
-    ),
-    ...(changes === null ? [] : field('Writes', [span(changes, { fg: 'fg' })], setWrites.keys[0] ?? '')),
-    ...orderLines(plan, task).flatMap((line, at) =>
-      field(at === 0 ? 'Order' : '', [span(line, { fg: 'fg' })], at === 0 ? (setAlongside.keys[0] ?? '') : ''),
-    ),
-    ...(mayAct(of) ? field('May do', [span(mayDo(of), { fg: 'fg' })], 'P') : []),
+    ...taskStateLines(of, width),
+    ...taskLines(of, width),
     ...watchLines(of, width),
-    gap,
-    taskTitle(of, glyphs),
-    ...indented(task.description, width, 'fg'),
-    ...(plan.reason === ''
-      ? []
-      : [gap, [span('Why this plan', { fg: 'faint' })] as const, ...indented(plan.reason, width, 'muted')]),
+    ...field('Role', [tint(task.role, `role:${task.role}`), ...was(of, ({ role }) => role)], 'r'),
+    ...field('Model', modelLine(task.model, glyphs, renamed), 'M'),
+    ...becauseLines(task.model, width),
+    ...effortLines(of, width),
+    ...field('Budget', [tint(limitsText(task.budget, glyphs) || 'none', 'fg')], 'b'),
+    // The estimate is calibrated by recorded runs where there are enough, so that it lies within the range.
+    ...field('Estimate', [tint(estimateText(expectedTask(task, of), glyphs), 'fg')]),
+    ...likelyLines(of, width, glyphs),
+    ...field('Tools', [tint(task.tools.join(', ') || 'none', 'fg')], 't'),
+    ...field('Depends', tasksLine(plan, task.dependsOn), 'D'),
+    ...field('Blocks', tasksLine(plan, unlocked)),
+    ...(changes === null ? [] : field('Writes', [tint(changes, 'fg')], PLAN_EDITS.writes.keys[0] ?? '')),
+    ...orderLines(plan, task).flatMap((line, at) =>
+      field(at === 0 ? 'Order' : '', [tint(line, 'fg')], at === 0 ? (PLAN_EDITS.alongside.keys[0] ?? '') : ''),
+    ),
+    ...(mayAct(of) ? field('Allowed', [tint(mayDo(of), 'fg')], 'P') : []),
+    ...fallbackLines(of, width, glyphs),
+    ...reason,
   ];
 }
 
@@ -85,34 +89,28 @@ function effortLines(of: Inspected, width: number): readonly Line[] {
   const text = effortText(of.task, of.choices);
   const before = was(of, ({ effort }) => effort ?? 'unset');
   if (text === null && before.length === 0) return [];
-  return row('Effort', [span(text ?? 'unset', { fg: 'fg' }), ...before], '', width);
+  return labelled('Effort', [tint(text ?? 'unset', 'fg'), ...before], width);
 }
 
-const KEY = { fg: 'focus' } as const;
-
-function taskTitle({ editable }: Inspected, { dot }: Glyphs): Line {
-  const title = span('Task', { fg: 'faint' });
-  const words = (text: string): Span => span(text, { fg: 'muted' });
-  return editable ? [title, span('  e', KEY), words(` edit ${dot} `), span('E', KEY), words(' in $EDITOR')] : [title];
+function taskLines({ task, editable }: Inspected, width: number): readonly Line[] {
+  const lines = task.description.trimEnd().split('\n');
+  const key = (at: number): Line => (editable && at === lines.length - 1 ? [tint('  e', 'focus')] : []);
+  return lines.flatMap((text, at) => labelled(at === 0 ? 'Task' : '', [tint(text, 'title'), ...key(at)], width));
 }
 
-const standingLines = ({ standing }: Inspected, width: number): readonly Line[] =>
-  standing === null
+const taskStateLines = ({ taskState }: Inspected, width: number): readonly Line[] =>
+  taskState === null
     ? []
-    : row(
+    : labelled(
         'Agent',
-        [
-          span(`${standing.sign} `, { fg: standing.ink, bold: true }),
-          span(standing.words, { fg: standing.stuck ? 'err' : 'fg' }),
-        ],
-        '',
+        [strong(`${taskState.sign} `, taskState.ink), tint(taskState.words, taskState.stuck ? 'err' : 'fg')],
         width,
       );
 
-/** Most entries of a chain that are shown: who needs more of them has other worries. */
+/** Most fallback models that are shown. */
 const MOST_FALLBACKS = 4;
 
-/** What it goes on with when its model can't be reached; what the rules strike out, and why. */
+/** The fallback models, and those that cannot be used with the reason. */
 function fallbackLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
   const chain = choices?.roles.find(({ name }) => name === task.role)?.fallbacks ?? [];
   const others = chain.filter(({ model }) => model !== task.model.used && model !== task.model.asked);
@@ -121,21 +119,15 @@ function fallbackLines({ task, choices }: Inspected, width: number, glyphs: Glyp
   const able = shown.filter(({ whyNot }) => whyNot === null);
   const words = able.map(({ model }) => modelName(model)).join(` ${glyphs.arrow} `);
   const struck = shown.flatMap(({ model, whyNot }) =>
-    whyNot === null
-      ? []
-      : row(
-          '',
-          [span(`${glyphs.status.failed} ${modelName(model)}  `, { fg: 'faint' }), span(whyNot, { fg: 'warn' })],
-          '',
-          width,
-        ),
+    whyNot === null ? [] : [`  ${glyphs.status.failed} ${modelName(model)} (${whyNot})`],
   );
   const more = others.length > shown.length ? ` ${glyphs.ellipsis}` : '';
   const none = able.length === 0;
-  return [...row('Fallback', [span(none ? 'none' : words + more, { fg: none ? 'warn' : 'fg' })], '', width), ...struck];
+  const usable = tint(none ? 'none' : words + more, none ? 'warn' : 'fg');
+  return labelled('Fallback', [usable, tint(struck.join(''), 'faint')], width);
 }
 
-/** The range that it will probably end in, and how one knows. */
+/** The likely range of tokens, cost and time, and its source. */
 function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
   if (choices === null) return [];
   const { tokens, cost, seconds, because: why } = rangeOf(task, choices);
@@ -149,14 +141,14 @@ function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs
   const last = rows.at(-1) ?? '';
   const fits = widthOf(last) + widthOf(why) + 2 + LABEL <= width;
   const lines: readonly Line[] = [
-    ...rows.slice(0, -1).map((text): Line => [span(text, { fg: 'muted' })]),
-    [span(last, { fg: 'muted' }), span(fits ? `  ${why}` : '', { fg: 'faint' })],
-    ...(fits ? [] : [[span(why, { fg: 'faint' })] as const]),
+    ...rows.slice(0, -1).map((text): Line => [tint(text, 'muted')]),
+    [tint(last, 'muted'), tint(fits ? `  ${why}` : '', 'faint')],
+    ...(fits ? [] : [[tint(why, 'faint')] as const]),
   ];
-  return lines.flatMap((line, index) => row(index === 0 ? 'Likely' : '', line, '', width));
+  return lines.flatMap((line, index) => labelled(index === 0 ? 'Range' : '', line, width));
 }
 
-/** Parts joined into rows of at most `width` columns: no part is broken while one fits a row. */
+/** Parts joined into rows of at most `width` columns, none of them broken. */
 function whole(parts: readonly string[], between: string, width: number): readonly string[] {
   return parts.reduce<readonly string[]>((rows, part) => {
     const joined = `${rows.at(-1) ?? ''}${between}${part}`;
@@ -167,91 +159,202 @@ function whole(parts: readonly string[], between: string, width: number): readon
 const canWrite = ({ task, choices }: Inspected): boolean =>
   choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes('write') ?? false;
 
-/** Nothing is to be decided of a role that neither changes files nor runs commands. */
+/** True if the role may change files or run commands, so that permissions matter. */
 function mayAct({ task, choices }: Inspected): boolean {
   const role = choices?.roles.find(({ name }) => name === task.role);
   return role === undefined || role.capabilities.some((one) => one === 'write' || one === 'shell');
 }
 
-/** `edits without asking`; `nothing without asking`. */
-const mayDo = ({ plan, task }: Inspected): string => `${withoutAsking(plan, task)} without asking`;
+/** `edits without approval`; `nothing without approval`. */
+const mayDo = ({ plan, task }: Inspected): string => `${permittedText(plan, task)} without approval`;
 
-/** What a person should look at before accepting it; nothing where all is as usual. */
+/** Warnings before the plan is accepted: price, budget, critical path. */
 function watchLines(of: Inspected, width: number): readonly Line[] {
   const { plan, task, choices, critical } = of;
   const waits = dependantsOf(plan, task.id).length;
   const fit = choices === null ? 'fits' : fitOf(rangeOf(task, choices), task.budget);
   const words = [
-    ...(task.estimatedCost === null ? ['its price is not known: only tokens limit it'] : []),
-    ...(task.maySpawn ? ['it may start agents of its own'] : []),
-    ...(fit === 'does not fit' ? ['its budget is below what it will likely use (b)'] : []),
-    ...(fit === 'may not fit' ? ['its budget may not be enough (b)'] : []),
-    ...(critical && waits > 0 ? ['on the critical path: if it takes longer, so does the run'] : []),
+    ...(task.estimatedCost === null ? ['Price unknown: only the token limit applies'] : []),
+    ...(task.maySpawn ? ['May spawn child agents'] : []),
+    ...(fit === 'does not fit' ? ['Budget is below the likely use (b)'] : []),
+    ...(fit === 'may not fit' ? ['Budget may be too low (b)'] : []),
+    ...(critical && waits > 0 ? ['On the critical path'] : []),
   ];
   return words.flatMap((text, index) =>
-    row(index === 0 ? 'Watch' : '', [span('! ', { fg: 'warn', bold: true }), span(text, { fg: 'fg' })], '', width),
+    labelled(index === 0 ? 'Note' : '', [strong('! ', 'warn'), tint(text, 'fg')], width),
   );
 }
 
-const indented = (text: string, width: number, fg: 'fg' | 'muted'): readonly Line[] =>
-  wrapText(text, Math.max(1, width - 1), { fg }).map((line) => [span(' '), ...line]);
-
-/** A label and its value; what is too long goes on below the value. */
-function row(label: string, value: Line, key: string, width: number): readonly Line[] {
-  const end: Line = key === '' ? [] : [span(`  ${key}`, KEY)];
-  const lines = wrap([...value, ...end], Math.max(1, width - LABEL));
-  return lines.map((line, index) => [
-    span(index === 0 ? label.padEnd(LABEL) : ' '.repeat(LABEL), { fg: 'faint' }),
-    ...line,
-  ]);
-}
+const indented = (text: string, width: number): readonly Line[] =>
+  wrapText(text, Math.max(1, width - 1), { fg: 'muted' }).map((line) => [span(' '), ...line]);
 
 const was = (of: Inspected, pick: (task: PlanTask) => string): readonly Span[] =>
-  of.before === null || pick(of.before) === pick(of.task) ? [] : [span(`  (was ${pick(of.before)})`, { fg: 'warn' })];
+  of.before === null || pick(of.before) === pick(of.task) ? [] : [tint(`  (was ${pick(of.before)})`, 'warn')];
 
-function modelLine(of: Inspected, glyphs: Glyphs): Line {
-  const { asked, used, because } = of.task.model;
-  const before = was(of, ({ model }) => modelName(model.asked));
-  if (because === null) return [span(modelName(asked), { fg: before.length > 0 ? 'warn' : 'fg' }), ...before];
-  return [
-    span(modelName(asked), { fg: 'muted' }),
-    span(` ${glyphs.arrow} `, { fg: 'faint' }),
-    span(modelName(used), { fg: 'warn' }),
-    ...before,
-  ];
+/** The used model, after the requested one where they differ. `before`: the model before a person's change. */
+function modelLine({ asked, used, because }: ModelChoice, glyphs: Glyphs, before: readonly Span[] = []): Line {
+  return because === null
+    ? [tint(modelName(asked), before.length > 0 ? 'warn' : 'fg'), ...before]
+    : [tint(modelName(asked), 'muted'), tint(` ${glyphs.arrow} `, 'faint'), tint(modelName(used), 'warn'), ...before];
 }
 
-const because = (task: PlanTask, width: number): readonly Line[] =>
-  task.model.because === null ? [] : row('', [span(task.model.because, { fg: 'muted' })], '', width);
+const becauseLines = ({ because }: ModelChoice, width: number): readonly Line[] =>
+  because === null ? [] : labelled('', [tint(toLabel(because), 'muted')], width);
 
-function budgetText(task: PlanTask, glyphs: Glyphs): string {
-  const { maxTokens, maxCost, maxDuration } = task.budget;
-  const parts = [
+/** `$0.50 · 64k tok · 10m`; empty where nothing is limited. */
+const limitsText = ({ maxCost, maxTokens, maxDuration }: Budget, { dot }: Glyphs): string =>
+  [
     ...(maxCost === undefined ? [] : [formatLimit(maxCost)]),
     ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tok`]),
-    ...(maxDuration === undefined ? [] : [formatDuration(maxDuration)]),
-  ];
-  return parts.join(` ${glyphs.dot} `) || 'no limit of its own';
-}
-
-/** What is likely, corrected by recorded runs where there are enough: it lies in the range below it. */
-const estimateText = (of: Inspected, { dot }: Glyphs): string => {
-  const task = expectedTask(of.task, of);
-  return [
-    `${formatTokens(task.estimatedTokens)} tok`,
-    formatCost(task.estimatedCost),
-    formatDuration(task.estimatedSeconds * 1000),
+    ...(maxDuration === undefined ? [] : [formatTimeLimit(maxDuration)]),
   ].join(` ${dot} `);
-};
 
-/** `1 finder, 3 rush` as dependencies are written, or a dash. */
+/** `22k tok · $0.0912 · 3m 12s`. */
+const estimateText = (
+  {
+    estimatedTokens,
+    estimatedCost,
+    estimatedSeconds,
+  }: Pick<PlanTask, 'estimatedTokens' | 'estimatedCost' | 'estimatedSeconds'>,
+  { dot }: Glyphs,
+): string =>
+  [`${formatTokens(estimatedTokens)} tok`, formatCost(estimatedCost), formatDuration(estimatedSeconds * 1000)].join(
+    ` ${dot} `,
+  );
+
+/** `#1 finder, #3 rush`, or `none`. */
 function tasksLine(plan: SoundPlan, ids: readonly string[]): Line {
   const found = plan.tasks.flatMap((task, index) => (ids.includes(task.id) ? [{ task, index }] : []));
-  if (found.length === 0) return [span('nothing', { fg: 'faint' })];
+  if (found.length === 0) return [tint('none', 'faint')];
   return found.flatMap(
     ({ task, index }, at): Line => [
-      span(`${at === 0 ? '' : ', '}#${index + 1} `, { fg: 'muted' }),
-      span(task.role, { fg: `role:${task.role}` }),
+      tint(`${at === 0 ? '' : ', '}#${index + 1} `, 'muted'),
+      tint(task.role, `role:${task.role}`),
     ],
   );
 }
+
+// The mandatory reviews of a plan: rows below its tasks, and the details of one of them.
+
+/** The mandatory reviews of a plan, in its order. */
+export const forcedOf = ({ forced }: SoundPlan): readonly MandatoryReview[] => forced ?? [];
+
+/** Rows of the reviews below a list of `height` rows: a title and one each, at most a third of the list. */
+export function forcedHeight(plan: SoundPlan, height: number): number {
+  const count = forcedOf(plan).length;
+  if (count === 0 || height < 2) return 0;
+  return Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
+}
+
+/** Rows of the parts of a list. */
+interface Shares {
+  readonly tasks: number;
+  /** 1 for an empty row between tasks and reviews. */
+  readonly gap: number;
+  readonly forced: number;
+}
+
+export function sharesOf(plan: SoundPlan, height: number, rows: number): Shares {
+  const forced = forcedHeight(plan, height);
+  const tasks = Math.min(height - forced, plan.tasks.length * rows);
+  return { tasks, gap: Math.min(1, height - forced - tasks), forced };
+}
+
+/** The index of the review in a row of `forcedRows`; null for the title, and where there is none. */
+export function forcedAt(plan: SoundPlan, selected: number, height: number, row: number): number | null {
+  const { first, rows, top } = windowOf(forcedOf(plan).length, selected, height);
+  const at = top + row - first;
+  return row < first || row >= first + rows || at >= forcedOf(plan).length ? null : at;
+}
+
+/** The window of visible reviews; the title takes a row unless there is only one row. */
+function windowOf(count: number, selected: number, height: number): { first: number; rows: number; top: number } {
+  const first = height > 1 ? 1 : 0;
+  const rows = Math.max(0, height - first);
+  return { first, rows, top: windowTop(Math.max(0, selected), count, rows) };
+}
+
+interface ReviewRows {
+  readonly plan: SoundPlan;
+  /** Index of the selected review; negative when none is. */
+  readonly selected: number;
+  readonly focused: boolean;
+  /** Rows that a task takes in the list above, and whether its descriptions come first there. */
+  readonly rows: number;
+  readonly compact: boolean;
+}
+
+/** Exactly `height` lines of exactly `width` columns. */
+export function forcedRows(of: ReviewRows, width: number, height: number, glyphs: Glyphs): readonly Line[] {
+  const forced = forcedOf(of.plan);
+  if (height < 1) return [];
+  const { first, rows, top } = windowOf(forced.length, of.selected, height);
+  const hidden = forced.length - rows;
+  const more = hidden > 0 ? `  ${top + 1}-${Math.min(forced.length, top + rows)} of ${forced.length}` : '';
+  const title: Line = [tint(` ${glyphs.light[4]} Required by policy`, 'muted'), tint(more, 'faint')];
+  const lines = forced.slice(top, top + rows).map((node, row) => rowOf(node, top + row, of, width, glyphs));
+  return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
+}
+
+/** `▣ security ×3  after tasks that write     opus-4.5   18k  $0.0840`, with the figures of all its runs. */
+function rowOf(node: MandatoryReview, index: number, of: ReviewRows, width: number, glyphs: Glyphs): Line {
+  const on = index === of.selected;
+  const times = node.runs > 1 ? ` ${timesSign(glyphs)}${node.runs}` : '';
+  const left: Line = [
+    tint(on ? glyphs.selected : ' ', of.focused ? 'focus' : 'muted'),
+    strong(`${glyphs.lock} `, 'warn'),
+    strong(node.role, `role:${node.role}`),
+    tint(`${times}  ${triggerWords(node.triggers)}`, on ? 'fg' : 'muted'),
+  ];
+  // The figures are aligned with those of the tasks. The trigger is cut, since the inspector shows it as well.
+  const { model } = listColumns(of.plan, width, of.rows, of.compact);
+  const end = figures(node, width, glyphs, model === 0 ? 13 : model);
+  const line = spread(left, end, width, {}, glyphs.ellipsis);
+  return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
+}
+
+/** The model in `room` columns, and tokens and cost of all runs; empty in a very narrow list. */
+function figures(node: MandatoryReview, width: number, glyphs: Glyphs, room: number): Line {
+  if (width < 40) return [];
+  const text = fittingModel(node.model, room - 1, glyphs);
+  return [
+    tint(fitText(text, room, 'left', glyphs.ellipsis), node.model.because === null ? 'muted' : 'warn'),
+    tint(formatTokens(node.estimatedTokens * node.runs).padStart(6), 'muted'),
+    ...(width < 56 ? [] : [tint(costOf(node).padStart(9), 'fg')]),
+  ];
+}
+
+const timesSign = ({ ellipsis }: Glyphs): string => (ellipsis === '…' ? '×' : 'x');
+
+const costOf = ({ estimatedCost, runs }: MandatoryReview): string =>
+  formatCost(estimatedCost === null ? null : estimatedCost * runs);
+
+/** All details of a mandatory review in lines of at most `width` columns. */
+export function forcedLines(plan: SoundPlan, node: MandatoryReview, width: number, glyphs: Glyphs): readonly Line[] {
+  const text = (label: string, value: string): readonly Line[] => labelled(label, [tint(value, 'fg')], width);
+  const { runs } = node;
+  const all = `${formatTokens(node.estimatedTokens * runs)} tok ${glyphs.dot} ${costOf(node)}`;
+  const limits = limitsText(node.budget, glyphs);
+  return [
+    ...labelled('', [strong(`${glyphs.lock} Required by policy`, 'warn')], width),
+    ...text('Rule', toLabel(node.because)),
+    ...text('Runs', triggerWords(node.triggers)),
+    ...(node.after.length === 0 ? [] : text('After', afterWords(plan, node))),
+    ...labelled('Model', modelLine(node.model, glyphs), width),
+    ...becauseLines(node.model, width),
+    ...text('Estimate', `${estimateText(node, glyphs)} each`),
+    ...(runs === 1 ? [] : text('', `${timesSign(glyphs)} ${runs} runs = ${all}`)),
+    ...text('Budget', limits === '' ? 'shared with the run' : `${limits}${runs === 1 ? '' : ' each'}, reserved`),
+    ...labelled(
+      'On fail',
+      node.onFailure === 'block'
+        ? [tint('blocks: the changes are not handed over', 'err')]
+        : [tint('reports it; the run continues', 'warn')],
+      width,
+    ),
+  ];
+}
+
+/** `#4 refactoring, #5 tester`. */
+const afterWords = (plan: SoundPlan, { after }: MandatoryReview): string =>
+  plan.tasks.flatMap(({ id, role }, index) => (after.includes(id) ? [`#${index + 1} ${role}`] : [])).join(', ');

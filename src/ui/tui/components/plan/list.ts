@@ -1,35 +1,48 @@
-/** The tasks of a plan as a list with its graph: one or two rows each. Scrolled around the selected one. */
-import type { TaskId } from '../../../../domain/ids.ts';
+/** The tasks of a plan as a list with the lanes of its graph, scrolled to keep the selected task visible. */
+import {
+  fit,
+  fitText,
+  formatCost,
+  formatTokens,
+  type Ink,
+  type Line,
+  lineWidth,
+  restyle,
+  type Span,
+  span,
+  spread,
+  type Style,
+  widthOf,
+  wrap,
+} from '../../../../app/views/index.ts';
+import type { ModelId, TaskId } from '../../../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/plan/writes.ts';
-import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import { formatCost, formatTokens } from '../../../../app/views/text/format.ts';
+import { strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { fit, fitText, lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
-import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
-import { widthOf } from '../../../../app/views/text/width.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
-import { type LaneRow, type Lanes, lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
-import type { Standing } from './status.ts';
-import { windowTop } from './schedule.ts';
+import { memoize } from '../../text/kept.ts';
+import { fittingModel } from '../names.ts';
+import type { TaskState } from '../progress.ts';
 
 export interface PlanList {
   readonly plan: SoundPlan;
   readonly selected: number;
-  /** Rows a task takes: one, or one and those of its description. */
+  /** Rows per task: one, or one and those of its description. */
   readonly rows: number;
+  /** The description comes first, beside the role; of the figures only the cost, and the model where it is not the common one. */
+  readonly compact: boolean;
   readonly focused: boolean;
-  /** What a person did to a task since it was proposed. */
+  /** How a person changed a task since it was proposed; null for not at all. */
   changeOf(task: PlanTask): 'edited' | 'added' | null;
-  /** A person chose another model. */
+  /** True if a person chose another model. */
   modelChanged(task: PlanTask): boolean;
-  /** The task with what it is expected to use; itself when left out. */
+  /** The task with its calibrated estimate; the task itself when left out. */
   expectedOf?(task: PlanTask): PlanTask;
-  /** Where the task's agent stands; null while nothing runs. */
-  standingOf(task: PlanTask): Standing | null;
+  /** The state of the task in the run; null while nothing runs. */
+  taskStateOf(task: PlanTask): TaskState | null;
 }
 
-/** Exactly `width` columns a line, at most `height` lines. */
+/** At most `height` lines of exactly `width` columns. */
 export function planList(list: PlanList, width: number, height: number, glyphs: Glyphs): readonly Line[] {
   const { tasks } = list.plan;
   const lanes = lanesOf(tasks);
@@ -38,7 +51,7 @@ export function planList(list: PlanList, width: number, height: number, glyphs: 
   const top = windowTop(list.selected, tasks.length, visible);
   const marks = marksOf(list);
   const shape: Shape = { lanes, most, digits: String(tasks.length).length, marks, glyphs, width };
-  // One more than fits whole: half a task at the end says that the list goes on.
+  // One task more than fits: a half visible task shows that the list continues.
   const lines = tasks
     .slice(top, top + visible + 1)
     .flatMap((task, row) => taskLines(list, task, top + row, shape))
@@ -46,21 +59,19 @@ export function planList(list: PlanList, width: number, height: number, glyphs: 
   return lines.map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
-/** Most rows that a description is given, however much room there is. */
+/** Most rows of a description. */
 const MOST_TEXT = 3;
 
-/** Rows a task takes in a list of two or more a task: as many as the longest description needs and the height allows. */
+/** Rows per task, two at least: as many as the longest description needs and the height allows. */
 export function tallRows(plan: SoundPlan, width: number, height: number): number {
   const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
-  // Nothing to measure where there is no room for more: a long plan is not wrapped in each frame.
+  // Without room for more rows nothing is measured, so that a long plan is not wrapped in each frame.
   if (fitting <= 1) return 2;
   const { count } = lanesOf(plan.tasks);
   const room = Math.max(1, width - lanesWidth(count, mostLanes(width)) - 6 - String(plan.tasks.length).length);
   const needed = (task: PlanTask): number => wrap([span(firstLine(task))], Math.max(1, room - 1)).length;
   const longest = plan.tasks.reduce((most, task) => Math.max(most, needed(task)), 1);
-  const rows = 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
-  // Texts of several rows run into the next task unless a row stays empty between them.
-  return rows > 2 && rows * plan.tasks.length + plan.tasks.length <= height ? rows + 1 : rows;
+  return 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
 }
 
 const mostLanes = (width: number): number => Math.max(1, Math.min(MOST_LANES, Math.floor(width / 8)));
@@ -88,84 +99,138 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
   const selected = index === list.selected;
   const paint = (line: Line): Line => {
     if (!selected) return [span(' '), ...line];
-    const bar = span(shape.glyphs.selected, { fg: list.focused ? 'focus' : 'muted' });
+    const bar = tint(shape.glyphs.selected, list.focused ? 'focus' : 'muted');
     return restyle([bar, ...fit(line, Math.max(0, shape.width - 1))], { bg: 'selection' });
   };
   const front = gutter(list, task, index, row, shape);
   const room = Math.max(0, shape.width - 1 - lineWidth(front));
   if (list.rows === 1) return [paint([...front, ...oneRow(list, task, room, shape)])];
-  const lanes = restLine(row, shape.lanes.count, shape.most, shape.glyphs);
-  const behind = span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(lanes))));
+  if (list.compact)
+    return compactRows(list, task, room, shape).map((line, at) =>
+      paint([...(at === 0 ? front : lanesUnder(front, row, shape)), ...line]),
+    );
+  const under = lanesUnder(front, row, shape);
   const text: Style = selected ? { fg: 'fg' } : { fg: 'muted' };
   const words = wrap([span(firstLine(task), text)], Math.max(1, room));
   const below = Array.from({ length: list.rows - 1 }, (_, at): Line => {
-    // The last row takes the rest, which is cut where it doesn't fit.
+    // The last row takes the rest of the description, which is cut where it does not fit.
     const rest = at === list.rows - 2 ? words.slice(at).flatMap((line) => [...line, span(' ')]) : (words[at] ?? []);
-    return paint([...lanes, behind, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
+    return paint([...under, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
   });
   const end = numbers(list, task, tallColumns(room), shape);
   const head = spread([...name(list, task, shape, room - lineWidth(end)), span(' ')], end, room);
   return [paint([...front, ...head]), ...below];
 }
 
-/** Lanes, mark and number. */
+/** The lanes below a task, as wide as `front`, which stands beside its first row. */
+function lanesUnder(front: Line, row: LaneRow, { lanes, most, glyphs }: Shape): Line {
+  const open = restLine(row, lanes.count, most, glyphs);
+  return [...open, span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(open))))];
+}
+
+/** `finder      Find where balances are     $0.0216`, and the rest of the description below, with a model that is not common. */
+function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape): readonly Line[] {
+  const { ellipsis } = shape.glyphs;
+  const columns = Math.min(ROLE, Math.max(2, room >> 1));
+  const cost = numbers(list, task, { model: 0, tokens: 0, cost: 9 }, shape);
+  const model = isCommon(list, task) ? [] : [span(' '), modelSpan(list, task, MODEL, shape.glyphs)];
+  const text = room - columns;
+  const [first = [], ...rest] = wrap([span(firstLine(task), { fg: 'title' })], Math.max(1, text - lineWidth(cost) - 1));
+  const others = wrap(
+    restyle(
+      rest.flatMap((line) => [...line, span(' ')]),
+      { fg: 'muted' },
+    ),
+    Math.max(1, text - lineWidth(model)),
+  );
+  return Array.from({ length: list.rows }, (_, at): Line => {
+    if (at === 0)
+      return spread([...fit(roleSpans(list, task, shape, columns), columns), ...first], cost, room, {}, ellipsis);
+    const line =
+      at === list.rows - 1 ? others.slice(at - 1).flatMap((one) => [...one, span(' ')]) : (others[at - 1] ?? []);
+    return spread([span(' '.repeat(columns)), ...line], at === 1 ? model : [], room, {}, ellipsis);
+  });
+}
+
+/** Columns of a model beside a description. */
+const MODEL = 14;
+
+/** The model that most tasks of a plan use; null where each task has another one. */
+export const commonModel = (plan: SoundPlan): ModelId | null =>
+  commonOnce(plan, [], () => {
+    const groups = [...Map.groupBy(plan.tasks, ({ model }) => model.used)];
+    const [most] = groups.toSorted(([, a], [, b]) => b.length - a.length);
+    return most === undefined || (most[1].length === 1 && plan.tasks.length > 1) ? null : most[0];
+  });
+
+const commonOnce = memoize<ModelId | null>();
+
+/** True where the model need not be shown: most tasks use it, as they were asked to. */
+const isCommon = (list: PlanList, task: PlanTask): boolean =>
+  task.model.used === commonModel(list.plan) && task.model.because === null && !list.modelChanged(task);
+
+/** Lanes, the mark of a dependency, and the number. */
 function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, shape: Shape): Line {
   const { glyphs } = shape;
   const mark = shape.marks.get(task.id);
-  const sign = span(glyphs.node, { fg: row.ink });
-  const stands = list.standingOf(task);
-  const standing: Span = stands === null ? sign : span(stands.sign, { fg: stands.ink, bold: true });
+  const sign = tint(glyphs.node, row.ink);
+  const stands = list.taskStateOf(task);
+  const taskState: Span = stands === null ? sign : strong(stands.sign, stands.ink);
   return [
-    ...nodeLine(row, shape.lanes.count, shape.most, glyphs, standing),
+    ...nodeLine(row, shape.lanes.count, shape.most, glyphs, taskState),
     span('  '),
-    mark === undefined ? span(' ') : span(glyphs[mark], { fg: mark === 'needs' ? 'warn' : 'focus' }),
-    span(` ${fitText(String(index + 1), shape.digits, 'right')} `, { fg: index === list.selected ? 'fg' : 'faint' }),
+    mark === undefined ? span(' ') : tint(glyphs[mark], mark === 'needs' ? 'warn' : 'focus'),
+    tint(` ${fitText(String(index + 1), shape.digits, 'right')} `, index === list.selected ? 'fg' : 'faint'),
   ];
 }
 
-/** The role, and what was done to the task or keeps it: a word where it fits, else the sign alone. */
+/** The role, behind the sign of an edit; what keeps the task from running takes its place. */
+function roleSpans(list: PlanList, task: PlanTask, { glyphs }: Shape, columns: number): Line {
+  const change = list.changeOf(task) === null ? [] : [tint(`${glyphs.edited} `, 'warn')];
+  const short = list.taskStateOf(task)?.short ?? '';
+  const role = strong(
+    fitText(task.role, columns - 1 - lineWidth(change), 'left', glyphs.ellipsis),
+    `role:${task.role}`,
+  );
+  return short === '' ? [...change, role] : [tint(fitText(short, columns - 1, 'left', glyphs.ellipsis), 'err')];
+}
+
+/** The role with an edit or a problem: a word where it fits, else the sign alone. */
 function name(list: PlanList, task: PlanTask, { glyphs }: Shape, room: number): Line {
   const change = list.changeOf(task);
-  const role = span(task.role, { fg: `role:${task.role}`, bold: true });
+  const role = strong(task.role, `role:${task.role}`);
   if (change === null) {
-    const stuck = `  ${list.standingOf(task)?.short ?? ''}`;
-    return lineWidth([role]) + widthOf(stuck) + 2 <= room ? [role, span(stuck, { fg: 'err' })] : [role];
+    const stuck = `  ${list.taskStateOf(task)?.short ?? ''}`;
+    return lineWidth([role]) + widthOf(stuck) + 2 <= room ? [role, tint(stuck, 'err')] : [role];
   }
   const words = `  ${glyphs.edited} ${change}`;
   const fits = lineWidth([role]) + widthOf(words) + 2 <= room;
-  return [role, span(fits ? words : ` ${glyphs.edited}`, { fg: 'warn' })];
+  return [role, tint(fits ? words : ` ${glyphs.edited}`, 'warn')];
 }
 
-/** Number of columns that a role's name takes in a list of one row each. */
+/** Columns of a role beside a description. */
 const ROLE = 12;
 
 function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {
-  const end = numbers(list, task, rowColumns(room), shape);
-  const change = list.changeOf(task) === null ? [] : [span(`${shape.glyphs.edited} `, { fg: 'warn' })];
-  const short = list.standingOf(task)?.short ?? '';
-  const stuck = short === '' ? [] : [span(`${short}  `, { fg: 'err' })];
+  const wide = rowColumns(room);
+  const model = wide.model === 0 && room >= 56 && !isCommon(list, task) ? MODEL : wide.model;
+  const end = numbers(list, task, { ...wide, model }, shape);
+  const change = list.changeOf(task) === null ? [] : [tint(`${shape.glyphs.edited} `, 'warn')];
+  const short = list.taskStateOf(task)?.short ?? '';
+  const stuck = short === '' ? [] : [tint(`${short}  `, 'err')];
   const columns = Math.min(ROLE, Math.max(2, room >> 1));
-  const role = span(`${fitText(task.role, columns - 1)} `, {
-    fg: `role:${task.role}`,
-    bold: true,
-  });
-  return spread(
-    [role, ...change, ...stuck, span(firstLine(task), { fg: 'muted' })],
-    end,
-    room,
-    {},
-    shape.glyphs.ellipsis,
-  );
+  const role = strong(`${fitText(task.role, columns - 1)} `, `role:${task.role}`);
+  return spread([role, ...change, ...stuck, tint(firstLine(task), 'muted')], end, room, {}, shape.glyphs.ellipsis);
 }
 
-/** Columns of the model, the tokens and the cost; 0 for what there is no room for. */
+/** Widths of the model, the tokens and the cost; 0 for a column that is left out. */
 export interface Columns {
   readonly model: number;
   readonly tokens: number;
   readonly cost: number;
 }
 
-/** Where the description has rows of its own, only the role's name is beside them. The model matters more than the cost. */
+/** The columns beside a role, where the description has rows of its own. The cost is left out before the model. */
 function tallColumns(room: number): Columns {
   const rest = room - ROLE - 1;
   if (rest >= 27) return { model: Math.min(21, rest - 15), tokens: 6, cost: 9 };
@@ -173,17 +238,20 @@ function tallColumns(room: number): Columns {
   return { model: 0, tokens: rest >= 6 ? 6 : 0, cost: 0 };
 }
 
-/** Where the description shares the row, it keeps at least as much as the numbers. */
+/** The columns beside a description: only the cost, until there is room for all. */
 function rowColumns(room: number): Columns {
-  if (room < 32) return { model: 0, tokens: 0, cost: 0 };
-  return { model: room < 56 ? 0 : 14, tokens: 6, cost: room < 44 ? 0 : 9 };
+  if (room >= WIDE) return { model: 14, tokens: 6, cost: 9 };
+  return { model: 0, tokens: 0, cost: room < 36 ? 0 : 9 };
 }
 
-/** The columns on the right of a list of `width` columns with `rows` rows a task: what stands below the tasks keeps to them. */
-export function listColumns({ tasks }: SoundPlan, width: number, rows: number): Columns {
+/** Least width of a row with all figures beside a description. */
+const WIDE = 90;
+
+/** The columns on the right of a list of `width` columns with `rows` rows per task, for rows below the tasks. */
+export function listColumns({ tasks }: SoundPlan, width: number, rows: number, compact: boolean): Columns {
   const lanes = lanesWidth(lanesOf(tasks).count, mostLanes(width));
   const room = Math.max(0, width - 1 - lanes - 5 - String(tasks.length).length);
-  return rows === 1 ? rowColumns(room) : tallColumns(room);
+  return rows === 1 || compact ? rowColumns(compact ? 0 : room) : tallColumns(room);
 }
 
 function numbers(list: PlanList, task: PlanTask, columns: Columns, { glyphs }: Shape): Line {
@@ -192,19 +260,153 @@ function numbers(list: PlanList, task: PlanTask, columns: Columns, { glyphs }: S
   const cost = fitText(formatCost(estimatedCost), columns.cost, 'right');
   return [
     ...(columns.model === 0 ? [] : [modelSpan(list, task, columns.model, glyphs)]),
-    ...(columns.tokens === 0 ? [] : [span(tokens, { fg: 'muted' })]),
-    ...(columns.cost === 0 ? [] : [span(cost, { fg: 'fg' })]),
+    ...(columns.tokens === 0 ? [] : [tint(tokens, 'muted')]),
+    ...(columns.cost === 0 ? [] : [tint(cost, 'fg')]),
   ];
 }
 
-/** `haiku-4.5`; `haiku-4.5 → offline` where another is used and there is room, else `→ offline`. */
+/** `haiku-4.5`; `haiku-4.5 → offline` or `→ offline` where another model is used. */
 function modelSpan(list: PlanList, task: PlanTask, width: number, glyphs: Glyphs): Span {
-  const { asked, used, because } = task.model;
-  if (because === null)
-    return span(fitText(modelName(asked), width), { fg: list.modelChanged(task) ? 'warn' : 'muted' });
-  const whole = `${modelName(asked)} ${glyphs.arrow} ${modelName(used)}`;
-  const short = `${glyphs.arrow} ${modelName(used)}`;
-  return span(fitText(whole.length < width ? whole : short, width), { fg: 'warn' });
+  const text = fitText(fittingModel(task.model, width - 1, glyphs), width);
+  return tint(text, task.model.because !== null || list.modelChanged(task) ? 'warn' : 'muted');
 }
 
 const firstLine = (task: PlanTask): string => task.description.split('\n')[0] ?? '';
+
+// The graph of a plan as lanes from top to bottom. The lane of a task stays open until the last task that depends on it. `┼` crosses a
+// lane, a bullet or a tee is connected to it.
+
+/** Most lanes that are drawn. */
+export const MOST_LANES = 12;
+
+interface LaneRow {
+  /** The lane of the task itself. */
+  readonly node: number;
+  readonly ink: Ink;
+  /** Lanes of the dependencies; `ends`: no later task depends on it. */
+  readonly inputs: readonly { readonly lane: number; readonly ends: boolean }[];
+  /** Colour by lane above and below the task; null for a free lane. */
+  readonly above: readonly (Ink | null)[];
+  readonly below: readonly (Ink | null)[];
+}
+
+interface Lanes {
+  readonly count: number;
+  readonly rows: readonly LaneRow[];
+}
+
+/** One row per task; the tasks must be in topological order. */
+export const lanesOf = (tasks: readonly PlanTask[]): Lanes => lanesOnce(tasks, [], () => laidOut(tasks));
+
+const lanesOnce = memoize<Lanes>();
+
+function laidOut(tasks: readonly PlanTask[]): Lanes {
+  const last = lastUses(tasks);
+  // Without dependencies one column is enough; several would look like an order.
+  const isFlat = tasks.every((task) => waitsFor(task).length === 0);
+  const laneOf = new Map<TaskId, number>();
+  let lanes: readonly (Ink | null)[] = [];
+  let before = -1;
+  const rows = tasks.map((task, index): LaneRow => {
+    const above = lanes;
+    const inputs = [...new Set(waitsFor(task))]
+      .flatMap((need) => ({ lane: laneOf.get(need) ?? -1, ends: last.get(need) === index }))
+      .filter(({ lane }) => lane >= 0)
+      .sort((a, b) => a.lane - b.lane);
+    const node = inputs.find(({ ends }) => ends)?.lane ?? (isFlat ? 0 : freeLane(lanes, before));
+    const ink: Ink = `role:${task.role}`;
+    const ended = new Set(inputs.filter(({ ends }) => ends).map(({ lane }) => lane));
+    const below = Array.from({ length: Math.max(lanes.length, node + 1) }, (_, lane) =>
+      lane === node ? (last.has(task.id) ? ink : null) : ended.has(lane) ? null : (lanes[lane] ?? null),
+    );
+    laneOf.set(task.id, node);
+    lanes = below;
+    before = node;
+    return { node, ink, inputs, above, below };
+  });
+  return { count: rows.reduce((most, { node }) => Math.max(most, node + 1), 0), rows };
+}
+
+/** Columns of `count` lanes when at most `most` are drawn; the others share one more column. */
+export const lanesWidth = (count: number, most: number): number =>
+  count > most ? 2 * most + 1 : Math.max(0, 2 * count - 1);
+
+/** The line of a task with its `sign`, in exactly `lanesWidth` columns. */
+export function nodeLine(row: LaneRow, count: number, most: number, glyphs: Glyphs, sign: Span): Line {
+  const [from, to] = reach(row);
+  const line: Span[] = [];
+  for (let lane = 0; lane < Math.min(count, most); lane++) {
+    if (lane > 0) line.push(between(row, lane, [from, to], glyphs));
+    line.push(lane === row.node ? sign : cell(row, lane, [from, to], glyphs));
+  }
+  if (count > most) line.push(between(row, most, [from, to], glyphs), folded(row, most, glyphs, sign));
+  return line;
+}
+
+/** The line below a task, which has open lanes only. */
+export function restLine(row: LaneRow, count: number, most: number, glyphs: Glyphs): Line {
+  const line: Span[] = [];
+  for (let lane = 0; lane < Math.min(count, most); lane++) {
+    const ink = row.below[lane] ?? null;
+    if (lane > 0) line.push(span(' '));
+    line.push(ink === null ? span(' ') : tint(glyphs.lane[0], ink));
+  }
+  if (count > most) {
+    const open = row.below.slice(most).some((ink) => ink !== null);
+    line.push(span(' '), open ? tint(glyphs.ellipsis, 'faint') : span(' '));
+  }
+  return line;
+}
+
+function lastUses(tasks: readonly PlanTask[]): ReadonlyMap<TaskId, number> {
+  const last = new Map<TaskId, number>();
+  for (const [index, task] of tasks.entries()) for (const need of waitsFor(task)) last.set(need, index);
+  return last;
+}
+
+/** The first free lane, except that of the task before: two signs on top of each other look like a dependency. */
+function freeLane(lanes: readonly (Ink | null)[], before: number): number {
+  const free = lanes.findIndex((ink, lane) => ink === null && lane !== before);
+  return free === -1 ? lanes.length : free;
+}
+
+const reach = (row: LaneRow): readonly [from: number, to: number] => [
+  Math.min(row.node, ...row.inputs.map(({ lane }) => lane)),
+  Math.max(row.node, ...row.inputs.map(({ lane }) => lane)),
+];
+
+/** The stroke in front of `lane`, in the colour of the dependency from which it leads. */
+function between(row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span {
+  if (lane <= from || lane > to) return span(' ');
+  return tint(glyphs.lane[1], strokeInk(row, lane - 0.5));
+}
+
+function strokeInk(row: LaneRow, at: number): Ink {
+  const source =
+    at > row.node ? row.inputs.find(({ lane }) => lane > at) : row.inputs.findLast(({ lane }) => lane < at);
+  return (source && row.above[source.lane]) ?? row.ink;
+}
+
+function cell(row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span {
+  const ink = row.above[lane] ?? null;
+  const outside = lane < from || lane > to;
+  if (ink === null) return outside ? span(' ') : tint(glyphs.lane[1], strokeInk(row, lane));
+  if (outside) return tint(glyphs.lane[0], ink);
+  const input = row.inputs.find((each) => each.lane === lane);
+  return tint(input === undefined ? glyphs.lane[2] : joint(input, [from, to], glyphs), ink);
+}
+
+/** The sign where the lane of a dependency meets the stroke to the task. */
+function joint(input: LaneRow['inputs'][number], [from, to]: readonly [number, number], glyphs: Glyphs): string {
+  const [, , , teeRight, teeLeft, teeUp, corner] = glyphs.lane;
+  if (input.ends) return input.lane === to ? corner : teeUp;
+  if (input.lane === from) return teeRight;
+  return input.lane === to ? teeLeft : glyphs.bullet;
+}
+
+/** The shared column of the lanes that are not drawn: the task's sign if it is among them, else an ellipsis for open lanes. */
+function folded(row: LaneRow, most: number, glyphs: Glyphs, sign: Span): Span {
+  if (row.node >= most) return sign;
+  const some = row.above.slice(most).some((ink) => ink !== null);
+  return some ? tint(glyphs.ellipsis, 'faint') : span(' ');
+}

@@ -1,18 +1,15 @@
-/** The paths that are offered in a field: a small box with the chosen one marked, or a line that says why there is none. */
-import type { Glyphs } from '../../text/glyphs.ts';
+/** Completion of file paths behind an `@` in a field: the box of offers, and what a key does with them. */
+import { fit, type Line, restyle, span, toLabel, widthOf } from '../../../../app/views/index.ts';
 import { upDown } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
-import { box } from '../../text/box.ts';
-import { fit, restyle, span } from '../../../../app/views/text/clip.ts';
-import type { Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { widthOf } from '../../../../app/views/text/width.ts';
+import { box, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Editor } from '../../text/editor.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 
-/** Rows of paths that are pleasant to look through. */
+/** Most rows of paths. */
 const MOST_ROWS = 8;
 
-/** At most `height` lines of exactly `width` columns; without borders where there is little room. */
+/** The offers in at most `height` lines of exactly `width` columns; without borders where there is little room. */
 export function completeLines(offer: Offer, context: Context, width: number, height: number): readonly Line[] {
   const bordered = height >= 4 && width >= 20;
   const rows = Math.min(MOST_ROWS, bordered ? height - 2 : height);
@@ -28,9 +25,8 @@ export function completeLines(offer: Offer, context: Context, width: number, hei
     border: 'round',
     style: { fg: 'focus' },
     fill: BACK,
-    kind: 'pane',
-    title: [span('Files', { fg: 'title', bold: true })],
-    titleEnd: many > rows ? [span(`${offer.chosen + 1}/${many}`, { fg: 'muted' })] : [],
+    title: [strong('Files', 'title')],
+    titleEnd: many > rows ? [tint(`${offer.chosen + 1}/${many}`, 'muted')] : [],
     footEnd: keysLine(many > 0, glyphs),
     body,
   });
@@ -41,35 +37,31 @@ const keysLine = (any: boolean, glyphs: Glyphs): Line => [
   ...keyWords('Esc', 'close').slice(0, 2),
 ];
 
-const keyWords = (key: string, words: string): Line => [
-  span(key, { fg: 'focus', bold: true }),
-  span(` ${words}`, { fg: 'muted' }),
-  span('  '),
-];
+const keyWords = (key: string, words: string): Line => [strong(key, 'focus'), tint(` ${words}`, 'muted'), span('  ')];
 
 const BACK = { bg: 'raised' } as const;
 
-/** Columns that the box would like: its longest path, within bounds. */
+/** Columns of the box: those of its longest path, at least 44 and at most `most`. */
 export const completeWidth = ({ choices }: Offer, most: number): number =>
   Math.min(most, Math.max(44, ...(choices ?? []).map((path) => widthOf(path) + 8)));
 
 function pathLines(offer: Offer, { glyphs }: Context, width: number, rows: number): readonly Line[] {
   const { choices, chosen, query } = offer;
-  if (choices === null) return [[span(` looking for files${glyphs.ellipsis}`, { fg: 'muted' })]];
+  if (choices === null) return [[tint(` looking for files${glyphs.ellipsis}`, 'muted')]];
   if (choices.length === 0) {
     const words = query === '' ? 'there are no files here' : `no file matches ${toLabel(query)}`;
-    return [[span(` ${words}`, { fg: 'muted' })]];
+    return [[tint(` ${words}`, 'muted')]];
   }
-  const top = Math.max(0, Math.min(chosen - (rows >> 1), choices.length - rows));
+  const top = windowTop(chosen, choices.length, rows);
   return choices.slice(top, top + rows).map((path, index): Line => {
     const isChosen = top + index === chosen;
-    const mark = span(isChosen ? glyphs.selected : ' ', { fg: 'focus' });
+    const mark = tint(isChosen ? glyphs.selected : ' ', 'focus');
     const line = fit([mark, ...pathSpans(path, width - 1, glyphs.ellipsis, isChosen)], width, BACK, glyphs.ellipsis);
     return isChosen ? restyle(line, { bg: 'selection' }) : line;
   });
 }
 
-/** The name stands out from its folder; a long folder loses its start. */
+/** The folder in a muted colour, cut at its start, and the name. */
 function pathSpans(path: string, width: number, ellipsis: string, chosen: boolean): Line {
   const cut = path.lastIndexOf('/', path.length - 2) + 1;
   const name = path.slice(cut);
@@ -80,33 +72,31 @@ function pathSpans(path: string, width: number, ellipsis: string, chosen: boolea
     folder = `${ellipsis}${folder}`;
   }
   const ink = path.endsWith('/') ? 'info' : chosen ? 'title' : 'fg';
-  return [span(' '), span(folder, { fg: 'muted' }), span(name, { fg: ink, bold: chosen })];
+  return [span(' '), tint(folder, 'muted'), span(name, { fg: ink, bold: chosen })];
 }
 
-// What stands behind an `@` at the cursor, the paths that fit, and what a key makes of them. Pure: paths come from the context.
-
-/** What a field remembers of its completion. */
+/** The state of the completion in a field. */
 export interface Completing {
   readonly chosen: number;
-  /** The query that `chosen` is about; another one begins at the top. */
+  /** The query of `chosen`; another query begins at the top. */
   readonly query: string;
-  /** The place of the `@` that was closed with Esc; it stays closed. */
+  /** The place of the `@` that was closed with Esc and stays closed; null for none. */
   readonly closed: string | null;
 }
 
 export const NOT_COMPLETING: Completing = { chosen: 0, query: '', closed: null };
 
-/** What is offered at the cursor. */
+/** The paths offered at the cursor. */
 export interface Offer {
   /** The column of the `@`. */
   readonly start: number;
   readonly query: string;
-  /** Best first; null while they are looked for. */
+  /** Best first; null while files are being searched. */
   readonly choices: readonly string[] | null;
   readonly chosen: number;
 }
 
-/** Null: nothing is to be completed here. */
+/** The offer at the cursor; null where nothing is to be completed. */
 export function offerOf(editor: Editor, completing: Completing, { files }: Pick<Context, 'files'>): Offer | null {
   if (files === undefined) return null;
   const behind = behindAt(editor);
@@ -117,7 +107,7 @@ export function offerOf(editor: Editor, completing: Completing, { files }: Pick<
   return { ...behind, choices, chosen };
 }
 
-/** The text between an `@` that begins a word and the cursor; a path with blanks stands in quotes. */
+/** The text between an `@` that begins a word and the cursor; a path with blanks is quoted. */
 export function behindAt({ lines, row, column }: Editor): { readonly start: number; readonly query: string } | null {
   const before = (lines[row] ?? '').slice(0, column);
   const found = /(?<=^|[\s([{<"'`,;:=])@(?:"([^"]*)|([^\s"]*))$/u.exec(before);
@@ -131,7 +121,7 @@ export interface Completed {
   readonly completing: Completing;
 }
 
-/** What a key does while something is offered; null when it is not about that. */
+/** The field after a key that concerns the offer; null for any other key. */
 export function completeKey(editor: Editor, completing: Completing, key: string, context: Context): Completed | null {
   const offer = offerOf(editor, completing, context);
   if (offer === null) return null;
@@ -144,14 +134,14 @@ export function completeKey(editor: Editor, completing: Completing, key: string,
     const next = (chosen + by + choices.length) % choices.length;
     return { editor, completing: { ...completing, query, chosen: next } };
   }
-  // What is written out already is to be sent, not to be completed.
+  // Enter on a complete path sends the field instead.
   const takes = key === 'tab' || (key === 'enter' && path !== query);
   return takes ? { editor: withPath(editor, offer, path), completing: NOT_COMPLETING } : null;
 }
 
 const STEPS: Readonly<Record<string, number>> = { up: -1, down: 1 };
 
-/** The field with the path in the place of what was typed, as one step of undo. Behind a folder one goes on to complete. */
+/** The field with the path in place of the typed text, as one undo step. Completion continues behind a folder. */
 function withPath(editor: Editor, { start }: Offer, path: string): Editor {
   const line = editor.lines[editor.row] ?? '';
   const folder = path.endsWith('/');

@@ -1,4 +1,4 @@
-/** highlight.js with the languages that code in transcripts is written in. Loaded by code.ts when the first code is seen. */
+/** highlight.js with the languages of code in transcripts. Loaded with the first code. */
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -38,6 +38,6 @@ const LANGUAGES = {
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** HTML of the code with a class for each kind of word; null for a language that isn't known. */
+/** The HTML of highlighted code; null for an unknown language. */
 export const highlighted = (code: string, language: string): string | null =>
   hljs.getLanguage(language) === undefined ? null : hljs.highlight(code, { language, ignoreIllegals: true }).value;

@@ -1,17 +1,26 @@
 /**
- * Markdown as lines, parsed by marked. What a model writes is text: HTML stays as it was written, links only lead to the web
- * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
+ * Markdown as lines, parsed by marked. HTML stays text, and links lead only to the web and to files of the project. The lines of a block
+ * are cached; while a text grows, only its end is laid out again.
  */
-import { type MarkedToken, type Token, type Tokens, Lexer } from 'marked';
-import { clip, restyle, span } from '../../../../app/views/text/clip.ts';
-import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
-import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
+import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import {
+  clip,
+  fit,
+  type Line,
+  lineWidth,
+  plain,
+  restyle,
+  type Span,
+  span,
+  type Style,
+  wrap,
+  wrapText,
+} from '../../../../app/views/index.ts';
+import { tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { tableLines } from './table.ts';
-import { diffInk } from './diff.ts';
-import { inline, splitLines, type Page } from './inline.ts';
+import { diffInk, inline, type Page, splitLines } from './inline.ts';
 
-/** Lines of at most `width` columns. Blank lines at the ends are left out, several in a row become one. */
+/** Lines of at most `width` columns, without blank lines at the ends and with single ones between. */
 export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
   if (width <= 0) return [];
   const page: Page = { glyphs, cwd, style: { fg: 'fg' } };
@@ -22,7 +31,7 @@ export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''):
   return trimmed(lines).map((line) => clip(line, width, glyphs.ellipsis));
 }
 
-/** The same of a text that grows: what ended with a blank line is drawn once, only the end of it is parsed anew. */
+/** The same for a growing text: everything before its last finished block is cached. */
 export function growing(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
   const at = text.length < LONG ? 0 : endedAt(text);
   if (at === 0) return markdown(text, width, glyphs, cwd);
@@ -37,10 +46,10 @@ export function growing(text: string, width: number, glyphs: Glyphs, cwd = ''): 
 }
 
 const LONG = 2000;
-/** By how it is drawn: one text at a time is looked at. */
+/** The last growing text for each width and style. */
 const GROWN = new Map<string, { readonly head: string; readonly lines: readonly Line[] }>();
 
-/** Behind the last blank line that ends a block: not in a fence, and with no indented line after it. 0 where there is none. */
+/** The index after the last blank line that ends a block, outside of fences and without an indented line after it; 0 for none. */
 function endedAt(text: string): number {
   const fences = Array.from(text.matchAll(/^ {0,3}(?:```|~~~)/gm), ({ index }) => index);
   for (let at = text.lastIndexOf('\n\n'); at > 0; at = text.lastIndexOf('\n\n', at - 1)) {
@@ -50,7 +59,7 @@ function endedAt(text: string): number {
   return 0;
 }
 
-/** Without the signs at the end that are no text yet: they may become a heading, a list or a fence, and nothing may jump. */
+/** The text without an unfinished sign at its end, which may become a heading, a list or a fence and would make lines jump. */
 function stable(text: string): string {
   const line = text.lastIndexOf('\n') + 1;
   const unfinished = line > 0 && text.length - line < 16 && NO_TEXT_YET.test(text.slice(line));
@@ -59,9 +68,9 @@ function stable(text: string): string {
 
 const NO_TEXT_YET = /^[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/;
 
-/** What blocks come to, by what they say; the last ones used. */
+/** The lines of blocks by their text; the most recently used ones. */
 const MADE = new Map<string, readonly Line[]>();
-/** Characters of what they say, together. */
+/** Most characters of the cached keys, together. */
 const MOST_MADE = 500_000;
 const LONGEST_MADE = 20_000;
 let allMade = 0;
@@ -82,7 +91,7 @@ function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
   const key = `${width} ${page.glyphs.ellipsis} ${coloured.version} ${page.cwd}\n${token.raw}`;
   const known = MADE.get(key);
   const lines = known ?? block(token, width, page);
-  // The one used last is the last to go.
+  // Re-inserting makes the entry the most recent one.
   if (known !== undefined) MADE.delete(key);
   else allMade += key.length;
   MADE.set(key, lines);
@@ -94,29 +103,18 @@ function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
   return lines;
 }
 
-const isKnown = (token: Token): token is MarkedToken => token.type in KINDS;
-
-/** What each kind of block is drawn by; kinds that only stand in a line are text when they stand alone. */
-const KINDS = {
-  heading: true,
-  hr: true,
-  list: true,
-  blockquote: true,
-  code: true,
-  table: true,
-  paragraph: true,
-  text: true,
-  html: true,
-  def: true,
-  checkbox: true,
-} as const;
+/** The block tokens that are drawn. */
+const KINDS: ReadonlySet<string> = new Set(
+  'heading hr list blockquote code table paragraph text html def checkbox'.split(' '),
+);
+const isKnown = (token: Token): token is MarkedToken => KINDS.has(token.type);
 
 function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
   switch (token.type) {
     case 'heading':
       return flowing(token.tokens, width, { ...page, style: headingStyle(token.depth) });
     case 'hr':
-      return [[span(page.glyphs.light[4].repeat(Math.min(width, 40)), { fg: 'border' })]];
+      return [[tint(page.glyphs.light[4].repeat(Math.min(width, 40)), 'border')]];
     case 'list':
       return list(token, width, page);
     case 'blockquote':
@@ -139,7 +137,7 @@ function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
   }
 }
 
-/** Words in a line, broken where the writer broke them and where they must be. */
+/** Inline tokens as wrapped lines. */
 const flowing = (tokens: readonly Token[], width: number, page: Page): readonly Line[] =>
   splitLines(inline(tokens, page)).flatMap((line) => wrap(line, width));
 
@@ -156,7 +154,7 @@ function list(token: Tokens.List, width: number, page: Page): readonly Line[] {
   });
 }
 
-/** The sign, and the entry's own blocks hanging behind it; where there is no room, under it. */
+/** The sign of a list item, with its blocks beside it, or below it where there is no room. */
 function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): readonly Line[] {
   const { glyphs } = page;
   const done = item.checked === true;
@@ -164,7 +162,7 @@ function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): 
   const hang = width - sign.length - box.length >= 8 ? sign.length + box.length : 0;
   const style: Style = item.task && done ? { fg: 'muted' } : page.style;
   const body = trimmed(blocks(item.tokens, Math.max(1, width - hang), { ...page, style }));
-  const head: Line = [span(sign, { fg: 'focus' }), ...(box === '' ? [] : [span(box, { fg: done ? 'ok' : 'faint' })])];
+  const head: Line = [tint(sign, 'focus'), ...(box === '' ? [] : [tint(box, done ? 'ok' : 'faint')])];
   if (hang === 0) return [head, ...body];
   return (body.length === 0 ? [[]] : body).map((line, row) => [
     ...(row === 0 ? head : [span(' '.repeat(hang))]),
@@ -173,22 +171,22 @@ function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): 
 }
 
 const railed = (lines: readonly Line[], { glyphs, style }: Page): readonly Line[] =>
-  lines.map((line): Line => [span(`${glyphs.light[5]} `, { fg: 'border' }), ...restyle(line, style)]);
+  lines.map((line): Line => [tint(`${glyphs.light[5]} `, 'border'), ...restyle(line, style)]);
 
 function trimmed(lines: readonly Line[]): readonly Line[] {
   const isText = (line: Line): boolean => line.some(([text]) => text.trim() !== '');
   return lines.slice(Math.max(0, lines.findIndex(isText)), lines.findLastIndex(isText) + 1);
 }
 
-// Markdown parsed by marked, within bounds: what nests deeper than anybody writes is a model that repeats itself or means harm,
-// and would take seconds or the whole stack. Beyond them it is text as it stands.
+// Limits of the parser: deeper nesting, by a model that repeats itself or by an attack, would take seconds or the whole stack. It is
+// shown as plain text.
 
-/** Quotes and lists that begin in one line, one in the other: the sign after the tenth is none any more. */
+/** Nested quotes and lists that begin in one line: signs after the tenth are escaped. */
 const DEEP = /^([ \t]*(?:(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)){10})(?=[->*+\d])/gm;
-/** Blanks before the sign of a list; lists in lists are some columns further in each. */
+/** Blanks before the sign of a list item: those after the eightieth are removed. */
 const FAR_IN = /^([ \t]{80})[ \t]+(?=(?:[-*+]|\d{1,9}[.)])[ \t])/gm;
 
-/** The blocks of a text. Never fails: what can't be parsed is one block of text. */
+/** The blocks of a text. Never throws: a text that cannot be parsed is one block of text. */
 function lexed(text: string): readonly Token[] {
   return shallow<readonly Token[]>(
     () => Lexer.lex(text.replaceAll(DEEP, '$1\\').replaceAll(FAR_IN, '$1')),
@@ -196,7 +194,7 @@ function lexed(text: string): readonly Token[] {
   );
 }
 
-/** What `deep` makes, or `flat` where it runs out of stack: emphasis in emphasis is counted by nobody before it is parsed. */
+/** The result of `deep`, or of `flat` where `deep` runs out of stack, as nested emphasis may. */
 function shallow<T>(deep: () => T, flat: () => T): T {
   try {
     return deep();
@@ -206,7 +204,7 @@ function shallow<T>(deep: () => T, flat: () => T): T {
   }
 }
 
-/** The code blocks in a text, one after the other; empty where there is none. */
+/** The code blocks of a text, joined by blank lines; empty without any. */
 export const codeOf = (text: string): string =>
   lexed(text)
     .flatMap((token) =>
@@ -214,16 +212,16 @@ export const codeOf = (text: string): string =>
     )
     .join('\n\n');
 
-// Code as coloured lines. The languages are loaded when the first code is seen; until then, and for unknown ones, it is plain.
+// Code as coloured lines. The languages are loaded with the first code; until then, and for unknown languages, code is plain.
 
 type Highlighter = (code: string, language: string) => string | null;
 let highlighter: Highlighter | null = null;
 let loading: Promise<void> | null = null;
 
-/** Counts how often what code looks like has changed: part of the key of everything that is kept. */
+/** `version` changes when the languages are loaded: a part of the key of all cached lines. */
 export const coloured = { version: 0 };
 
-/** Loads the languages; resolves when code is coloured. */
+/** Loads the languages once; resolves when code can be coloured. */
 export function loadColours(): Promise<void> {
   loading ??= import('./languages.ts').then(({ highlighted }) => {
     highlighter = highlighted;
@@ -232,10 +230,10 @@ export function loadColours(): Promise<void> {
   return loading;
 }
 
-/** Longer code stays plain: it would take longer than a frame may. */
+/** Longer code stays plain, since colouring would take longer than a frame. */
 const MOST = 20_000;
 
-/** Lines of at most `width` columns; what is too long goes on in the next line. */
+/** Code in wrapped lines of at most `width` columns. */
 export function codeLines(code: string, language: string, width: number): readonly Line[] {
   const name =
     language
@@ -247,17 +245,17 @@ export function codeLines(code: string, language: string, width: number): readon
   return lines.flatMap((line) => wrap(line, width));
 }
 
-const diffLine = (text: string): Line => [span(text, { fg: diffInk(text) })];
+const diffLine = (text: string): Line => [tint(text, diffInk(text))];
 
 const PLAIN_CODE: Style = { fg: 'fg' };
 
 function colouredSpans(code: string, language: string): Line {
   if (highlighter === null) void loadColours();
   const html = code.length > MOST ? null : (highlighter?.(code, language) ?? null);
-  return html === null ? [span(code, { fg: highlighter === null ? 'fg' : 'muted' })] : spansOf(html);
+  return html === null ? [tint(code, highlighter === null ? 'fg' : 'muted')] : spansOf(html);
 }
 
-/** What the kinds of words look like. Those that aren't here are plain. */
+/** Styles by the class of highlight.js; other classes are plain. */
 const STYLES: Readonly<Record<string, Style>> = {
   keyword: { fg: 'role:oracle' },
   built_in: { fg: 'info' },
@@ -291,7 +289,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#x27;': "'",
 };
 
-/** The library's HTML, which knows only its own spans and five entities, as spans of ours. */
+/** The HTML of highlight.js, which consists of spans and five entities, as styled spans. */
 function spansOf(html: string): Line {
   const out: Span[] = [];
   const open: Style[] = [];
@@ -304,3 +302,85 @@ function spansOf(html: string): Line {
   }
   return out;
 }
+
+// Tables: columns as wide as needed, cells wrapped where the pane is narrow, a list where it is very narrow.
+
+/** Least width of a column. */
+const NARROWEST = 5;
+const BETWEEN = 3;
+
+/** A table in lines of at most `width` columns. */
+function tableLines(table: Tokens.Table, width: number, page: Page): readonly Line[] {
+  const bold: Page = { ...page, style: { fg: 'title', bold: true } };
+  const header = table.header.map(({ tokens }) => inline(tokens, bold));
+  const rows = table.rows.map((row) => row.map(({ tokens }) => inline(tokens, page)));
+  const room = width - BETWEEN * (header.length - 1);
+  if (room < NARROWEST * header.length) return asList(header, rows, width);
+  const widths = widthsOf(header, rows, room);
+  const { light, lane } = page.glyphs;
+  const line = widths.map((size) => light[4].repeat(size)).join(`${light[4]}${lane[2]}${light[4]}`);
+  const drawn = (cells: readonly Line[]): readonly Line[] => rowLines(cells, widths, table.align, light[5]);
+  return [...drawn(header), [tint(line, 'border')], ...rows.flatMap(drawn)];
+}
+
+/** The widths of the columns. Where the contents do not fit, the headings are wrapped first, since each occurs once. */
+function widthsOf(header: readonly Line[], rows: readonly (readonly Line[])[], room: number): readonly number[] {
+  const below = header.map((_, column) => Math.max(1, ...rows.map((row) => lineWidth(row[column] ?? []))));
+  const wanted = header.map((cell, column) => Math.max(below[column] ?? 1, lineWidth(cell)));
+  if (sumOf(wanted) <= room) return wanted;
+  const least = header.map((cell, column) => Math.max(below[column] ?? 1, longestWord(cell)));
+  const over = sumOf(wanted) - room;
+  // Headings are wrapped only as far as needed.
+  const spare = wanted.map((each, column) => each - (least[column] ?? each));
+  if (sumOf(spare) >= over) return given(wanted, spare, over);
+  return given(least, least, sumOf(least) - room);
+}
+
+/** `wanted` less `over` columns, taken where most can be spared. */
+function given(wanted: readonly number[], spare: readonly number[], over: number): readonly number[] {
+  const [widths, left] = [[...wanted], [...spare]];
+  for (let more = over; more > 0; more--) {
+    const most = left.indexOf(Math.max(...left));
+    widths[most] = (widths[most] ?? 1) - 1;
+    left[most] = (left[most] ?? 0) - 1;
+  }
+  return widths;
+}
+
+const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0);
+const longestWord = (cell: Line): number =>
+  Math.max(
+    1,
+    ...plain(cell)
+      .split(/\s+/)
+      .map((word) => lineWidth([span(word)])),
+  );
+
+function rowLines(
+  cells: readonly Line[],
+  widths: readonly number[],
+  align: Tokens.Table['align'],
+  bar: string,
+): readonly Line[] {
+  const wrapped = widths.map((size, column) => splitLines(cells[column] ?? []).flatMap((line) => wrap(line, size)));
+  const height = Math.max(1, ...wrapped.map(({ length }) => length));
+  return Array.from({ length: height }, (_, row) =>
+    widths.flatMap((size, column): Line => {
+      const cell = aligned(wrapped[column]?.[row] ?? [], size, align[column] ?? null);
+      return column === 0 ? cell : [tint(` ${bar} `, 'border'), ...cell];
+    }),
+  );
+}
+
+function aligned(cell: Line, size: number, align: 'left' | 'right' | 'center' | null): Line {
+  const missing = Math.max(0, size - lineWidth(cell));
+  const before = align === 'right' ? missing : align === 'center' ? missing >> 1 : 0;
+  return fit(before === 0 ? cell : [span(' '.repeat(before)), ...cell], size);
+}
+
+/** `Name: value` under each other, rows apart. */
+const asList = (header: readonly Line[], rows: readonly (readonly Line[])[], width: number): readonly Line[] =>
+  rows.flatMap((row, index) => [
+    ...(index === 0 ? [] : [[]]),
+    ...row.flatMap((cell, column) => wrap([...(header[column] ?? []), tint(': ', 'faint'), ...cell], width, 2)),
+  ]);

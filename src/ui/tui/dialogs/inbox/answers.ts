@@ -1,30 +1,53 @@
-/** What stands below the text of a question: the answers by their numbers, what each covers, and the field for words. */
-import { type Offer, firstChosen, offersFor } from '../../../../app/views/questions/answers.ts';
-import { type Question, destroys, kindOf } from '../../../../app/views/questions/question.ts';
-import { span } from '../../../../app/views/text/clip.ts';
-import type { Cursor, Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
+/**
+ * The lower part of a question: its numbered answers, what each covers, and the text field. Also the exact action as
+ * rows, and the state of each question.
+ */
+import {
+  questionText,
+  clusterWidth,
+  plural,
+  type Cursor,
+  dangerOf,
+  defaultOffer,
+  graphemes,
+  isProse,
+  joinCells,
+  kindOf,
+  type Line,
+  type Offer,
+  offersFor,
+  type Part,
+  partsOf,
+  type Question,
+  span,
+  type Style,
+  toLabel,
+  type Units,
+  splitMarked,
+  wrap,
+} from '../../../../app/views/index.ts';
+import { jsonDigest } from '../../../../domain/digest.ts';
 import type { Millis } from '../../../../domain/ids.ts';
-import type { ApprovalRequest } from '../../../../events/event.ts';
-import { upDown, type Hint } from '../../frame/keymap.ts';
+import type { ApprovalRequest } from '../../../../events/index.ts';
+import { diffInk } from '../../components/text/inline.ts';
+import { type Hint, upDown } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
-import { editorHeight, viewEditor } from '../../text/editor-view.ts';
-import { type Editor, openEditor } from '../../text/editor.ts';
+import { type Editor, editorHeight, openEditor, viewEditor } from '../../text/editor.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 
 export interface Answers {
   readonly lines: readonly Line[];
   readonly cursor: Cursor | null;
-  /** The line that is chosen, of options: it stays in sight where not all do. */
+  /** The line of the selected option, which stays visible. */
   readonly chosen?: number;
 }
 
-const MOST_WORDS = 3;
+const MAX_FIELD_ROWS = 3;
 
-/** The answers of a question; what they cover where `words` has room for it. */
+/** The answers of a question; with `words` also what they cover. */
 export function answerLines(
   request: ApprovalRequest,
-  kept: Kept,
+  kept: AnswerState,
   context: Context,
   { width, words }: { readonly width: number; readonly words: boolean },
 ): Answers {
@@ -38,18 +61,20 @@ export function answerLines(
   }
   const offers = offersFor(request);
   const row = wrap(
-    offers.flatMap(({ number, label }, at): Line => [span(at === 0 ? '' : '   '), ...numbered(number, toLabel(label))]),
+    offers.flatMap(
+      ({ number, label }, at): Line => [span(at === 0 ? '' : '   '), ...offerSpan(number, toLabel(label))],
+    ),
     width,
   );
   return { lines: [...row, ...(words ? coverLines(offers, width) : [])], cursor: null };
 }
 
-const numbered = (number: string, words: string): Line => [
+const offerSpan = (number: string, words: string): Line => [
   span(number, { fg: 'focus', bold: true }),
   span(` ${words}`, { fg: 'fg' }),
 ];
 
-/** What an answer for the session would allow, said in full. */
+/** What each answer for the session would allow, in full. */
 const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
   offers.flatMap(({ number, covers }) =>
     covers === null
@@ -57,10 +82,10 @@ const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
       : wrap([span(number, { fg: 'focus', bold: true }), span(` ${toLabel(covers)}`, { fg: 'muted' })], width, 2),
   );
 
-/** One below the other, each whole. */
+/** The options below each other, each in full. */
 function optionLines(
   request: ApprovalRequest,
-  kept: Kept,
+  kept: AnswerState,
   { glyphs }: Context,
   width: number,
 ): readonly (readonly Line[])[] {
@@ -78,34 +103,34 @@ function optionLines(
 const sureLines = (request: ApprovalRequest, offer: Offer, width: number): readonly Line[] =>
   wrap(
     [
-      span(`${destroys(request) ?? ''}: `, { fg: 'err', bold: true }),
+      span(`${dangerOf(request) ?? ''}: `, { fg: 'err', bold: true }),
       span('y', { fg: 'focus', bold: true }),
       span(` ${offer.scope === 'once' ? 'allows it once' : `allows ${toLabel(offer.label)} for this session`}, `, {
         fg: 'fg',
       }),
       span('Esc', { fg: 'focus', bold: true }),
-      span(' goes back', { fg: 'fg' }),
+      span(' back', { fg: 'fg' }),
     ],
     width,
   );
 
 const PLACEHOLDERS = {
-  reason: 'why not? The agent reads it',
-  words: 'what it is told, or !command',
-  amount: 'how much more: 0.50, 20k tokens, 5m',
+  reason: 'reason (the agent reads it)',
+  words: 'message, or !command',
+  amount: 'amount to add: 0.50, 20k tokens or 5m',
 } as const;
 
-function field({ typing, editor }: Kept, width: number): Answers {
-  const height = Math.max(1, Math.min(MOST_WORDS, editorHeight(editor, width)));
+function field({ typing, editor }: AnswerState, width: number): Answers {
+  const height = Math.max(1, Math.min(MAX_FIELD_ROWS, editorHeight(editor, width)));
   const asks = typing?.asks ?? null;
-  const placeholder = asks === null || typing?.label === 'in your own words' ? 'your answer' : PLACEHOLDERS[asks];
+  const placeholder = asks === null || typing?.label === 'type an answer' ? 'your answer' : PLACEHOLDERS[asks];
   const { lines, cursor } = viewEditor(editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
   return { lines, cursor };
 }
 
 export function inboxHints(
   { first: { request } }: Question,
-  kept: Kept,
+  kept: AnswerState,
   count: number,
   context: Context,
 ): readonly Hint[] {
@@ -122,7 +147,7 @@ export function inboxHints(
   ];
 }
 
-const SURE: Hint = { keys: 'y', hint: 'allow it' };
+const SURE: Hint = { keys: 'y', hint: 'allow' };
 const BACK: Hint = { keys: 'Esc', hint: 'back' };
 
 function answerHints(request: ApprovalRequest, { glyphs }: Context): readonly Hint[] {
@@ -135,34 +160,32 @@ function answerHints(request: ApprovalRequest, { glyphs }: Context): readonly Hi
   return [numbers, { keys: `${upDown(glyphs)} ${enter}`, hint: 'choose' }];
 }
 
-// What the screen remembers of each question: where the person is in it, and what of it was on the screen.
-
 export interface InboxState {
-  /** Key of the question shown. */
+  /** The key of the shown question. */
   readonly current: string | null;
-  /** Where the person is in each question, by its key: what was typed is kept while others are looked at. */
-  readonly kept: ReadonlyMap<string, Kept>;
-  /** When an approval was on the screen first, by its id. */
+  /** The user's position in each question, by its key; typed text is kept while others are shown. */
+  readonly kept: ReadonlyMap<string, AnswerState>;
+  /** When each approval was first visible, by its id. */
   readonly seen: ReadonlyMap<string, Millis>;
-  /** Answered here, not yet out of the state. */
+  /** Approvals that were answered here but are still in the state. */
   readonly answered: ReadonlySet<string>;
-  /** Approvals that were left for later: one row tells of them. */
-  readonly putOff: ReadonlySet<string>;
-  /** Since when the question that is shown has the keys: what was pressed before is not meant for it. */
+  /** Postponed approvals; one row shows them. */
+  readonly postponed: ReadonlySet<string>;
+  /** When the shown question got the focus; earlier keys are not meant for it. */
   readonly since: Millis;
 }
 
-export interface Kept {
-  /** The place of the first row in sight (view.ts). */
+export interface AnswerState {
+  /** The position of the first visible row (view.ts). */
   readonly at: number;
-  /** The characters of the text that were on the screen: up to, but not with, this one. */
+  /** The number of characters of the text that were visible so far. */
   readonly read: number;
   readonly editor: Editor;
-  /** Which option is selected. */
+  /** The index of the selected option. */
   readonly option: number;
-  /** The answer that words are typed for. */
+  /** The answer for which text is typed. */
   readonly typing: Offer | null;
-  /** An answer that may destroy something: it takes a second key, pressed after this time. */
+  /** A destructive answer that needs a second key, pressed after `since`. */
   readonly sure: { readonly offer: Offer; readonly since: Millis } | null;
 }
 
@@ -171,16 +194,136 @@ export const NEW: InboxState = {
   kept: new Map(),
   seen: new Map(),
   answered: new Set(),
-  putOff: new Set(),
+  postponed: new Set(),
   since: 0,
 };
 
-export const keptOf = ({ kept }: InboxState, { key, first }: Question): Kept =>
+export const answerOf = ({ kept }: InboxState, { key, first }: Question): AnswerState =>
   kept.get(key) ?? {
     at: Number.NEGATIVE_INFINITY,
     read: 0,
     editor: openEditor('', true),
-    option: firstChosen(first.request),
+    option: defaultOffer(first.request),
     typing: null,
     sure: null,
   };
+
+/** The style of an escape, unlike anything else in the dialog. */
+const HIDDEN: Style = { fg: 'surface', bg: 'warn', underline: true };
+
+/** A row of the text with its character positions, which no resize changes. */
+export interface ExactRow {
+  readonly line: Line;
+  readonly from: number;
+  /** The position after its last character, including the line break. */
+  readonly to: number;
+}
+
+const EXACT = new WeakMap<ApprovalRequest, { readonly width: number; readonly rows: readonly ExactRow[] }>();
+
+/** Columns before each row of an action for the continuation sign. */
+const GUTTER = 2;
+
+/** The exact action in rows of at most `width` columns, broken at blanks, complete, with hidden characters as escapes. */
+export function exactRows(request: ApprovalRequest, width: number, glyphs: Glyphs): readonly ExactRow[] {
+  const known = EXACT.get(request);
+  if (known?.width === width) return known.rows;
+  const prose = isProse(request);
+  const room = Math.max(1, prose ? width : width - GUTTER);
+  let at = 0;
+  const rows = questionText(request)
+    .split('\n')
+    .flatMap((line) => {
+      const style = prose ? PROSE : styleOf(request, line);
+      const of = rowsOf(line, style, room, at);
+      at = (of.at(-1)?.to ?? at) + 1;
+      return of.map(({ line: text, from, to, continues }, row): ExactRow => {
+        const sign = continues === 'new' ? ' ' : glyphs.continuation[continues];
+        if (prose && continues === 'blank')
+          return { line: trimmed(text), from, to: row === of.length - 1 ? to + 1 : to };
+        const gutter = prose ? [] : [span(`${sign} `, { fg: 'warn', bg: 'raised' })];
+        return { line: [...gutter, ...text], from, to: row === of.length - 1 ? to + 1 : to };
+      });
+    });
+  EXACT.set(request, { width, rows });
+  return rows;
+}
+
+/** Removes the blank at which the row was broken. */
+const trimmed = ([first, ...rest]: Line): Line => (first ? [span(first[0].trimStart(), first[1]), ...rest] : []);
+
+const PROSE: Style = { fg: 'fg', bg: 'raised' };
+
+const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
+  action === 'shell' ? { fg: 'title', bg: 'raised', bold: true } : { fg: diffInk(line), bg: 'raised' };
+
+/** Visible characters of one column: nearly every action, and some have megabytes of them. */
+const SIMPLE = /^[\x20-\x7e]*$/;
+
+interface TextRow extends ExactRow {
+  readonly continues: Part['continues'];
+}
+
+function rowsOf(text: string, style: Style, width: number, at: number): readonly TextRow[] {
+  if (!SIMPLE.test(text)) return clusterRows(text, style, width, at);
+  const units: Units = { length: text.length, isBlank: (one) => text[one] === ' ', columns: () => 1 };
+  return partsOf(units, width).map(({ from, to, continues }) => ({
+    line: [span(text.slice(from, to), style)],
+    from: at + from,
+    to: at + to,
+    continues,
+  }));
+}
+
+function clusterRows(text: string, style: Style, width: number, at: number): readonly TextRow[] {
+  const clusters = splitMarked(text).flatMap(({ text: part, hidden }) =>
+    graphemes(part).map((cluster) => ({ text: cluster, style: hidden ? HIDDEN : style })),
+  );
+  const units: Units = {
+    length: clusters.length,
+    isBlank: (one) => clusters[one]?.text === ' ',
+    columns: (one) => clusterWidth(clusters[one]?.text ?? ''),
+  };
+  return partsOf(units, width).map(({ from, to, continues }) => ({
+    line: joinCells(clusters.slice(from, to)),
+    from: at + from,
+    to: at + to,
+    continues,
+  }));
+}
+
+const LONG = 200;
+
+/** The size of an action; cached, since it may be long. */
+interface Measure {
+  readonly words: readonly string[];
+  readonly hidden: boolean;
+}
+
+const MEASURES = new WeakMap<ApprovalRequest, Measure>();
+
+function measureOf(request: ApprovalRequest): Measure {
+  const known = MEASURES.get(request);
+  if (known !== undefined) return known;
+  const { exact } = request;
+  const parts = splitMarked(exact);
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const words = [
+    plural(exact.split('\n').length, 'line'),
+    plural(length, 'character'),
+    // A short digest distinguishes long actions that differ anywhere.
+    ...(length > LONG ? [`digest ${jsonDigest(exact).slice(0, 8)}`] : []),
+  ];
+  const measure = { words, hidden: parts.some((piece) => piece.hidden) };
+  MEASURES.set(request, measure);
+  return measure;
+}
+
+/** `3 lines · 9029 characters · digest 3f9a01bc`, and whether it has hidden characters. */
+export function lengthLine(request: ApprovalRequest, { glyphs }: Context): Line {
+  const { words, hidden } = measureOf(request);
+  return [
+    span(words.join(` ${glyphs.dot} `), { fg: 'faint' }),
+    ...(hidden ? [span('  '), span('hidden characters', HIDDEN), span(' are shown as escapes', { fg: 'warn' })] : []),
+  ];
+}

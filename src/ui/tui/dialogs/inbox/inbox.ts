@@ -1,32 +1,30 @@
 /**
- * The questions that wait for the person, one at a time: who asks, exactly what would happen, and the answers by number. It takes no key
- * before the person turns to it. Enter never allows anything dangerous, a key that was down before the question had the keys doesn't
- * answer it, a long action must have been seen to its end before it can be allowed, and what destroys takes a second key. How it
- * looks is view.ts.
+ * Open questions, one at a time: the asking agent, the exact action, and numbered answers. Takes no key until focused.
+ * Enter never allows; a key held before the focus does not answer; a long action must be seen to its end first; a
+ * destructive one needs a second key. view.ts draws it.
  */
-import { type Offer, offersFor } from '../../../../app/views/questions/answers.ts';
-import { type Question, destroys, kindOf, questionsOf } from '../../../../app/views/questions/question.ts';
+import { answerCommands } from '../../../../app/actions/index.ts';
+import { dangerOf, kindOf, type Offer, offersFor, type Question, questionsOf } from '../../../../app/views/index.ts';
 import type { Millis } from '../../../../domain/ids.ts';
-import type { Command } from '../../../../ports/controls.ts';
 import type { DialogEffect, Context } from '../../frame/screen.ts';
 import type { Hint } from '../../frame/keymap.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
-import { keptOf, NEW, type InboxState, type Kept } from './answers.ts';
-import { currentOf, inboxHints, inboxView, sightOf, type Docked } from './view.ts';
+import { answerOf, NEW, type InboxState, type AnswerState } from './answers.ts';
+import { currentOf, inboxHints, inboxView, visibleOf, type Docked } from './view.ts';
 import { scrolled, type OverlayView } from '../../frame/overlay.ts';
 
-/** Keys within this time after a question was on the screen first were meant for something else. */
-const DEAF: Millis = 300;
+/** Keys within this time after a question first appeared are ignored. */
+const IGNORED_MS: Millis = 300;
 
-/** What a key led to; `leaves`: the screen has the keys again. */
-export interface Asked {
+/** The result of a key; `leaves` returns the focus to the screen. */
+export interface Outcome {
   readonly inbox: Inbox;
   readonly leaves?: boolean;
   readonly effect?: DialogEffect;
 }
 
-/** The questions and where the person is in them. Nothing changes in place. */
+/** The open questions and the user's position in them. Immutable. */
 export class Inbox {
   readonly title = 'Questions';
   readonly kind = 'inbox';
@@ -36,45 +34,45 @@ export class Inbox {
     this.#state = state;
   }
 
-  /** What is left to answer. */
-  left({ state }: Context): readonly Question[] {
+  /** The unanswered questions. */
+  unanswered({ state }: Context): readonly Question[] {
     return questionsOf(state.approvals.filter(({ id }) => !this.#state.answered.has(id)));
   }
 
   view(context: Context, docked: Docked): OverlayView {
-    return inboxView(this.#state, this.left(context), context, docked);
+    return inboxView(this.#state, this.unanswered(context), context, docked);
   }
 
   hints(context: Context): readonly Hint[] {
-    const left = this.left(context);
+    const left = this.unanswered(context);
     const current = currentOf(this.#state, left);
-    return current === undefined ? [] : inboxHints(current, keptOf(this.#state, current), left.length, context);
+    return current === undefined ? [] : inboxHints(current, answerOf(this.#state, current), left.length, context);
   }
 
-  /** The question that is shown stays, whatever comes meanwhile; one that was left for later gives way to a new one. */
+  /** Keeps the shown question when others arrive; a postponed one gives way to a new one. */
   settle(context: Context, focused: boolean): Inbox {
-    const left = this.left(context);
-    const { current, putOff } = this.#state;
-    const isNew = ({ all }: Question): boolean => all.some(({ id }) => !putOff.has(id));
+    const left = this.unanswered(context);
+    const { current, postponed } = this.#state;
+    const isNew = ({ all }: Question): boolean => all.some(({ id }) => !postponed.has(id));
     const shown = left.find(({ key }) => key === current);
     if (shown !== undefined && (focused || isNew(shown) || !left.some(isNew))) return this;
     const next = focused ? left[0] : (left.find(isNew) ?? left[0]);
     return next === undefined || next.key === current ? this : this.#with({ current: next.key, since: context.now });
   }
 
-  /** The person turns to it: keys are meant for it from now on. */
-  turnedTo({ now }: Context): Inbox {
+  /** Focuses the question: keys pressed from now on are meant for it. */
+  focus({ now }: Context): Inbox {
     return this.#with({ since: now });
   }
 
-  /** It was put on the screen: what of it was in sight was seen. */
+  /** Records which part of the question was visible. */
   painted(context: Context, docked: Docked): Inbox {
-    const current = currentOf(this.#state, this.left(context));
+    const current = currentOf(this.#state, this.unanswered(context));
     if (current === undefined) return this;
-    const sight = sightOf(this.#state, current, context, docked);
+    const sight = visibleOf(this.#state, current, context, docked);
     if (sight === null) return this;
     const { seen } = this.#state;
-    const kept = keptOf(this.#state, current);
+    const kept = answerOf(this.#state, current);
     const fresh = current.all.filter(({ id }) => !seen.has(id));
     if (fresh.length === 0 && sight.seen <= kept.read) return this;
     return this.#with({
@@ -83,39 +81,39 @@ export class Inbox {
     });
   }
 
-  /** An answer that was given in it was refused: it is asked again. */
+  /** Offers a question again whose answer was refused. */
   again(approval: string): Inbox {
-    const { answered, putOff } = this.#state;
+    const { answered, postponed } = this.#state;
     const without = (all: ReadonlySet<string>): ReadonlySet<string> =>
       new Set([...all].filter((id) => id !== approval));
-    return this.#with({ answered: without(answered), putOff: without(putOff) });
+    return this.#with({ answered: without(answered), postponed: without(postponed) });
   }
 
-  press(input: Input, context: Context, docked: Docked): Asked {
-    const left = this.left(context);
+  press(input: Input, context: Context, docked: Docked): Outcome {
+    const left = this.unanswered(context);
     const question = currentOf(this.#state, left);
     if (question === undefined) return { inbox: this, leaves: true };
-    const at: At = { inbox: this, state: this.#state, question, left, context, docked };
+    const at: Press = { inbox: this, state: this.#state, question, left, context, docked };
     if (input.is === 'key') {
       if (input.key === 'tab' || input.key === 'backtab') return this.#next(at, input.key === 'tab' ? 1 : -1);
       if (input.key === 'esc') return this.#back(at);
     }
-    return isHeard(at) ? pressed(at, input) : { inbox: this };
+    return acceptsKeys(at) ? pressed(at, input) : { inbox: this };
   }
 
-  /** The next question, round; with one alone the screen has the keys again. */
-  #next({ left, question, context }: At, by: 1 | -1): Asked {
+  /** Selects the next question in a circle; with only one, returns the focus to the screen. */
+  #next({ left, question, context }: Press, by: 1 | -1): Outcome {
     if (left.length === 1) return { inbox: this, leaves: true };
     const next = left[(left.indexOf(question) + by + left.length) % left.length] ?? question;
     return { inbox: this.#with({ current: next.key, since: context.now }) };
   }
 
-  /** First out of what is being typed or made sure, then out of the question, which waits. */
-  #back(at: At): Asked {
-    const kept = keptOf(this.#state, at.question);
+  /** Leaves the typed text or the second confirmation first, then postpones the question. */
+  #back(at: Press): Outcome {
+    const kept = answerOf(this.#state, at.question);
     if (kept.typing !== null || kept.sure !== null) return keep(at, { typing: null, sure: null });
     const ids = at.context.state.approvals.map(({ id }) => id);
-    return { inbox: this.#with({ putOff: new Set([...this.#state.putOff, ...ids]) }), leaves: true };
+    return { inbox: this.#with({ postponed: new Set([...this.#state.postponed, ...ids]) }), leaves: true };
   }
 
   #with(change: Partial<InboxState>): Inbox {
@@ -123,8 +121,8 @@ export class Inbox {
   }
 }
 
-/** All that answers a key: what is shown, and where the person is in it. */
-interface At {
+/** The context of a key: the shown question and the user's position. */
+interface Press {
   readonly inbox: Inbox;
   readonly state: InboxState;
   readonly question: Question;
@@ -133,20 +131,20 @@ interface At {
   readonly docked: Docked;
 }
 
-/** When the question was on the screen long enough for a key to be meant for it. */
-const heardFrom = ({ state, question }: At): Millis =>
-  Math.min(...question.all.map(({ id }) => (state.seen.get(id) ?? Number.POSITIVE_INFINITY) + DEAF));
+/** The time from which keys are accepted. */
+const acceptsFrom = ({ state, question }: Press): Millis =>
+  Math.min(...question.all.map(({ id }) => (state.seen.get(id) ?? Number.POSITIVE_INFINITY) + IGNORED_MS));
 
-const isHeard = (at: At): boolean => at.context.now >= heardFrom(at);
+const acceptsKeys = (at: Press): boolean => at.context.now >= acceptsFrom(at);
 
-/** Was the key let go since the question has the keys? One that was down before, or repeats since, answers nothing. */
-function isFresh(at: At, input: Input, since: Millis = at.state.since): boolean {
+/** True if the key was pressed after the question got the focus. A key held since before answers nothing. */
+function isFresh(at: Press, input: Input, since: Millis = at.state.since): boolean {
   const down = input.is === 'key' ? (input.since ?? at.context.now) : at.context.now;
-  return down >= since && down >= heardFrom(at);
+  return down >= since && down >= acceptsFrom(at);
 }
 
-function pressed(at: At, input: Input): Asked {
-  const kept = keptOf(at.state, at.question);
+function pressed(at: Press, input: Input): Outcome {
+  const kept = answerOf(at.state, at.question);
   const kind = kindOf(at.question.first.request);
   if (kept.sure !== null) return sure(at, kept.sure, input);
   if (kept.typing !== null || kind === 'words') return typed(at, kept, input);
@@ -155,15 +153,15 @@ function pressed(at: At, input: Input): Asked {
   const offer = offers.find(({ number }) => number === input.key);
   if (offer !== undefined) return chosen(at, offer, input);
   if (kind === 'options') return options(at, kept, offers, input);
-  if (/^[1-9]$/.test(input.key)) return warn(at, 'This is asked anew each time: 1 allows it once.');
-  if (input.key === 'enter') return warn(at, 'Enter allows nothing here: 1 allows it once, 4 denies it.');
-  // It opens the questions: an answer on the same key would be given by a key too many.
-  return /^[AynN]$/.test(input.key) ? warn(at, 'Answer by number: 1 allows it once, 4 denies it.') : scroll(at, input);
+  if (/^[1-9]$/.test(input.key)) return warn(at, 'This cannot be allowed for the session. 1 allows it once.');
+  if (input.key === 'enter') return warn(at, 'Press 1 to allow once or 4 to deny. Enter does nothing here.');
+  // `A` opens the questions, so pressing it once too often must not answer one.
+  return /^[AynN]$/.test(input.key) ? warn(at, 'Press 1 to allow once or 4 to deny.') : scroll(at, input);
 }
 
 type Key = Extract<Input, { readonly is: 'key' }>;
 
-function options(at: At, kept: Kept, offers: readonly Offer[], input: Key): Asked {
+function options(at: Press, kept: AnswerState, offers: readonly Offer[], input: Key): Outcome {
   const by = STEPS[input.key];
   if (by !== undefined) return keep(at, { option: Math.max(0, Math.min(offers.length - 1, kept.option + by)) });
   const offer = input.key === 'enter' ? offers[kept.option] : undefined;
@@ -172,83 +170,78 @@ function options(at: At, kept: Kept, offers: readonly Offer[], input: Key): Aske
 
 const STEPS: Readonly<Record<string, number | undefined>> = { up: -1, k: -1, down: 1, j: 1 };
 
-/** An answer by its number, or by Enter on it. */
-function chosen(at: At, offer: Offer, input: Key): Asked {
+/** Handles an answer chosen by number or by Enter. */
+function chosen(at: Press, offer: Offer, input: Key): Outcome {
   const { request } = at.question.first;
-  if (!isFresh(at, input)) return warn(at, HELD);
+  if (!isFresh(at, input)) return warn(at, KEY_HELD);
   if (offer.asks !== null) return keep(at, { typing: offer, editor: openEditor('', true) });
   if (!offer.allow || kindOf(request) !== 'permission') return answer(at, offer, offer.text);
-  if (!isRead(at)) return warn(at, 'There is more of it: read to the end first (G), then answer.');
-  return destroys(request) === null
+  if (!isRead(at)) return warn(at, 'Scroll to the end (G) before answering.');
+  return dangerOf(request) === null
     ? answer(at, offer, offer.text)
     : keep(at, { sure: { offer, since: at.context.now } });
 }
 
-const HELD = 'A key that is held down answers nothing: let go of it for a second, then press it.';
+const KEY_HELD = 'Held keys do not answer. Release the key for a second, then press it.';
 
-/** What may destroy something is allowed by a second key, another one. */
-function sure(at: At, { offer, since }: NonNullable<Kept['sure']>, input: Input): Asked {
+/** Handles the second key, which a destructive action needs. */
+function sure(at: Press, { offer, since }: NonNullable<AnswerState['sure']>, input: Input): Outcome {
   if (input.is !== 'key') return scroll(at, input);
-  if (input.key === 'y') return isFresh(at, input, since) ? answer(at, offer, offer.text) : warn(at, HELD);
-  return input.key === offer.number ? { inbox: at.inbox } : warn(at, 'y allows it, Esc goes back.');
+  if (input.key === 'y') return isFresh(at, input, since) ? answer(at, offer, offer.text) : warn(at, KEY_HELD);
+  return input.key === offer.number ? { inbox: at.inbox } : warn(at, 'Press y to allow or Esc to go back.');
 }
 
-/** Words are typed: the reason of a no, an answer of one's own, another amount. */
-function typed(at: At, { editor, typing }: Kept, input: Input): Asked {
+/** Handles typed text: the reason of a denial, a free answer, another amount. */
+function typed(at: Press, { editor, typing }: AnswerState, input: Input): Outcome {
   if (input.is !== 'key' || input.key !== 'enter') {
     const next = edit(editor, input);
     return next === null ? scroll(at, input) : keep(at, { editor: next });
   }
-  return isFresh(at, input) ? said(at, editorText(editor).trim(), typing) : warn(at, HELD);
+  return isFresh(at, input) ? submitText(at, editorText(editor).trim(), typing) : warn(at, KEY_HELD);
 }
 
-function said(at: At, text: string, typing: Offer | null): Asked {
-  if (text === '' && typing?.asks !== 'reason') return warn(at, 'Type an answer, or Esc for later.');
+function submitText(at: Press, text: string, typing: Offer | null): Outcome {
+  if (text === '' && typing?.asks !== 'reason') return warn(at, 'Type an answer, or press Esc for later.');
   const words = typing?.asks === 'amount' ? `add ${text}` : text;
   return answer(at, typing ?? { allow: true, scope: 'once' }, words);
 }
 
-/** Was all of it on the screen? */
-function isRead({ state, question, context, docked }: At): boolean {
-  const sight = sightOf(state, question, context, docked);
-  return sight !== null && keptOf(state, question).read >= sight.end;
+/** True if the whole text was visible. */
+function isRead({ state, question, context, docked }: Press): boolean {
+  const sight = visibleOf(state, question, context, docked);
+  return sight !== null && answerOf(state, question).read >= sight.end;
 }
 
-function scroll(at: At, input: Input): Asked {
-  const sight = sightOf(at.state, at.question, at.context, at.docked);
+function scroll(at: Press, input: Input): Outcome {
+  const sight = visibleOf(at.state, at.question, at.context, at.docked);
   const top = sight === null ? null : scrolled(input, sight.top, sight.total, sight.rows);
   if (sight === null || top === null) return { inbox: at.inbox };
-  // The end is first that of the text: what stands below it needn't be read.
+  // The end key stops at the end of the text first; what follows need not be read.
   const end = isRead(at) ? top : Math.min(top, Math.max(0, sight.last + 1 - sight.rows));
   return keep(at, { at: sight.at(end) });
 }
 
-function keep({ state, question }: At, change: Partial<Kept>): Asked {
-  const kept = new Map(state.kept).set(question.key, { ...keptOf(state, question), ...change });
+function keep({ state, question }: Press, change: Partial<AnswerState>): Outcome {
+  const kept = new Map(state.kept).set(question.key, { ...answerOf(state, question), ...change });
   return { inbox: new Inbox({ ...state, kept }) };
 }
 
-/** One answer for all who ask it and were in sight. One for the session is given once: the run clears the equal ones. */
-function answer({ state, question, left, context }: At, how: Pick<Offer, 'allow' | 'scope'>, text: string): Asked {
+/**
+ * Answers for all agents of the question that were visible. An approval for the session is sent once, since the run
+ * then approves equal questions.
+ */
+function answer({ state, question, left, context }: Press, how: Pick<Offer, 'allow' | 'scope'>, text: string): Outcome {
   const { allow, scope } = how;
   const seen = question.all.filter(({ id }) => state.seen.has(id));
-  // Changes of files are allowed to one agent, all else to all that ask the same.
-  const isShared = scope !== 'once' && question.first.request.action !== 'write';
-  const told = isShared ? seen.slice(0, 1) : seen;
-  const answered = new Set([...state.answered, ...seen.map(({ id }) => id)]);
+  const ids = seen.map(({ id }) => id);
+  const answered = new Set([...state.answered, ...ids]);
   const next = left[left.indexOf(question) + 1] ?? left.find((one) => one !== question);
-  const command = (approval: string): Command => ({
-    do: 'answer',
-    approval,
-    allow,
-    scope,
-    ...(text === '' ? {} : { text }),
-  });
+  const given = { allow, scope, ...(text === '' ? {} : { text }) };
   return {
     inbox: new Inbox({ ...state, answered, current: next?.key ?? null, since: context.now }),
     leaves: next === undefined,
-    effect: { commands: told.map(({ id }) => command(id)) },
+    effect: { commands: answerCommands(question, ids, given) },
   };
 }
 
-const warn = ({ inbox }: At, text: string): Asked => ({ inbox, effect: { toast: { level: 'warn', text } } });
+const warn = ({ inbox }: Press, text: string): Outcome => ({ inbox, effect: { toast: { level: 'warn', text } } });

@@ -1,41 +1,58 @@
 /**
- * How a question that waits for the person looks: a box at the lower end of the screen, beside what it is about and never over it. Nothing
- * of the action is summed up, collapsed or cut: it scrolls. One row tells of questions that were left for later.
+ * Draws the docked question at the lower end of the screen, so that it covers nothing. The action is never summarised,
+ * folded or cut: it scrolls. Postponed questions take one row.
  */
-import { type Question, WANTS } from '../../../../app/views/questions/question.ts';
-import { WITHOUT_SANDBOX } from '../../../../app/views/unsandboxed.ts';
-import type { Approval } from '../../../../events/state.ts';
-import { labelOf } from '../../../../app/views/agents/agent-lines.ts';
-import { counted, formatDuration } from '../../../../app/views/text/format.ts';
+import {
+  plural,
+  fit,
+  formatDuration,
+  type Ink,
+  labelOf,
+  type Line,
+  lineWidth,
+  type Question,
+  restyle,
+  span,
+  spread,
+  type Style,
+  toLabel,
+  splitMarked,
+  WANTS,
+  WITHOUT_SANDBOX,
+  wrap,
+} from '../../../../app/views/index.ts';
+import type { Approval } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { box } from '../../text/box.ts';
-import { fit, lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
-import type { Ink, Line, Style } from '../../../../app/views/text/line.ts';
-import { toLabel, unmarked } from '../../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
-import { scrollBar } from '../../components/agents/cards.ts';
-import { type Answers, answerLines, type InboxState, keptOf } from './answers.ts';
-import { type ExactRow, exactRows, lengthLine } from './exact.ts';
+import { box, scrollBar } from '../../text/blocks.ts';
+import {
+  answerLines,
+  type Answers,
+  type ExactRow,
+  exactRows,
+  type InboxState,
+  answerOf,
+  lengthLine,
+} from './answers.ts';
 import type { OverlayView } from '../../frame/overlay.ts';
 
 export { inboxHints } from './answers.ts';
 
-/** Where the box is: how much room it may take, whether it has the keys, and whether letters go to a field of the screen. */
+/** The space of the docked question, whether it has the focus, and whether letters go to a field of the screen. */
 export interface Docked {
   readonly width: number;
-  /** The most rows. */
+  /** The maximum number of rows. */
   readonly rows: number;
   readonly focused: boolean;
   readonly typing: boolean;
 }
 
-/** Rows of the box with borders and answers alone; with fewer there is one row. */
-const LEAST = 5;
+/** The minimum rows for borders and answers; with fewer, one row is shown. */
+const MIN_ROWS = 5;
 
 export function inboxView(state: InboxState, left: readonly Question[], context: Context, docked: Docked): OverlayView {
   const current = currentOf(state, left);
   if (current === undefined || docked.rows < 1) return { lines: [], cursor: null };
-  const laid = laidOut(state, current, context, docked);
+  const laid = layoutOf(state, current, context, docked);
   if (laid === null) return { lines: [barLine(left, current, context, docked)], cursor: null };
   const { pinned, shown, top, total, answers } = laid;
   const bar = scrollBar(top, total, shown.length, context.glyphs.scroll);
@@ -73,7 +90,7 @@ function framed(
   const back: Style = { bg: 'surface' };
   const ink: Ink = current.first.request.unsandboxed ? 'err' : 'warn';
   const title = titleLine(current, context, docked);
-  const reach = docked.focused ? 'Esc later' : reachWords(docked.typing);
+  const reach = docked.focused ? 'Esc later' : focusHint(docked.typing);
   const words = [span(reach, { fg: 'focus', bold: true, ...back })];
   const lines = box({
     width: docked.width,
@@ -90,39 +107,39 @@ function framed(
   return lines.map((line) => fit(restyle(line, back), docked.width, back));
 }
 
-const reachWords = (typing: boolean): string => (typing ? 'Esc, then A to answer' : 'A to answer');
+const focusHint = (typing: boolean): string => (typing ? 'Esc, then A to answer' : 'A to answer');
 
-/** Who asks, in the border; null where it does not fit there whole. */
+/** The asking agent for the border; null if it does not fit there. */
 function titleLine(current: Question, context: Context, { width }: Docked): Line | null {
-  const line = whoAsks(current, context);
-  return lineWidth(line) + END <= width ? line : null;
+  const line = askerLine(current, context);
+  return lineWidth(line) + TITLE_END <= width ? line : null;
 }
 
-/** Columns of the corners and of what stands at the right end of the border. */
-const END = 36;
+/** Columns for the corners and the right end of the border. */
+const TITLE_END = 36;
 
-/** `2 of 5 · waits 1m 12s`. */
+/** `2 of 5 · waiting 1m 12s`. */
 function titleEnd(left: readonly Question[], current: Question, { now, glyphs }: Context): Line {
   const place = left.length > 1 ? `${left.indexOf(current) + 1} of ${left.length} ${glyphs.dot} ` : '';
-  return [span(`${place}waits ${formatDuration(now - current.first.askedAt)}`, { fg: 'muted' })];
+  return [span(`${place}waiting ${formatDuration(now - current.first.askedAt)}`, { fg: 'muted' })];
 }
 
-/** One row for all that waits. */
+/** One row for all open questions. */
 function barLine(left: readonly Question[], current: Question, context: Context, { width, typing }: Docked): Line {
   const { glyphs } = context;
-  const many = left.length > 1 ? `${left.length} questions wait: ` : '';
+  const many = left.length > 1 ? `${left.length} questions: ` : '';
   const { title } = current.first.request;
   const start: Line = [
     span(` ${glyphs.status.waiting} ${many}`, { fg: 'warn', bold: true }),
-    ...whoAsks(current, context),
+    ...askerLine(current, context),
     span(`: ${toLabel(title)}`, { fg: 'fg' }),
   ];
-  const end: Line = [span(`${reachWords(typing)} `, { fg: 'focus', bold: true })];
+  const end: Line = [span(`${focusHint(typing)} `, { fg: 'focus', bold: true })];
   const back: Style = { bg: 'surface' };
   return fit(restyle(spread(start, end, width, back, glyphs.ellipsis), back), width, back);
 }
 
-interface Laid {
+interface Layout {
   readonly pinned: readonly Line[];
   readonly shown: readonly ScrollRow[];
   readonly top: number;
@@ -130,18 +147,18 @@ interface Laid {
   readonly answers: Answers;
 }
 
-/** A row that scrolls, and its place: the characters of the text, below 0 what stands above that, behind its last what stands below. */
+/** A scrolling row with its position: a character index in the text, negative above it, beyond its end below it. */
 interface ScrollRow extends ExactRow {
   readonly exact: boolean;
 }
 
-/** Null where there is only room for one row. The text gets as much as the box can give. */
-function laidOut(state: InboxState, current: Question, context: Context, docked: Docked): Laid | null {
+/** The layout of the question; null if only one row is available. */
+function layoutOf(state: InboxState, current: Question, context: Context, docked: Docked): Layout | null {
   const inner = innerOf(docked);
   const { request } = current.first;
-  const kept = keptOf(state, current);
-  const isOff = current.all.every(({ id }) => state.putOff.has(id));
-  if (!docked.focused && (isOff || docked.rows < LEAST + 2)) return null;
+  const kept = answerOf(state, current);
+  const isOff = current.all.every(({ id }) => state.postponed.has(id));
+  if (!docked.focused && (isOff || docked.rows < MIN_ROWS + 2)) return null;
   const room = Math.max(2, docked.rows - 2);
   const pins = pinnedLines(current, context, docked);
   const rows = scrollRows(current, context, inner);
@@ -155,19 +172,19 @@ function laidOut(state: InboxState, current: Question, context: Context, docked:
   return { pinned, shown: rows.slice(top, top + space), top, total: rows.length, answers };
 }
 
-/** As many of the answers as there are rows for, the chosen one among them. */
+/** The answers that fit, including the selected one. */
 function within({ lines, cursor, chosen = 0 }: Answers, rows: number): Answers {
   const from = Math.max(0, Math.min(chosen, lines.length - rows));
   return { lines: lines.slice(from, from + rows), cursor };
 }
 
-/** What must be seen whatever is scrolled: who asks, where the border has no room for it, no sandbox, and how long a long text is. */
+/** Lines that are always visible: the asking agent if the border has no space, the missing sandbox, and the length of a long text. */
 function pinnedLines(current: Question, context: Context, docked: Docked): readonly Line[] {
   const inner = innerOf(docked);
   const { request } = current.first;
   const { unsandboxed, exact } = request;
   return [
-    ...(titleLine(current, context, docked) === null ? wrap(whoAsks(current, context), inner) : []),
+    ...(titleLine(current, context, docked) === null ? wrap(askerLine(current, context), inner) : []),
     ...(unsandboxed ? wrap([span(' UNSANDBOXED ', BADGE), span(` ${WITHOUT_SANDBOX}`, { fg: 'err' })], inner) : []),
     ...(isLong(exact) ? wrap(lengthLine(request, context), inner) : []),
   ];
@@ -175,14 +192,14 @@ function pinnedLines(current: Question, context: Context, docked: Docked): reado
 
 const BADGE: Style = { fg: 'surface', bg: 'err', bold: true };
 
-/** What is asked, and behind it for what task, and why a person is asked. */
+/** The scrolling rows: the request, its tasks, and why approval is needed. */
 function scrollRows(current: Question, context: Context, width: number): readonly ScrollRow[] {
   const { request } = current.first;
   const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
   const more = [
-    ...current.all.slice(0, NAMED).flatMap((one) => wrap(forWhat(one, context), width - 1, 2)),
-    ...(current.all.length > NAMED
-      ? [[span(`and ${counted(current.all.length - NAMED, 'agent')} more`, { fg: 'muted' })] as const]
+    ...current.all.slice(0, MAX_NAMED).flatMap((one) => wrap(taskLine(one, context), width - 1, 2)),
+    ...(current.all.length > MAX_NAMED
+      ? [[span(`and ${plural(current.all.length - MAX_NAMED, 'agent')} more`, { fg: 'muted' })] as const]
       : []),
     ...(because === '' ? [] : wrap([span(because, { fg: 'faint' })], width - 1)),
   ];
@@ -197,30 +214,30 @@ function scrollRows(current: Question, context: Context, width: number): readonl
   ];
 }
 
-/** Worth saying how long it is: several lines, much text, or something hidden in it. */
+/** True if the length is worth showing: several lines, much text, or hidden characters. */
 const isLong = (exact: string): boolean => exact.length > 200 || exact.includes('\n') || exact.includes('\ufdd0');
 
-/** Agents that are named one by one where several ask the same. */
-const NAMED = 5;
+/** The number of asking agents that are named. */
+const MAX_NAMED = 5;
 
-/** What of the text is in sight, and where its rows stand, for what was read and for the keys that scroll. */
-export interface Sight {
-  /** The first row in sight, how many are, and how many there are. */
+/** The visible part of the text and the positions of its rows, for scrolling and for what was read. */
+export interface Visible {
+  /** The first visible row, the number of visible rows, and the total. */
   readonly top: number;
   readonly rows: number;
   readonly total: number;
-  /** The place of a row. */
+  /** The position of a row. */
   at(row: number): number;
-  /** Behind the last character in sight, and behind the last one there is. */
+  /** The position after the last visible character, and after the last one of the text. */
   readonly seen: number;
   readonly end: number;
-  /** The row that the text ends in. */
+  /** The last row of the text. */
   readonly last: number;
 }
 
-/** Null where only one row tells of the question. */
-export function sightOf(state: InboxState, current: Question, context: Context, docked: Docked): Sight | null {
-  const laid = laidOut(state, current, context, docked);
+/** Null if only one row of the question is shown. */
+export function visibleOf(state: InboxState, current: Question, context: Context, docked: Docked): Visible | null {
+  const laid = layoutOf(state, current, context, docked);
   if (laid === null) return null;
   const rows = scrollRows(current, context, innerOf(docked));
   return {
@@ -234,40 +251,40 @@ export function sightOf(state: InboxState, current: Question, context: Context, 
   };
 }
 
-/** Empty where it says nothing that isn't said in the text: `finder: npm test`. */
+/** The title; empty if the text already contains it: `finder: npm test`. */
 function titleOf({ first: { agent, request }, all }: Question, { state }: Context): string {
   const { title } = request;
-  // Longer than its title can be: it is no title, and may be megabytes.
-  const exact = request.exact.length > MOST_TITLE ? request.exact : plainText(request.exact);
+  // Longer texts cannot equal the title; they may have megabytes.
+  const exact = request.exact.length > MAX_TITLE ? request.exact : plainText(request.exact);
   const role = state.agents.get(agent)?.role ?? '';
-  // A command is what is asked about; its title is its beginning once more.
-  const said = title === exact || title === `${role}: ${exact}` || request.action === 'shell';
+  // The title of a command is the beginning of the command, and the border names a waiting turn.
+  const said = title === exact || title === `${role}: ${exact}` || ['shell', 'turn'].includes(request.action);
   const known = said || (all.length > 1 && exact !== '');
   return known ? '' : toLabel(title);
 }
 
-const MOST_TITLE = 2000;
+const MAX_TITLE = 2000;
 
 const plainText = (exact: string): string =>
-  unmarked(exact)
+  splitMarked(exact)
     .map(({ text }) => text)
     .join('');
 
 const words = (text: string, width: number, style: Style): readonly Line[] =>
   text === '' ? [] : wrap([span(text, style)], width);
 
-function whoAsks({ first: { agent, request }, all }: Question, { state }: Context): Line {
+function askerLine({ first: { agent, request }, all }: Question, { state }: Context): Line {
   const found = state.agents.get(agent);
   const who: Line =
     all.length > 1
-      ? [span(`${all.length} agents ask the same:`, { fg: 'warn', bold: true })]
+      ? [span(`${all.length} agents ask the same question:`, { fg: 'warn', bold: true })]
       : [span(toLabel(found?.name ?? agent), { fg: `role:${found?.role ?? ''}`, bold: true })];
   const wants = all.length > 1 ? WANTS[request.action].replace(/^wants\b/, 'each wants') : WANTS[request.action];
   return [...who, span(` ${wants}`, { fg: 'title', bold: true })];
 }
 
 /** `ROOT::S4, #4 refactoring: Move rotation into TokenStore`. */
-function forWhat({ agent }: Approval, { state }: Context): Line {
+function taskLine({ agent }: Approval, { state }: Context): Line {
   const found = state.agents.get(agent);
   if (found === undefined) return [span(agent, { fg: 'muted' })];
   const role = found.name === found.role ? '' : `, role ${found.role}`;

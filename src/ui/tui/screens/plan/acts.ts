@@ -1,24 +1,32 @@
-/** What the keys of the plan screen do, and when they can't: before the plan is approved to the run, later to a draft. */
-import { orderedWith } from '../../../../app/views/plan-order.ts';
-import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
+/** The effects of the plan screen's keys, and when they are not available. Edits go to the run before the approval, later into a draft. */
+import {
+  acceptPlan,
+  cancelPlan,
+  isApproved,
+  NO_PLAN,
+  redoEdit,
+  undoEdit,
+  whyNotEdit,
+} from '../../../../app/actions/index.ts';
+import { parallelCandidates } from '../../../../app/views/index.ts';
+import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { type Result, fail, ok } from '../../../../domain/result.ts';
-import type { AgentState, RunState } from '../../../../events/state.ts';
+import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Command } from '../../../../ports/controls.ts';
-import type { TemplateWish } from '../../../../ports/project-service.ts';
-import { agentOfTask } from '../../components/plan/status.ts';
-import { overCap } from '../../components/plan/totals.ts';
-import type { Dialog, FormValues, Context, Effect } from '../../frame/screen.ts';
-import { amendQuestion } from './amend.ts';
-import { type Subject, proposedSubject } from '../../components/plan-form/check.ts';
+import type { TemplateRequest } from '../../../../ports/project-service.ts';
+import { agentOfTask } from '../../components/progress.ts';
+import { overCap } from '../../components/plan/estimate.ts';
+import { type Dialog, type FormValues, type Context, type Effect, textField } from '../../frame/screen.ts';
+import { amendQuestion, faultOf } from './amend.ts';
+import { type Subject, proposedSubject, readForm } from '../../components/plan-form.ts';
 import { againDialog, cancelDialog, capDialog, forgetDialog } from './dialogs.ts';
 import {
   type Draft,
   type PlanPane,
   type PlanUi,
   type Zoom,
-  isApproved,
   isEdited,
   isSeen,
   neighbour,
@@ -33,98 +41,84 @@ import {
 export type Run = (ui: PlanUi, context: Context, key: string) => Effect<PlanUi>;
 export type WhyNot = (ui: PlanUi, context: Context) => string | null;
 
-// When something can be done
+// Why an action is not available; null when it is.
 
-/** Nothing can be changed while a plan is made, and once all of it has run. */
+/** The plan cannot be changed while it is drafted, and after it has run. */
 export function whyNotChange(_: PlanUi, context: Context): string | null {
-  const { state } = context;
-  if (state.phase === 'approving' && state.plan !== null) return null;
-  if (state.plan === null || state.phase === 'planning' || state.phase === 'starting')
-    return 'the plan is still being made';
-  if (state.phase !== 'running') return 'the plan has run; it can only be looked at';
-  return context.amended === undefined ? 'the plan runs already; it can only be looked at' : null;
+  const isFixed = context.state.phase === 'running' && context.amended === undefined;
+  return whyNotEdit(context.state) ?? (isFixed ? 'The plan is already running and cannot be edited.' : null);
 }
 
-/** For what only makes sense before it runs: the same key may mean something else then. */
-const whyNotApproving: WhyNot = (ui, context) =>
-  isApproved(context.state) ? 'the plan runs already' : whyNotChange(ui, context);
-
-/** The dialog is about the selected task: there must be one that may still be changed. */
+/** Actions on a task need a selected task that can still be changed. */
 export function whyNotTask(ui: PlanUi, context: Context): string | null {
   const plan = shownPlan(ui, context);
   const why = whyNotChange(ui, context);
   if (why !== null || plan === null) return why;
   const forced = selectedForced(ui, plan);
-  if (forced !== null) return `${forced.role} is locked: a rule added it${placeOf(forced)}`;
+  if (forced !== null) return `${forced.role} is required by policy${placeOf(forced)}`;
   const task = selectedTask(ui, plan);
-  if (task === null || context.state.choices === null) return 'there is no task to change';
+  if (task === null || context.state.choices === null) return 'There is no task to edit.';
   return isApproved(context.state) ? begunWords(context.state, plan, task) : null;
 }
 
-/** ` (user, ~/.config/mimir/config.yml:3)`, where the rule says so; the rule itself stands beside the list. */
-const placeOf = ({ because }: ForcedNode): string => / \([^()]*\)$/.exec(because)?.[0] ?? '';
+/** ` (user, ~/.config/mimir/config.yml:3)`, the place of the rule; empty where it is not known. */
+const placeOf = ({ because }: MandatoryReview): string => / \([^()]*\)$/.exec(because)?.[0] ?? '';
 
 export const whyNotFew =
   (words: string): WhyNot =>
   (ui, context) =>
     shownPlan(ui, context)?.tasks.length === 1 ? words : null;
 
-/** There is no order with the selected task that could be removed. */
+/** The selected task must have an order with another one. */
 export const whyNotOrder: WhyNot = (ui, context) => {
   const plan = shownPlan(ui, context);
   const task = plan === null ? null : selectedTask(ui, plan);
-  return plan === null || task === null || orderedWith(plan, task).length > 0
+  return plan === null || task === null || parallelCandidates(plan, task).length > 0
     ? null
-    : 'no other task may change the same files';
+    : 'No other task may change the same files.';
 };
 
-/** What keeps the plan that is shown from running, whoever made it; empty where it runs already. */
+/** Why the shown plan cannot be started; empty where it runs already. */
 function whyNotRun(ui: PlanUi, context: Context): string | null {
   const { state } = context;
   if (isApproved(state)) return '';
   return whyNotChange(ui, context) ?? (state.plan === null ? null : overCap(state.plan, state));
 }
 
-/** Why a plan can't be accepted yet, for a moment: the only reason that goes by itself. */
-export const NOT_SEEN = 'This plan is new on the screen: look at it first.';
+/** The only reason that disappears by itself. */
+export const NOT_SEEN = 'Just arrived: press Enter again to start.';
 
 const whyNotSeen: WhyNot = (ui, { state, now }) => (isSeen(ui, state, now) ? null : NOT_SEEN);
 
-/** What stands there after planning failed is Mimir's own, and a person who presses Enter for the message has not asked for it. */
+/** After planning failed, Enter does not start the substitute plan: the person may have pressed it for the message. */
 export function whyNotAccept(ui: PlanUi, context: Context): string | null {
   const why = whyNotRun(ui, context);
   if (why !== null) return why;
   return context.state.planFault === ''
     ? whyNotSeen(ui, context)
-    : 'Planning failed, and no planner made this plan: plan again with ^R, or run it as it is with Y.';
+    : 'No planner made this plan. Press ^R to retry, or Y to run it as is.';
 }
 
-/** Only after planning failed. */
+/** Available only after planning failed. */
 export function whyNotAnyway(ui: PlanUi, context: Context): string | null {
   return context.state.planFault === '' ? '' : (whyNotRun(ui, context) ?? whyNotSeen(ui, context));
 }
 
 export function whyNotAmend(ui: PlanUi, context: Context): string | null {
   if (!isApproved(context.state)) return '';
-  return (
-    whyNotChange(ui, context) ??
-    (isDrafted(ui) ? null : 'nothing was changed: edit what has not begun, then look at it')
-  );
+  return whyNotChange(ui, context) ?? (isDrafted(ui) ? null : 'Nothing changed yet. Edit a task that has not started.');
 }
 
 export const whyNotCancel: WhyNot = (_, { state }) => (isApproved(state) ? '' : null);
 export const whyNotBack: WhyNot = (_, { state }) => (isApproved(state) ? null : '');
 
-/** A plan that failed can be made again; one that runs can't. */
-export const whyNotAgain: WhyNot = whyNotApproving;
-
 export const whyNotCap: WhyNot = (_, { state }) =>
-  state.plan === null ? 'the plan is still being made' : state.finished === null ? null : 'the run has ended';
+  state.plan === null ? NO_PLAN : state.finished === null ? null : 'The run has ended.';
 
-export const whyNotKeep: WhyNot = (ui, context) =>
-  shownPlan(ui, context) === null ? 'the plan is still being made' : null;
+export const whyNotKeep: WhyNot = (ui, context) => (shownPlan(ui, context) === null ? NO_PLAN : null);
 
-export function whyNotStep(by: 1 | -1, words: string): WhyNot {
+export function whyNotStep(by: 1 | -1): WhyNot {
+  const words = (by === -1 ? undoEdit : redoEdit).none;
   return (ui, context) => {
     const why = whyNotChange(ui, context);
     if (why !== null) return why;
@@ -134,9 +128,9 @@ export function whyNotStep(by: 1 | -1, words: string): WhyNot {
   };
 }
 
-// What is done
+// Effects.
 
-/** A dialog about the selected task. Dependencies may move it to another row: the selection stays with it. */
+/** Opens a dialog about the selected task. The selection stays with the task when an edit moves it to another row. */
 export const asks =
   (dialog: (of: Subject, context: Context) => Dialog): Run =>
   (ui, context) => {
@@ -145,7 +139,7 @@ export const asks =
     return { ui: { ...tracked(ui, context.state), selected: of.task.id }, dialog: dialog(of, context) };
   };
 
-/** The same for what is no dialog: the person's editor. */
+/** The same for an effect without a dialog, such as the person's editor. */
 export const does =
   (effect: (of: Subject, context: Context) => Effect<never>): Run =>
   (ui, context) => {
@@ -153,21 +147,21 @@ export const does =
     return of === null ? {} : { ...effect(of, context), ui: { ...tracked(ui, context.state), selected: of.task.id } };
   };
 
-/** The selected task; beside what the rules added, the last one, since what is about the whole plan needs one as well. */
+/** The selected task; the last task where a review is selected, since dialogs about the whole plan need a task as well. */
 const focusTask = (ui: PlanUi, plan: SoundPlan | null): Subject['task'] | null =>
   selectedTask(ui, plan) ?? plan?.tasks.at(-1) ?? null;
 
 const command = (ui: PlanUi, ...commands: readonly Command[]): Effect<PlanUi> => ({ ui, commands });
 
-export const accept: Run = (ui, { state }) => command(ui, { do: 'approve plan', digest: state.planDigest });
+export const accept: Run = (ui, { state }) => command(ui, acceptPlan.command(state, null));
 
-/** The difference, and whether it is meant. */
+/** Shows the difference of the drafted edits and asks whether to apply it. */
 export const amend: Run = (ui, context) => ({ ui, ...amendQuestion(draftedEdits(ui), context) });
 
 export function stepTo(by: 1 | -1): Run {
   return (ui, context) => {
     const { state } = context;
-    if (isApproved(state)) return { ui: stepped(ui, context, by) };
+    if (isApproved(state)) return stepped(ui, context, by);
     const plan = neighbour(ui, state, by);
     return plan === null ? {} : command(tracked(ui, state), { do: 'edit plan', edit: { is: 'replace', plan } });
   };
@@ -186,7 +180,7 @@ export function move(by: 1 | -1): Run {
 
 export const again: Run = (ui, { state }) => ({
   ui: tracked(ui, state),
-  dialog: againDialog(isEdited(ui, state)),
+  dialog: againDialog(isEdited(ui, state), state),
 });
 
 export const raiseCap: Run = (ui, { state }) => ({ ui, dialog: capDialog(state) });
@@ -196,23 +190,21 @@ export const keep: Run = (ui, context) => {
   return plan === null ? {} : { ui, dialog: keepDialog(plan, context.state.task) };
 };
 
-/** To where the run is; drafted changes are asked about first. */
+/** Back to the run or its result; asks before drafted changes are lost. */
 export const back: Run = (ui, context) => {
   const leave = { app: { show: context.state.phase === 'finished' ? 'result' : 'run' } } as const;
   return isDrafted(ui) ? { ui, dialog: forgetDialog(context.state, leave) } : leave;
 };
 
-/** While the planner still thinks, cancelling ends the run; later, it rejects the plan. */
+/** Ends the run while it is being planned; rejects a proposed plan, after a question if it was edited. */
 export const cancel: Run = (ui, context) => {
   const { state } = context;
-  if (state.phase === 'starting' || state.phase === 'planning') {
-    return command(ui, { do: 'stop run', reason: 'cancelled while it was planned' });
-  }
-  if (isEdited(ui, state)) return { ui: tracked(ui, state), dialog: cancelDialog() };
-  return command(ui, { do: 'reject plan' });
+  if (state.phase === 'approving' && isEdited(ui, state))
+    return { ui: tracked(ui, state), dialog: cancelDialog(state) };
+  return command(ui, cancelPlan.command(state, null));
 };
 
-/** The list and the schedule move the selection, the inspector scrolls. */
+/** Moves the selection of the list and the schedule; scrolls the inspector. */
 export function go(to: (row: number) => number, lines: number): Run {
   return (ui, context) => {
     const next = tracked(ui, context.state);
@@ -236,35 +228,26 @@ export const zoomBy =
   (by: 1 | -1): Run =>
   (ui) => ({ ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(2, ZOOMS.indexOf(ui.zoom) + by))] ?? 'normal' } });
 
-// Keeping a plan as a template: its name, what it is for, and the words of its tasks that are asked for anew each time.
+// Saving a plan as a template.
 
-function keepDialog(plan: SoundPlan, task: string): Dialog {
-  const text = (name: string, label: string, value: string, lines: number, hint: string) =>
-    ({ is: 'text', name, label, value, lines, hint }) as const;
-  return {
-    is: 'form',
-    title: 'Keep as a template',
-    fields: [
-      text('name', 'Name', slug(task.split('\n')[0] ?? ''), 1, 'audit, release-check …'),
-      text('description', 'What for', task.split('\n')[0] ?? '', 1, 'a line that says when it is of use'),
-      text('words', 'Arguments', '', 4, 'words of the tasks to ask for anew, a line each: path = src/auth'),
+const keepDialog = (plan: SoundPlan, task: string): Dialog =>
+  readForm(
+    'Save as template',
+    [
+      textField('name', 'Name', slug(task.split('\n')[0] ?? ''), 'audit, release-check …'),
+      textField('description', 'Description', task.split('\n')[0] ?? '', 'when to use it'),
+      textField('words', 'Variables', '', 'one per line: path = src/auth', 4),
     ],
-    check: (values) => {
-      const wish = wishOf(plan, values);
-      return wish.ok ? null : wish.fault;
-    },
-    then: (values) => {
-      const wish = wishOf(plan, values);
-      return wish.ok ? { app: { keep: wish.value } } : { toast: { level: 'warn', text: wish.fault } };
-    },
-  };
-}
+    (values) => wishOf(plan, values),
+    (keep) => ({ app: { keep } }),
+  );
 
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
-function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateWish, string> {
+function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateRequest, string> {
   const name = (texts['name'] ?? '').trim();
-  if (!NAME.test(name)) return fail('Name: small letters, digits and "-", at most 40, such as release-check');
+  if (!NAME.test(name))
+    return fail('Name: use lower-case letters, digits and "-" (at most 40), for example release-check');
   const lines = (texts['words'] ?? '')
     .split('\n')
     .map((line) => line.trim())
@@ -274,21 +257,21 @@ function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateWish, st
   if (wrong !== undefined && !wrong.ok) return wrong;
   const words = parsed.flatMap((one) => (one.ok ? [one.value] : []));
   const twice = words.find(({ name: own }, index) => words.findIndex((other) => other.name === own) !== index);
-  if (twice !== undefined) return fail(`Arguments: ${twice.name} is there twice`);
+  if (twice !== undefined) return fail(`Variables: ${twice.name} is defined twice`);
   return ok({ name, description: (texts['description'] ?? '').trim(), plan, arguments: words });
 }
 
-/** `path = src/auth`, or the words alone, which then name themselves. */
-function argumentOf(line: string, plan: SoundPlan): Result<TemplateWish['arguments'][number], string> {
+/** `path = src/auth`, or the words alone, from which the name is made. */
+function argumentOf(line: string, plan: SoundPlan): Result<TemplateRequest['arguments'][number], string> {
   const [, named, rest] = /^([A-Za-z][\w-]*)\s*=\s*(.+)$/.exec(line) ?? [];
   const text = rest ?? line;
   const name = slug(named ?? text);
-  if (!NAME.test(name)) return fail(`Arguments: give "${text}" a name: path = ${text}`);
+  if (!NAME.test(name)) return fail(`Variables: give "${text}" a name, for example path = ${text}`);
   const stands = plan.tasks.some(({ description }) => description.includes(text));
-  return stands ? ok({ name, text }) : fail(`Arguments: "${text}" stands in no task of this plan`);
+  return stands ? ok({ name, text }) : fail(`Variables: no task contains "${text}"`);
 }
 
-/** Words as a name: `Fix the race` is `fix-the-race`. */
+/** `Fix the race` as `fix-the-race`. */
 const slug = (text: string): string =>
   text
     .toLowerCase()
@@ -297,57 +280,55 @@ const slug = (text: string): string =>
     .slice(0, 40)
     .replace(/-+$/, '');
 
-// Edits of a plan that runs, collected on the plan screen: shown as if they were made, judged one after the other by the run, and
-// sent by nobody but the question that shows the difference (amend.ts). Nothing here touches the run.
+// The draft: edits of a running plan, shown as if they were made and checked by the run. amend.ts sends them after a question.
 
-/** The plan that is looked at: the run's, with the edits that were drafted; null while one is being made. */
+/** The shown plan: that of the run with the drafted edits; null while it is being planned. */
 export function shownPlan({ draft }: PlanUi, { state }: Pick<Context, 'state'>): SoundPlan | null {
   if (state.phase === 'planning' || state.phase === 'starting') return null;
   return draft.preview?.ok === true && isApproved(state) ? draft.preview.value.plan : state.plan;
 }
 
-/** Edits that count. */
+/** The drafted edits in effect. */
 const draftedEdits = ({ draft }: PlanUi): readonly PlanEdit[] => draft.edits.slice(0, draft.at);
 
-/** Is anything drafted that the run doesn't know? */
+/** True if there are drafted edits. */
 export const isDrafted = ({ draft }: PlanUi): boolean => draft.at > 0;
 
-/** What a dialog needs about a task, or null where there is none to change; what it leads to is an edit or a draft. */
+/** The subject of a dialog about a task; null where it cannot be changed. */
 function subjectFor(ui: PlanUi, context: Context, task: PlanTask | null): Subject | null {
-  const { state } = context;
+  const { state, amended } = context;
   if (task === null) return null;
   if (!isApproved(state)) return proposedSubject(state, task);
   const plan = shownPlan(ui, context);
-  if (plan === null || state.choices === null || context.amended === undefined) return null;
+  if (plan === null || state.choices === null || amended === undefined) return null;
   return {
     plan,
     choices: state.choices,
     task,
-    problem: (edit) => {
-      const preview = context.amended?.([...draftedEdits(ui), edit]);
-      return preview === undefined || preview.ok ? null : preview.fault;
-    },
-    send: (edit) => ({ drafted: edit }),
+    problem: (edit) => faultOf(amended([...draftedEdits(ui), edit])),
+    send: (edit) => (amended([...draftedEdits(ui), edit]) === null ? { checking: true } : { drafted: edit }),
     fixed: (other) => begunWords(context.state, plan, other),
   };
 }
 
-/** Adds an edit behind those that count; a `replace` by the plan in force is how a draft is given up. */
+/** Adds an edit to the draft once the run has answered what it does; a `replace` discards the draft. */
 export function withEdit(ui: PlanUi, context: Context, edit: PlanEdit): Effect<PlanUi> {
   if (edit.is === 'replace') return { ui: { ...ui, draft: NO_DRAFT } };
   const edits = [...draftedEdits(ui), edit];
   const draft = judged({ base: '', edits, at: edits.length, preview: null }, context);
+  if (draft === null) return { checking: true };
   if (draft.preview?.ok === false) return { toast: { level: 'warn', text: draft.preview.fault } };
   return { ui: { ...ui, draft } };
 }
 
-/** The last edit taken back, or made again. */
-const stepped = (ui: PlanUi, context: Context, by: 1 | -1): PlanUi => ({
-  ...ui,
-  draft: judged({ ...ui.draft, at: Math.max(0, Math.min(ui.draft.edits.length, ui.draft.at + by)) }, context),
-});
+/** Undoes or redoes an edit of the draft. */
+function stepped(ui: PlanUi, context: Context, by: 1 | -1): Effect<PlanUi> {
+  const at = Math.max(0, Math.min(ui.draft.edits.length, ui.draft.at + by));
+  const draft = judged({ ...ui.draft, at }, context);
+  return draft === null ? { checking: true } : { ui: { ...ui, draft } };
+}
 
-/** Before each painting and key: a draft that has become the plan in force is done, one for an older plan is judged anew. */
+/** Called before each frame and key: clears an applied draft, and checks one for an older plan again. */
 export function settledDraft(ui: PlanUi, context: Context): PlanUi {
   const { draft } = ui;
   const { state } = context;
@@ -355,24 +336,23 @@ export function settledDraft(ui: PlanUi, context: Context): PlanUi {
   if (state.phase !== 'running') return { ...ui, draft: NO_DRAFT };
   if (draft.base === state.planDigest) return ui;
   const went = draft.preview?.ok === true && draft.preview.value.digest === state.planDigest;
-  return { ...ui, draft: went ? NO_DRAFT : judged(draft, context) };
+  // The old draft is shown until the run has answered.
+  return { ...ui, draft: went ? NO_DRAFT : (judged(draft, context) ?? draft) };
 }
 
-function judged(draft: Draft, context: Context): Draft {
+/** The draft with the answer of the run; null until there is one. */
+function judged(draft: Draft, context: Context): Draft | null {
   const edits = draft.edits.slice(0, draft.at);
-  return {
-    ...draft,
-    base: context.state.planDigest,
-    preview: edits.length === 0 ? null : (context.amended?.(edits) ?? null),
-  };
+  const preview = edits.length === 0 ? undefined : context.amended?.(edits);
+  return preview === null ? null : { ...draft, base: context.state.planDigest, preview: preview ?? null };
 }
 
-/** Why a task can't be changed any more; null where its agent has not begun. */
+/** Why a task can no longer be changed; null where its agent has not started. */
 export function begunWords(state: RunState, plan: SoundPlan, task: PlanTask): string | null {
   const agent = agentOfTask(state, task.id);
   return agent === null || !hasBegun(agent)
     ? null
-    : `#${plan.tasks.indexOf(task) + 1} ${task.role} has begun: it can't be changed any more`;
+    : `#${plan.tasks.indexOf(task) + 1} ${task.role} has started and cannot be edited`;
 }
 
 const hasBegun = ({ status, outcome, firstRunAt }: AgentState): boolean =>

@@ -1,176 +1,186 @@
-/** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
-import { permissionsEdit } from '../../../../app/actions/index.ts';
-import { permissionChoices } from '../../../../app/views/permissions.ts';
-import { type Effort, EFFORTS } from '../../../../domain/models/effort.ts';
+/** The dialogs of the plan screen, and the edits that they become. Each edit is checked before it is sent. */
+import { cancelPlan, dropWarning, planAgain, setBudget } from '../../../../app/actions/index.ts';
+import { expectedPlan, formatCost, permissionChoices, span } from '../../../../app/views/index.ts';
+import { ROOT, TaskId } from '../../../../domain/ids.ts';
+import { type Effort, EFFORTS } from '../../../../domain/models/provider.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
-import { ROOT } from '../../../../domain/ids.ts';
-import type { RunState } from '../../../../events/state.ts';
-import { ok } from '../../../../domain/result.ts';
-import type { Dialog, DialogEffect, FormValues } from '../../frame/screen.ts';
-import { span } from '../../../../app/views/text/clip.ts';
-import { capOf } from '../../components/plan/totals.ts';
-import { askedName, modelNamed, type Subject } from '../../components/plan-form/check.ts';
+import { dependantsOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
+import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import { fail, ok, type Result } from '../../../../domain/result.ts';
+import type { RunState } from '../../../../events/index.ts';
 import {
+  askedName,
   budgetFields,
+  descendants,
+  editForm,
   effortChoices,
+  MODEL_HEADS,
   modelChoices,
+  modelNamed,
+  nameOf,
   needChoices,
   OF_RUN,
+  planAfter,
   readBudget,
+  readForm,
   readIds,
   roleChoices,
+  type Subject,
+  taskLine,
+  titleOf,
   toolChoices,
-} from '../../components/plan-form/fields.ts';
-import { editForm, titleOf } from '../../components/plan-form/form.ts';
-import { writesField, writesOf } from '../../components/plan-form/writes.ts';
+  writesField,
+  writesOf,
+} from '../../components/plan-form.ts';
+import { capOf } from '../../components/plan/estimate.ts';
+import {
+  type Choice,
+  type Dialog,
+  type DialogEffect,
+  type Field,
+  type FormValues,
+  textField,
+} from '../../frame/screen.ts';
 
-export function describeDialog(of: Subject): Dialog {
-  const editOf = (description: string): PlanEdit => ({ is: 'describe', task: of.task.id, description });
-  return {
-    is: 'text',
-    title: `${titleOf(of)}: what it is to do`,
-    hint: '',
-    value: of.task.description,
-    lines: 10,
-    yes: 'save',
-    check: (text) => (text.trim() === '' ? 'say what the agent is to do' : of.problem(editOf(text))),
-    then: (text) => of.send(editOf(text)),
-  };
-}
-
-/** The task's text in the person's own editor; nothing happens when it comes back as it was. */
+/** Opens the task's text in the person's editor; an unchanged text has no effect. */
 export function describeOutside(of: Subject): DialogEffect {
   const then = (text: string): DialogEffect => {
     const description = text.trim();
     if (description === of.task.description.trim()) return {};
     const edit: PlanEdit = { is: 'describe', task: of.task.id, description };
-    const problem = description === '' ? 'say what the agent is to do' : of.problem(edit);
+    const problem = description === '' ? 'The task is empty.' : of.problem(edit);
     return problem === null ? of.send(edit) : { toast: { level: 'warn', text: `${titleOf(of)}: ${problem}` } };
   };
   return { app: { edit: of.task.description, then } };
 }
 
+/** Every model with what the task would cost on it. */
 export const modelDialog = (of: Subject): Dialog => ({
   is: 'pick',
-  title: `${titleOf(of)}: model`,
-  choices: modelChoices(of.choices),
+  title: `Model of ${titleOf(of)}`,
+  choices: modelChoices(of.choices).map((choice) => ({ ...choice, note: `${costOn(of, choice)}  ${choice.note}` })),
+  heads: [MODEL_HEADS[0], `${'task cost'.padStart(COST)}  ${MODEL_HEADS[1]}`],
+  folds: true,
   value: modelValue(of),
   then: (model) => of.send({ is: 'model', task: of.task.id, model }),
 });
 
-export const roleDialog = (of: Subject): Dialog => ({
-  is: 'pick',
-  title: `${titleOf(of)}: role`,
-  choices: roleChoices(of.choices, of.plan.tasks.length),
-  value: of.task.role,
-  then: (role) => of.send({ is: 'role', task: of.task.id, role }),
-});
+const COST = 9;
+
+/** `  $0.0216`: the cost of the task on a model; blank where the model cannot be used. */
+function costOn(of: Subject, { value, whyNot }: Choice): string {
+  const edit = { is: 'model', task: of.task.id, model: value } as const;
+  const plan = whyNot === null ? planAfter(of, edit) : null;
+  return (plan === null ? '' : formatCost(costsIn(plan, of).task)).padStart(COST);
+}
 
 export const budgetDialog = (of: Subject): Dialog =>
-  editForm(of, `${titleOf(of)}: budget`, budgetFields(of.task.budget), (values) => {
+  editForm(of, `Budget of ${titleOf(of)}`, budgetFields(of.task.budget), (values) => {
     const budget = readBudget(values);
     return budget.ok ? ok({ is: 'budget', task: of.task.id, budget: budget.value }) : budget;
   });
 
-export const toolsDialog = (of: Subject): Dialog =>
-  editForm(
-    of,
-    `${titleOf(of)}: tools`,
-    [{ is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) }],
-    (values) => ok({ is: 'tools', task: of.task.id, tools: values.checks['tools'] ?? [] }),
-  );
-
-/** What agents may do without asking, of all tasks and of this one. */
+/** What agents may do without asking: in all tasks, and in this one. */
 export function permissionsDialog(of: Subject): Dialog {
   const choices = permissionChoices(of.plan, of.task);
   return {
     is: 'pick',
-    title: 'What agents may do without asking',
+    title: 'Permissions',
     choices: choices.map(({ value, label, note }) => ({ value, label, note, whyNot: null })),
     value: '',
     then: (chosen) => {
       const found = choices.find(({ value }) => value === chosen);
-      return found === undefined ? {} : of.send(permissionsEdit(found.args));
+      return found === undefined ? {} : of.send(found.edit);
     },
   };
 }
 
-export const needsDialog = (of: Subject): Dialog =>
-  editForm(
-    of,
-    `${titleOf(of)}: what it needs first`,
-    [
-      {
-        is: 'checks',
-        name: 'needs',
-        label: 'Needs',
-        values: of.task.dependsOn,
-        choices: needChoices(of.plan, of.task),
-      },
-    ],
-    (values) => ok({ is: 'depends', task: of.task.id, dependsOn: readIds(values, 'needs') }),
-  );
+/** The fields of the form that edits a task. */
+type TaskField = 'task' | 'role' | 'model' | 'effort' | 'tokens' | 'tools' | 'needs' | 'writes';
 
-/** Manual mode: everything about one agent. */
-export const manualDialog = (of: Subject): Dialog =>
-  editForm(
-    of,
-    `${titleOf(of)}: by hand`,
-    [
-      {
-        is: 'text',
-        name: 'task',
-        label: 'Task',
-        value: of.task.description,
-        lines: 4,
-        hint: 'what the agent is to do',
+/** The form that edits everything about a task, with the effect on the price; `at` has the keys at first. */
+export const taskForm =
+  (at: TaskField) =>
+  (of: Subject): Dialog => {
+    const read = (values: FormValues): Result<PlanEdit, string> => readTask(of, values);
+    return {
+      ...editForm(of, `Edit ${titleOf(of)}`, taskFields(of), read),
+      at,
+      effect(values) {
+        const edit = read(values);
+        return edit.ok ? costEffect(of, edit.value) : null;
       },
-      {
-        is: 'choice',
-        name: 'role',
-        label: 'Role',
-        value: of.task.role,
-        choices: roleChoices(of.choices, of.plan.tasks.length),
-      },
-      { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
-      {
-        is: 'choice',
-        name: 'effort',
-        label: 'Effort',
-        value: of.task.effort ?? '',
-        choices: effortChoices(of.choices, of.task),
-      },
-      ...budgetFields(of.task.budget),
-      { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },
-      {
-        is: 'checks',
-        name: 'needs',
-        label: 'Needs',
-        values: of.task.dependsOn,
-        choices: needChoices(of.plan, of.task),
-      },
-      writesField(of),
-    ],
-    (values) => {
-      const budget = readBudget(values);
-      if (!budget.ok) return budget;
-      return ok({
-        is: 'form',
-        task: of.task.id,
-        description: values.texts['task'] ?? of.task.description,
-        role: values.texts['role'] ?? of.task.role,
-        // Untouched, the name stays as it was asked for: it may stand for a substituted model.
-        model: values.texts['model'] === modelValue(of) ? of.task.model.asked : (values.texts['model'] ?? ''),
-        budget: budget.value,
-        dependsOn: readIds(values, 'needs'),
-        ...toolsOf(of, values),
-        ...effortOf(of, values),
-        ...writesOf(of, values),
-      });
-    },
-  );
+    };
+  };
 
-/** The tools that were ticked; left out where nobody touched them, so that another role brings its own. */
+const taskFields = (of: Subject): readonly Field[] => [
+  textField('task', 'Task', of.task.description, 'what the agent should do', 4),
+  {
+    is: 'choice',
+    name: 'role',
+    label: 'Role',
+    value: of.task.role,
+    choices: roleChoices(of.choices, of.plan.tasks.length),
+  },
+  { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
+  {
+    is: 'choice',
+    name: 'effort',
+    label: 'Effort',
+    value: of.task.effort ?? '',
+    choices: effortChoices(of.choices, of.task),
+  },
+  ...budgetFields(of.task.budget),
+  { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },
+  {
+    is: 'checks',
+    name: 'needs',
+    label: 'Depends on',
+    values: of.task.dependsOn,
+    choices: needChoices(of.plan, of.task),
+  },
+  writesField(of),
+];
+
+function readTask(of: Subject, values: FormValues): Result<PlanEdit, string> {
+  const budget = readBudget(values);
+  if (!budget.ok) return budget;
+  const description = values.texts['task'] ?? of.task.description;
+  if (description.trim() === '') return fail('The task is empty.');
+  return ok({
+    is: 'form',
+    task: of.task.id,
+    description,
+    role: values.texts['role'] ?? of.task.role,
+    // Untouched, the name stays as it was asked for: it may stand for a substituted model.
+    model: values.texts['model'] === modelValue(of) ? of.task.model.asked : (values.texts['model'] ?? ''),
+    budget: budget.value,
+    dependsOn: readIds(values, 'needs'),
+    ...toolsOf(of, values),
+    ...effortOf(of, values),
+    ...writesOf(of, values),
+  });
+}
+
+/** `Cost of the task $0.0216 -> $0.0648, of the plan $0.3240 -> $0.3672`; null where the edit is not possible. */
+function costEffect(of: Subject, edit: PlanEdit): string | null {
+  const plan = planAfter(of, edit);
+  if (plan === null) return null;
+  const [before, after] = [of.plan, plan].map((one) => costsIn(one, of));
+  const change = (name: 'task' | 'plan'): string => {
+    const [from, to] = [formatCost(before?.[name] ?? null), formatCost(after?.[name] ?? null)];
+    return from === to ? to : `${from} -> ${to}`;
+  };
+  return `Cost of the task ${change('task')}, of the plan ${change('plan')}`;
+}
+
+function costsIn(plan: SoundPlan, { choices, task }: Subject): Readonly<Record<'task' | 'plan', number | null>> {
+  const expected = expectedPlan(plan, choices);
+  const found = expected.tasks.find(({ id }) => id === task.id);
+  return { task: found?.estimatedCost ?? null, plan: totalsOf(expected, 1).knownCost };
+}
+
+/** The checked tools; left out where they are unchanged, so that another role brings its own. */
 function toolsOf({ task }: Subject, { checks }: FormValues): { readonly tools?: readonly string[] } {
   const tools = checks['tools'];
   if (tools === undefined) return {};
@@ -178,66 +188,181 @@ function toolsOf({ task }: Subject, { checks }: FormValues): { readonly tools?: 
   return same ? {} : { tools };
 }
 
-/** The effort that was chosen; left out where nobody touched it. */
+/** The chosen effort; left out where it is unchanged. */
 function effortOf({ task }: Subject, { texts }: FormValues): { readonly effort?: Effort | null } {
   const chosen = texts['effort'] ?? '';
   if (chosen === (task.effort ?? '')) return {};
   return { effort: EFFORTS.find((one) => one === chosen) ?? null };
 }
 
-export const cancelDialog = (): Dialog => ({
+export const cancelDialog = (state: RunState): Dialog => ({
   is: 'confirm',
-  title: 'Cancel this plan?',
-  lines: [[span('Your edits are lost, and nothing runs.', { fg: 'fg' })]],
-  yes: 'cancel the plan',
-  no: 'go on',
-  word: '',
-  then: () => ({ commands: [{ do: 'reject plan' }] }),
+  title: 'Discard this plan?',
+  lines: [[span('Edits are lost.', { fg: 'fg' })]],
+  yes: 'discard',
+  no: 'keep editing',
+  then: () => ({ commands: [cancelPlan.command(state, null)] }),
 });
 
-/** A draft is given up by going back to the plan in force. */
+/** Discards the draft; the approved plan stays. */
 export const forgetDialog = (state: RunState, then: DialogEffect): Dialog => ({
   is: 'confirm',
-  title: 'Give your changes up?',
-  lines: [[span('The plan goes on as it was approved.', { fg: 'fg' })]],
-  yes: 'give them up',
-  no: 'keep them',
-  word: '',
+  title: 'Discard your changes?',
+  lines: [[span('The approved plan continues unchanged.', { fg: 'fg' })]],
+  yes: 'discard',
+  no: 'keep editing',
   then: () => (state.plan === null ? then : { drafted: { is: 'replace', plan: state.plan }, ...then }),
 });
 
-/** What the whole run may use: raised where an estimate is over it. The rules may have less to give. */
-export const capDialog = (state: RunState): Dialog => ({
-  is: 'form',
-  title: 'What the whole run may use',
-  fields: budgetFields(capOf(state), OF_RUN),
-  check: (values) => {
-    const budget = readBudget(values);
-    if (!budget.ok) return budget.fault;
-    if (Object.keys(budget.value).length === 0) return 'say at least one limit';
-    return null;
-  },
-  then: (values) => {
-    const budget = readBudget(values);
-    return budget.ok ? { commands: [{ do: 'set budget', agent: ROOT, budget: budget.value }] } : {};
-  },
-});
+/** Sets the budget of the run. Policy may allow less. */
+export const capDialog = (state: RunState): Dialog =>
+  readForm(
+    'Run budget',
+    budgetFields(capOf(state), OF_RUN),
+    (values) => {
+      const budget = readBudget(values);
+      return budget.ok && Object.keys(budget.value).length === 0 ? fail('Enter at least one limit.') : budget;
+    },
+    (budget) => ({ commands: [setBudget.command(state, { agent: ROOT, budget })] }),
+  );
 
-export const againDialog = (edited: boolean): Dialog => ({
+export const againDialog = (edited: boolean, state: RunState): Dialog => ({
   is: 'text',
-  title: 'Plan again',
-  hint: edited
-    ? 'A hint for the planner, or nothing. Your edits are lost.'
-    : 'A hint for the planner, or nothing: fewer agents, also check the docs …',
+  title: 'Re-plan',
+  hint: edited ? 'Optional hint. Your edits are lost.' : 'Optional hint, e.g. "fewer agents"',
   value: '',
   lines: 1,
-  yes: 'plan again',
+  yes: 're-plan',
   check: () => null,
-  then: (hint) => ({ commands: [{ do: 'plan again', hint: hint.trim() }] }),
+  then: (hint) => ({ commands: [planAgain.command(state, { hint })] }),
 });
 
-/** The value of the model in force among the choices: as it was asked for, or else what is used for it. */
+/** The choice for the task's model: the requested one, else the used one. */
 function modelValue({ choices, task }: Subject): string {
   const option = modelNamed(choices, task.model.asked) ?? modelNamed(choices, task.model.used);
   return option === undefined ? task.model.asked : askedName(option);
+}
+
+// Adding, deleting, splitting and merging tasks.
+
+/** A new task, by default with the role of the selected one. */
+export function addDialog(of: Subject): Dialog {
+  const roles = roleChoices(of.choices, of.plan.tasks.length + 1);
+  const role = (roles.find(({ value }) => value === of.task.role) ?? roles.at(-1))?.value ?? of.task.role;
+  return editForm(
+    of,
+    'Add task',
+    [
+      textField('task', 'Task', '', 'what the agent should do', 4),
+      { is: 'choice', name: 'role', label: 'Role', value: role, choices: roles },
+      { is: 'checks', name: 'needs', label: 'Depends on', values: [], choices: needChoices(of.plan, null) },
+    ],
+    (values) =>
+      ok({
+        is: 'add',
+        description: values.texts['task'] ?? '',
+        role: values.texts['role'] ?? role,
+        dependsOn: readIds(values, 'needs'),
+      }),
+  );
+}
+
+export function dropDialog(of: Subject): Dialog {
+  const dependants = dependantsOf(of.plan, of.task.id);
+  const warning = dropWarning(of.plan, of.task);
+  return {
+    is: 'confirm',
+    title: `Delete ${titleOf(of)}?`,
+    lines: [
+      taskLine(of.plan, of.task),
+      ...(warning === null ? [] : [[], [span(warning, { fg: 'warn' })]]),
+      ...dependants.map((task) => taskLine(of.plan, task)),
+    ],
+    yes: 'delete',
+    no: 'keep',
+    then: () => of.send({ is: 'drop', task: of.task.id }),
+  };
+}
+
+const PARTS = 'parts';
+
+/** Splits a task into one per line, sequential or parallel. */
+export const splitDialog = (of: Subject): Dialog =>
+  editForm(
+    of,
+    `Split ${titleOf(of)}`,
+    [
+      textField(PARTS, 'Parts', partsOf(of.task.description).join('\n'), 'one per line', 6),
+      {
+        is: 'choice',
+        name: 'order',
+        label: 'Order',
+        value: 'chain',
+        choices: [
+          { value: 'chain', label: 'sequential', note: '', whyNot: null },
+          { value: 'beside', label: 'parallel', note: '', whyNot: null },
+        ],
+      },
+    ],
+    (values) => {
+      const descriptions = (values.texts[PARTS] ?? '')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+      if (descriptions.length < 2) return fail('Parts: enter at least two lines.');
+      return ok({ is: 'split', task: of.task.id, descriptions, inOrder: values.texts['order'] !== 'beside' });
+    },
+  );
+
+/** The parts of a text: its lines, else its sentences. */
+function partsOf(description: string): readonly string[] {
+  const parts = (by: RegExp): readonly string[] =>
+    description
+      .split(by)
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  const lines = parts(/\n+/);
+  return lines.length > 1 ? lines : parts(/(?<=[.;])\s+/);
+}
+
+/** Merges another task into this one; tasks that would create a cycle cannot be chosen. */
+export function joinDialog(of: Subject): Dialog {
+  const editOf = (other: TaskId): PlanEdit => ({ is: 'join', task: of.task.id, other });
+  return {
+    is: 'pick',
+    title: `Merge into ${titleOf(of)}`,
+    choices: joinChoices(of),
+    value: '',
+    then: (value) => {
+      const other = TaskId.safeParse(value);
+      if (!other.success) return {};
+      const problem = of.problem(editOf(other.data));
+      return problem === null ? of.send(editOf(other.data)) : { toast: { level: 'warn', text: problem } };
+    },
+  };
+}
+
+/** The other tasks, those that can be merged first. */
+function joinChoices(of: Subject): readonly Choice[] {
+  const { plan, task } = of;
+  const choices = plan.tasks.flatMap((other): readonly Choice[] => {
+    if (other.id === task.id) return [];
+    const between = plan.tasks.find((third) => isBetween(of, other, third));
+    const why = between === undefined ? null : `can't merge: ${nameOf(plan, between)} is between them`;
+    return [
+      {
+        value: other.id,
+        label: nameOf(plan, other),
+        note: other.description.split('\n')[0] ?? '',
+        whyNot: of.fixed(other) ?? why,
+      },
+    ];
+  });
+  return [...choices.filter(({ whyNot }) => whyNot === null), ...choices.filter(({ whyNot }) => whyNot !== null)];
+}
+
+/** True if `third` is between the two tasks, so that merging them would create a cycle. */
+function isBetween({ plan, task }: Subject, other: PlanTask, { id }: PlanTask): boolean {
+  const leads = (from: TaskId, to: TaskId): boolean => descendants(plan, from).has(to);
+  return (leads(task.id, id) && leads(id, other.id)) || (leads(other.id, id) && leads(id, task.id));
 }

@@ -1,21 +1,33 @@
-/** The keys of the plan screen, in the order of the footer. What they do is acts.ts. */
-import { commitAtEnd, commitEdit, setAlongside, setPermissions, setWrites } from '../../../../app/actions/index.ts';
-import { parallelOf } from '../../../../app/views/agent-counts.ts';
-import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import { expectedPlan } from '../../../../app/views/spending/expected-plan.ts';
-import { span } from '../../../../app/views/text/clip.ts';
-import { formatCost, formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Ink, Line } from '../../../../app/views/text/line.ts';
+/** The keys of the plan screen in the order of the footer, and the comparison of model tiers. Effects are in acts.ts. */
+import {
+  acceptPlan,
+  cancelPlan,
+  type Interaction,
+  PLAN_EDITS,
+  planAgain,
+  redoEdit,
+  undoEdit,
+} from '../../../../app/actions/index.ts';
+import {
+  expectedPlan,
+  formatCost,
+  formatDuration,
+  formatTokens,
+  type Ink,
+  type Line,
+  modelName,
+  parallelOf,
+  span,
+} from '../../../../app/views/index.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { totalsOf, type PlanTotals } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { variantsOf, type Variant } from '../../../../domain/plan/what-if.ts';
-import type { RunState } from '../../../../events/state.ts';
+import { variantsOf, type Variant } from '../../../../domain/plan/estimate.ts';
+import type { RunState } from '../../../../events/index.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { nameOf } from '../../components/plan-form/form.ts';
-import { orderDialog, writesDialog } from '../../components/plan-form/writes.ts';
-import { overCap } from '../../components/plan/totals.ts';
-import type { CompareColumn, Dialog, Binding, Context } from '../../frame/screen.ts';
+import { nameOf, orderDialog, type Subject } from '../../components/plan-form.ts';
+import { overCap } from '../../components/plan/estimate.ts';
+import type { CompareColumn, Dialog, DialogEffect, Binding, Context } from '../../frame/screen.ts';
 import {
   type Run,
   type WhyNot,
@@ -35,7 +47,6 @@ import {
   raiseCap,
   stepTo,
   whyNotAccept,
-  whyNotAgain,
   whyNotAmend,
   whyNotAnyway,
   whyNotBack,
@@ -49,210 +60,133 @@ import {
   whyNotTask,
   zoomBy,
 } from './acts.ts';
-import type { Subject } from '../../components/plan-form/check.ts';
 import {
-  budgetDialog,
-  describeDialog,
+  addDialog,
   describeOutside,
-  manualDialog,
+  dropDialog,
+  joinDialog,
   modelDialog,
-  needsDialog,
   permissionsDialog,
-  roleDialog,
-  toolsDialog,
+  splitDialog,
+  taskForm,
 } from './dialogs.ts';
-import { addDialog, dropDialog, joinDialog, splitDialog } from './reshape.ts';
 import type { PlanUi } from './ui.ts';
 
 type Key = Binding<PlanUi>;
 
-/** Rows that a page is, whatever the size: keys don't know it. */
+/** Rows per page, whatever the size of the screen. */
 const PAGE = 8;
 const always: WhyNot = () => null;
 const whyNotLeave: WhyNot = (_, { state }) =>
-  state.session === null ? 'there is no run yet' : state.finished ? 'the run has ended' : null;
+  state.session === null ? 'No run has started yet.' : state.finished ? 'The run has ended.' : null;
+
+const MOVE_KEYS = (
+  [
+    ['plan.down', ['down', 'j'], 'Next task', (row) => row + 1, 1],
+    ['plan.up', ['up', 'k'], 'Previous task', (row) => row - 1, -1],
+    ['plan.pageDown', ['pagedown', 'ctrl-d'], 'Page down', (row) => row + PAGE, PAGE],
+    ['plan.pageUp', ['pageup', 'ctrl-u'], 'Page up', (row) => row - PAGE, -PAGE],
+    ['plan.first', ['g', 'home'], 'First task', () => 0, -100_000],
+    ['plan.last', ['G', 'end'], 'Last task', () => 100_000, PAGE],
+  ] satisfies readonly (readonly [string, readonly string[], string, (row: number) => number, number])[]
+).map(([action, keys, help, to, lines]): Key => key(action, keys, '', help, always, go(to, lines)));
 
 export const PLAN_KEYS: readonly Key[] = [
-  key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
-  key('plan.anyway', ['Y'], 'run as it is', 'Run this plan although planning failed.', whyNotAnyway, accept),
-  key(
-    'plan.change',
-    ['enter', 'Y', 'y'],
-    'change it',
-    'Show what your changes of the running plan differ in, and ask.',
-    whyNotAmend,
-    amend,
-  ),
-  task('plan.describe', 'e', 'edit', 'Edit what the task says.', describeDialog),
-  task('plan.model', 'M', 'model', 'Choose another model for the task.', modelDialog),
-  task('plan.manual', 'm', 'manual', 'Set everything about the task by hand, in one form.', manualDialog),
-  key('plan.add', ['a'], 'add', 'Add a task.', whyNotChange, asks(addDialog)),
-  task(
-    'plan.drop',
-    'd',
-    'drop',
-    'Drop the task; what depends on it is named first.',
-    dropDialog,
-    whyNotFew('a plan needs at least one task'),
-  ),
-  key('plan.undo', ['u'], 'undo', 'Take the last edit back.', whyNotStep(-1, 'nothing to undo'), stepTo(-1)),
-  key('plan.redo', ['U'], '', 'Make an edit that was taken back again.', whyNotStep(1, 'nothing to redo'), stepTo(1)),
-  task('plan.split', 's', 'split', 'Split the task into several, a line each.', splitDialog),
-  task(
-    'plan.join',
-    'S',
-    'join',
-    'Join another task to this one.',
-    joinDialog,
-    whyNotFew('there is no other task to join'),
-  ),
-  key(
-    'plan.whatIf',
-    ['$'],
-    'what if',
-    'The same plan on cheap, balanced or best models: what it would cost, and choose one.',
+  row(acceptPlan, whyNotAccept, accept),
+  key('plan.anyway', ['Y'], 'run as is', 'Run as is', whyNotAnyway, accept),
+  key('plan.change', ['enter', 'Y', 'y'], 'review changes', 'Review changes', whyNotAmend, amend),
+  task(PLAN_EDITS.describe, taskForm('task')),
+  task(PLAN_EDITS.model, modelDialog),
+  task(PLAN_EDITS.form, taskForm('task')),
+  row(PLAN_EDITS.add, whyNotChange, asks(addDialog)),
+  task(PLAN_EDITS.drop, dropDialog, whyNotFew('A plan needs at least one task.')),
+  row(undoEdit, whyNotStep(-1), stepTo(-1)),
+  row(redoEdit, whyNotStep(1), stepTo(1)),
+  task(PLAN_EDITS.split, splitDialog),
+  task(PLAN_EDITS.join, joinDialog, whyNotFew('There is no other task to merge.')),
+  row(
+    PLAN_EDITS.models,
     whyNotChange,
-    asks((of, { state, glyphs }) => whatIfDialog(of, state, glyphs)),
+    does((of, { state, glyphs }) => whatIf(of, state, glyphs)),
   ),
-  key('plan.describeOutside', ['E'], '', 'Edit what the task says in $EDITOR.', whyNotTask, does(describeOutside)),
-  task('plan.role', 'r', '', 'Choose another role for the task.', roleDialog),
-  task('plan.budget', 'b', '', "Set the task's budget of tokens, dollars and time.", budgetDialog),
-  task('plan.tools', 't', '', 'Choose which of its tools the agent has.', toolsDialog),
-  task('plan.needs', 'D', '', 'Choose what has to be done before the task.', needsDialog),
-  key(
-    'plan.permissions',
-    setPermissions.keys,
-    'permit',
-    setPermissions.help,
+  key('plan.describeOutside', ['E'], '', 'Edit in editor', whyNotTask, does(describeOutside)),
+  task(PLAN_EDITS.role, taskForm('role')),
+  task(PLAN_EDITS.budget, taskForm('tokens')),
+  task(PLAN_EDITS.tools, taskForm('tools')),
+  task(PLAN_EDITS.depends, taskForm('needs')),
+  row(
+    PLAN_EDITS.permissions,
     whyNotChange,
     asks((of) => permissionsDialog(of)),
   ),
-  key(
-    'plan.commit',
-    commitAtEnd.keys,
-    '',
-    commitAtEnd.help,
+  row(
+    PLAN_EDITS.commit,
     whyNotChange,
-    does((of) => of.send(commitEdit({ commit: of.plan.commit !== true }))),
+    does((of) => of.send({ is: 'commit', commit: of.plan.commit !== true })),
   ),
-  task('plan.writes', setWrites.keys[0] ?? '', '', setWrites.help, writesDialog),
-  task('plan.order', setAlongside.keys[0] ?? '', '', setAlongside.help, orderDialog, whyNotOrder),
-  key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotTask, move(1)),
-  key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotTask, move(-1)),
-  key('plan.cap', ['B'], '', 'Raise or lower what the whole run may use.', whyNotCap, raiseCap),
-  key('plan.keep', ['w'], '', 'Keep the plan as a template, with words to fill in each time.', whyNotKeep, keep),
-  key('plan.cancel', ['esc', 'n'], 'cancel', 'Cancel the plan, asking when it was edited.', whyNotCancel, cancel),
-  key(
-    'plan.back',
-    ['esc', 'p', 'n'],
-    'back',
-    'Back to the agents, once the plan runs; asks when it was changed.',
-    whyNotBack,
-    back,
-  ),
-  key('plan.again', ['ctrl-r'], 'regenerate', 'Plan again, with a hint for the planner.', whyNotAgain, again),
-  key(
-    'plan.down',
-    ['down', 'j'],
-    '',
-    'Next task, or scroll down.',
-    always,
-    go((row) => row + 1, 1),
-  ),
-  key(
-    'plan.up',
-    ['up', 'k'],
-    '',
-    'Previous task, or scroll up.',
-    always,
-    go((row) => row - 1, -1),
-  ),
-  key(
-    'plan.pageDown',
-    ['pagedown', 'ctrl-d'],
-    '',
-    'A page down.',
-    always,
-    go((row) => row + PAGE, PAGE),
-  ),
-  key(
-    'plan.pageUp',
-    ['pageup', 'ctrl-u'],
-    '',
-    'A page up.',
-    always,
-    go((row) => row - PAGE, -PAGE),
-  ),
-  key(
-    'plan.first',
-    ['g', 'home'],
-    '',
-    'First task.',
-    always,
-    go(() => 0, -100_000),
-  ),
-  key(
-    'plan.last',
-    ['G', 'end'],
-    '',
-    'Last task.',
-    always,
-    go(() => 100_000, PAGE),
-  ),
-  // d drops a task here: this one is found by its name.
-  key('plan.detach', [], '', 'Let the run go on without this screen; the plan waits for one.', whyNotLeave, () => ({
+  task(PLAN_EDITS.writes, taskForm('writes')),
+  task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
+  row(PLAN_EDITS.moveDown, whyNotTask, move(1)),
+  row(PLAN_EDITS.moveUp, whyNotTask, move(-1)),
+  key('plan.cap', ['B'], '', 'Set run budget', whyNotCap, raiseCap),
+  key('plan.keep', ['w'], '', 'Save as template', whyNotKeep, keep),
+  row(cancelPlan, whyNotCancel, cancel),
+  key('plan.back', ['esc', 'p', 'n'], 'back', 'Back to agents', whyNotBack, back),
+  row(planAgain, (ui, context) => planAgain.whyNot(context.state, { hint: '' }) ?? whyNotChange(ui, context), again),
+  ...MOVE_KEYS,
+  // Without a key, since d deletes a task; found by its name in the palette.
+  key('plan.detach', [], '', 'Detach', whyNotLeave, () => ({
     app: 'detach',
   })),
-  key('plan.pane', ['tab'], '', 'To the next pane: list, task, schedule.', always, nextPane),
-  key('plan.paneNumber', ['1', '2', '3'], '', 'To the list, the task or the schedule.', always, paneNumber),
-  key('plan.zoom', ['+'], '', 'More room for the pane: half, then all of the screen.', always, zoomBy(1)),
-  key('plan.unzoom', ['_'], '', 'Less room for the pane.', always, zoomBy(-1)),
+  key('plan.pane', ['tab'], '', 'Next pane', always, nextPane),
+  key('plan.paneNumber', ['1', '2', '3'], '', 'Go to pane', always, paneNumber),
+  key('plan.zoom', ['+'], '', 'Zoom pane', always, zoomBy(1)),
+  key('plan.unzoom', ['_'], '', 'Unzoom pane', always, zoomBy(-1)),
 ];
 
 function key(action: string, keys: readonly string[], hint: string, help: string, whyNot: WhyNot, run: Run): Key {
   return { keys, action, hint, help, whyNot, soon: (ui, context) => whyNot(ui, context) === NOT_SEEN, run };
 }
 
-/** A key that opens a dialog about the selected task. */
-function task(
-  action: string,
-  name: string,
-  hint: string,
-  help: string,
-  dialog: (of: Subject, context: Context) => Dialog,
-  also: WhyNot = () => null,
-): Key {
-  const whyNot: WhyNot = (ui, context) => whyNotTask(ui, context) ?? also(ui, context);
-  return key(action, [name], hint, help, whyNot, asks(dialog));
+/** The key of a row of app/actions. */
+function row({ id, keys, hint, help }: Interaction, whyNot: WhyNot, run: Run): Key {
+  return key(id, keys, hint, help, whyNot, run);
 }
 
-// What if the same plan ran on other models: cheap, balanced and best beside how it is now. Enter makes one of them the plan.
+/** A key that opens a dialog about the selected task. */
+function task(of: Interaction, dialog: (of: Subject, context: Context) => Dialog, also: WhyNot = () => null): Key {
+  return row(of, (ui, context) => whyNotTask(ui, context) ?? also(ui, context), asks(dialog));
+}
 
-/** A variant as far as it can still be: tasks that have begun keep their models. */
+// The comparison of model tiers: the same plan on cheap, balanced and best models.
+
+/** A variant of the plan; tasks that have started keep their models. */
 interface Way {
   readonly variant: Variant;
   readonly plan: SoundPlan;
   readonly edit: Extract<PlanEdit, { readonly is: 'models' }>;
   readonly totals: PlanTotals;
-  /** Name of the new model by task. */
+  /** Name of the new model by task id. */
   readonly models: ReadonlyMap<string, string>;
 }
 
-/** The box with the variants; the first that differs is selected. */
-export function whatIfDialog(of: Subject, state: RunState, glyphs: Glyphs): Dialog {
+/** The comparison with the first variant that differs selected; a toast where none would change a model. */
+export function whatIf(of: Subject, state: RunState, glyphs: Glyphs): DialogEffect {
   const { plan, choices } = of;
   const ways = variantsOf(plan, choices, parallelOf(state)).map((variant) => wayOf(of, variant, parallelOf(state)));
   const now = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));
-  // Tasks that no variant changes say nothing.
+  // Tasks that no variant changes are left out.
   const tasks = plan.tasks.filter(({ id }) => ways.some(({ models }) => models.has(id)));
   const first = ways.findIndex(({ models }) => models.size > 0);
-  return {
+  if (first === -1)
+    return { toast: { level: 'info', text: 'No other models to compare: every tier keeps the current ones.' } };
+  const dialog: Dialog = {
     is: 'compare',
-    title: 'What if it ran on other models?',
+    title: 'Compare model tiers',
     next: '$',
-    yes: 'make it the plan',
+    yes: 'apply',
     at: first + 1,
-    heads: ['Cost', 'Time', 'Tokens', 'Changes'].map((label): Line => [span(label, { fg: 'muted' })]),
+    heads: ['Cost', 'Time', 'Tokens', 'Models changed'].map((label): Line => [span(label, { fg: 'muted' })]),
     rows: tasks.map(
       (task): Line => [
         span(`#${plan.tasks.indexOf(task) + 1} `, { fg: 'faint' }),
@@ -267,6 +201,7 @@ export function whatIfDialog(of: Subject, state: RunState, glyphs: Glyphs): Dial
       return problem === null ? of.send(way.edit) : { toast: { level: 'warn', text: problem } };
     },
   };
+  return { dialog };
 }
 
 function wayOf(of: Subject, variant: Variant, maxParallel: number): Way {
@@ -286,7 +221,7 @@ function wayOf(of: Subject, variant: Variant, maxParallel: number): Way {
 
 function presentColumn(now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyphs): CompareColumn {
   return {
-    title: 'now',
+    title: 'Current',
     heads: [
       [span(costText(now), { fg: 'fg' })],
       [span(formatDuration(now.seconds * 1000), { fg: 'fg' })],
@@ -294,10 +229,12 @@ function presentColumn(now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyp
       [span(glyphs.dot, { fg: 'faint' })],
     ],
     rows: tasks.map(({ model }): Line => [span(modelName(model.used), { fg: 'muted' })]),
-    notes: [[span('The plan as it is.', { fg: 'muted' })]],
-    whyNot: 'that is the plan as it is',
+    notes: [],
+    whyNot: 'This is the current plan.',
   };
 }
+
+const VARIANT_TITLES = { cheap: 'Cheapest', balanced: 'Role default', best: 'Best' } as const;
 
 function columnOf(
   { variant, plan, totals, models }: Way,
@@ -310,25 +247,25 @@ function columnOf(
   const over = variant.overBudget.flatMap((id) => plan.tasks.filter((task) => task.id === id && models.has(id)));
   const cap = overCap(plan, state);
   return {
-    title: variant.name,
+    title: VARIANT_TITLES[variant.name],
     heads: [
       [span(costText(totals), { fg: 'title', bold: true }), ...share(totals.knownCost, now.knownCost)],
       [span(formatDuration(totals.seconds * 1000), { fg: 'title', bold: true }), ...share(totals.seconds, now.seconds)],
       [span(formatTokens(totals.tokens), { fg: 'fg' }), ...share(totals.tokens, now.tokens)],
-      [span(models.size === 0 ? 'none' : `${models.size} of ${plan.tasks.length}`, { fg: 'fg' })],
+      [span(models.size === 0 ? '0' : `${models.size} of ${plan.tasks.length}`, { fg: 'fg' })],
     ],
     rows: tasks.map(({ id }): Line => {
       const to = models.get(id);
       return [to === undefined ? span(glyphs.dot, { fg: 'faint' }) : span(modelName(to), { fg: 'warn' })];
     }),
     notes: [
-      [span(`${variant.name}: `, { fg: 'fg', bold: true }), span(variant.meaning, { fg: 'muted' })],
+      [span(variant.meaning, { fg: 'muted' })],
       ...(over.length === 0
         ? []
-        : [warning(`${over.map((task) => nameOf(of.plan, task)).join(', ')}: more than its budget has`)]),
+        : [warning(`${over.map((task) => nameOf(of.plan, task)).join(', ')}: over the task budget`)]),
       ...(cap === null ? [] : [warning(cap)]),
     ],
-    whyNot: models.size === 0 ? 'that is the plan as it is' : null,
+    whyNot: models.size === 0 ? 'These are the current models.' : null,
   };
 }
 
@@ -337,7 +274,7 @@ const warning = (text: string): Line => [span(`! ${text}`, { fg: 'warn' })];
 const costText = ({ cost, knownCost }: PlanTotals): string =>
   cost === null ? `${formatCost(knownCost)}+` : formatCost(cost);
 
-/** ` -59%`: less is good, more is to be looked at; nothing where it is the same. */
+/** ` -59%`, green for less and amber for more; empty for no change. */
 function share(after: number, before: number): Line {
   const percent = before === 0 ? 0 : Math.round((after / before - 1) * 100);
   if (percent === 0) return [];

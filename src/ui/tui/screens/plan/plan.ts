@@ -1,52 +1,60 @@
 /**
- * The plan before it runs: list with graph, everything about the selected task, schedule, totals. While it is being made
- * the planner's words; once it runs, the same with where each task stands, and changes to what has not begun. Where a click
- * goes is decided here; the panes are panes.ts, the keys keys.ts.
+ * The plan screen: the list with its graph, the selected task, the schedule and the totals; the planning screen before, and the state of
+ * each task once the plan runs. Layout and mouse are here, keys in keys.ts.
  */
-import { commitWords } from '../../../../app/actions/index.ts';
-import { parallelOf } from '../../../../app/views/agent-counts.ts';
-import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import { planAllows } from '../../../../app/views/permissions.ts';
-import { expectedPlan, expectedTask } from '../../../../app/views/spending/expected-plan.ts';
-import { clip, span } from '../../../../app/views/text/clip.ts';
-import { counted, formatCost, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
+import { commitText, isApproved } from '../../../../app/actions/index.ts';
+import {
+  clip,
+  plural,
+  expectedPlan,
+  expectedTask,
+  formatCost,
+  formatDuration,
+  type Line,
+  modelName,
+  parallelOf,
+  planAllows,
+  span,
+  toLabel,
+} from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
-import { scheduleLines, windowTop } from '../../components/plan/schedule.ts';
+import { scheduleLines, totalsLine } from '../../components/plan/estimate.ts';
 import { crumbs } from '../../components/header.ts';
-import { planFaultLines } from '../../components/plan/fault.ts';
-import { inspectorLines } from '../../components/plan/inspector.ts';
-import { planList, tallRows } from '../../components/plan/list.ts';
-import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } from '../../components/plan/reviews.ts';
-import { standingOf } from '../../components/plan/status.ts';
-import { totalsLine } from '../../components/plan/totals.ts';
-import { planWaiting } from '../../components/plan/waiting.ts';
+import { planFaultLines, planWaiting } from '../../components/plan/planning.ts';
+import {
+  forcedAt,
+  forcedHeight,
+  forcedLines,
+  forcedOf,
+  forcedRows,
+  inspectorLines,
+  sharesOf,
+} from '../../components/plan/inspector.ts';
+import { commonModel, planList, tallRows } from '../../components/plan/list.ts';
+import { taskStateOf } from '../../components/progress.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { box, inside, type Box } from '../../text/box.ts';
-import { beside, sized } from '../../text/compose.ts';
+import { beside, type Box, box, inside, sized, windowTop } from '../../text/blocks.ts';
 import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
 import { PLAN_KEYS } from './keys.ts';
 import {
-  type PlanPane,
-  type PlanUi,
-  type Zoom,
   awaited,
   changeOf,
   FIRST,
-  isApproved,
   isOffered,
   isSeen,
   painted,
+  type PlanPane,
+  type PlanUi,
   proposedTask,
   select,
   selectedForced,
   selectedRow,
   selectedTask,
   tracked,
+  type Zoom,
 } from './ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
@@ -57,7 +65,7 @@ export const planScreen: Screen<PlanUi> = {
   painted: (ui, { state, now }) => painted(ui, state, now),
   moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
   header: (ui, context, width = 120) => ({
-    left: context.state.session === null ? [] : crumbs('plan', context.state.task, context.glyphs),
+    left: context.state.session === null ? [] : crumbs('Plan', context.state.task, context.glyphs),
     right: [...allowedNow(ui, context, width), ...madeBy(context, width)],
   }),
   body,
@@ -69,25 +77,24 @@ export const planScreen: Screen<PlanUi> = {
   },
 };
 
-/** `edits allowed, main commits at the end · `; nothing where all of it asks and nothing is committed. */
+/** `edits allowed, main commits at the end · `; empty where every action asks and nothing is committed. */
 function allowedNow(ui: PlanUi, context: Context, width: number): Line {
   const plan = shownPlan(ui, context);
-  const words = plan === null ? '' : [planAllows(plan), commitWords(plan)].filter((one) => one !== '').join(', ');
+  const words = plan === null ? '' : [planAllows(plan), commitText(plan)].filter((one) => one !== '').join(', ');
   return words === '' || width < 60 ? [] : [span(`${words} ${context.glyphs.dot} `, { fg: 'warn' })];
 }
 
-/** `by opus-4.5 in 6s · $0.0184`, `from template review`; nothing while the plan is being made. */
+/** `planned in 6s (opus-4.5) · $0.0184`, `from template review`; empty while planning and in a narrow header. */
 function madeBy({ state, glyphs }: Context, width: number): Line {
-  // Where there is hardly room for the task, who planned it can wait.
-  if (state.plan === null || state.phase === 'planning' || width < 60) return [];
-  // No model has a blank in its name: this is a kept plan and, in brackets, its file, for which there is no room here.
+  if (state.plan === null || state.phase === 'planning' || width < 80) return [];
+  // A name with a blank is no model but a template, with its file in brackets, which is left out.
   if (state.planBy.includes(' ')) {
     const from = `from ${toLabel(state.planBy.replace(/ \(.*$/, ''))}`;
     return clip([span(from, { fg: 'muted' })], Math.max(16, Math.floor(width / 3)), glyphs.ellipsis);
   }
   const cost = state.agents.get(ROOT)?.cost ?? 0;
   const spent = cost === 0 ? '' : ` ${glyphs.dot} ${formatCost(cost)}`;
-  return [span(`by ${modelName(state.planBy)} in ${formatDuration(state.planMs)}${spent}`, { fg: 'muted' })];
+  return [span(`planned in ${formatDuration(state.planMs)} (${modelName(state.planBy)})${spent}`, { fg: 'muted' })];
 }
 
 function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
@@ -101,8 +108,8 @@ function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
   return { lines: [...above, ...sized(lines, width, rest - 1), totals] };
 }
 
-/** The list would like a row for each task, and for what the rules added under a title. */
-const wishOf = ({ pane, zoom }: PlanUi, plan: SoundPlan): LayoutWish => ({
+/** The rows that the list can use: the tasks, and the mandatory reviews with their heading. */
+const wishOf = ({ pane, zoom }: PlanUi, plan: SoundPlan): LayoutRequest => ({
   count: plan.tasks.length + (forcedOf(plan).length === 0 ? 0 : forcedOf(plan).length + 1),
   tasks: plan.tasks.length,
   pane,
@@ -111,7 +118,7 @@ const wishOf = ({ pane, zoom }: PlanUi, plan: SoundPlan): LayoutWish => ({
 
 function panes(seen: Seen, layout: PlanLayout): readonly Line[] {
   const { list, inspector, schedule } = layout;
-  const left = list === null ? [] : listPane(seen, list, rowsOf(seen.plan, layout));
+  const left = list === null ? [] : listPane(seen, list, rowsOf(seen.plan, layout), !layout.columns);
   const right = inspector === null ? [] : inspectorPane(seen, inspector);
   const above = layout.columns
     ? beside({ lines: left, width: list?.width ?? 0 }, { lines: right, width: inspector?.width ?? 0 })
@@ -149,7 +156,7 @@ function inList(ui: PlanUi, plan: SoundPlan, layout: PlanLayout, event: Pointed)
   return { ...(hit === null ? ui : select(ui, plan, hit)), pane: 'list' };
 }
 
-/** What stands in row `y` of the list while `selected` is selected; null where nothing does. */
+/** The index of the task or review in row `y` of the list; null where there is none. */
 function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number): number | null {
   const count = plan.tasks.length;
   const rows = rowsOf(plan, layout);
@@ -162,7 +169,7 @@ function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number)
   return locked === null ? null : count + locked;
 }
 
-/** Panes stand below each other, but for list and inspector where they stand side by side. */
+/** The pane at a position; null for none. */
 function paneAt(layout: PlanLayout, x: number, y: number): { readonly pane: PlanPane } | null {
   const { list, schedule } = layout;
   const above = heightAbove(layout);
@@ -181,22 +188,22 @@ function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   return Math.max(0, Math.min(seen.ui.scroll + by * 3, lines.length - room.height));
 }
 
-// The three panes of the plan screen, each a box: the list with its graph, everything about one task, and the schedule.
+// The panes.
 
-/** What the panes look at. */
+/** The data of the panes. */
 interface Seen {
   readonly ui: PlanUi;
   readonly context: Context;
   readonly plan: SoundPlan;
 }
 
-/** Rows that a task takes in the list. */
+/** Rows per task in the list. */
 function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
   const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
   return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
 }
 
-/** A pane's box: heavy and in the colour of the focus while it has the keys. */
+/** The box of a pane: heavy and coloured while it is focused. */
 function pane({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, of: Partial<Box>): readonly Line[] {
   const focused = ui.pane === name;
   return box({
@@ -210,7 +217,7 @@ function pane({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, of:
   });
 }
 
-function listPane(seen: Seen, size: Size, rows: number): readonly Line[] {
+function listPane(seen: Seen, size: Size, rows: number, compact: boolean): readonly Line[] {
   const { ui, context, plan } = seen;
   const { state, glyphs, now } = context;
   const count = plan.tasks.length;
@@ -225,41 +232,45 @@ function listPane(seen: Seen, size: Size, rows: number): readonly Line[] {
     plan,
     selected,
     rows,
+    compact,
     focused,
     changeOf: (task: SoundPlan['tasks'][number]) => changeOf(ui, state, task),
     modelChanged: (task: SoundPlan['tasks'][number]) =>
       (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
     expectedOf: (task: SoundPlan['tasks'][number]) => expectedTask(task, state),
-    standingOf: (task: SoundPlan['tasks'][number]) => standingOf(state, plan, task, glyphs, now),
+    taskStateOf: (task: SoundPlan['tasks'][number]) => taskStateOf(state, plan, task, glyphs, now),
   };
   return pane(seen, 'list', size, {
     pad: 0,
-    title: listTitle(seen),
+    title: listTitle(seen, compact),
     titleEnd:
       count > visible ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
     body: [
       ...sized(planList(list, width, shares.tasks, glyphs), width, shares.tasks),
       ...Array.from({ length: shares.gap }, (): Line => []),
-      ...forcedRows({ plan, selected: selected - count, focused, rows }, width, shares.forced, glyphs),
+      ...forcedRows({ plan, selected: selected - count, focused, rows, compact }, width, shares.forced, glyphs),
     ],
   });
 }
 
-/** `Plan 10 agents · 5 waves · ▣ 1 locked`, and what may be done with it. */
-function listTitle({ ui, context, plan }: Seen): Line {
+/** `Plan 10 tasks · 5 stages · ▣ 1 required`, and the state of a running plan. */
+function listTitle({ ui, context, plan }: Seen, compact: boolean): Line {
   const { state, glyphs } = context;
   const able = context.amended !== undefined;
   const forced = forcedOf(plan).length;
   const dot = ` ${glyphs.dot} `;
+  const model = compact ? commonModel(plan) : null;
+  const words = plan.tasks.every(({ model: { used } }) => used === model) ? '' : 'mostly ';
   return [
     span('Plan ', { fg: 'title', bold: true }),
-    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(stagesIn(plan), 'stage')}`, { fg: 'muted' }),
-    ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
+    span(`${plural(plan.tasks.length, 'task')}${dot}${plural(stagesIn(plan), 'stage')}`, { fg: 'muted' }),
+    ...(model === null ? [] : [span(`${dot}${words}${toLabel(modelName(model))}`, { fg: 'muted' })]),
+    ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} required`, { fg: 'warn' })]),
     ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
   ];
 }
 
-/** Counted once a plan: it never changes in place. */
+/** Counted once for each plan. */
 function stagesIn(plan: SoundPlan): number {
   const known = STAGES.get(plan) ?? stagesOf(plan);
   STAGES.set(plan, known);
@@ -268,14 +279,14 @@ function stagesIn(plan: SoundPlan): number {
 const STAGES = new WeakMap<SoundPlan, number>();
 
 function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
-  if (phase !== 'running' || !able) return 'approved, read-only';
+  if (phase !== 'running' || !able) return 'running (read-only)';
   const { preview } = ui.draft;
-  if (preview?.ok === false) return 'your changes can not be made any more (u)';
-  if (!isDrafted(ui) || preview === null) return 'runs';
-  return `draft: ${counted(preview.value.changes.length, 'change')}`;
+  if (preview?.ok === false) return 'draft no longer applies (u undo)';
+  if (!isDrafted(ui) || preview === null) return 'running';
+  return `draft: ${plural(preview.value.changes.length, 'change')}`;
 }
 
-/** All lines about what is selected, a task or what the rules added. */
+/** All lines about the selected task or review. */
 function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] {
   const { state, glyphs, now } = context;
   const forced = selectedForced(ui, plan);
@@ -292,7 +303,7 @@ function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] 
       before: proposedTask(ui, state, task.id),
       editable,
       choices: state.choices,
-      standing: standingOf(state, plan, task, glyphs, now),
+      taskState: taskStateOf(state, plan, task, glyphs, now),
       critical: slot?.critical ?? false,
     },
     width,
@@ -316,7 +327,10 @@ function inspectorPane(seen: Seen, size: Size): readonly Line[] {
       span(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, { fg: 'muted' }),
       span(role, { fg: `role:${role}`, bold: true }),
     ],
-    footEnd: more > 0 ? [span(focused ? `${more} more` : `${more} more, Tab`, { fg: 'muted' })] : [],
+    footEnd:
+      more > 0
+        ? [span(focused ? `${glyphs.key.down} ${more} more` : `${glyphs.key.down} ${more} more, Tab`, { fg: 'muted' })]
+        : [],
     body: lines.slice(top),
   });
 }
@@ -328,7 +342,7 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
   const expected = expectedPlan(plan, state.choices);
   const room = inside(size.width, size.height);
   const focused = ui.pane === 'schedule';
-  const about = `about ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
+  const about = `est. ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
   const critical: Line = [
     span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
     span(glyphs.bar[0], { fg: 'fg' }),
@@ -346,30 +360,30 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
   });
 }
 
-// Where the panes of the plan screen are: sizes in, sizes out. One row below them is the totals'.
+// The layout of the panes, above the row of the totals.
 
 interface PlanLayout {
-  /** Null where another pane has taken its place. */
+  /** Null where another pane is in its place. */
   readonly list: Size | null;
   readonly inspector: Size | null;
   readonly schedule: Size | null;
-  /** List and inspector stand side by side. */
+  /** List and inspector are side by side. */
   readonly columns: boolean;
-  /** Rows that a task takes in the list. */
+  /** Rows per task in the list. */
   readonly rows: 1 | 2;
 }
 
-/** What the layout follows: rows of the list and of the schedule, the pane that has the keys, and how much room that is to have. */
-interface LayoutWish {
+interface LayoutRequest {
+  /** Rows of the list with one row per task. */
   readonly count: number;
-  /** Rows of the schedule: its tasks. */
+  /** Rows of the schedule. */
   readonly tasks: number;
   readonly pane: PlanPane;
   readonly zoom: Zoom;
 }
 
-/** For a body of `width` x `height`. The panes fill it, but for the row of the totals, without overlap. */
-function planLayout(width: number, height: number, wish: LayoutWish): PlanLayout {
+/** The panes in a body of `width` x `height`, which they fill without overlap, except the row of the totals. */
+function planLayout(width: number, height: number, wish: LayoutRequest): PlanLayout {
   const rows = Math.max(0, height - 1);
   if (wish.zoom === 'full' || rows < (width >= 100 ? 10 : 14)) return alone(width, rows, wish);
   return width >= 100 ? side(width, rows, wish) : stacked(width, rows, wish);
@@ -377,12 +391,12 @@ function planLayout(width: number, height: number, wish: LayoutWish): PlanLayout
 
 const NONE = { list: null, inspector: null, schedule: null, columns: false, rows: 1 } as const;
 
-function alone(width: number, rows: number, { pane, count }: LayoutWish): PlanLayout {
+function alone(width: number, rows: number, { pane, count }: LayoutRequest): PlanLayout {
   return { ...NONE, [pane]: { width, height: rows }, rows: rows >= 14 && 2 * count <= rows - 2 ? 2 : 1 };
 }
 
-/** The list first: two rows a task when all of them fit into two thirds, else one. */
-function stacked(width: number, rows: number, { count, pane, zoom }: LayoutWish): PlanLayout {
+/** The list above another pane, with two rows per task where all of them fit into two thirds. */
+function stacked(width: number, rows: number, { count, pane, zoom }: LayoutRequest): PlanLayout {
   const most = Math.floor((rows * (zoom === 'half' && pane !== 'list' ? 1 : 2)) / 3);
   const tall = 2 * count + 2 <= most ? 2 : 1;
   const wanted = Math.max(5, Math.min(tall * count + 2, Math.floor(rows * 0.6) + (tall === 2 ? 2 : 0)));
@@ -396,7 +410,7 @@ function stacked(width: number, rows: number, { count, pane, zoom }: LayoutWish)
   };
 }
 
-function side(width: number, rows: number, { count, tasks, pane, zoom }: LayoutWish): PlanLayout {
+function side(width: number, rows: number, { count, tasks, pane, zoom }: LayoutRequest): PlanLayout {
   const half = zoom === 'half' ? pane : null;
   const below = scheduleHeight(rows, tasks, pane, zoom);
   const share = half === 'list' ? 0.72 : half === 'inspector' ? 0.4 : width >= 160 ? 0.58 : 0.62;
@@ -411,7 +425,7 @@ function side(width: number, rows: number, { count, tasks, pane, zoom }: LayoutW
   };
 }
 
-/** A row a task, its borders and the time below; 34 rows of a terminal are 31 here: header, footer and totals are not counted in. */
+/** Rows of the schedule: one per task, borders and axis. `rows` is without header, footer and totals, three less than the terminal. */
 function scheduleHeight(rows: number, count: number, pane: PlanPane, zoom: Zoom): number {
   if (pane === 'schedule' && zoom === 'half') return Math.max(6, Math.floor(rows / 2));
   if (rows >= 31) return Math.min(count + 3, Math.max(6, Math.floor(rows / 3) + 1));

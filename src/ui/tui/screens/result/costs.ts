@@ -1,46 +1,55 @@
-/** What a run took: against its estimates, by model and class of token, and where the time went. */
-import { agentTime, runTime } from '../../../../app/views/run-time.ts';
-import { runSpending } from '../../../../app/views/spending/spending.ts';
-import { ROOT } from '../../../../domain/ids.ts';
-import { type Usage, addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { inOrder, modelName, neverRan } from '../../../../app/views/agents/agent-lines.ts';
+/** The tables of a finished run: estimates and actual values, costs by kind of token, model and agent, files, and agents. */
 import {
-  counted,
+  agentTime,
+  changesOf,
+  clip,
+  comparedSums,
+  comparedTasks,
+  plural,
+  fit,
+  fitText,
   formatCost,
   formatDuration,
   formatShare,
   formatShares,
   formatTokens,
-} from '../../../../app/views/text/format.ts';
-import {
+  indentOf,
+  type Ink,
+  inOrder,
+  type Line,
+  lineWidth,
   type Measures,
-  comparedSums,
-  comparedTasks,
+  modelName,
+  modelText,
+  neverRan,
+  runSpending,
+  runTime,
   shareOf,
   sharesByModel,
+  span,
+  toLabel,
   touchedFiles,
-} from '../../../../app/views/run-summary.ts';
-import { fitName } from '../../text/names.ts';
+  wrap,
+} from '../../../../app/views/index.ts';
+import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
+import { ROOT } from '../../../../domain/ids.ts';
+import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
+import { aboutSign, costText, meter, TOKEN_KINDS, UNCERTAIN, uncertainText } from '../../components/costs.ts';
+import { fitName } from '../../components/names.ts';
+import { endOf, oneLine, statusSpan } from '../../components/progress.ts';
+import { countSpans } from '../../components/text/inline.ts';
 import type { Context } from '../../frame/screen.ts';
-import { clip, fit, fitText, span } from '../../../../app/views/text/clip.ts';
-import type { Ink, Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
-import { countSpans } from '../../components/text/diff.ts';
-import { meter } from '../../components/money/gauge.ts';
-import { UNCERTAIN, uncertainText, aboutSign } from '../../components/money/spend.ts';
 
-/** `≈` before a sum that holds a count which a provider left out; empty where all was counted. */
+/** `≈` before a sum with estimated token counts; empty where all were counted. */
 const about = (agents: readonly Pick<AgentState, 'estimated'>[], context: Context): string =>
   aboutSign({ estimated: agents.some(({ estimated }) => estimated === true) }, context);
 
 const heading = (text: string): Line => [span(text, { fg: 'title', bold: true })];
 
-/** Each task's estimate beside what was used, as numbers and as a bar whose middle is the estimate. */
+/** The use of each task beside its estimate, as numbers and as a bar whose middle is the estimate. */
 export function estimateLines(context: Context, width: number): readonly Line[] {
   const all = comparedTasks(context.state);
-  if (all.length === 0) return [[span('No task of a plan ran: there is nothing to compare.', { fg: 'faint' })]];
+  if (all.length === 0) return [[span('No tasks ran, so there is nothing to compare.', { fg: 'faint' })]];
   const { estimate, actual } = comparedSums(all);
   const sign = about(
     all.map(({ agent }) => agent),
@@ -54,14 +63,14 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
     headLine(width),
     ...rows,
     [span(context.glyphs.light[4].repeat(Math.max(0, width)), { fg: 'border' })],
-    compareLine('in all', 'title', { estimate, actual, sign }, context, width),
+    compareLine('total', 'title', { estimate, actual, sign }, context, width),
     [],
     ...(width < 92 ? [] : [[span(LEGEND, { fg: 'faint' })] satisfies Line, []]),
     ...timeLines(context, width),
   ];
 }
 
-const LEGEND = 'The middle of a bar is the estimate: what reaches beyond it took more.';
+const LEGEND = 'The middle of each bar marks the estimate.';
 const nameSize = (width: number): number => (width < 60 ? 11 : 16);
 const TOKENS = [7, 7] as const;
 const COST = [9, 9] as const;
@@ -90,7 +99,7 @@ function compareLine(
 
 function headLine(width: number): Line {
   const of = (name: string, sizes: readonly [number, number]): string =>
-    `${name.padStart(sizes[0])} / ${'planned'.padEnd(sizes[1])}`;
+    `${name.padStart(sizes[0])} / ${'est.'.padEnd(sizes[1])}`;
   const text = [
     ' '.repeat(nameSize(width)),
     of('tokens', TOKENS),
@@ -108,7 +117,7 @@ const pair = (a: string, b: string, sizes: readonly [number, number]): Line => [
 const percent = (share: number | null): string => (share === null ? '' : formatShare(share));
 const inkOf = (share: number | null): Ink => (share === null || share <= 1 ? 'ok' : share < 1.5 ? 'warn' : 'err');
 
-/** `━━━━━╸────│──────────`: up to twice the estimate, whose place is marked. */
+/** `━━━━━╸────│──────────`: a bar up to twice the estimate, which is marked. */
 function halfway(share: number | null, glyphs: Context['glyphs']): Line {
   if (share === null) return [span(' '.repeat(2 * BAR + 1))];
   const ink = inkOf(share);
@@ -119,7 +128,7 @@ function halfway(share: number | null, glyphs: Context['glyphs']): Line {
   ];
 }
 
-/** Where the time went: planning, and each agent beside the whole run. */
+/** The time of planning and of each agent as shares of the run. */
 function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const whole = runTime(state);
   if (whole === 0) return [];
@@ -133,7 +142,7 @@ function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
   ];
   const cells = Math.max(4, Math.min(40, width - nameSize(width) - 18));
   return [
-    [...heading('Where the time went'), span(`  ${formatDuration(whole)} in all`, { fg: 'muted' })],
+    [...heading('Where the time went'), span(`  total ${formatDuration(whole)}`, { fg: 'muted' })],
     ...rows.map(
       ({ name, ink, ms }): Line =>
         clip(
@@ -150,14 +159,6 @@ function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
   ];
 }
 
-const CLASSES: readonly (readonly [of: keyof Usage, name: string])[] = [
-  ['input', 'input'],
-  ['output', 'output'],
-  ['cacheRead', 'cache read'],
-  ['cacheWrite', 'cache write'],
-];
-
-/** One of the parts of a sum. */
 interface Part {
   readonly name: string;
   readonly ink: Ink;
@@ -165,7 +166,7 @@ interface Part {
   readonly numbers: string;
 }
 
-/** The sums of the run: tokens by class, money by model and by agent. */
+/** The Costs tab: tokens by kind, cost by model and by agent. */
 export function costsLines(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
   const agents = inOrder(state);
@@ -176,7 +177,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const unsettled = uncertainText(runSpending(state).uncertain).flatMap((text) =>
     wrap([span(text, { fg: 'warn', bold: true }), span(`  ${UNCERTAIN}`, { fg: 'muted' })], width),
   );
-  if (all === 0 && unsettled.length === 0) return [[span('No model was called: nothing was spent.', { fg: 'faint' })]];
+  if (all === 0 && unsettled.length === 0) return [[span('No model was called. Nothing was spent.', { fg: 'faint' })]];
   const dearest = agents
     .filter(({ cost, usage: one }) => cost > 0 || tokensOf(one) > 0)
     .toSorted((a, b) => b.cost - a.cost || tokensOf(b.usage) - tokensOf(a.usage));
@@ -187,9 +188,9 @@ export function costsLines(context: Context, width: number): readonly Line[] {
     );
   const part = (cost: number, tokens: number): number => (spent > 0 ? cost / spent : tokens / all);
   return [
-    [...heading('Tokens'), span(`  ${about(agents, context)}${formatTokens(all)} in all`, { fg: 'muted' })],
+    [...heading('Tokens'), span(`  total ${about(agents, context)}${formatTokens(all)}`, { fg: 'muted' })],
     ...bars(
-      CLASSES.filter(([of]) => usage[of] > 0).map(([of, name]) => ({
+      TOKEN_KINDS.filter(([of]) => usage[of] > 0).map(([of, name]) => ({
         name,
         ink: 'info',
         share: usage[of] / all,
@@ -204,7 +205,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
         name: modelName(model),
         ink: 'focus',
         share: part(cost, tokensOf(one)),
-        numbers: `${signOf(model)}${formatCost(cost)}  ${counted(calls, 'call')}`,
+        numbers: `${signOf(model)}${formatCost(cost)}  ${plural(calls, 'call')}`,
       })),
     ),
     [],
@@ -220,7 +221,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   ];
 }
 
-/** A row for each part: its name, a bar, its percentage and its numbers. */
+/** One row per part with its name, a bar, its percentage and its figures. */
 function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs']): readonly Line[] {
   const cells = Math.max(4, Math.min(30, width - 48));
   const percents = formatShares(parts.map(({ share }) => share));
@@ -238,17 +239,17 @@ function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs
   );
 }
 
-/** Every file that agents changed, with its counts and who did it. */
+/** The Files tab: every file that agents changed, with its counts and the agents. */
 export function fileLines(context: Context, width: number): readonly Line[] {
   const files = touchedFiles(context.state);
   const { glyphs } = context;
   if (files.length === 0) {
-    const words = 'No agent changed a file with its tools. What commands changed, `git status` knows.';
+    const words = 'No files changed by agents. Commands may have changed others: see `git status`.';
     return wrap([span(words, { fg: 'faint' })], width);
   }
   const [added, removed] = files.reduce(([a, b], one) => [a + one.added, b + one.removed], [0, 0]);
   return [
-    [...heading(counted(files.length, 'file')), span('  '), ...countSpans({ added, removed })],
+    [...heading(plural(files.length, 'file')), span('  '), ...countSpans({ added, removed })],
     ...files.map((file): Line => {
       const counts = countSpans(file);
       const by = file.by.map(toLabel).join(', ');
@@ -269,3 +270,147 @@ export function fileLines(context: Context, width: number): readonly Line[] {
     ...(files.some(({ made }) => made) ? [[], [span('+ made in this run', { fg: 'faint' })] satisfies Line] : []),
   ];
 }
+
+/** The Agents tab: two lines per agent below a row of headings, at most `width` columns wide. */
+export function agentTable(context: Context, width: number): readonly Line[] {
+  const agents = inOrder(context.state);
+  if (agents.length === 0) return [[span('No agents were started.', { fg: 'faint' })]];
+  const columns = columnsFor(width);
+  const head = row(columns.map(({ name, size, align }) => [span(fitText(name, size, align), { fg: 'faint' })]));
+  return [
+    [span('  '), ...head],
+    ...agents.flatMap((agent) => [
+      fit(
+        [
+          statusSpan(agent, context),
+          span(' '),
+          ...row(columns.map(({ size, align, cell }) => aligned(cell(agent, context), size, align))),
+        ],
+        width,
+        {},
+        context.glyphs.ellipsis,
+      ),
+      ...shortly([span('    '), ...ending(agent)], width, context.glyphs.ellipsis),
+    ]),
+  ];
+}
+
+/** A line wrapped into at most two; an ellipsis marks that there was more. */
+export function shortly(line: Line, width: number, ellipsis: string): readonly Line[] {
+  const lines = wrap(line, width);
+  const [first, second = []] = lines;
+  if (lines.length <= 2 || first === undefined) return lines;
+  return [first, clip([...second, span(` ${ellipsis}`, { fg: 'muted' })], width, ellipsis)];
+}
+
+/** The summary of an agent, or why it ended. */
+export function ending(agent: AgentState): Line {
+  if (agent.id === ROOT && agent.outcome === 'completed' && tokensOfAgent(agent) === 0)
+    return [span('no model used', { fg: 'muted' })];
+  if (agent.id === ROOT && agent.outcome === 'completed') return [span('planner and report', { fg: 'muted' })];
+  if (agent.id === ROOT && agent.outcome === 'partial') return [span('planner and partial report', { fg: 'muted' })];
+  if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'muted' })];
+  return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
+}
+
+interface Column {
+  readonly name: string;
+  readonly size: number;
+  readonly align: 'left' | 'right';
+  readonly cell: (agent: AgentState, context: Context) => Line;
+}
+
+const row = (cells: readonly Line[]): Line =>
+  cells.flatMap((cell, index) => (index === 0 ? cell : [span('  '), ...cell]));
+
+function aligned(cell: Line, size: number, align: 'left' | 'right'): Line {
+  if (align === 'left') return fit(cell, size);
+  const missing = Math.max(0, size - lineWidth(cell));
+  return fit([span(' '.repeat(missing)), ...cell], size);
+}
+
+/** The columns that fit into `width`, the most important first. */
+function columnsFor(width: number): readonly Column[] {
+  let room = width - 2;
+  const kept: (Column & { readonly at: number })[] = [];
+  for (const { column, at } of COLUMNS) {
+    if (column.size + (kept.length === 0 ? 0 : 2) > room) break;
+    room -= column.size + (kept.length === 0 ? 0 : 2);
+    kept.push({ ...column, at });
+  }
+  // The remaining columns widen the model, then the name.
+  const wider = { model: Math.min(12, room), agent: Math.min(8, Math.max(0, room - 12)) };
+  const sizeOf = ({ name, size }: Column): number => size + (name === 'model' || name === 'agent' ? wider[name] : 0);
+  return kept.toSorted((a, b) => a.at - b.at).map((one) => ({ ...one, size: sizeOf(one) }));
+}
+
+const used =
+  (text: (agent: AgentState) => string): Column['cell'] =>
+  (agent) => [span(neverRan(agent) ? '' : text(agent), { fg: 'fg' })];
+const usage = (of: keyof AgentState['usage']): Column['cell'] => used((agent) => formatTokens(agent.usage[of]));
+
+const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
+  {
+    at: 0,
+    column: {
+      name: 'agent',
+      size: 14,
+      align: 'left',
+      cell: (agent) => [
+        span(`${' '.repeat(2 * indentOf(agent))}${toLabel(agent.name)}`, { fg: `role:${agent.role}`, bold: true }),
+      ],
+    },
+  },
+  { at: 4, column: { name: 'cost', size: 8, align: 'right', cell: used(costText) } },
+  {
+    at: 3,
+    column: {
+      name: 'time',
+      size: 7,
+      align: 'right',
+      cell: (agent, { state }) => [span(neverRan(agent) ? '' : formatDuration(agentTime(agent, state)), { fg: 'fg' })],
+    },
+  },
+  {
+    at: 2,
+    column: {
+      name: 'outcome',
+      size: 9,
+      align: 'left',
+      cell: ({ outcome, status }) => [span(outcome ?? status, { fg: outcome === 'failed' ? 'err' : 'muted' })],
+    },
+  },
+  {
+    at: 1,
+    column: {
+      name: 'model',
+      size: 14,
+      align: 'left',
+      cell: ({ model }, { glyphs }) => [span(modelText(model, glyphs), { fg: 'muted' })],
+    },
+  },
+  {
+    at: 5,
+    column: { name: 'tokens', size: 6, align: 'right', cell: used((agent) => formatTokens(tokensOfAgent(agent))) },
+  },
+  { at: 6, column: { name: 'input', size: 6, align: 'right', cell: usage('input') } },
+  { at: 7, column: { name: 'output', size: 6, align: 'right', cell: usage('output') } },
+  { at: 8, column: { name: 'cached', size: 6, align: 'right', cell: usage('cacheRead') } },
+  {
+    at: 10,
+    column: {
+      name: 'files',
+      size: 18,
+      align: 'left',
+      cell: (agent) => {
+        const changes = changesOf(agent);
+        if (changes.length === 0) return [];
+        const [added, removed] = [sum(changes.map((one) => one.added)), sum(changes.map((one) => one.removed))];
+        return [span(`${plural(changes.length, 'file')} `, { fg: 'muted' }), ...countSpans({ added, removed })];
+      },
+    },
+  },
+  { at: 9, column: { name: 'tools', size: 5, align: 'right', cell: used(({ toolCalls }) => String(toolCalls)) } },
+];
+
+const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);

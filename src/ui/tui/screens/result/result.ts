@@ -1,24 +1,24 @@
-/** The end of a run: its keys and where one has scrolled to. What it looks like is view.ts. */
-import { resumeCost } from '../../../../app/views/spending/resume-cost.ts';
+/** The result screen: its keys and its scrolling. view.ts draws it. */
+import { bindingOf, bindings, MOVES, stepOf } from '../../frame/keymap.ts';
+import { answerText, resumeCost } from '../../../../app/views/index.ts';
 import {
   COMMIT_REQUEST,
   messageMain,
   recipientOf,
   retryRun,
-  retryWords,
+  retryText,
   whyNotCommit,
   whyNotTalk,
 } from '../../../../app/actions/index.ts';
-import type { RunState } from '../../../../events/state.ts';
+import type { RunState } from '../../../../events/index.ts';
 import type { Dialog, DialogEffect, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { ReportFormat } from '../../../../ports/project-service.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { crumbs } from '../../components/header.ts';
+import { crumbs, runNumbers } from '../../components/header.ts';
 import { messageRow } from '../../components/input-row.ts';
-import { runNumbers } from '../../components/money/run-numbers.ts';
-import { type ResultLook, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
+import { type ResultView, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
 
-export interface ResultUi extends ResultLook {}
+export interface ResultUi extends ResultView {}
 
 const tab = (name: ResultTab, action: string, help: string): Binding<ResultUi> => ({
   keys: [String(TABS.indexOf(name) + 1)],
@@ -29,20 +29,20 @@ const tab = (name: ResultTab, action: string, help: string): Binding<ResultUi> =
   run: () => ({ ui: { tab: name, top: 0 } }),
 });
 
-const answerOf = ({ state }: Context): string => state.finished?.summary ?? '';
+const answerOf = ({ state }: Context): string => answerText(state);
 const noAnswer = (_: ResultUi, context: Context): string | null =>
   answerOf(context).trim() === '' ? 'This run has no answer.' : null;
 
 const FORMATS: readonly { readonly value: ReportFormat; readonly label: string; readonly note: string }[] = [
-  { value: 'md', label: 'Markdown', note: 'to read, to paste into an issue' },
-  { value: 'html', label: 'web page', note: 'one file, nothing loaded from elsewhere' },
-  { value: 'json', label: 'JSON', note: 'every number, for programs' },
+  { value: 'md', label: 'Markdown', note: 'for reading and pasting' },
+  { value: 'html', label: 'web page', note: 'one self-contained file' },
+  { value: 'json', label: 'JSON', note: 'all data, for programs' },
 ];
 
 const exportPick = (): Effect<ResultUi> => ({
   dialog: {
     is: 'pick',
-    title: 'Write the report as',
+    title: 'Export report as',
     choices: FORMATS.map((one) => ({ ...one, whyNot: null })),
     value: 'md',
     then: (value): DialogEffect => {
@@ -58,7 +58,7 @@ const followedUp = ({ session }: RunState, followUp: string): Effect<never> =>
 const followUpDialog = (state: RunState): Dialog => ({
   is: 'text',
   title: `Message ${mainWords(state)}`,
-  hint: 'it continues with all that is known',
+  hint: 'it keeps its context',
   value: '',
   lines: 4,
   yes: 'send',
@@ -72,73 +72,71 @@ function mainWords(state: RunState): string {
   return `${state.agents.get(id)?.name ?? 'main'} (${id})`;
 }
 
-/** The last row: whom a person can write to. */
+/** Lines per page, whatever the size of the screen. */
+const PAGE = 20;
+
+/** Rows below the report: the recipient of a message. */
 const BOTTOM = 1;
 const above = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - BOTTOM) });
 
-const RESULT_KEYS: readonly Binding<ResultUi>[] = [
+const RESULT_KEYS = bindings<ResultUi>([
   {
-    keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', ' ', 'ctrl-u', 'ctrl-d', 'g', 'G', 'home', 'end'],
+    keys: [...MOVES, ' '],
     action: 'result.scroll',
     hint: 'scroll',
-    help: 'Scroll the report.',
-    whyNot: () => null,
-    run: (ui, _, key) => ({ ui: { ...ui, top: Math.max(0, ui.top + (STEPS[key] ?? 0)) } }),
+    help: 'Scroll',
+    run: (ui, _, key) => ({ ui: { ...ui, top: Math.max(0, ui.top + stepOf(key === ' ' ? 'pagedown' : key, PAGE)) } }),
   },
   {
     keys: ['tab', 'right', 'l', 'left', 'h'],
     action: 'result.next',
     hint: 'section',
-    help: 'The next section: answer, agents, estimates, costs, files; left goes back.',
-    whyNot: () => null,
+    help: 'Next section',
     run: (ui, _, key) => {
       const by = key === 'left' || key === 'h' ? -1 : 1;
       const at = (TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length;
       return { ui: { tab: TABS[at] ?? 'Answer', top: 0 } };
     },
   },
-  tab('Answer', 'result.report', 'The answer, and how the run went.'),
-  tab('Agents', 'result.agents', 'Each agent: model, outcome, time, tokens, cost, files.'),
-  tab('Estimates', 'result.estimates', 'What was estimated beside what was used, and where the time went.'),
-  tab('Costs', 'result.costs', 'Tokens by class, money by model and by agent.'),
-  tab('Files', 'result.files', 'Files that agents changed, with counts and who did it.'),
+  tab('Answer', 'result.report', 'Show answer'),
+  tab('Agents', 'result.agents', 'Show agent table'),
+  tab('Estimates', 'result.estimates', 'Show estimates'),
+  tab('Costs', 'result.costs', 'Show costs'),
+  tab('Files', 'result.files', 'Show files'),
   {
     keys: ['x'],
     action: 'result.export',
     hint: 'export',
-    help: 'Write the report into the project: as Markdown, a web page or JSON.',
-    whyNot: () => null,
+    help: 'Export report',
     run: exportPick,
   },
   {
     keys: ['y'],
     action: 'result.copy',
     hint: 'copy',
-    help: 'Copy the answer.',
+    help: 'Copy answer',
     whyNot: noAnswer,
     run: (_, context) => ({ app: { copy: answerOf(context), what: 'the answer' } }),
   },
   {
     keys: ['e'],
     action: 'result.editor',
-    hint: '',
-    help: 'Read the answer in your own editor; what is changed there changes nothing here.',
+    help: 'View in editor',
     whyNot: noAnswer,
     run: (_, context) => ({ app: { edit: answerOf(context), then: () => ({}) } }),
   },
   {
     keys: ['esc', 'v', 'enter'],
     action: 'result.cards',
-    hint: 'cards',
-    help: 'Back to the cards: every transcript is still there.',
-    whyNot: () => null,
+    hint: 'agents',
+    help: 'Show agents',
     run: () => ({ app: { show: 'run' } }),
   },
   {
     keys: ['r'],
     action: 'result.resume',
     hint: 'resume',
-    help: 'Resume a run that was stopped, where it stopped; what that may cost stands under Next.',
+    help: 'Resume run',
     whyNot: (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
     run: (_, { state }) =>
       state.session === null
@@ -146,21 +144,15 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
         : { app: { resume: state.session }, toast: { level: 'info', text: `Resumed: ${resumeCost(state)}` } },
   },
   {
-    keys: retryRun.keys,
-    action: 'result.retry',
-    hint: 'retry',
-    help: retryRun.help,
+    ...bindingOf(retryRun),
     whyNot: (_, { state }) => retryRun.whyNot(state),
     run: (_, { state }) =>
       state.session === null
         ? {}
-        : { app: { resume: state.session }, toast: { level: 'info', text: retryWords(state) } },
+        : { app: { resume: state.session }, toast: { level: 'info', text: retryText(state) } },
   },
   {
-    keys: ['i'],
-    action: 'result.message',
-    hint: 'message',
-    help: 'Write to main: it continues with all that is known, with its tools and without a new plan.',
+    ...bindingOf(messageMain),
     whyNot: (_, { state }) => whyNotTalk(state),
     run: (_, { state }) => ({ dialog: followUpDialog(state) }),
   },
@@ -168,7 +160,8 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     keys: ['c'],
     action: 'result.commit',
     hint: 'commit',
-    help: 'Have main commit the changes of this run; you see its message and the diff before.',
+    help: 'Commit changes',
+    more: 'main commits; you see its message and the diff first.',
     whyNot: (_, { state }) => whyNotCommit(state),
     run: (_, { state }) => followedUp(state, COMMIT_REQUEST),
   },
@@ -176,42 +169,25 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     keys: ['p'],
     action: 'result.plan',
     hint: 'plan',
-    help: 'Look at the plan again.',
-    whyNot: (_, { state }) => (state.plan ? null : 'There is no plan.'),
+    help: 'Show plan',
+    whyNot: (_, { state }) => (state.plan ? null : 'No plan.'),
     run: () => ({ app: { show: 'plan' } }),
   },
   {
     keys: ['n'],
     action: 'result.new',
     hint: 'new task',
-    help: 'Start another task; this run stays in the list of sessions.',
-    whyNot: () => null,
+    help: 'New task',
     run: () => ({ app: { show: 'start' } }),
   },
-];
-
-const STEPS: Readonly<Record<string, number>> = {
-  up: -1,
-  k: -1,
-  down: 1,
-  j: 1,
-  pageup: -20,
-  'ctrl-u': -10,
-  pagedown: 20,
-  ' ': 20,
-  'ctrl-d': 10,
-  g: Number.MIN_SAFE_INTEGER,
-  home: Number.MIN_SAFE_INTEGER,
-  G: Number.MAX_SAFE_INTEGER,
-  end: Number.MAX_SAFE_INTEGER,
-};
+]);
 
 export const resultScreen: Screen<ResultUi> = {
   name: 'result',
   first: { tab: 'Answer', top: 0 },
   keys: RESULT_KEYS,
   header: (_, context, width = 120) => ({
-    left: crumbs('result', context.state.task, context.glyphs),
+    left: crumbs('Result', context.state.task, context.glyphs),
     right: runNumbers(context, width),
   }),
   body: (ui, context, size) => ({

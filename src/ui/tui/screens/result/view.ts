@@ -1,53 +1,58 @@
-/** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
+/** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
 import { whyNotCommit, whyNotTalk } from '../../../../app/actions/index.ts';
-import { inOrder, neverRan } from '../../../../app/views/agents/agent-lines.ts';
-import { stillOpen, touchedFiles } from '../../../../app/views/run-summary.ts';
-import { agentTime, runTime } from '../../../../app/views/run-time.ts';
-import { resumeCost } from '../../../../app/views/spending/resume-cost.ts';
-import { runSpending } from '../../../../app/views/spending/spending.ts';
-import { fit, lineWidth, span } from '../../../../app/views/text/clip.ts';
-import { counted, formatCost, formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
+import {
+  answerText,
+  agentTime,
+  plural,
+  fit,
+  formatCost,
+  formatDuration,
+  formatTokens,
+  inOrder,
+  type Line,
+  lineWidth,
+  neverRan,
+  resumeCost,
+  runSpending,
+  runTime,
+  span,
+  unfinishedWork,
+  toLabel,
+  touchedFiles,
+  wrap,
+} from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import { tokensOfAgent } from '../../../../events/queries.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { scrollBar } from '../../components/agents/cards.ts';
-import { endOf, oneLine } from '../../components/agents/doing.ts';
-import { statusLine } from '../../components/agents/outcome.ts';
-import { reviewLines } from '../../components/agents/reviews.ts';
-import { uncertainText, costText } from '../../components/money/spend.ts';
+import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
+import { endOf, oneLine, statusLine, statusSpan } from '../../components/progress.ts';
+import { reviewLines } from '../../components/reviews.ts';
+import { uncertainText, costText } from '../../components/costs.ts';
 import { coloured, markdown } from '../../components/text/markdown.ts';
-import { fitName } from '../../text/names.ts';
+import { fitName } from '../../components/names.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { box } from '../../text/box.ts';
-import { beside, sized } from '../../text/compose.ts';
-import { agentTable, ending, shortly } from './agents.ts';
-import { costsLines, estimateLines, fileLines } from './costs.ts';
-import { statusSpan } from '../../components/plan/status.ts';
+import { beside, box, scrollBar, sized } from '../../text/blocks.ts';
+import { agentTable, costsLines, ending, estimateLines, fileLines, shortly } from './costs.ts';
 
 export const TABS = ['Answer', 'Agents', 'Estimates', 'Costs', 'Files'] as const;
 export type ResultTab = (typeof TABS)[number];
 
-export interface ResultLook {
+export interface ResultView {
   readonly tab: ResultTab;
   /** The first line that is shown. */
   readonly top: number;
 }
 
-/** The furthest that one can scroll. */
-export function lastTop({ tab }: ResultLook, context: Context, size: Size): number {
+/** The last possible first line. */
+export function lastTop({ tab }: ResultView, context: Context, size: Size): number {
   const { text, height } = plan(tab, context, size);
   return Math.max(0, text.length - Math.max(1, height - 2));
 }
 
 interface Parts {
-  /** What scrolls. */
+  /** The scrolling text. */
   readonly text: readonly Line[];
   readonly width: number;
-  /** Rows of the scrolling box, borders counted in. */
+  /** Rows of the scrolling box, borders included. */
   readonly height: number;
   /** Columns of the boxes beside it; 0 where there are none. */
   readonly side: number;
@@ -60,11 +65,11 @@ function plan(tab: ResultTab, context: Context, size: Size): Parts {
   return { text, width, height: Math.max(0, size.height - 1), side };
 }
 
-/** Made once for a state: nothing of it moves any more. */
+/** The lines of a tab, cached for a state, since a finished run no longer changes. */
 function textOf(tab: ResultTab, context: Context, width: number, beside: boolean): readonly Line[] {
   const made = MADE.get(context.state) ?? new Map<string, readonly Line[]>();
   MADE.set(context.state, made);
-  // Code gets its colours a moment later.
+  // Code is coloured a moment later.
   const key = `${tab} ${width} ${context.glyphs.ellipsis} ${beside} ${coloured.version}`;
   const known = made.get(key);
   if (known !== undefined) return known;
@@ -83,7 +88,7 @@ const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside
   Files: fileLines,
 };
 
-/** With one column the agents and totals stand below the report and scroll with it. */
+/** The report; with one column followed by the agents and totals. */
 function answerLines(context: Context, width: number, beside: boolean): readonly Line[] {
   const above = [...happenedLines(context, width), ...reportLines(context, width)];
   const open = openLines(context, width);
@@ -103,7 +108,7 @@ function answerLines(context: Context, width: number, beside: boolean): readonly
 }
 
 /** Exactly the size of the body. */
-export function resultBody({ tab, top }: ResultLook, context: Context, size: Size): readonly Line[] {
+export function resultBody({ tab, top }: ResultView, context: Context, size: Size): readonly Line[] {
   const { text, width, height, side } = plan(tab, context, size);
   const rows = Math.max(0, height - 2);
   const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
@@ -127,7 +132,7 @@ export function resultBody({ tab, top }: ResultLook, context: Context, size: Siz
   return sized([statusLine(context, size.width), ...main], size.width, size.height);
 }
 
-/** All of them by number where there is room, else the one that is shown and how many there are. */
+/** All tabs with their numbers where there is room, else the active one. */
 function tabLine(tab: ResultTab, width: number): Line {
   const all = TABS.flatMap(
     (name, index): Line => [
@@ -141,8 +146,9 @@ function tabLine(tab: ResultTab, width: number): Line {
 
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const { finished } = state;
-  if (finished === null) return [[span('The run goes on.', { fg: 'faint' })]];
-  const text = finished.summary.trim() === '' ? '_There is no report: nothing was finished._' : finished.summary;
+  if (finished === null) return [[span('The run continues.', { fg: 'faint' })]];
+  const answer = answerText(state);
+  const text = answer.trim() === '' ? '_No report: nothing was finished._' : answer;
   return markdown(text, width, glyphs, state.cwd);
 }
 
@@ -160,7 +166,7 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
     });
   const totals = totalLines(context, inner);
   const next = nextLines(context, inner);
-  // What was judged takes its place from the agents, but never all of it.
+  // Reviews take rows from the agents, but not all of them.
   const judged = reviewLines(context, inner).slice(0, Math.max(1, (height >> 1) - 8));
   const reviews = judged.length === 0 ? [] : pane('Reviews', judged, judged.length + 2);
   const below = totals.length + 2 + next.length + 2 + reviews.length;
@@ -178,10 +184,10 @@ const titled = (title: string, lines: readonly Line[]): readonly Line[] => [
   ...lines,
 ];
 
-/** Two lines an agent: who and what it cost, and how it ended; one where `rows` are too few for that. */
+/** Two lines per agent, its figures and its result; one line where `rows` are too few. */
 function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFINITY): readonly Line[] {
   const agents = inOrder(context.state);
-  if (agents.length === 0) return [[span('No agent was started.', { fg: 'faint' })]];
+  if (agents.length === 0) return [[span('No agents were started.', { fg: 'faint' })]];
   const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
     ...shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis),
@@ -232,37 +238,37 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
     ...(state.finished?.status === 'stopped' ? row('r', `resume: ${resumeCost(state)}`) : []),
-    ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
-    ...(whyNotTalk(state) === null ? row('i', 'message main, which continues') : []),
-    ...(whyNotCommit(state) === null ? row('c', 'have main commit the changes') : []),
-    ...row('x', 'write the report to a file'),
-    ...row('Esc', 'the cards, with every transcript'),
-    ...row('n', 'another task'),
-    ...row('q', 'leave'),
-    ...wrap([span(`mimir report ${session}`, { fg: 'info' }), span(' shows it again', { fg: 'muted' })], width),
+    ...(state.finished?.status === 'failed' ? row('R', 'retry failed tasks') : []),
+    ...(whyNotTalk(state) === null ? row('i', 'message main') : []),
+    ...(whyNotCommit(state) === null ? row('c', 'commit changes') : []),
+    ...row('x', 'export report'),
+    ...row('Esc', 'agents'),
+    ...row('n', 'new task'),
+    ...row('q', 'quit'),
+    ...wrap([span(`mimir report ${session}`, { fg: 'info' }), span(' reopens it', { fg: 'muted' })], width),
   ];
 }
 
-// What a person wants to know of a run that did not complete: what happened, what was kept, what can be done now.
+// Runs that did not complete.
 
-/** Above the report; empty for a run that completed. */
+/** Error, saved work and next steps above the report; empty for a completed run. */
 function happenedLines(context: Context, width: number): readonly Line[] {
   const { state } = context;
   const status = state.finished?.status;
   if (status === undefined || status === 'completed') return [];
   return [
-    ...part('What happened', happened(context), width),
-    ...part('What was kept', kept(context), width),
-    ...part('What can be done', next(context), width),
+    ...part('Error', happened(context), width),
+    ...part('Saved', kept(context), width),
+    ...part('Next steps', next(context), width),
   ];
 }
 
-/** Below the report: what nobody did. */
+/** The unfinished tasks below the report; empty without any. */
 function openLines(context: Context, width: number): readonly Line[] {
-  const all = stillOpen(context.state).map(toLabel);
+  const all = unfinishedWork(context.state).map(toLabel);
   const shown = all.slice(0, MOST);
-  const more = all.length > shown.length ? [`and ${all.length - shown.length} more: 2 shows the agents`] : [];
-  return all.length === 0 ? [] : part('Still open', [...shown, ...more].map(textLine), width);
+  const more = all.length > shown.length ? [`and ${all.length - shown.length} more (2)`] : [];
+  return all.length === 0 ? [] : part('Unfinished', [...shown, ...more].map(textLine), width);
 }
 
 const MOST = 8;
@@ -278,7 +284,7 @@ const part = (title: string, lines: readonly Line[], width: number): readonly Li
       ];
 
 function happened({ state, glyphs }: Context): readonly Line[] {
-  if (state.finished?.status === 'rejected') return [textLine('The plan was not approved; no agent was started.')];
+  if (state.finished?.status === 'rejected') return [textLine('The plan was discarded. No agents were started.')];
   const ends = inOrder(state).filter(
     ({ id, outcome }) => outcome !== null && outcome !== 'completed' && (id !== ROOT || outcome === 'failed'),
   );
@@ -288,14 +294,14 @@ function happened({ state, glyphs }: Context): readonly Line[] {
     const names = agents.map(({ name }) => toLabel(name)).join(', ');
     return [span(`${sign} ${names}  `, { fg: isFailed ? 'err' : 'warn', bold: true }), span(why, { fg: 'fg' })];
   });
-  // Nobody failed: the run itself was stopped, and says why.
+  // Without a failed agent, the reason of the run's stop is shown.
   const last = state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
   const logged = failed.length === 0 && last !== undefined ? [textLine(toLabel(last))] : [];
-  const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more: 2 shows the agents`)] : [];
+  const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more (2)`)] : [];
   return [...failed.slice(0, MOST), ...more, ...logged];
 }
 
-/** Agents that ended for the same reason, the reason once: a key that no provider accepts ends all of them. */
+/** Agents grouped by the reason of their end, since one fault, such as a rejected key, may end all of them. */
 function sameEnds(
   ends: readonly AgentState[],
 ): readonly { readonly why: string; readonly agents: readonly AgentState[] }[] {
@@ -308,9 +314,9 @@ function kept({ state }: Context): readonly Line[] {
   const done = agents.filter(({ outcome }) => outcome === 'completed').length;
   const files = touchedFiles(state).length;
   return [
-    ...(done > 0 ? [textLine(`the answers of ${counted(done, 'agent')}: below, and on their cards`)] : []),
-    ...(files > 0 ? [textLine(`changes to ${counted(files, 'file')}: 5 lists them`)] : []),
-    textLine('every transcript and what it cost, in the log of this session'),
+    ...(done > 0 ? [textLine(`answers of ${plural(done, 'agent')} (below)`)] : []),
+    ...(files > 0 ? [textLine(`changes to ${plural(files, 'file')} (5)`)] : []),
+    textLine('transcripts and costs (session log)'),
   ];
 }
 
@@ -320,15 +326,15 @@ function next({ state }: Context): readonly Line[] {
     span(words, { fg: 'fg' }),
   ];
   const status = state.finished?.status;
-  // A provider's limits are no budget: more money changes nothing about those.
-  const spent = [...state.agents.values()].some(({ error, reason }) => /budget/i.test(error ?? reason));
+  // Only a budget of Mimir can be raised, not a limit of a provider.
+  const spent = [...state.agents.values()].some(({ endedBy }) => endedBy?.is === 'limit');
   return [
-    ...(status === 'stopped' ? [row('r', `resume where it stopped: ${resumeCost(state)}`)] : []),
-    ...(status === 'failed' ? [row('R', 'try again what failed: nothing that is done is done again')] : []),
+    ...(status === 'stopped' ? [row('r', `Resume (finished tasks are kept): ${resumeCost(state)}`)] : []),
+    ...(status === 'failed' ? [row('R', 'Retry failed tasks (finished tasks are kept)')] : []),
     ...(spent && status !== 'rejected'
-      ? [row('', `with more to spend: mimir resume ${state.session ?? ''} --max-cost USD`)]
+      ? [row('', `with a larger budget: mimir resume ${state.session ?? ''} --max-cost USD`)]
       : []),
-    row('Esc', 'read on the cards what each agent did'),
-    row('n', 'another task'),
+    row('Esc', 'Show agents'),
+    row('n', 'new task'),
   ];
 }

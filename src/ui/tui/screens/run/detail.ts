@@ -1,71 +1,67 @@
-/** The keys of the opened agent's pane: tabs, scrolling, selecting a block, copying and opening it, searching. */
+/** The keys of the opened agent's pane: tabs, scrolling, selecting, copying and opening a block, searching. */
 import { ROOT } from '../../../../domain/ids.ts';
-import type { AgentState, Block } from '../../../../events/state.ts';
+import { type AgentState, type Block, childOf } from '../../../../events/index.ts';
+import { ALL, MOVES, stepOf } from '../../frame/keymap.ts';
 import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import type { Input } from '../../terminal/terminal.ts';
-import { childOf } from '../../../../events/queries.ts';
-import { type Tab, TABS } from '../../components/tabs.ts';
-import { changesOf } from '../../../../app/views/file-changes.ts';
-import { transcriptText } from '../../../../app/views/agents/transcript-text.ts';
+import { type Find, type Tab, tabsOf } from '../../components/agents/detail.ts';
+import { changesOf, transcriptText } from '../../../../app/views/index.ts';
 import { codeOf } from '../../components/text/markdown.ts';
-import { isList, NO_DETAIL } from './detail-state.ts';
-import { type RunUi, scrollBy, select, selectedOf } from './state.ts';
-import type { Find } from '../../components/agents/detail.ts';
+import { isList, NO_DETAIL, type RunUi, scrollBy, select, selectedOf } from './state.ts';
 
 const SILENT = '';
 const PAGE = 10;
 
-/** Only while the pane is the one that keys go to, and no word is typed for a search. */
+/** Available while the pane is focused and no search word is being typed. */
 const inDetail = (ui: RunUi): string | null => (ui.focus === 'detail' && !isFinding(ui) ? null : SILENT);
 
 const key = (
-  of: Pick<Binding<RunUi>, 'keys' | 'action' | 'hint' | 'help'>,
+  of: Pick<Binding<RunUi>, 'keys' | 'action' | 'hint' | 'help' | 'more'>,
   run: Binding<RunUi>['run'],
   why: Binding<RunUi>['whyNot'] = () => null,
 ): Binding<RunUi> => ({ ...of, whyNot: (ui, context) => inDetail(ui) ?? why(ui, context), run });
 
-/** Before the screen's own keys: while the pane has them, these are meant. */
+/** Take precedence over the keys of the screen while the pane is focused. */
 export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
   key(
     {
-      keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'home', 'G', 'end'],
+      keys: MOVES,
       action: 'detail.scroll',
       hint: 'scroll',
-      help: 'Scroll the opened agent; in lists the next row. G goes to the end and follows what is new.',
+      help: 'Scroll',
     },
     (ui, _, pressed) => ({ ui: scrolled(ui, pressed) }),
   ),
   key(
-    { keys: ['left', 'right', 'h', 'l'], action: 'run.tab', hint: 'tab', help: 'Another tab of the opened agent.' },
-    (ui, _, pressed) => ({ ui: toTab(ui, pressed === 'right' || pressed === 'l' ? 1 : -1) }),
+    { keys: ['left', 'right', 'h', 'l'], action: 'run.tab', hint: 'tab', help: 'Next tab' },
+    (ui, context, pressed) => ({ ui: toTab(ui, context, pressed === 'right' || pressed === 'l' ? 1 : -1) }),
   ),
   key(
     {
       keys: [' '],
       action: 'detail.select',
       hint: 'block',
-      help: 'Select a block, to copy or open it; again lets it go. In lists it unfolds the row.',
+      help: 'Select block',
     },
     (ui) =>
       isList(ui.tab) ? { ui: toggled(ui) } : { ui: withDetail(ui, { at: ui.detail.at === null ? 'visible' : null }) },
   ),
-  key(
-    { keys: ['K', 'J'], action: 'detail.block', hint: '', help: 'Select the block before, or the next one.' },
-    (ui, _, pressed) => ({ ui: stepped(ui, pressed === 'J' ? 1 : -1) }),
-  ),
+  key({ keys: ['K', 'J'], action: 'detail.block', hint: '', help: 'Previous, next block' }, (ui, _, pressed) => ({
+    ui: stepped(ui, pressed === 'J' ? 1 : -1),
+  })),
   key(
     {
       keys: ['enter'],
       action: 'detail.enter',
       hint: 'open',
-      help: 'Open the selected block: the sub-agent that a call made, else its whole output.',
+      help: 'Open block',
     },
     (ui, context) => entered(ui, context),
     (ui) => (ui.detail.at === null ? SILENT : null),
   ),
   key(
-    { keys: ['esc'], action: 'detail.leave', hint: '', help: 'Let go of the selected block, or of the search.' },
+    { keys: ['esc'], action: 'detail.leave', hint: '', help: 'Clear selection' },
     (ui) => ({ ui: { ...ui, detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } } }),
     (ui) => (ui.detail.find === null && (ui.detail.at === null || isList(ui.tab)) ? SILENT : null),
   ),
@@ -74,7 +70,7 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
       keys: ['o'],
       action: 'run.unfold',
       hint: 'unfold',
-      help: 'Show folded output whole, or fold it again: of the selected block, else of all.',
+      help: 'Unfold output',
     },
     (ui) => ({ ui: ui.detail.at === null ? { ...ui, open: !ui.open } : toggled(ui) }),
   ),
@@ -83,39 +79,38 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
       keys: ['y'],
       action: 'detail.copy',
       hint: 'copy',
-      help: 'Copy the selected block; without one, what the agent said last.',
+      help: 'Copy block',
+      more: 'Without a selection: the last message.',
     },
     (ui, context) => copied(ui, context),
-    (ui, context) => (chosenText(ui, context) === null ? 'There is nothing to copy yet.' : null),
+    (ui, context) => (chosenText(ui, context) === null ? 'Nothing to copy yet.' : null),
   ),
   key(
     {
       keys: ['Y'],
       action: 'detail.copyCode',
       hint: '',
-      help: 'Copy the code in the selected block, or in what the agent said last.',
+      help: 'Copy code',
     },
     (ui, context) => ({ app: { copy: codeOf(chosenText(ui, context)?.text ?? ''), what: 'the code' } }),
-    (ui, context) => (codeOf(chosenText(ui, context)?.text ?? '') === '' ? 'There is no code in it.' : null),
+    (ui, context) => (codeOf(chosenText(ui, context)?.text ?? '') === '' ? 'It contains no code.' : null),
   ),
   key(
     {
       keys: ['e'],
       action: 'detail.open',
       hint: 'editor',
-      help: 'Open the selected block, or all of the transcript, in your editor. Changes go nowhere.',
+      help: 'View in editor',
+      more: 'Read-only: changes are not kept.',
     },
     (ui, context) => ({ app: { edit: editorTextOf(ui, context), then: () => ({}) } }),
-    (ui, context) => (canOpen(ui, context) ? null : 'There is nothing to open yet.'),
+    (ui, context) => (canOpen(ui, context) ? null : 'Nothing to open yet.'),
   ),
+  key({ keys: ['/'], action: 'detail.find', hint: 'find', help: 'Search' }, (ui) => ({
+    ui: withFind(ui, { query: '', editor: openEditor(ui.detail.find?.query ?? '', true), hit: null, seek: 0 }),
+  })),
   key(
-    { keys: ['/'], action: 'detail.find', hint: 'find', help: 'Search in what is shown of the opened agent.' },
-    (ui) => ({
-      ui: withFind(ui, { query: '', editor: openEditor(ui.detail.find?.query ?? '', true), hit: null, seek: 0 }),
-    }),
-  ),
-  key(
-    { keys: ['n', 'N'], action: 'detail.next', hint: 'next', help: 'The next match of the search, or the one before.' },
+    { keys: ['n', 'N'], action: 'detail.next', hint: 'next', help: 'Next match' },
     (ui, _, pressed) => ({
       ui: ui.detail.find === null ? ui : withFind(ui, { ...ui.detail.find, seek: pressed === 'n' ? 1 : -1 }),
     }),
@@ -125,15 +120,15 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
     keys: ['c'],
     action: 'run.charts',
     hint: '',
-    help: 'Show spend, activity and time of the run as charts.',
-    whyNot: (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null),
+    help: 'Show charts',
+    whyNot: (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'No agents yet.' : null),
     run: () => ({ dialog: { is: 'charts' } }),
   },
   {
     keys: ['enter'],
     action: 'find.take',
     hint: 'find',
-    help: 'Go to the first match.',
+    help: 'Go to match',
     whyNot: (ui) => (isFinding(ui) ? null : SILENT),
     run: (ui) => ({ ui: taken(ui) }),
   },
@@ -141,16 +136,16 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
     keys: ['esc', 'ctrl-c'],
     action: 'find.leave',
     hint: 'cancel',
-    help: 'Leave the search.',
+    help: 'End search',
     whyNot: (ui) => (isFinding(ui) ? null : SILENT),
     run: (ui) => ({ ui: withFind(ui, null) }),
   },
 ];
 
-/** True while the word that is searched for is typed: letters are the field's. */
+/** True while a search word is being typed, so that letters go to the field. */
 export const isFinding = (ui: RunUi): boolean => (ui.detail.find?.editor ?? null) !== null;
 
-/** What the search field makes of an input; null when it isn't the field's. */
+/** The effect of an input on the search field; null when the field does not use it. */
 export function findTyped(ui: RunUi, input: Input): Effect<RunUi> | null {
   const { find } = ui.detail;
   if (find === null || find.editor === null) return null;
@@ -170,22 +165,10 @@ function taken(ui: RunUi): RunUi {
   return withFind(ui, query === '' ? null : { query, editor: null, hit: null, seek: 1 });
 }
 
-const STEPS: Readonly<Record<string, number>> = {
-  up: -1,
-  k: -1,
-  down: 1,
-  j: 1,
-  pageup: -PAGE,
-  'ctrl-u': -PAGE / 2,
-  pagedown: PAGE,
-  'ctrl-d': PAGE / 2,
-};
-const ALL = 1_000_000;
-
 function scrolled(ui: RunUi, pressed: string): RunUi {
   const toEnd = pressed === 'G' || pressed === 'end';
-  const by = STEPS[pressed] ?? (toEnd ? ALL : -ALL);
-  // In a list the selection moves, and the pane with it.
+  const by = stepOf(pressed, PAGE);
+  // In a list the selection moves instead, and the pane scrolls with it.
   if (isList(ui.tab)) return stepped(ui, by);
   if (!toEnd) return scrollBy(withDetail(ui, { at: null }), by === -ALL ? -ui.top : by);
   return { ...withDetail(ui, { at: null }), follow: true, top: Number.MAX_SAFE_INTEGER };
@@ -194,15 +177,18 @@ function scrolled(ui: RunUi, pressed: string): RunUi {
 const stepped = (ui: RunUi, by: number): RunUi =>
   withDetail(ui, ui.detail.at === null && !isList(ui.tab) ? { at: 'visible', by: 0 } : { by: ui.detail.by + by });
 
-const toTab = (ui: RunUi, by: 1 | -1): RunUi =>
-  withTab(ui, TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript');
+function toTab(ui: RunUi, context: Context, by: 1 | -1): RunUi {
+  const agent = selectedOf(ui, context);
+  const tabs = agent === undefined ? [] : tabsOf(agent, context.state);
+  return withTab(ui, tabs[(tabs.indexOf(ui.tab) + by + tabs.length) % tabs.length] ?? 'Transcript');
+}
 
-/** Another tab of the opened agent, from its beginning; the transcript from its end. */
+/** Opens another tab at its beginning; the transcript at its end. */
 export function withTab(ui: RunUi, tab: Tab): RunUi {
   return { ...ui, tab, top: 0, follow: tab === 'Transcript', detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } };
 }
 
-/** The selected item the other way: folded or unfolded. */
+/** Folds or unfolds the selected item. */
 function toggled(ui: RunUi): RunUi {
   if (typeof ui.detail.at !== 'number') return ui;
   const name = `${ui.tab} ${ui.detail.at}`;
@@ -215,7 +201,7 @@ function selectedBlock(ui: RunUi, agent: AgentState): Block | null {
   return typeof ui.detail.at === 'number' && ui.tab !== 'Diffs' ? (agent.blocks[ui.detail.at] ?? null) : null;
 }
 
-/** The child of the selected call, which is then the one that is open; of all other blocks their whole text. */
+/** Opens the child of the selected call; unfolds any other block. */
 function entered(ui: RunUi, context: Context): Effect<RunUi> {
   const agent = selectedOf(ui, context);
   const block = agent === undefined ? null : selectedBlock(ui, agent);
@@ -228,7 +214,7 @@ interface Chosen {
   readonly what: string;
 }
 
-/** What `y` and `e` are about; null where there is nothing. */
+/** The text for `y` and `e`; null where there is none. */
 function chosenText(ui: RunUi, context: Context): Chosen | null {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return null;
@@ -266,14 +252,14 @@ function copied(ui: RunUi, context: Context): Effect<RunUi> {
   return chosen === null ? {} : { app: { copy: chosen.text, what: chosen.what } };
 }
 
-/** Whether there is a text to open, asked at every frame: the text itself is made when it is opened. */
+/** True if there is a text to open. Asked in each frame, so the text itself is not made here. */
 function canOpen(ui: RunUi, context: Context): boolean {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return false;
   return ui.detail.at === null ? agent.blocks.length > 0 : (selectedText(ui, agent)?.text ?? '') !== '';
 }
 
-/** The selected block, else the whole transcript. */
+/** The text of the selected block, else the whole transcript. */
 function editorTextOf(ui: RunUi, context: Context): string {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return '';

@@ -1,24 +1,29 @@
-/** Keys of the run screen's panes: which has the keys, how large it is, and what the log shows. */
-import { ZOOMS, type PaneName } from '../../components/layout.ts';
-import type { Binding } from '../../frame/screen.ts';
-import type { RunUi } from './state.ts';
+/** The keys of the run screen's panes: focus and zoom, the log, the list with its filter, and the field for a message. */
+import { bindings, MOVES, stepOf } from '../../frame/keymap.ts';
+import { isFollowUp } from '../../../../app/actions/index.ts';
+import { filterOf, hiddenBy, type ListUi, queueOf, SORTS, withFold } from '../../components/agents/list.ts';
+import { type PaneName, ZOOMS } from '../../components/layout.ts';
+import { stillWords } from '../../components/notices.ts';
+import { completeKey } from '../../components/text/complete.ts';
+import type { Binding, Context, Effect } from '../../frame/screen.ts';
+import type { Input } from '../../terminal/terminal.ts';
+import { edit, editorText, isEmpty, openEditor } from '../../text/editor.ts';
+import { type Message, move, type RunUi, select, selectedOf } from './state.ts';
 
 const SILENT = '';
 const PANES: readonly PaneName[] = ['cards', 'detail', 'side', 'log'];
 const LEVELS = ['info', 'warn', 'error'] as const;
 const PAGE = 10;
 
-const always = (): null => null;
 const inLog = (ui: RunUi): string | null => (ui.focus === 'log' ? null : SILENT);
 
-/** Which pane has the keys, and how large it is. */
-export const PANE_KEYS: readonly Binding<RunUi>[] = [
+/** Focus and size of the panes. */
+export const PANE_KEYS = bindings<RunUi>([
   {
     keys: ['tab'],
     action: 'run.pane',
     hint: 'pane',
-    help: 'On to the next pane: list, opened agent, activity and spend, log, a question that waits.',
-    whyNot: always,
+    help: 'Next pane',
     run: (ui, { state }) => ({
       ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' },
       ...(ui.lastPane && state.approvals.length > 0 ? { app: 'inbox' } : {}),
@@ -27,42 +32,39 @@ export const PANE_KEYS: readonly Binding<RunUi>[] = [
   {
     keys: ['1', '2', '3', '4'],
     action: 'run.goto',
-    hint: '',
-    help: 'To the list, the opened agent, activity and spend, or the log.',
-    whyNot: always,
+    help: 'Go to pane',
     run: (ui, _, key) => ({ ui: toPane(ui, PANES[Number(key) - 1] ?? ui.focus) }),
   },
   {
     keys: ['+', '_'],
     action: 'run.zoom',
-    hint: '',
-    help: 'The pane that has the keys larger, up to the whole screen, or smaller again.',
-    whyNot: always,
+    help: 'Zoom pane',
     run: (ui, _, key) => {
       const at = ZOOMS.indexOf(ui.zoom) + (key === '+' ? 1 : -1);
       return { ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 'normal' } };
     },
   },
-];
+]);
 
-/** Who asks for the log by its number gets it where it is only a ticker, too, or was put away. */
+/** Focuses a pane; the log is shown as a box where it was a row or hidden. */
 const toPane = (ui: RunUi, focus: PaneName): RunUi => ({ ...ui, focus, log: focus === 'log' ? 'shown' : ui.log });
 
-/** The log: its own keys while it has them, and its size. */
-export const LOG_KEYS: readonly Binding<RunUi>[] = [
+/** The keys of the log, and its size. */
+export const LOG_KEYS = bindings<RunUi>([
   {
-    keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'home', 'G', 'end'],
+    keys: MOVES,
     action: 'log.scroll',
     hint: 'scroll',
-    help: 'Scroll the log; G goes to its end and follows what is new.',
+    help: 'Scroll log',
     whyNot: inLog,
-    run: (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack + (STEPS[key] ?? 0)) } }),
+    run: (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack - stepOf(key, PAGE)) } }),
   },
   {
     keys: ['L', 'enter'],
     action: 'log.level',
     hint: 'level',
-    help: 'What the log shows: all, warnings and errors, errors.',
+    value: ({ logLevel }) => logLevel,
+    help: 'Log level',
     whyNot: inLog,
     run: (ui) => ({
       ui: { ...ui, logBack: 0, logLevel: LEVELS[(LEVELS.indexOf(ui.logLevel) + 1) % LEVELS.length] ?? 'info' },
@@ -71,26 +73,233 @@ export const LOG_KEYS: readonly Binding<RunUi>[] = [
   {
     keys: ['l'],
     action: 'run.log',
-    hint: '',
-    help: 'A larger log, none, or what fits.',
+    value: ({ log }) => log,
+    help: 'Resize log',
     whyNot: (ui) => (ui.focus === 'detail' ? SILENT : null),
     run: (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
   },
+]);
+
+// The field for a message.
+
+const NEXT_DELIVERY = { sequential: 'important', important: 'urgent', urgent: 'sequential' } as const;
+
+type Act = (ui: RunUi, message: Message, context: Context, key: string) => Effect<RunUi>;
+
+const key = (of: Pick<Binding<RunUi>, 'keys' | 'action' | 'hint' | 'help' | 'more'>, run: Act): Binding<RunUi> => ({
+  ...of,
+  whyNot: (ui) => (ui.message === null ? '' : null),
+  run: (ui, context, pressed) => (ui.message === null ? {} : run(ui, ui.message, context, pressed)),
+});
+
+/** Lets a key act on the offered file paths first. */
+const behindOffer =
+  (act: Act): Act =>
+  (ui, message, context, pressed) => {
+    const done = completeKey(message.editor, message.completing, pressed, context);
+    return done === null ? act(ui, message, context, pressed) : { ui: { ...ui, message: { ...message, ...done } } };
+  };
+
+export const MESSAGE_KEYS = bindings<RunUi>([
+  key({ keys: ['enter'], action: 'message.send', hint: 'send', help: 'Send message' }, behindOffer(send)),
+  key(
+    {
+      keys: ['tab'],
+      action: 'message.delivery',
+      hint: 'when',
+      help: 'Change timing',
+      more: 'When idle, at its next turn, or now by interrupting it.',
+    },
+    behindOffer((ui, message) => ({
+      ui: { ...ui, message: { ...message, delivery: NEXT_DELIVERY[message.delivery] } },
+    })),
+  ),
+  key(
+    {
+      keys: ['up', 'down'],
+      action: 'message.history',
+      hint: '',
+      help: 'Earlier messages',
+    },
+    behindOffer(vertical),
+  ),
+  key(
+    {
+      keys: ['ctrl-g'],
+      action: 'message.editor',
+      hint: '',
+      help: 'Write in editor',
+    },
+    (_, message) => ({ app: { field: editorText(message.editor) } }),
+  ),
+  key(
+    { keys: ['esc'], action: 'message.leave', hint: 'save draft', help: 'Save draft' },
+    behindOffer((ui, message) => ({ ui: { ...ui, message: null, draft: editorText(message.editor) } })),
+  ),
+  key({ keys: ['ctrl-c'], action: 'message.clear', hint: 'clear', help: 'Discard message' }, (ui) => ({
+    ui: { ...ui, message: null, draft: '' },
+  })),
+]);
+
+function send(ui: RunUi, message: Message, context: Context): Effect<RunUi> {
+  const done = { ...ui, message: null, draft: '' };
+  const text = editorText(message.editor);
+  if (text.trim() === '') return { ui: done };
+  // No process would read the message; the text stays in the field.
+  const why = stillWords(context);
+  if (why !== null) return { ui, toast: { level: 'warn', text: `Not sent. ${why} Esc saves the draft.` } };
+  const { session } = context.state;
+  if (isFollowUp(context.state))
+    return session === null ? { ui } : { ui: done, app: { resume: session, followUp: text } };
+  return { ui: done, commands: [{ do: 'message', to: message.to, text, delivery: message.delivery }] };
+}
+
+/** The messages that the person sent in this run, the newest first, without repetitions. */
+const sentBefore = ({ state }: Context): readonly string[] => [
+  ...new Set(state.messages.flatMap(({ from, content }) => (from === 'person' ? [content] : [])).toReversed()),
 ];
 
-const ALL = 1_000_000;
-/** Up is back in time. */
-const STEPS: Readonly<Record<string, number>> = {
-  up: 1,
-  k: 1,
-  down: -1,
-  j: -1,
-  pageup: PAGE,
-  'ctrl-u': PAGE / 2,
-  pagedown: -PAGE,
-  'ctrl-d': -PAGE / 2,
-  g: ALL,
-  home: ALL,
-  G: -ALL,
-  end: -ALL,
+function vertical(ui: RunUi, message: Message, context: Context, pressed: string): Effect<RunUi> {
+  const moved = edit(message.editor, { is: 'key', key: pressed });
+  if (moved !== null) return { ui: { ...ui, message: { ...message, editor: moved } } };
+  if (message.former === null && !isEmpty(message.editor)) return { ui };
+  const at = (message.former ?? -1) + (pressed === 'up' ? 1 : -1);
+  const text = at < 0 ? '' : sentBefore(context)[at];
+  if (text === undefined) return { ui };
+  return { ui: { ...ui, message: { ...message, editor: openEditor(text, true), former: at < 0 ? null : at } } };
+}
+
+/** The effect of an input on the field; null when the field does not use it. */
+export function typed(ui: RunUi, message: Message, input: Input): Effect<RunUi> | null {
+  const editor = edit(message.editor, input);
+  return editor === null ? null : { ui: { ...ui, message: { ...message, editor, former: null } } };
+}
+
+// The list of agents.
+
+/** True while the filter is being typed, so that letters go to its field. */
+export const isFiltering = ({ list }: RunUi): boolean => list.field !== null;
+
+const withList = (ui: RunUi, list: Partial<ListUi>): RunUi => ({ ...ui, list: { ...ui.list, ...list } });
+const inList = (ui: RunUi): string | null => (ui.focus === 'cards' && !isFiltering(ui) ? null : SILENT);
+const whileTyped = (ui: RunUi): string | null => (isFiltering(ui) ? null : SILENT);
+/** True if the selected agent is queued, so that the queue can be folded into its row or unfolded. */
+function canFoldQueue(ui: RunUi, context: Context): boolean {
+  const queue = queueOf({ ...ui.list, queue: false }, context.state);
+  return queue.some(({ id }) => id === selectedOf(ui, context)?.id);
+}
+
+const parentOf = (ui: RunUi, context: Context): string | null =>
+  (selectedOf(ui, context)?.children.length ?? 0) > 0 ? null : 'It has no children to fold.';
+
+/** The keys of the filter's field. They come before all others, since the field uses Enter and Esc. */
+export const FILTER_KEYS = bindings<RunUi>([
+  {
+    keys: ['enter'],
+    action: 'filter.take',
+    hint: 'keep',
+    help: 'Keep filter',
+    whyNot: whileTyped,
+    run: (ui) => ({ ui: withList(ui, { filter: filterOf(ui.list), field: null }) }),
+  },
+  {
+    keys: ['esc', 'ctrl-c'],
+    action: 'filter.leave',
+    hint: 'show all',
+    help: 'Clear filter',
+    whyNot: whileTyped,
+    run: (ui) => ({ ui: withList(ui, { filter: '', field: null }) }),
+  },
+  {
+    keys: ['up', 'down'],
+    action: 'filter.move',
+    hint: 'select',
+    help: 'Move in matches',
+    whyNot: whileTyped,
+    run: (ui, context, key) => ({ ui: move(ui, context, key === 'up' ? -1 : 1) }),
+  },
+]);
+
+export const LIST_KEYS = bindings<RunUi>([
+  {
+    keys: ['/'],
+    action: 'run.filter',
+    hint: 'filter',
+    help: 'Filter agents',
+    more: 'Matches name, role, model, state and task.',
+    whyNot: inList,
+    run: (ui) => ({ ui: withList(ui, { field: openEditor(ui.list.filter, true) }) }),
+  },
+  {
+    keys: ['n', 'N'],
+    action: 'run.match',
+    hint: 'next match',
+    help: 'Next match',
+    whyNot: (ui) => inList(ui) ?? (ui.list.filter === '' ? SILENT : null),
+    run: (ui, context, key) => ({ ui: move(ui, context, key === 'n' ? 1 : -1) }),
+  },
+  {
+    keys: ['esc'],
+    action: 'run.showAll',
+    hint: 'show all',
+    help: 'Clear filter',
+    whyNot: (ui, { state }) =>
+      inList(ui) ?? (ui.list.filter === '' && !ui.list.only && hiddenBy(ui.list, state) === 0 ? SILENT : null),
+    run: (ui) => ({ ui: withList(ui, { filter: '', only: false, folded: new Set() }) }),
+  },
+  {
+    keys: ['f'],
+    action: 'run.only',
+    help: 'Show active only',
+    run: (ui) => ({
+      ui: withList(ui, { only: !ui.list.only }),
+      toast: { level: 'info', text: ui.list.only ? 'Showing all agents.' : 'Showing active agents only.' },
+    }),
+  },
+  {
+    keys: ['o'],
+    action: 'run.sort',
+    help: 'Sort',
+    whyNot: inList,
+    run: (ui) => {
+      const sort = SORTS[(SORTS.indexOf(ui.list.sort) + 1) % SORTS.length] ?? 'start';
+      return { ui: withList(ui, { sort }), toast: { level: 'info', text: `Order: ${WORDS[sort]}` } };
+    },
+  },
+  {
+    keys: [' '],
+    action: 'run.fold',
+    help: 'Fold children',
+    whyNot: (ui, context) => inList(ui) ?? (canFoldQueue(ui, context) ? null : parentOf(ui, context)),
+    run: (ui, context) => {
+      const agent = selectedOf(ui, context);
+      if (agent === undefined) return {};
+      if (!canFoldQueue(ui, context)) return { ui: withList(ui, withFold(ui.list, agent.id)) };
+      const next = withList(ui, { queue: !ui.list.queue });
+      return { ui: select(next, queueOf(next.list, context.state)[0]) };
+    },
+  },
+  {
+    keys: ['T'],
+    action: 'run.graph',
+    hint: 'graph',
+    help: 'Show graph',
+    whyNot: (_, { state }) => (state.plan === null ? 'No plan.' : null),
+    run: (ui) => ({ ui: { ...ui, graph: !ui.graphShown } }),
+  },
+]);
+
+const WORDS: Readonly<Record<(typeof SORTS)[number], string>> = {
+  auto: 'what fits',
+  start: 'by start',
+  status: 'by status',
+  cost: 'by cost',
+  tokens: 'by tokens',
 };
+
+/** The state after an input to the filter's field; null when the field does not use it. The list follows each letter. */
+export function filterTyped(ui: RunUi, input: Input): RunUi | null {
+  const { field } = ui.list;
+  const next = field === null ? null : edit(field, input);
+  return next === null ? null : withList(ui, { field: next });
+}

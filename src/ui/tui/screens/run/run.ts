@@ -1,25 +1,23 @@
-/** The run screen: cards, the opened agent, spend, log, and a line to write messages on. */
-import { columns, plain } from '../../../../app/views/text/clip.ts';
-import type { Cursor, Line } from '../../../../app/views/text/line.ts';
-import { cardsPane, densityFor, ROWS } from '../../components/agents/cards.ts';
-import { detailPane } from '../../components/agents/detail.ts';
+/** The run screen: the list of agents, the opened agent, spend, log, and the row for messages. Draws the panes and handles the mouse. */
+import { columns, type Cursor, type Line, plain } from '../../../../app/views/index.ts';
+import { agentRowAt, cardsPane } from '../../components/agents/cards.ts';
+import { detailPane, type Tab, tabsOf } from '../../components/agents/detail.ts';
 import { agentAt, graphPane } from '../../components/agents/graph.ts';
-import { crumbs } from '../../components/header.ts';
+import { crumbs, runNumbers } from '../../components/header.ts';
 import { filterRow, messageRow, offeredPaths } from '../../components/input-row.ts';
 import type { PaneName, Rect, RunLayout } from '../../components/layout.ts';
-import { runNumbers } from '../../components/money/run-numbers.ts';
-import { sidePane } from '../../components/money/side.ts';
-import { hiddenBy, listed, listWords, WHOLE } from '../../components/runs/list.ts';
-import { type Tab, TABS } from '../../components/tabs.ts';
-import { logPane } from '../../components/text/log.ts';
+import { logPane, sidePane } from '../../components/side.ts';
+import { hiddenBy, listed, listWords, queueOf, WHOLE } from '../../components/agents/list.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { overlay, sized } from '../../text/compose.ts';
+import { overlay, sized } from '../../text/blocks.ts';
 import { findTyped, isFinding, withTab } from './detail.ts';
 import {
   type GraphPlace,
   graphIn,
+  hasLog,
   type RunUi,
+  densityOf,
   FIRST,
   indexOf,
   inputRows,
@@ -31,8 +29,7 @@ import {
   settle,
 } from './state.ts';
 import { RUN_KEYS } from './keys.ts';
-import { filterTyped, isFiltering } from './list-keys.ts';
-import { typed } from './message.ts';
+import { filterTyped, isFiltering, typed } from './pane-keys.ts';
 
 export const runScreen: Screen<RunUi> = {
   name: 'run',
@@ -44,34 +41,34 @@ export const runScreen: Screen<RunUi> = {
   position,
   input,
   unfinished: (ui) => ui.detail.front > 0,
-  // Whatever hides it from the list.
-  opened: (ui, agent) => ({ ...ui, selected: agent, list: WHOLE, focus: 'detail' }),
+  // Nothing may hide the agent from the list.
+  opened: (ui, agent) => ({ ...ui, selected: agent, list: { ...WHOLE, queue: true }, focus: 'detail' }),
   typing: (ui) => ui.message !== null || isFinding(ui) || isFiltering(ui),
 };
 
-/** `4/12`, and how the list is cut or ordered where it is. */
+/** `by cost 4/12`: the order of the list unless it is the default, and the selected row. */
 function position(ui: RunUi, { state }: Context): string {
   const agents = listed(ui.list, state);
   if (agents.length === 0) return '';
-  const words = ui.list.sort === 'start' ? '' : `by ${ui.list.sort} `;
+  const words = ui.list.sort === 'auto' ? '' : `by ${ui.list.sort} `;
   return `${words}${indexOf(ui, agents) + 1}/${agents.length}`;
 }
 
-/** What keeps agents out of the list; empty when all are in it. */
+/** The filter that hides agents; empty when all are listed. */
 const cutWords = ({ list }: RunUi, { state }: Context): string =>
-  hiddenBy(list, state) === 0 && list.filter === '' ? '' : listWords({ ...list, sort: 'start' }, state);
+  hiddenBy(list, state) === 0 && list.filter === '' ? '' : listWords({ ...list, sort: 'auto' }, state);
 
-/** `run-7f3a › Fix the race`; with one column the opened agent takes the place of the task. */
+/** `run-7f3a › Fix the race`; with one column the name of the opened agent instead of the task. */
 function whereabouts(ui: RunUi, context: Context, width: number): Line {
   const { state, glyphs } = context;
   const agent = width < 100 && ui.focus === 'detail' ? selectedOf(ui, context) : undefined;
-  // Where there is little room the task says more than the name of the session.
-  const session = width < 100 ? '' : state.session === null ? 'run' : shortSession(state.session);
+  // Without much room the task is more useful than the id of the session.
+  const session = width < 140 ? '' : state.session === null ? 'run' : shortSession(state.session);
   const where = state.phase === 'merging' ? `${session} merging`.trim() : session;
   return crumbs(where, agent?.name ?? state.task, glyphs);
 }
 
-/** The end of a session's name tells runs of one day apart. */
+/** The end of a session's id distinguishes runs of one day. */
 const shortSession = (session: string): string => (session.length <= 12 ? session : `run-${session.slice(-4)}`);
 
 function body(ui: RunUi, context: Context, size: Size): Body {
@@ -109,17 +106,27 @@ function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[
   const agent = selectedOf(ui, context);
   if (detail && agent) {
     const { tab, open, top, follow, seen, detail: part } = ui;
-    const view = { agent, tab, open, top, follow, seen, detail: part, focused: ui.focus === 'detail' };
+    const view = {
+      agent,
+      tab,
+      open,
+      top,
+      follow,
+      seen,
+      detail: part,
+      focused: ui.focus === 'detail',
+      feed: !hasLog(layout),
+    };
     panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
   }
   if (log) {
-    const look = { level: ui.logLevel, back: ui.logBack, focused: ui.focus === 'log' };
-    panes.push({ at: log, lines: logPane(context, log.width, log.height, look) });
+    const options = { level: ui.logLevel, back: ui.logBack, focused: ui.focus === 'log' };
+    panes.push({ at: log, lines: logPane(context, log.width, log.height, options) });
   }
   return panes;
 }
 
-/** The graph, and what it leaves of the pane at the side, or all of that. */
+/** The graph, where it is shown, and the side pane in the rows that it leaves. */
 function graphAndSide(
   ui: RunUi,
   context: Context,
@@ -132,10 +139,10 @@ function graphAndSide(
   const panes: Pane[] = [];
   if (place !== null) {
     const { graph } = place;
-    const look = { selected: selectedOf(ui, context), focused: inCards ? ui.focus === 'cards' : focused };
-    panes.push({ at: graph, lines: graphPane(look, context, graph.width, graph.height) });
+    const options = { selected: selectedOf(ui, context), focused: inCards ? ui.focus === 'cards' : focused };
+    panes.push({ at: graph, lines: graphPane(options, context, graph.width, graph.height) });
   }
-  // Beside the graph, what is below it is only looked at.
+  // The pane below the graph takes no keys.
   if (rest !== null)
     panes.push({ at: rest, lines: sidePane(context, rest.width, rest.height, focused && rest === side) });
   return panes;
@@ -146,16 +153,17 @@ function listPane(ui: RunUi, context: Context, at: Rect): Pane {
   const view = {
     agents,
     selected: indexOf(ui, agents),
-    density: densityFor(ui.density, agents.length, at.height),
+    density: densityOf(ui, context, at.height),
     top: ui.cardsTop,
     focused: ui.focus === 'cards',
     cut: cutWords(ui, context) !== '',
     folded: ui.list.folded,
+    queue: queueOf(ui.list, context.state),
   };
   return { at, lines: cardsPane(view, context, at.width, at.height) };
 }
 
-/** One row of the screen from the panes that reach into it; what none covers is blank. */
+/** One row of the screen from the panes that cover it; the rest is blank. */
 function rowOf(panes: readonly Pane[], y: number): Line {
   const here = panes.filter(({ at }) => y >= at.y && y < at.y + at.height).sort((a, b) => a.at.x - b.at.x);
   const line = here.flatMap(({ at, lines }, index): Line => {
@@ -176,8 +184,6 @@ function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<Ru
   return typed(ui, ui.message, event);
 }
 
-// What the wheel and clicks do on the run screen.
-
 type Pointed = Extract<Input, { readonly x: number }>;
 
 const within = (rect: Rect | null, x: number, y: number): boolean =>
@@ -196,18 +202,18 @@ function pointed(ui: RunUi, context: Context, event: Pointed, size: Size): Effec
   return { ui: { ...(here === 'detail' && at !== null ? inDetail(ui, context, at, event) : ui), focus: here } };
 }
 
-/** A click on the name of a tab opens it. */
+/** Opens the tab whose name was clicked. */
 function inDetail(ui: RunUi, context: Context, at: Rect, { x, y }: Pointed): RunUi {
   const tab = y === at.y ? tabAt(ui, context, at, x - at.x) : undefined;
   return tab === undefined ? ui : withTab(ui, tab);
 }
 
-/** The tab whose name stands in this column of the pane's first row. Behind the agent's name, each sign takes one column. */
+/** The tab at column `x` of the pane's first row. All signs behind the agent's name take one column. */
 function tabAt(ui: RunUi, context: Context, { width, height }: Rect, x: number): Tab | undefined {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return undefined;
-  const row = plain(detailPane({ ...ui, agent, focused: true }, context, width, height)[0] ?? []);
-  return TABS.find((tab) => {
+  const row = plain(detailPane({ ...ui, agent, focused: true, feed: true }, context, width, height)[0] ?? []);
+  return tabsOf(agent, context.state).find((tab) => {
     const at = row.lastIndexOf(tab);
     const column = width - (row.length - at);
     return at !== -1 && x >= column && x < column + tab.length;
@@ -222,12 +228,12 @@ function turned(ui: RunUi, pane: PaneName, by: 1 | -1): RunUi {
 function inCards(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
   if (event.is === 'wheel') return move(ui, context, event.by);
   const agents = listed(ui.list, context.state);
-  const rows = ROWS[densityFor(ui.density, agents.length, at.height)];
-  const agent = agents[Math.floor((ui.cardsTop + event.y - at.y) / rows)];
+  const row = agentRowAt(densityOf(ui, context, at.height), ui.cardsTop, event.y - at.y);
+  const agent = agents[row];
   return agent === undefined ? ui : { ...select(ui, agent), focus: 'cards' };
 }
 
-/** A click selects the agent of the row; the wheel goes on to the next. */
+/** A click selects the agent of the row; the wheel moves the selection. */
 function inGraph(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
   if (event.is === 'wheel') return move(ui, context, event.by);
   const view = { selected: selectedOf(ui, context), focused: true };

@@ -1,64 +1,64 @@
-/** What the run screen remembers that isn't in the log: the selection, scrolling, a message being typed. Pure steps. */
-import type { AgentId } from '../../../../domain/ids.ts';
-import type { AgentState, LogLine } from '../../../../events/state.ts';
+/** The state of the run screen that is not in the log: selection, scrolling, the opened agent's pane, a message being typed. Pure. */
+import { plain, wantsAttention } from '../../../../app/views/index.ts';
+import { type AgentId, ROOT } from '../../../../domain/ids.ts';
+import type { AgentState, LogLine } from '../../../../events/index.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
+import { type Density, densityFor, type DensitySetting, rowsFor, topFor } from '../../components/agents/cards.ts';
+import { detailDoc, detailRows, type DetailUi, type Tab, tabsOf } from '../../components/agents/detail.ts';
+import { graphHeight } from '../../components/agents/graph.ts';
+import { listed, type ListUi, queueOf, WHOLE } from '../../components/agents/list.ts';
+import { fieldWidth } from '../../components/input-row.ts';
+import { type PaneName, type Rect, runLayout, type RunLayout, type Zoom } from '../../components/layout.ts';
+import { logOf } from '../../components/side.ts';
 import type { Completing } from '../../components/text/complete.ts';
-import { wantsAttention } from '../../../../app/views/agents/agent-lines.ts';
-import { type PaneName, type RunLayout, type Zoom, type Rect, runLayout } from '../../components/layout.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import type { Editor } from '../../text/editor.ts';
-import { editorHeight } from '../../text/editor-view.ts';
-import { type DensityWish, densityFor, topFor } from '../../components/agents/cards.ts';
-import type { Tab } from '../../components/tabs.ts';
-import { fieldWidth } from '../../components/input-row.ts';
-import { logOf } from '../../components/text/log.ts';
-import { NO_DETAIL, settleDetail } from './detail-state.ts';
-import { type ListUi, listed, WHOLE } from '../../components/runs/list.ts';
-import { graphHeight } from '../../components/agents/graph.ts';
-import { type DetailUi } from '../../components/agents/detail.ts';
+import { type Doc, itemsOf, itemWithin, linesOf, placeOf } from '../../text/blocks.ts';
+import { type Editor, editorHeight } from '../../text/editor.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';
   readonly delivery: Delivery;
   readonly editor: Editor;
   readonly completing: Completing;
-  /** Which of the messages sent before stands in the field, newest 0; null while it is the person's own text. */
+  /** Index of the earlier message in the field, newest 0; null for a new text. */
   readonly former: number | null;
 }
 
 export interface RunUi {
   readonly selected: AgentId | null;
   readonly focus: PaneName;
-  /** Is the pane that has the keys the last one that can be seen? */
+  /** True if the focused pane is the last visible one. */
   readonly lastPane: boolean;
   readonly zoom: Zoom;
-  /** The live graph instead of the cards, or beside them where there is room; null until the person says: where there is room. */
+  /** Shows the live graph, at the side or in the place of the list; null until the person chooses: only where there is room at the side. */
   readonly graph: boolean | null;
-  /** Is it shown? */
+  /** True if the graph is visible. */
   readonly graphShown: boolean;
-  /** Which agents are listed, and in which order. */
   readonly list: ListUi;
   readonly tab: Tab;
-  /** Tool output whole. */
+  /** Tool output is unfolded. */
   readonly open: boolean;
-  readonly density: DensityWish;
+  readonly density: DensitySetting;
+  /** The density of the list on the screen. */
+  readonly densityShown: Density;
   readonly cardsTop: number;
   readonly top: number;
   readonly follow: boolean;
-  /** Lines that there were when following stopped. */
+  /** Number of lines when following stopped. */
   readonly seen: number;
-  /** The selected block, what is unfolded, a search. */
   readonly detail: DetailUi;
   readonly log: 'auto' | 'shown' | 'hidden';
-  /** The least that a line of the log must say to be shown, and how many lines it is scrolled back. */
+  /** Entries of this level and worse are shown, scrolled back by `logBack`. */
   readonly logLevel: LogLine['level'];
   readonly logBack: number;
   /** The message being typed; null while nothing is. */
   readonly message: Message | null;
-  /** A message that was left unsent. */
+  /** An unsent message; empty without one. */
   readonly draft: string;
 }
+
+export const NO_DETAIL: DetailUi = { at: null, by: 0, unfolded: new Set(), find: null, front: 0 };
 
 export const FIRST: RunUi = {
   selected: null,
@@ -68,9 +68,10 @@ export const FIRST: RunUi = {
   graph: null,
   graphShown: false,
   list: WHOLE,
-  tab: 'Transcript',
+  tab: 'Overview',
   open: false,
   density: 'auto',
+  densityShown: 'card',
   cardsTop: 0,
   top: 0,
   follow: true,
@@ -94,6 +95,10 @@ export const selectedOf = (ui: RunUi, context: Context): AgentState | undefined 
   return agents[indexOf(ui, agents)];
 };
 
+/** The density of the list in `height` rows; agents in the row of the queue count as well. */
+export const densityOf = ({ density, list }: RunUi, { state }: Context, height: number): Density =>
+  densityFor(density, listed(list, state).length + queueOf(list, state).slice(1).length, height);
+
 /** Rows of the input line: more than one while a longer message is typed. */
 export const inputRows = (ui: RunUi, context: Context, size: Size): number => {
   if (ui.message === null) return 1;
@@ -108,26 +113,34 @@ export const layoutOf = (ui: RunUi, context: Context, size: Size): RunLayout =>
     opened: ui.focus === 'detail',
     log: ui.log,
     terminalRows: size.height + 2,
+    overview: ui.tab === 'Overview',
+    graph: ui.graph === true,
+    listRows: (height) => listRows(ui, context, height),
   });
 
-/** The same state where everything in it exists and is in range; see `Screen.settle`. */
+/** Rows that the list can use of `height`. */
+const listRows = (ui: RunUi, context: Context, height: number): number =>
+  rowsFor(densityOf(ui, context, height), Math.max(1, listed(ui.list, context.state).length));
+
+/** The state with everything existing and in range, the same object where nothing changed; see `Screen.settle`. */
 export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   const agents = listed(wished.list, context.state);
-  const ui = focused(wished, context, size);
+  const ui = focused(tabbed(wished, agents[indexOf(wished, agents)], context), context, size);
   const layout = layoutOf(ui, context, size);
   const at = indexOf(ui, agents);
   const agent = agents[at];
   const height = layout.cards?.height ?? 0;
-  const density = densityFor(ui.density, agents.length, height);
+  const density = densityOf(ui, context, height);
   const cardsTop = layout.cards === null ? ui.cardsTop : topFor(ui.cardsTop, at, density, agents.length, height);
   const logBack = settledLog(ui, context, layout.log?.height ?? 0);
-  // Whoever is out of sight by a filter is selected again when it is gone.
+  // An agent that a filter hides is selected again when the filter is cleared.
   const selected = agents.length === 0 ? ui.selected : (agent?.id ?? null);
   const graphShown = graphIn(ui, context, layout) !== null;
   const lastPane = isLast(ui.focus, layout);
   const next = {
-    ...settleDetail(ui, agent, context, layout.detail),
+    ...settleDetail(ui, agent, context, layout.detail, !hasLog(layout)),
     selected,
+    densityShown: density,
     cardsTop,
     logBack,
     graphShown,
@@ -136,12 +149,16 @@ export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   return same(wished, next) ? wished : next;
 }
 
+/** Replaces a tab that the selected agent does not have. */
+const tabbed = (ui: RunUi, agent: AgentState | undefined, { state }: Context): RunUi =>
+  agent === undefined || tabsOf(agent, state).includes(ui.tab) ? ui : { ...ui, tab: 'Transcript' };
+
 function settledLog({ logBack, logLevel }: RunUi, { state }: Context, height: number): number {
   if (logBack === 0) return 0;
   return Math.max(0, Math.min(logBack, logOf(state.log, logLevel).length - Math.max(1, height - 2)));
 }
 
-/** The pane that has the keys is one that can be seen: on to the next where it isn't. */
+/** Moves the focus to the next visible pane where its pane is not visible. */
 function focused(ui: RunUi, context: Context, size: Size): RunUi {
   const layout = layoutOf(ui, context, size);
   if (ui.focus === 'side' && layout.side === null) return focused({ ...ui, focus: 'log' }, context, size);
@@ -149,38 +166,52 @@ function focused(ui: RunUi, context: Context, size: Size): RunUi {
   return ui;
 }
 
-const hasLog = ({ log }: RunLayout): boolean => (log?.height ?? 0) >= 3;
+export const hasLog = ({ log }: RunLayout): boolean => (log?.height ?? 0) >= 3;
 
 function isLast(focus: PaneName, layout: RunLayout): boolean {
   if (focus === 'cards') return false;
   return focus === 'log' || (!hasLog(layout) && (focus === 'side' || layout.side === null));
 }
 
-const same = (a: RunUi, b: RunUi): boolean =>
-  a.selected === b.selected &&
-  a.focus === b.focus &&
-  a.graphShown === b.graphShown &&
-  a.lastPane === b.lastPane &&
-  a.logBack === b.logBack &&
-  a.cardsTop === b.cardsTop &&
-  a.top === b.top &&
-  a.follow === b.follow &&
-  a.seen === b.seen &&
-  a.detail === b.detail;
+const SETTLED = [
+  'selected',
+  'focus',
+  'graphShown',
+  'densityShown',
+  'lastPane',
+  'logBack',
+  'cardsTop',
+  'tab',
+  'top',
+  'follow',
+  'seen',
+  'detail',
+] as const satisfies readonly (keyof RunUi)[];
 
-/** Another agent: its transcript from the end, folded. */
+const same = (a: RunUi, b: RunUi): boolean => SETTLED.every((part) => a[part] === b[part]);
+
+/** Selects another agent, with its transcript from the end; main with the overview. */
 export const select = (ui: RunUi, agent: AgentState | undefined): RunUi =>
   agent === undefined || agent.id === ui.selected
     ? ui
-    : { ...ui, selected: agent.id, top: 0, follow: true, seen: 0, open: false, detail: NO_DETAIL };
+    : {
+        ...ui,
+        selected: agent.id,
+        tab: agent.id === ROOT && ui.tab === 'Transcript' ? 'Overview' : ui.tab,
+        top: 0,
+        follow: true,
+        seen: 0,
+        open: false,
+        detail: NO_DETAIL,
+      };
 
-/** The selection `by` cards further, clamped. */
+/** Moves the selection by `by` rows, clamped. */
 export function move(ui: RunUi, context: Context, by: number): RunUi {
   const agents = listed(ui.list, context.state);
   return select(ui, agents[Math.max(0, Math.min(agents.length - 1, indexOf(ui, agents) + by))]);
 }
 
-/** The next agent, from the selected one round, that wants attention; null when none does. */
+/** The next agent, cyclic from the selected one, that needs attention; null when none does. */
 export function nextInNeed(ui: RunUi, context: Context, by: 1 | -1): AgentState | null {
   const agents = listed(ui.list, context.state);
   const at = indexOf(ui, agents);
@@ -191,21 +222,19 @@ export function nextInNeed(ui: RunUi, context: Context, by: 1 | -1): AgentState 
   return null;
 }
 
-/** The detail scrolled by `by` lines. Upwards stops following; settle puts it back on the end when the end is reached. */
+/** Scrolls the detail by `by` lines and stops following; `settle` follows again at the end. */
 export const scrollBy = (ui: RunUi, by: number): RunUi => ({ ...ui, top: Math.max(0, ui.top + by), follow: false });
 
-// Where the live graph of the plan stands on the run screen, if anywhere.
-
-/** Where the graph is, and what it leaves of the pane beside the opened agent. */
+/** The place of the graph, and the rest of the side pane. */
 export interface GraphPlace {
   readonly graph: Rect;
-  /** Null where the graph stands in the place of the cards. */
+  /** Null where the graph takes the whole pane. */
   readonly below: Rect | null;
 }
 
 /**
- * In the high pane at the side, as high as it needs, else in the place of the cards; null while it isn't wanted. Until the person
- * says, it is there where it leaves the side's own boxes their room.
+ * The graph in a high side pane, else in the place of the list; null while it is not shown. Until the person chooses, it is shown only
+ * where it leaves room for the spend.
  */
 export function graphIn(ui: Pick<RunUi, 'graph' | 'zoom'>, context: Context, layout: RunLayout): GraphPlace | null {
   if (ui.graph === false) return null;
@@ -214,16 +243,124 @@ export function graphIn(ui: Pick<RunUi, 'graph' | 'zoom'>, context: Context, lay
   return ui.graph === null || cards === null ? null : { graph: cards, below: null };
 }
 
-function atSide(side: Rect, unsaid: boolean, context: Context): GraphPlace | null {
+function atSide(side: Rect, automatic: boolean, context: Context): GraphPlace | null {
   const { plan, approvedDigest } = context.state;
   const needed = graphHeight(context, side.height);
   const left = side.height - needed;
-  if (unsaid && (plan === null || approvedDigest === null || left < USUAL)) return null;
+  if (automatic && (plan === null || approvedDigest === null || left < USUAL)) return null;
   if (left < LOWEST) return { graph: side, below: null };
   return { graph: { ...side, height: needed }, below: { ...side, y: side.y + needed, height: left } };
 }
 
-/** Rows below the graph that are worth having for activity and spend. */
+/** Least rows below the graph for the spend. */
 const LOWEST = 9;
-/** Rows for the curve as well. */
+/** Rows for the chart as well. */
 const USUAL = 26;
+
+// The opened agent's pane: the selected block, unfolded items, a search, and scrolling.
+
+/** The part of the run screen's state that this pane uses. */
+interface DetailPart {
+  readonly tab: Tab;
+  readonly open: boolean;
+  readonly top: number;
+  readonly follow: boolean;
+  readonly seen: number;
+  readonly detail: DetailUi;
+}
+
+/** True for tabs that are lists, in which an item is always selected. */
+export const isList = (tab: Tab): boolean => tab === 'Tools' || tab === 'Diffs';
+
+/** Brings selection, search and scrolling into the range of the content; returns `ui` itself where nothing changed. */
+function settleDetail<Ui extends DetailPart>(
+  ui: Ui,
+  agent: AgentState | undefined,
+  context: Context,
+  size: { readonly width: number; readonly height: number } | null,
+  feed: boolean,
+): Ui {
+  if (size === null || agent === undefined) return withFront(ui, 0);
+  const { tab, open, detail, follow } = ui;
+  const rows = detailRows(size.height, tab);
+  const doc = detailDoc({ agent, tab, open, detail, follow, feed }, context, size.width, rows);
+  return scrolled(sought(chosen(grown(ui, doc), doc, rows), doc), doc, rows);
+}
+
+/** Keeps the visible lines in place when earlier blocks were laid out above them since the last frame. */
+function grown<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
+  const { front } = ui.detail;
+  if (front === doc.front) return ui;
+  const first = front > 0 && !ui.follow && ui.top > 0 ? placeOf(doc, front) : null;
+  // It was below the line that marks earlier blocks.
+  const by = first === null ? 0 : first.from - 1;
+  return withFront({ ...ui, top: ui.top + by, seen: ui.seen + by }, doc.front);
+}
+
+const withFront = <Ui extends DetailPart>(ui: Ui, front: number): Ui =>
+  ui.detail.front === front ? ui : { ...ui, detail: { ...ui.detail, front } };
+
+function scrolled<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
+  const most = Math.max(0, doc.total - rows);
+  // Only the transcript grows at its end; other tabs begin at the top.
+  const follow = ui.tab === 'Transcript' && ui.detail.at === null && (ui.follow || ui.top >= most);
+  const top = follow ? most : Math.max(0, Math.min(ui.top, most));
+  const seen = follow ? doc.total : Math.min(ui.seen, doc.total);
+  return top === ui.top && follow === ui.follow && seen === ui.seen ? ui : { ...ui, top, follow, seen };
+}
+
+/** Applies pending steps of the selection and scrolls to the selected item. */
+function chosen<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
+  const { at, by } = ui.detail;
+  if (at === null && by === 0 && !isList(ui.tab)) return ui;
+  const next = choice(ui, doc, rows);
+  if (next === at && by === 0) return ui;
+  const place = next === null ? null : placeOf(doc, next);
+  const top = place === null ? ui.top : revealed(ui.top, place.from, place.to, rows);
+  return { ...ui, top, follow: false, detail: { ...ui.detail, at: next, by: 0 } };
+}
+
+/** The item that is selected after all pending steps; null where there is none. */
+function choice({ tab, top, detail: { at, by } }: DetailPart, doc: Doc, rows: number): number | null {
+  const items = itemsOf(doc);
+  const first = isList(tab) ? (items[0] ?? null) : itemWithin(doc, top, top + rows);
+  if (items.length === 0 || (at === null && by === 0)) return first;
+  const index = items.indexOf(typeof at === 'number' ? at : (first ?? 0));
+  return items[Math.max(0, Math.min(items.length - 1, index + by))] ?? null;
+}
+
+/** The nearest top that shows the lines, or their beginning where they do not fit. */
+function revealed(top: number, from: number, to: number, rows: number): number {
+  if (from < top || to - from >= rows) return from;
+  return to > top + rows ? to - rows : top;
+}
+
+/** Goes to the next match, cyclic, from the last match or from the visible lines. */
+function sought<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
+  const { find } = ui.detail;
+  if (find === null || find.seek === 0) return ui;
+  const hits = hitsOf(doc, find.query);
+  const hit = nextHit(hits, find.hit ?? ui.top - find.seek, find.seek);
+  const top = hit === null ? ui.top : Math.max(0, hit - 2);
+  return { ...ui, top, follow: false, detail: { ...ui.detail, find: { ...find, hit, seek: 0 } } };
+}
+
+function nextHit(hits: readonly number[], from: number, by: 1 | -1): number | null {
+  const found = by === 1 ? hits.find((line) => line > from) : hits.findLast((line) => line < from);
+  return found ?? (by === 1 ? hits[0] : hits.at(-1)) ?? null;
+}
+
+/** The lines that contain the words, ignoring case. */
+function hitsOf(doc: Doc, query: string): readonly number[] {
+  const words = query.toLowerCase();
+  if (words === '') return [];
+  const known = HITS.get(doc);
+  if (known?.query === words) return known.hits;
+  const hits = linesOf(doc, 0, doc.total).flatMap(({ line }, index) =>
+    plain(line).toLowerCase().includes(words) ? [index] : [],
+  );
+  HITS.set(doc, { query: words, hits });
+  return hits;
+}
+
+const HITS = new WeakMap<Doc, { readonly query: string; readonly hits: readonly number[] }>();

@@ -1,56 +1,76 @@
-/** Keys of the run screen that change what an agent may do: another model, another budget, one more agent. */
-import { ROOT } from '../../../../domain/ids.ts';
-import { isFinal, tokensOfAgent } from '../../../../events/queries.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import type { Dialog, DialogEffect, Binding, Context } from '../../frame/screen.ts';
-import { formatTokens } from '../../../../app/views/text/format.ts';
+/** Keys of the run screen that change or create agents: model, budget, another task of the plan, a child. */
+import {
+  childName,
+  ENDED,
+  NO_AGENT,
+  plannedTask,
+  setBudget,
+  setModel,
+  spawnChild,
+  whyNotSet,
+  whyNotSpawn,
+} from '../../../../app/actions/index.ts';
+import { formatTokens, modelName } from '../../../../app/views/index.ts';
+import { SpawnRequest } from '../../../../domain/agents/agent.ts';
+import { type AgentId, ROOT } from '../../../../domain/ids.ts';
+import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
+import { costText } from '../../components/costs.ts';
+import { stillWords } from '../../components/notices.ts';
+import {
+  askedName,
+  budgetFields,
+  MODEL_HEADS,
+  modelChoices,
+  modelNamed,
+  OF_RUN,
+  readBudget,
+  readForm,
+} from '../../components/plan-form.ts';
+import { bindingOf } from '../../frame/keymap.ts';
+import {
+  type Binding,
+  type Choice,
+  type Context,
+  type Dialog,
+  type DialogEffect,
+  type Field,
+  type FormValues,
+  textField,
+} from '../../frame/screen.ts';
 import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts';
-import { askedName, modelNamed } from '../../components/plan-form/check.ts';
-import { budgetFields, modelChoices, OF_RUN, readBudget } from '../../components/plan-form/fields.ts';
-import { selectedOf, type RunUi } from './state.ts';
-import { costText } from '../../components/money/spend.ts';
+import { type RunUi, selectedOf } from './state.ts';
 
 export const STEER_KEYS: readonly Binding<RunUi>[] = [
   {
-    keys: ['M'],
-    action: 'run.model',
-    hint: 'model',
-    help: 'Give the selected agent another model from its next turn on; its conversation stays.',
-    whyNot: (ui, context) => open(ui, context) ?? (context.state.choices === null ? 'No models are known here.' : null),
+    ...bindingOf(setModel),
+    whyNot: (ui, context) =>
+      whyNot(ui, context) ?? (context.state.choices === null ? 'The models cannot be listed here.' : null),
     run: (ui, context) => onSelected(ui, context, modelOf),
   },
   {
-    keys: ['b'],
-    action: 'run.budget',
-    hint: 'budget',
-    help: 'Give the selected agent more, or less: tokens, dollars, time. Of main it is the run.',
-    whyNot: open,
+    ...bindingOf(setBudget),
+    whyNot,
+    value: (ui, context) => {
+      const agent = selectedOf(ui, context);
+      return agent === undefined ? '' : `${agent.name}: ${costText(agent)}`;
+    },
     run: (ui, context) => onSelected(ui, context, budgetOf),
   },
   {
     keys: ['a'],
     action: 'run.add',
     hint: 'add',
-    help: 'Add an agent to the plan that runs; shows the difference first.',
+    help: 'Add agent',
     whyNot: (_, { state }) =>
       // Without a plan the key spawns a child.
-      state.idle
-        ? ''
-        : state.finished
-          ? 'The run has ended.'
-          : state.approvedDigest === null
-            ? 'No plan is approved yet.'
-            : null,
+      state.idle ? '' : state.finished ? ENDED : state.approvedDigest === null ? 'No plan is approved yet.' : null,
     run: (_, context) => addToRunning(context),
   },
 ];
 
-function open(ui: RunUi, context: Context): string | null {
-  if (context.state.finished) return 'The run has ended.';
+function whyNot(ui: RunUi, context: Context): string | null {
   const agent = selectedOf(ui, context);
-  if (agent === undefined) return 'There is no agent yet.';
-  return isFinal(agent) ? `${agent.name} has ended already.` : null;
+  return agent === undefined ? NO_AGENT : whyNotSet(context.state, agent.id);
 }
 
 function onSelected(
@@ -62,44 +82,143 @@ function onSelected(
   return agent === undefined ? {} : effect(agent, context);
 }
 
-/** Has it not begun, so that it is the plan that is changed? */
-const isPlanned = (agent: AgentState): boolean => agent.status === 'pending' && agent.firstRunAt === null;
-
 function modelOf(agent: AgentState, context: Context): DialogEffect {
   const { choices } = context.state;
   if (choices === null) return {};
-  if (isPlanned(agent) && agent.taskId !== null) return modelOfPending(agent.taskId, context);
+  const task = plannedTask(agent);
+  if (task !== null) return modelOfPending(task, context);
   const present = modelNamed(choices, agent.model.asked) ?? modelNamed(choices, agent.model.used);
   return {
     dialog: {
       is: 'pick',
-      title: `${agent.name}: model from its next turn on (now ${modelName(agent.model.used)})`,
+      title: `${agent.name}: model from the next turn (now ${modelName(agent.model.used)})`,
       choices: modelChoices(choices),
+      heads: MODEL_HEADS,
+      folds: true,
       value: present === undefined ? agent.model.asked : askedName(present),
-      then: (model) => ({ commands: [{ do: 'set model', agent: agent.id, model }] }),
+      then: (model) => ({ commands: [setModel.command(context.state, { agent: agent.id, model })] }),
     },
   };
 }
 
 function budgetOf(agent: AgentState, context: Context): DialogEffect {
-  if (isPlanned(agent) && agent.taskId !== null) return budgetOfPending(agent.taskId, context);
-  return { dialog: budgetForm(agent, context) };
+  const task = plannedTask(agent);
+  return task === null ? { dialog: budgetForm(agent, context) } : budgetOfPending(task, context);
 }
 
 function budgetForm(agent: AgentState, { state }: Context): Dialog {
-  const whose = agent.id === ROOT ? 'the whole run' : agent.name;
+  const whose = agent.id === ROOT ? 'the run' : agent.name;
   const spent = `${costText(agent)}, ${formatTokens(tokensOfAgent(agent))} tokens so far`;
+  return readForm(
+    `Budget of ${whose}: ${spent}`,
+    budgetFields(agent.id === ROOT ? state.budget : agent.budget, OF_RUN),
+    readBudget,
+    (budget) => ({ commands: [setBudget.command(state, { agent: agent.id, budget })] }),
+  );
+}
+
+// The form for a child agent. The engine decides whether the child is allowed.
+
+/** The default role (domain/agents/spawn.ts). */
+const USUAL = 'code';
+const OWN_MODEL = '';
+
+export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
+  {
+    ...bindingOf(spawnChild),
+    whyNot: (_, context) => (context.state.idle ? whyNotBelow(context, ROOT) : ''),
+    run: (_, context) => formFor(context.state.agents.get(ROOT), context),
+  },
+  {
+    keys: ['S'],
+    action: 'run.spawnBelow',
+    hint: '',
+    help: 'Spawn child here',
+    whyNot(ui, context) {
+      const agent = selectedOf(ui, context);
+      return agent === undefined ? NO_AGENT : whyNotBelow(context, agent.id);
+    },
+    run: (ui, context) => formFor(selectedOf(ui, context), context),
+  },
+];
+
+const whyNotBelow = (context: Context, parent: AgentId): string | null =>
+  context.state.finished === null ? (stillWords(context) ?? whyNotSpawn(context.state, parent)) : ENDED;
+
+const formFor = (parent: AgentState | undefined, context: Context): DialogEffect =>
+  parent === undefined ? {} : { dialog: spawnForm(parent, context) };
+
+const NOTHING: FormValues = { texts: {}, checks: {} };
+
+/** The form for a child of `parent`, with the values typed before a refusal. */
+function spawnForm(parent: AgentState, context: Context, { texts }: FormValues = NOTHING): Dialog {
+  const field = (name: string, label: string, lines: number, hint: string): Field =>
+    textField(name, label, texts[name] ?? '', hint, lines);
+  const wakes = `optional: ${parent.name} continues after these seconds, or when it ends`;
   return {
     is: 'form',
-    title: `Budget of ${whose}: ${spent}`,
-    fields: budgetFields(agent.id === ROOT ? state.budget : agent.budget, OF_RUN),
-    check: (values) => {
-      const budget = readBudget(values);
-      return budget.ok ? null : budget.fault;
-    },
-    then: (values) => {
-      const budget = readBudget(values);
-      return budget.ok ? { commands: [{ do: 'set budget', agent: agent.id, budget: budget.value }] } : {};
-    },
+    title: `Spawn a child of ${parent.name} (${parent.id})`,
+    yes: 'spawn',
+    fields: [
+      field('prompt', 'Prompt', 4, 'instructions: who it is and what to do'),
+      chosen(rolesIn(context), texts['role']) ?? field('role', 'Role', 1, USUAL),
+      field('name', 'Name', 1, 'optional'),
+      modelsIn(context, texts['model']) ?? field('model', 'Model', 1, 'role default'),
+      field('wait', 'Wait', 1, wakes),
+    ],
+    check: problemIn,
+    then: (values) => ({
+      commands: [spawnChild.command(context.state, { parent: parent.id, wish: wishOf(values) })],
+      again: spawnForm(parent, context, values),
+    }),
   };
+}
+
+const rolesIn = ({ state, projectService }: Context): readonly Choice[] =>
+  (projectService.agents?.all ?? state.choices?.roles ?? []).flatMap(({ name, description }) =>
+    name === 'main' ? [] : [{ value: name, label: name, note: description, whyNot: null }],
+  );
+
+/** The field for the role; null where no roles are known. */
+function chosen(choices: readonly Choice[], before: string | undefined): Field | null {
+  const [first] = choices;
+  if (first === undefined) return null;
+  const usual = choices.find(({ value }) => value === USUAL) ?? first;
+  return { is: 'choice', name: 'role', label: 'Role', value: before ?? usual.value, choices };
+}
+
+/** The field for the model; null where no models are known. */
+function modelsIn({ state }: Context, before = OWN_MODEL): Field | null {
+  if (state.choices === null) return null;
+  const own: Choice = { value: OWN_MODEL, label: 'role default', note: '', whyNot: null };
+  return { is: 'choice', name: 'model', label: 'Model', value: before, choices: [own, ...modelChoices(state.choices)] };
+}
+
+/** The typed text of a field; null for an empty one. */
+const typedIn = ({ texts }: FormValues, name: string): string | null => {
+  const typed = (texts[name] ?? '').trim();
+  return typed === '' ? null : typed;
+};
+
+function wishOf(values: FormValues): SpawnRequest {
+  const [role, name, wait] = [typedIn(values, 'role'), typedIn(values, 'name'), typedIn(values, 'wait')];
+  return {
+    prompt: typedIn(values, 'prompt') ?? '',
+    role,
+    model: typedIn(values, 'model'),
+    name: childName(name, role),
+    wait: wait === null ? null : Number(wait),
+    workingDir: null,
+  };
+}
+
+function problemIn(values: FormValues): string | null {
+  if (typedIn(values, 'prompt') === null) return 'Prompt: enter its instructions';
+  const wait = typedIn(values, 'wait');
+  if (wait !== null && !(/^\d+$/.test(wait) && Number(wait) <= 86_400))
+    return 'Wait: enter 0 to 86400 seconds, or nothing';
+  const read = SpawnRequest.safeParse(wishOf(values));
+  if (read.success) return null;
+  const [issue] = read.error.issues;
+  return `${String(issue?.path[0] ?? 'Prompt').replace(/^./, (letter) => letter.toUpperCase())}: ${issue?.message ?? ''}`;
 }

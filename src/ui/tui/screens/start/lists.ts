@@ -1,11 +1,10 @@
-/** The lists of the start screen: tasks that make sense here, and former sessions with how they ended and what they cost. */
-import type { LobbyInfo } from '../../../../ports/project-service.ts';
-import { formatCost } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../../text/glyphs.ts';
+/** The lists of the start screen, suggestions and recent sessions, and the state of the screen: the field and the selection. */
+import { fit, fitText, formatCost, type Ink, type Line, restyle, span, spread } from '../../../../app/views/index.ts';
+import type { ProjectInfo } from '../../../../ports/project-service.ts';
+import { type Completing, NOT_COMPLETING } from '../../components/text/complete.ts';
 import type { Context } from '../../frame/screen.ts';
-import { fit, fitText, restyle, span, spread } from '../../../../app/views/text/clip.ts';
-import type { Ink, Line } from '../../../../app/views/text/line.ts';
-import type { Target } from './state.ts';
+import { edit, type Editor, isEmpty, openEditor } from '../../text/editor.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 
 export interface Row {
   readonly line: Line;
@@ -14,18 +13,18 @@ export interface Row {
 
 export const plainRow = (line: Line): Row => ({ line, target: null });
 
-/** At most `most` of them below a line that says how to take one; none: what there is instead of them. */
+/** At most `most` suggestions below a heading; without suggestions, an explanation or nothing. */
 export function suggestionRows(
   chosen: Target,
-  { lobby, glyphs }: Context,
+  { projectService, glyphs }: Context,
   width: number,
   most: number,
 ): readonly Row[] {
-  const shown = lobby.suggestions.slice(0, most);
-  if (shown.length === 0) return most === 0 ? [] : emptyRows(lobby, width);
+  const shown = projectService.suggestions.slice(0, most);
+  if (shown.length === 0) return most === 0 ? [] : emptyRows(projectService, width);
   const hint: Line = [
-    span(' or take one of these', { fg: 'muted' }),
-    span(`   1${shown.length === 1 ? '' : `-${shown.length}`} or Tab`, { fg: 'faint' }),
+    span(' Suggestions', { fg: 'muted' }),
+    span(`   press 1${shown.length === 1 ? '' : `-${shown.length}`}`, { fg: 'faint' }),
   ];
   return [
     plainRow(hint),
@@ -40,13 +39,11 @@ export function suggestionRows(
   ];
 }
 
-/** Before the repository was looked at there is nothing to suggest; without files neither. */
-function emptyRows({ repository, sandbox }: LobbyInfo, width: number): readonly Row[] {
+/** The rows without suggestions: an explanation for an empty folder, nothing while the repository is unknown. */
+function emptyRows({ repository, sandbox }: ProjectInfo, width: number): readonly Row[] {
   if (repository === undefined && sandbox === '') return [];
   const words =
-    repository?.files === 0
-      ? 'This folder has no files yet: say what should be made here, or start Mimir in a project.'
-      : null;
+    repository?.files === 0 ? 'This folder is empty. Describe what to create, or start Mimir in a project.' : null;
   return words === null ? [] : [plainRow(fit([span(` ${words}`, { fg: 'muted' })], width))];
 }
 
@@ -61,28 +58,28 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   stopped: { words: 'stopped', ink: 'warn', sign: 'interrupted' },
   completed: { words: 'completed', ink: 'ok', sign: 'completed' },
   failed: { words: 'failed', ink: 'err', sign: 'failed' },
-  rejected: { words: 'not approved', ink: 'muted', sign: 'pending' },
+  rejected: { words: 'draft', ink: 'muted', sign: 'pending' },
   finished: { words: 'finished', ink: 'muted', sign: 'completed' },
 };
 
-type Session = LobbyInfo['sessions'][number];
+type Session = ProjectInfo['sessions'][number];
 
 const endingOf = ({ state, ended }: Session): Ending => {
   const how = state === 'finished' ? (ended?.status ?? state) : state;
   return ENDINGS[how] ?? { words: how, ink: 'muted', sign: 'pending' };
 };
 
-/** A window of `most` rows that holds the chosen one; the line above it says how many there are. */
+/** At most `most` sessions around the selected one, below a heading with their number. */
 export function sessionRows(
   chosen: Target,
-  { lobby, glyphs, now }: Context,
+  { projectService, glyphs, now }: Context,
   width: number,
   most: number,
 ): readonly Row[] {
-  const { sessions } = lobby;
+  const { sessions } = projectService;
   if (most === 0) return [];
   if (sessions.length === 0) {
-    const words = ' No session here yet. What you begin is kept, and goes on when you come back.';
+    const words = ' No sessions yet. Your work is saved automatically.';
     return [plainRow(fit([span(words, { fg: 'faint' })], width, {}, glyphs.ellipsis))];
   }
   const at = chosen.is === 'session' ? chosen.index : 0;
@@ -90,9 +87,7 @@ export function sessionRows(
   const shown = sessions.slice(top, top + most);
   const costs = shown.some((one) => spentBy(one) > 0);
   const count = sessions.length > shown.length ? `${top + 1}-${top + shown.length} of ${sessions.length} ` : '';
-  const resumable = sessions.some(({ state }) => state !== 'finished');
-  const words = resumable ? ' or go on with a session' : ' or look back at a session';
-  const title = spread([span(words, { fg: 'muted' })], [span(count, { fg: 'faint' })], width);
+  const title = spread([span(' Recent sessions', { fg: 'muted' })], [span(count, { fg: 'faint' })], width);
   return [
     plainRow(title),
     ...shown.map((session, row): Row => {
@@ -104,12 +99,12 @@ export function sessionRows(
   ];
 }
 
-/** In US dollars, also of a run whose process was killed. */
+/** Cost of a session in US dollars, also of one whose process was killed. */
 const spentBy = ({ ended, cost }: Session): number => ended?.cost ?? cost ?? 0;
 
 function sessionLine(
   session: Session,
-  look: {
+  options: {
     readonly now: number;
     readonly glyphs: Glyphs;
     readonly width: number;
@@ -118,7 +113,7 @@ function sessionLine(
   },
 ): Line {
   const { words, ink, sign } = endingOf(session);
-  const { glyphs, width, isChosen } = look;
+  const { glyphs, width, isChosen } = options;
   const task = session.task.split('\n')[0] ?? '';
   const left: Line = [
     span(` ${glyphs.status[sign]}  `, { fg: ink, bold: true }),
@@ -129,13 +124,13 @@ function sessionLine(
   const cost = spent === 0 ? '' : formatCost(spent);
   const right: Line = [
     span(`${words}  `, { fg: ink }),
-    ...(look.costs && width >= 64 ? [span(`${cost.padStart(8)}  `, { fg: 'muted' })] : []),
-    span(`${fitText(ago(session.when, look.now), 8, 'right')} `, { fg: 'faint' }),
+    ...(options.costs && width >= 64 ? [span(`${cost.padStart(8)}  `, { fg: 'muted' })] : []),
+    span(`${fitText(ago(session.when, options.now), 8, 'right')} `, { fg: 'faint' }),
   ];
   return spread(left, right, Math.max(0, width - 1), {}, glyphs.ellipsis);
 }
 
-/** The chosen row is marked by colour and by a bar. */
+/** Marks the selected row by colour and a bar. */
 function picked(line: Line, chosen: boolean, width: number, glyphs: Glyphs): Line {
   const rest = fit(line, Math.max(0, width - 1), {}, glyphs.ellipsis);
   return chosen
@@ -143,11 +138,97 @@ function picked(line: Line, chosen: boolean, width: number, glyphs: Glyphs): Lin
     : [span(' '), ...rest];
 }
 
-/** `5m ago`; what isn't a time is shown as it is. */
+/** `5m ago`; a text that is not a time is returned as it is. */
 function ago(when: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(when)) / 60_000);
   if (!Number.isFinite(minutes)) return when;
   if (minutes < 1) return 'just now';
   if (minutes < 60) return `${minutes}m ago`;
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h ago` : `${Math.floor(minutes / 1440)}d ago`;
+}
+
+// The state of the start screen. Pure.
+
+/** What a row of the screen selects, for keys and clicks. */
+export type Target =
+  | { readonly is: 'field' }
+  | { readonly is: 'suggestion'; readonly index: number }
+  | { readonly is: 'session'; readonly index: number };
+
+export interface StartUi {
+  readonly editor: Editor;
+  readonly completing: Completing;
+  readonly chosen: Target;
+  /** Index of the earlier task in the field, newest 0; null for a new text. */
+  readonly former: number | null;
+}
+
+export const FIELD: Target = { is: 'field' };
+const EMPTY_FIELD = openEditor('', true);
+export const FIRST: StartUi = {
+  editor: EMPTY_FIELD,
+  completing: NOT_COMPLETING,
+  chosen: FIELD,
+  former: null,
+};
+
+/** Puts a task into the field, to be read and sent with Enter. */
+export function withTask({ editor }: StartUi, task: string): StartUi {
+  const { lines, row, column, folds } = editor;
+  // Undo restores the former text.
+  return { ...FIRST, editor: { ...openEditor(task, true), undo: [...editor.undo, { lines, row, column }], folds } };
+}
+
+/** Everything that can be selected, from top to bottom. */
+export const stops = (projectService: ProjectInfo): readonly Target[] => [
+  FIELD,
+  ...projectService.suggestions.map((_, index): Target => ({ is: 'suggestion', index })),
+  ...projectService.sessions.map((_, index): Target => ({ is: 'session', index })),
+];
+
+const placeOf = (all: readonly Target[], target: Target): number =>
+  all.findIndex((stop) => stop.is === target.is && indexOf(stop) === indexOf(target));
+const indexOf = (target: Target): number => (target.is === 'field' ? 0 : target.index);
+
+/** The first row of the next list; the field after the last list. */
+export function nextGroup(chosen: Target, projectService: ProjectInfo): Target {
+  const all = stops(projectService);
+  const rest = all.slice(placeOf(all, chosen) + 1);
+  return rest.find((stop) => stop.is !== chosen.is) ?? FIELD;
+}
+
+/** One row up or down: in the field, through earlier tasks, through the lists. */
+export function vertical(ui: StartUi, projectService: ProjectInfo, by: 1 | -1): StartUi {
+  if (ui.chosen.is !== 'field') {
+    const all = stops(projectService);
+    return { ...ui, chosen: all[placeOf(all, ui.chosen) + by] ?? ui.chosen };
+  }
+  const moved = edit(ui.editor, { is: 'key', key: by === 1 ? 'down' : 'up' });
+  if (moved !== null) return { ...ui, editor: moved };
+  const browsing = ui.former !== null || isEmpty(ui.editor);
+  const former = browsing ? formerTask(ui, projectService, by) : null;
+  if (former !== null) return former;
+  return by === 1 ? { ...ui, chosen: stops(projectService)[1] ?? FIELD } : ui;
+}
+
+/** Several rows at once within the selected list. */
+export function leap(ui: StartUi, projectService: ProjectInfo, by: number): StartUi {
+  const { chosen } = ui;
+  if (chosen.is === 'field') return ui;
+  const many = chosen.is === 'session' ? projectService.sessions.length : projectService.suggestions.length;
+  return { ...ui, chosen: { ...chosen, index: Math.max(0, Math.min(many - 1, chosen.index + by)) } };
+}
+
+/** Earlier tasks of this project, the newest first, without repetitions. */
+export const formerTasks = (projectService: ProjectInfo): readonly string[] => [
+  ...new Set(projectService.sessions.map(({ task }) => task).filter((task) => task.trim() !== '')),
+];
+
+/** Up: an older task; down: a newer one, finally the empty field. Null when there is none. */
+function formerTask(ui: StartUi, projectService: ProjectInfo, by: 1 | -1): StartUi | null {
+  if (ui.former === null && by === 1) return null;
+  const at = (ui.former ?? -1) - by;
+  if (at < 0) return { ...ui, editor: EMPTY_FIELD, former: null };
+  const task = formerTasks(projectService)[at];
+  return task === undefined ? null : { ...ui, editor: openEditor(task, true), former: at };
 }

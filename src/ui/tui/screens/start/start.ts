@@ -1,258 +1,270 @@
 /**
- * The first screen: one field to say what should be done in, suggestions and former sessions to pick from. Letters belong to
- * the field unless something in the lists is chosen. How it looks is view.ts, what it leads to begin.ts.
+ * The start screen: a field for the task, suggestions and recent sessions, and the actions on them. Letters go to the field unless a row
+ * of a list is selected. view.ts draws it.
  */
-import { span } from '../../../../app/views/text/clip.ts';
-import { counted } from '../../../../app/views/text/format.ts';
-import { isOpen } from '../../../../app/views/trust-question.ts';
-import type { LobbyInfo, TemplateInfo } from '../../../../ports/project-service.ts';
-import { agentsTyped } from '../../dialogs/forms/agents.ts';
+import { bindings } from '../../frame/keymap.ts';
+import { plural, isOpen, span, TRUST_WORDS } from '../../../../app/views/index.ts';
+import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
+import { typedAgentsCommand } from '../../dialogs/agents.ts';
 import { completeKey, NOT_COMPLETING, offerOf } from '../../components/text/complete.ts';
-import type { Dialog, DialogEffect, Field, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
+import {
+  type Dialog,
+  type DialogEffect,
+  type Binding,
+  type Context,
+  type Effect,
+  type Screen,
+  textField,
+} from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { edit, editorText, isEmpty } from '../../text/editor.ts';
-import { NEW_SEARCH, searchKey } from './search.ts';
-import { type StartUi, FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './state.ts';
+import { type StartUi, FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './lists.ts';
 import { startBody, targetAt } from './view.ts';
 
-export type { StartUi } from './state.ts';
+export type { StartUi } from './lists.ts';
 
 type Key = Binding<StartUi>;
-const always = (): null => null;
-const inList = (ui: StartUi): string | null => (ui.chosen.is === 'field' ? 'first leave the field with Tab' : null);
+const inList = (ui: StartUi): string | null => (ui.chosen.is === 'field' ? 'Leave the field first (Tab).' : null);
 
-/** Keys of the field's boxes come before what the key does else: paths that are offered, former tasks that are looked for. */
-const behindBoxes =
+/** Lets a key act on the offered file paths first. */
+const behindOffer =
   (run: Key['run']): Key['run'] =>
   (ui, context, key) => {
-    const inBox = boxKey(ui, context, key);
-    return inBox === null ? run(ui, context, key) : { ui: inBox };
+    const offered = offerKey(ui, context, key);
+    return offered === null ? run(ui, context, key) : { ui: offered };
   };
 
-function boxKey(ui: StartUi, context: Context, key: string): StartUi | null {
-  if (ui.search !== null) return searchKey(ui, ui.search, context.lobby, { is: 'key', key });
+function offerKey(ui: StartUi, context: Context, key: string): StartUi | null {
   const done = ui.chosen.is === 'field' ? completeKey(ui.editor, ui.completing, key, context) : null;
   return done === null ? null : { ...ui, ...done, former: null };
 }
 
-/** Are paths offered behind an `@`? */
+/** True while file paths are offered behind an `@`. */
 const isOffered = ({ chosen, editor, completing }: StartUi, context: Context): boolean =>
   chosen.is === 'field' && offerOf(editor, completing, context) !== null;
 
-const KEYS: readonly Key[] = [
+const KEYS = bindings<StartUi>([
   {
     keys: ['enter'],
     action: 'start.go',
-    hint: 'plan it',
-    help: 'Make a plan for the task in the field; in a list, take what is chosen: a running session is shown, a stopped or finished one is opened as it is; r resumes it there.',
-    whyNot: always,
-    run: behindBoxes(begin),
+    hint: 'plan',
+    help: 'Plan task',
+    more: 'In a list: opens the selected session or takes the suggestion.',
+    run: behindOffer(begin),
   },
   {
     keys: ['ctrl-x'],
     action: 'start.direct',
     hint: 'ask main',
-    help: 'Ask main directly: one task without a planner, which this key approves. Where a rule wants each plan to be looked at, it is shown first.',
-    whyNot: ({ editor }) => (editorText(editor).trim() === '' ? 'Say first what main should do.' : null),
-    run: behindBoxes((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
+    help: 'Ask main directly',
+    more: 'Runs one task without a planner; this key approves it.',
+    whyNot: ({ editor }) => (editorText(editor).trim() === '' ? 'Type a task first.' : null),
+    run: behindOffer((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
   },
   {
     keys: ['tab'],
     action: 'start.next',
-    hint: 'lists',
-    help: 'On to the suggestions, the former sessions, and back to the field. Behind an @, takes the chosen path.',
+    hint: 'suggestions',
+    help: 'Next list',
     whyNot: (ui, context) =>
-      stops(context.lobby).length > 1 || isOffered(ui, context) ? null : 'there is nothing to pick from',
-    run: behindBoxes((ui, { lobby }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, lobby) } })),
+      stops(context.projectService).length > 1 || isOffered(ui, context) ? null : 'No suggestions and no sessions yet.',
+    run: behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, projectService) } })),
   },
   {
     keys: ['up', 'down'],
     action: 'start.move',
     hint: 'pick',
-    help: 'Through the lists; in the empty field, up brings back former tasks.',
-    whyNot: always,
-    run: behindBoxes((ui, { lobby }, key) => ({ ui: vertical(ui, lobby, key === 'up' ? -1 : 1) })),
+    help: 'Move in lists',
+    run: behindOffer((ui, { projectService }, key) => ({ ui: vertical(ui, projectService, key === 'up' ? -1 : 1) })),
   },
   {
     keys: ['pageup', 'pagedown'],
     action: 'start.page',
-    hint: '',
-    help: 'Five rows at once through the list of sessions.',
-    whyNot: always,
-    run: behindBoxes((ui, { lobby }, key) => ({ ui: leap(ui, lobby, key === 'pageup' ? -5 : 5) })),
+    help: 'Scroll sessions',
+    run: behindOffer((ui, { projectService }, key) => ({ ui: leap(ui, projectService, key === 'pageup' ? -5 : 5) })),
   },
   {
     keys: ['ctrl-o'],
     action: 'start.templates',
     hint: 'templates',
-    help: 'Begin from a plan that was kept as a template; what it asks for is filled in first.',
-    whyNot: (_, { lobby }) =>
-      (lobby.templates ?? []).length > 0 ? null : 'No plan is kept here yet: w in a plan keeps it as a template.',
-    run: (_, { lobby }) => ({ dialog: templatePick(lobby) }),
+    help: 'New from template',
+    whyNot: (_, { projectService }) =>
+      (projectService.templates ?? []).length > 0
+        ? null
+        : 'No templates yet. Press w in a plan to save it as a template.',
+    run: (_, { projectService }) => ({ dialog: templatePick(projectService) }),
   },
   {
     keys: ['f4'],
     action: 'start.agents',
-    hint: '',
-    help: 'The agents that there are: look at one, make one from a sentence or delete it; /agents in the field does the same.',
-    whyNot: (_, { lobby }) => (lobby.agents === undefined ? 'The agents are not known here.' : null),
-    run: (_, { lobby }) => agentsTyped('/agents', lobby) ?? {},
+    help: 'Manage agents',
+    run: (_, { projectService }) => typedAgentsCommand('/agents', projectService) ?? {},
   },
   {
     keys: ['ctrl-r'],
     action: 'start.history',
     hint: 'history',
-    help: 'Search the former tasks of this project; the one that is taken stands in the field.',
-    whyNot: (_, { lobby }) => (formerTasks(lobby).length > 0 ? null : 'There is no former task of this project yet.'),
-    run: behindBoxes((ui) => ({ ui: { ...ui, chosen: FIELD, search: NEW_SEARCH } })),
+    help: 'Search earlier tasks',
+    whyNot: (_, { projectService }) =>
+      formerTasks(projectService).length > 0 ? null : 'No earlier tasks in this project.',
+    run: behindOffer((ui, { projectService }) => ({
+      ui: { ...ui, chosen: FIELD },
+      dialog: formerPick(projectService),
+    })),
   },
   {
     keys: ['ctrl-g'],
     action: 'start.editor',
     hint: 'editor',
-    help: 'Write the task in your own editor ($VISUAL or $EDITOR).',
-    whyNot: always,
+    help: 'Write in editor',
     run: (ui) => ({ ui: { ...ui, chosen: FIELD }, app: { field: editorText(ui.editor) } }),
   },
   {
     keys: ['esc'],
     action: 'start.back',
-    hint: '',
-    help: 'Back to the field; closes what is offered there.',
-    whyNot: always,
-    run: behindBoxes((ui) => ({ ui: { ...ui, chosen: FIELD } })),
+    help: 'Back to field',
+    run: behindOffer((ui) => ({ ui: { ...ui, chosen: FIELD } })),
   },
   {
     keys: ['ctrl-c'],
     action: 'start.clear',
     hint: 'clear',
-    help: 'Throw away what stands in the field; Ctrl-_ brings it back.',
-    // Nothing to throw away: then it is about leaving.
-    whyNot: ({ editor, search }) => (isEmpty(editor) && search === null ? '' : null),
-    run: behindBoxes((ui) => ({ ui: withTask(ui, '') })),
+    help: 'Clear input',
+    // In an empty field the key quits.
+    whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),
+    run: behindOffer((ui) => ({ ui: withTask(ui, '') })),
   },
   {
     keys: ['ctrl-t'],
     action: 'start.trust',
-    hint: '',
-    help: 'What this project would bring, and whether you trust it.',
-    whyNot: (_, { lobby }) => (isOpen(lobby.trust) ? null : 'there is nothing to trust here'),
+    help: 'Review trust',
+    whyNot: (_, { projectService }) => (isOpen(projectService.trust) ? null : TRUST_WORDS.nothing),
     run: () => ({ app: 'trust' }),
   },
   {
     keys: ['q'],
     action: 'start.quit',
     hint: 'quit',
-    help: 'Quit, while the field does not have the keys (Ctrl-C does so from everywhere).',
+    help: 'Quit',
     whyNot: inList,
     run: () => ({ app: 'quit' }),
   },
-];
+]);
 
 export const startScreen: Screen<StartUi> = {
   name: 'start',
   first: FIRST,
   keys: KEYS,
-  header: (_, { lobby }) => ({
-    left: [span(lobby.project, { fg: 'title', bold: true })],
-    right: [span(lobby.version, { fg: 'muted' })],
+  header: (_, { projectService }) => ({
+    left: [span(projectService.project, { fg: 'title', bold: true })],
+    right: [span(projectService.version, { fg: 'muted' })],
   }),
   body: startBody,
   settle,
-  position: ({ chosen }, { lobby }) => (chosen.is === 'session' ? `${chosen.index + 1}/${lobby.sessions.length}` : ''),
+  position: ({ chosen }, { projectService }) =>
+    chosen.is === 'session' ? `${chosen.index + 1}/${projectService.sessions.length}` : '',
   input,
   typing: (ui) => ui.chosen.is === 'field',
 };
 
-/** Lists change while one looks at them. */
-function settle(ui: StartUi, { lobby }: Context): StartUi {
+/** Deselects a row that no longer exists. */
+function settle(ui: StartUi, { projectService }: Context): StartUi {
   const { chosen } = ui;
   if (chosen.is === 'field') return ui;
-  const many = chosen.is === 'session' ? lobby.sessions.length : lobby.suggestions.length;
+  const many = chosen.is === 'session' ? projectService.sessions.length : projectService.suggestions.length;
   return chosen.index < many ? ui : { ...ui, chosen: FIELD };
 }
 
 function input(ui: StartUi, context: Context, event: Input, size: Size): Effect<StartUi> | null {
   if (event.is === 'click') {
     const target = targetAt(ui, context, size, event.y);
-    return target === null ? null : { ui: { ...ui, chosen: target, search: null } };
+    return target === null ? null : { ui: { ...ui, chosen: target } };
   }
   if (event.is === 'wheel') return wheel(ui, context, event.by);
-  if (ui.search !== null) {
-    const searched = searchKey(ui, ui.search, context.lobby, event);
-    return searched === null ? null : { ui: searched };
-  }
   const suggestion = numbered(ui, context, event);
   return suggestion === undefined ? typed(ui, event) : { ui: withTask(ui, suggestion) };
 }
 
-/** A number alone takes a suggestion, where no text stands in the field that it could belong to. */
-function numbered(ui: StartUi, { lobby }: Context, event: Input): string | undefined {
+/** The suggestion of a typed digit; undefined while the field has a text. */
+function numbered(ui: StartUi, { projectService }: Context, event: Input): string | undefined {
   if (event.is !== 'key' || !/^[1-9]$/.test(event.key)) return undefined;
-  return isEmpty(ui.editor) || ui.chosen.is !== 'field' ? lobby.suggestions[Number(event.key) - 1] : undefined;
+  return isEmpty(ui.editor) || ui.chosen.is !== 'field' ? projectService.suggestions[Number(event.key) - 1] : undefined;
 }
 
-/** Letters typed over a list go where they are meant to. */
+/** Types into the field, also while a list is selected. */
 function typed(ui: StartUi, event: Input): Effect<StartUi> | null {
   const editor = edit(ui.editor, event);
   if (editor === null) return null;
-  // An @ that was closed counts for that text alone.
+  // The closed offer is forgotten with its text.
   const completing = isEmpty(editor) ? NOT_COMPLETING : ui.completing;
   return { ui: { ...ui, editor, completing, chosen: FIELD, former: null } };
 }
 
-const wheel = (ui: StartUi, { lobby }: Context, by: 1 | -1): Effect<StartUi> | null =>
-  ui.chosen.is === 'session' ? { ui: leap(ui, lobby, by) } : null;
+const wheel = (ui: StartUi, { projectService }: Context, by: 1 | -1): Effect<StartUi> | null =>
+  ui.chosen.is === 'session' ? { ui: leap(ui, projectService, by) } : null;
 
-// What is begun from the start screen: a task, a former session in the way it ended, a kept plan with what it asks for.
-
-/** Enter: the task in the field, or what is chosen in a list. */
-function begin(ui: StartUi, { lobby }: Context): Effect<StartUi> {
+/** Enter: starts the task in the field, or uses the selected row of a list. */
+function begin(ui: StartUi, { projectService }: Context): Effect<StartUi> {
   const { chosen } = ui;
-  if (chosen.is === 'suggestion') return { ui: withTask(ui, lobby.suggestions[chosen.index] ?? '') };
+  if (chosen.is === 'suggestion') return { ui: withTask(ui, projectService.suggestions[chosen.index] ?? '') };
   if (chosen.is === 'session') {
-    const session = lobby.sessions[chosen.index];
+    const session = projectService.sessions[chosen.index];
     return session === undefined ? {} : again(ui, session);
   }
   const task = editorText(ui.editor).trim();
-  const agents = agentsTyped(task, lobby);
+  const agents = typedAgentsCommand(task, projectService);
   if (agents !== null) return { ui: withTask(ui, ''), ...agents };
-  // Typed before the suggestions were there: it is one of these, to be read before it is sent.
-  if (/^[1-9]$/.test(task)) return byNumber(ui, lobby, Number(task));
+  // A digit typed before the suggestions were loaded means one of them, which the person reads before sending it.
+  if (/^[1-9]$/.test(task)) return byNumber(ui, projectService, Number(task));
   if (task !== '') return { app: { start: task } };
-  return { toast: { level: 'info', text: 'Say what should be done, or take a suggestion with Tab.' } };
+  return { toast: { level: 'info', text: 'Type a task or pick a suggestion (Tab).' } };
 }
 
-function byNumber(ui: StartUi, { suggestions }: LobbyInfo, number: number): Effect<StartUi> {
+function byNumber(ui: StartUi, { suggestions }: ProjectInfo, number: number): Effect<StartUi> {
   const suggestion = suggestions[number - 1];
   if (suggestion !== undefined) return { ui: withTask(ui, suggestion) };
-  const text = `${number} alone is no task, and there is no suggestion ${number}${suggestions.length === 0 ? ' yet' : ''}.`;
+  const text = `There is no suggestion ${number}${suggestions.length === 0 ? ' yet' : ''}. Type a task.`;
   return { toast: { level: 'info', text } };
 }
 
-type Session = LobbyInfo['sessions'][number];
+type Session = ProjectInfo['sessions'][number];
 
-/** What another process carries is shown; what was stopped or is over is looked at, and resumed from there; what failed may do either. */
+/** Attaches to a running session, opens a stopped or finished one, and asks for a failed one whether to resume it. */
 function again(ui: StartUi, { id, task, state, ended }: Session): Effect<StartUi> {
   if (state === 'running') return { app: { attach: id } };
   if (ended?.status === 'rejected') {
-    const text = 'That plan was not approved, and nothing ran: here is its task again.';
+    const text = 'This plan was discarded. Its task is in the field again.';
     return { ui: withTask(ui, task), toast: { level: 'info', text } };
   }
   if (ended?.status !== 'failed') return { app: { look: id } };
   const choices = [
-    { value: 'look', label: 'look at what it did', note: 'cards, transcripts, result', whyNot: null },
-    { value: 'resume', label: 'go on with it', note: 'agents that failed try once more', whyNot: null },
+    { value: 'look', label: 'Open', note: 'agents, transcripts, result', whyNot: null },
+    { value: 'resume', label: 'Resume', note: 'failed tasks run again', whyNot: null },
   ];
   const then = (value: string): DialogEffect => ({ app: value === 'resume' ? { resume: id } : { look: id } });
-  return { dialog: { is: 'pick', title: 'This run failed', choices, value: 'look', then } };
+  return { dialog: { is: 'pick', title: 'Failed run', choices, value: 'look', then } };
 }
 
-/** The kept plans to choose from; behind one with arguments comes the form that asks for them. */
-function templatePick({ templates = [] }: LobbyInfo): Dialog {
+/** A list of earlier tasks to search; Ctrl-R again selects the next older one, as in a shell. */
+const formerPick = (projectService: ProjectInfo): Dialog => ({
+  is: 'pick',
+  title: 'Earlier tasks',
+  choices: formerTasks(projectService).map((task) => ({
+    value: task,
+    label: task.replaceAll('\n', ' '),
+    note: '',
+    whyNot: null,
+  })),
+  value: '',
+  next: 'ctrl-r',
+  then: (task) => ({ app: { fill: task } }),
+});
+
+/** A list of templates; a template with variables is followed by a form for them. */
+function templatePick({ templates = [] }: ProjectInfo): Dialog {
   return {
     is: 'pick',
-    title: 'Begin from a kept plan',
+    title: 'New from template',
     choices: templates.map((one) => ({ value: one.name, label: one.name, note: noteOf(one), whyNot: null })),
     value: templates[0]?.name ?? '',
     then: (name) => {
@@ -268,8 +280,8 @@ function templatePick({ templates = [] }: LobbyInfo): Dialog {
 const noteOf = ({ description, tasks, arguments: asked, from }: TemplateInfo): string =>
   [
     ...(description === '' ? [] : [description]),
-    counted(tasks, 'task'),
-    ...(asked.length === 0 ? [] : [`asks for ${asked.map(({ name }) => name).join(', ')}`]),
+    plural(tasks, 'task'),
+    ...(asked.length === 0 ? [] : [`variables: ${asked.map(({ name }) => name).join(', ')}`]),
     from,
   ].join(', ');
 
@@ -277,21 +289,14 @@ function templateForm(template: TemplateInfo): Dialog {
   return {
     is: 'form',
     title: template.name,
-    fields: template.arguments.map(
-      ({ name, description, default: value }): Field => ({
-        is: 'text',
-        name,
-        label: name,
-        value,
-        lines: 1,
-        hint: value === '' ? `${description || name} (needed)` : description,
-      }),
+    fields: template.arguments.map(({ name, description, default: value }) =>
+      textField(name, name, value, value === '' ? `${description || name} (required)` : description),
     ),
     check: ({ texts }) => {
       const missing = template.arguments.filter(
         ({ name, default: value }) => value === '' && (texts[name] ?? '').trim() === '',
       );
-      return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(', ')} must be given`;
+      return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(', ')} is missing`;
     },
     then: ({ texts }) => ({ app: { template: template.name, values: texts } }),
   };

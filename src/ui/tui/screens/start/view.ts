@@ -1,25 +1,36 @@
 /**
- * What the start screen looks like: the field first, then what one might put into it, then what one can go on with, and at
- * the bottom where one is. How much of it there is room for is decided here; what a key does is start.ts's.
+ * Draws the start screen: the field, suggestions, recent sessions, and at the bottom project, model, sandbox and budget. Decides how
+ * much of it is shown; start.ts handles the keys.
  */
-import { isOffline, isUnboxed } from '../../../../app/views/agents/agent-lines.ts';
-import { clip, fit, fitText, lineWidth, span } from '../../../../app/views/text/clip.ts';
-import type { Cursor, Line, Style } from '../../../../app/views/text/line.ts';
-import { widthOf } from '../../../../app/views/text/width.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
-import type { LobbyInfo } from '../../../../ports/project-service.ts';
+import {
+  budgetText,
+  clip,
+  plural,
+  type Cursor,
+  fit,
+  fitText,
+  isOffline,
+  isUnsandboxed,
+  type Line,
+  lineWidth,
+  modelName,
+  span,
+  type Style,
+  toLabel,
+  widthOf,
+  wrap,
+} from '../../../../app/views/index.ts';
+import type { ProjectInfo } from '../../../../ports/project-service.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { completeLines, completeWidth, offerOf } from '../../components/text/complete.ts';
 import { keyLabel } from '../../frame/keymap.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { box } from '../../text/box.ts';
-import { editorHeight, viewEditor } from '../../text/editor-view.ts';
-import { plainRow, sessionRows, suggestionRows, type Row } from './lists.ts';
-import { searchBox } from './search.ts';
-import type { StartUi, Target } from './state.ts';
+import { box } from '../../text/blocks.ts';
+import { editorHeight, viewEditor } from '../../text/editor.ts';
+import { plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
-/** How much is shown. From rich to poor: the first that fits is taken. */
+/** How much is shown. */
 interface Measure {
   readonly logo: boolean;
   readonly intro: 'steps' | 'words' | 'none';
@@ -29,6 +40,7 @@ interface Measure {
   readonly status: StatusMeasure;
 }
 
+/** From rich to poor; the first that fits is used. */
 const MEASURES: readonly Measure[] = [
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 20, status: 'full' },
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 12, status: 'full' },
@@ -44,7 +56,7 @@ const MEASURES: readonly Measure[] = [
   { logo: false, intro: 'none', gap: 0, suggestions: 0, sessions: 0, status: 'none' },
 ];
 
-/** Columns of text that are pleasant to read. */
+/** Most columns of text. */
 const MOST_WIDTH = 92;
 
 /** Exactly `height` lines of exactly `width` columns, and the cursor while the field has the keys. */
@@ -53,7 +65,7 @@ export function startBody(ui: StartUi, context: Context, { width, height }: Size
   return { lines: rows.map(({ line }) => fit(line, width)), cursor: ui.chosen.is === 'field' ? cursor : null };
 }
 
-/** What is at row `y` of the body. */
+/** What row `y` of the body selects; null for nothing. */
 export const targetAt = (ui: StartUi, context: Context, size: Size, y: number): Target | null =>
   compose(ui, context, size).rows[y]?.target ?? null;
 
@@ -78,7 +90,7 @@ function compose(ui: StartUi, context: Context, { width, height }: Size): Compos
   return { rows: moved, cursor: y < height && at.x + margin < width ? { x: at.x + margin, y } : null };
 }
 
-/** The richest measure that fits, else the poorest. */
+/** The parts in the richest measure that fits, else in the poorest. */
 function fittingParts(ui: StartUi, context: Context, width: number, height: number): Parts {
   let parts = partsFor(ui, context, width, height, MEASURES[0]);
   for (const measure of MEASURES) {
@@ -88,17 +100,13 @@ function fittingParts(ui: StartUi, context: Context, width: number, height: numb
   return parts;
 }
 
-/** What lies over the rows right below the field: paths that are offered, or the search among former tasks. */
+/** The offered file paths, over the rows below the field. */
 function overField(
   ui: StartUi,
   context: Context,
   { width, height, x }: { readonly width: number; readonly height: number; readonly x: number },
 ): Composed {
   if (height < 1) return { rows: [], cursor: null };
-  if (ui.search !== null) {
-    const { lines, cursor } = searchBox(ui.search, context, width, height);
-    return { rows: lines.map((line) => ({ line, target: FIELD_TARGET })), cursor };
-  }
   const offer = ui.chosen.is === 'field' ? offerOf(ui.editor, ui.completing, context) : null;
   if (offer === null) return { rows: [], cursor: null };
   const wide = completeWidth(offer, width);
@@ -144,23 +152,22 @@ function partsFor(ui: StartUi, context: Context, width: number, height: number, 
 }
 
 const LOGO = ['█▄ ▄█ █ █▄ ▄█ █ █▀▀▄', '█ ▀ █ █ █ ▀ █ █ █▄▄▀', '▀   ▀ ▀ ▀   ▀ ▀ ▀  ▀'];
-const INTRO =
-  'Say what you want done. Mimir splits it among agents, shows you the plan to change and approve, then runs them side by side.';
+const INTRO = 'Describe a task. Mimir plans it, you approve, agents run in parallel.';
 const STEPS: readonly (readonly [what: string, more: string])[] = [
-  ['Say what you want done', 'in your own words, naming files with @'],
-  ['Read the plan', 'who does what, on which model, at what price; change it, then accept it'],
-  ['Watch the agents work side by side', 'message, stop or retry any; limits hold'],
+  ['Describe the task.', 'Use @ to mention files.'],
+  ['Review the plan.', 'Agents, models and cost: edit anything, then start.'],
+  ['Watch agents work in parallel.', 'Message, stop or retry any of them; budgets are enforced.'],
 ];
 
-function titleRows({ glyphs, lobby }: Context, width: number, { logo, intro }: Measure): readonly Row[] {
-  // The badge of the header says the name too: without room for the letters, once is enough.
+function titleRows({ glyphs, projectService }: Context, width: number, { logo, intro }: Measure): readonly Row[] {
+  // Without room for the logo the badge of the header is enough.
   const letters = !logo ? [] : glyphs.ellipsis === '…' && width >= 40 ? LOGO : ['M I M I R'];
   const title = letters.map((text): Row => plainRow([span(` ${text}`, { fg: 'focus', bold: true })]));
   const gap = logo ? [plainRow([])] : [];
-  return [...title, ...gap, ...introLines(intro, lobby.sessions.length === 0, width).map(plainRow)];
+  return [...title, ...gap, ...introLines(intro, projectService.sessions.length === 0, width).map(plainRow)];
 }
 
-/** Who has not been here before is told how it goes, in one look; everybody else is reminded in a sentence. */
+/** The first start shows the three steps, later starts one sentence. */
 function introLines(kind: Measure['intro'], isFirst: boolean, width: number): readonly Line[] {
   if (kind === 'none') return [];
   const room = Math.max(1, width - 1);
@@ -170,7 +177,7 @@ function introLines(kind: Measure['intro'], isFirst: boolean, width: number): re
     const line: Line = [
       span(`${index + 1}  `, { fg: 'focus', bold: true }),
       span(what, { fg: 'title', bold: true }),
-      span(`: ${more}`, { fg: 'muted' }),
+      span(` ${more}`, { fg: 'muted' }),
     ];
     return wrap(line, room, 3).map(indented);
   });
@@ -204,7 +211,7 @@ function fieldRows(
     border: focused ? 'heavy' : 'light',
     style: { fg: focused ? 'focus' : 'border' },
     kind: 'pane',
-    title: [span('What should be done?', { fg: 'title', bold: true })],
+    title: [span('What do you want to do?', { fg: 'title', bold: true })],
     footEnd: focused ? fieldKeys(glyphs, width - 6) : [],
     body: view.lines.map((line, row) => [...prompt(row), ...line]),
   });
@@ -212,10 +219,10 @@ function fieldRows(
   return { rows, cursor: { x: view.cursor.x + 4, y: view.cursor.y + 1 } };
 }
 
-/** What can be done in the field, as far as there is room for it. */
+/** The keys of the field, as many as fit. */
 function fieldKeys(glyphs: Glyphs, width: number): Line {
   const keys: readonly (readonly [key: string, words: string])[] = [
-    [glyphs.key.enter, 'plan it'],
+    [glyphs.key.enter, 'plan'],
     [keyLabel('ctrl-x', glyphs), 'ask main'],
     [keyLabel('alt-enter', glyphs), 'new line'],
     ['@', 'file'],
@@ -230,68 +237,93 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
   return clip(line, width);
 }
 
-// The foot of the start screen: project, provider, sandbox and mode, and what the person should know about them.
+// The foot of the start screen: project, model, sandbox, mode and budget, with warnings.
 
-/** How much of it is shown. */
+/** How much of the foot is shown. */
 type StatusMeasure = 'full' | 'short' | 'line' | 'none';
 
 const OFFLINE_WORDS =
-  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY, or providers: in config.yml; `mimir models` lists what can be used.';
-const OFFLINE_SHORT =
-  'The built-in analyst reads and reports, free. Models: ANTHROPIC_API_KEY, OPENAI_API_KEY, or providers: in config.yml.';
+  'No API key found. The built-in analyst (not a language model) answers for free. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.yml; `mimir models` lists the models.';
+const OFFLINE_SHORT = 'The built-in analyst answers for free. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY.';
 
-const MORE_MODELS = '   `mimir models` lists what can be used';
+const MORE_MODELS = '   `mimir models` lists the models';
 
 /** Lines of at most `width` columns. */
-function statusLines({ lobby, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
+function statusLines({ projectService, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
   if (kind === 'none') return [];
   const full = kind === 'full';
   const room = Math.max(1, width - 1);
-  const noGit =
-    lobby.repository?.isGit === false ? '   no git here: `git init` lets changes be compared and committed' : '';
-  const project: Line = [
-    span(lobby.project, { fg: 'fg', bold: true }),
-    span(`  ${lobby.cwd}`, { fg: 'muted' }),
-    span(noGit, { fg: 'warn' }),
-  ];
-  const place: Line = [
-    ...sandboxWords(lobby),
-    span('   mode ', { fg: 'faint' }),
-    span(lobby.mode, modeStyle(lobby.mode)),
-  ];
   const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
   return [
-    ...(full ? [rule, ...cut(labelled('Project', project, room), 2)] : []),
-    ...cut(labelled('Provider', providerLine(lobby, kind, room), room), full ? 4 : kind === 'short' ? 2 : 1),
-    ...(kind === 'line' ? [] : belowProvider(lobby, place, room, full)),
+    ...(full ? [rule] : []),
+    ...projectLines(projectService, kind, room),
+    ...cut(labelled('Model', modelLine(projectService, kind, room), room), full ? 4 : kind === 'short' ? 2 : 1),
+    ...(kind === 'line' ? [] : belowProvider(projectService, room, full)),
   ];
 }
 
-/** Sandbox and mode, who rules here, and what the configuration warns of. */
-function belowProvider(lobby: LobbyInfo, place: Line, room: number, full: boolean): readonly Line[] {
-  const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
+/** The project with its path or branch; empty without either, since the header has the name. */
+function projectLines(projectService: ProjectInfo, kind: StatusMeasure, room: number): readonly Line[] {
+  const full = kind === 'full';
+  const git = gitWords(projectService, full);
+  if (kind === 'line' || (!full && git.length === 0)) return [];
+  const name = span(projectService.project, { fg: 'fg', bold: true });
+  return cut(
+    labelled('Project', [name, span(full ? `  ${projectService.cwd}` : '', { fg: 'muted' }), ...git], room),
+    full ? 2 : 1,
+  );
+}
+
+/** The branch and the number of files that differ from its last commit; empty until they are known. */
+function gitWords({ repository }: ProjectInfo, full: boolean): Line {
+  const gap = full ? '   ' : '  ';
+  if (repository?.isGit === false) {
+    const why = full ? ': run `git init` to compare and commit changes' : '';
+    return [span(`${gap}not a git repository${why}`, { fg: 'warn' })];
+  }
+  if (repository?.git === undefined) return [];
+  const { branch, changed } = repository.git;
+  return [
+    span(gap),
+    span(toLabel(branch), { fg: 'info' }),
+    span(changed === 0 ? ' no changes' : ` ${plural(changed, 'changed file')}`, {
+      fg: changed === 0 ? 'faint' : 'warn',
+    }),
+  ];
+}
+
+/** Sandbox, mode, budget, policy, trust, and warnings of the configuration. */
+function belowProvider(projectService: ProjectInfo, room: number, full: boolean): readonly Line[] {
+  const budget = projectService.budget === undefined ? null : budgetText(projectService.budget);
+  const place: Line = [
+    ...sandboxWords(projectService),
+    span('   mode ', { fg: 'faint' }),
+    span(projectService.mode, modeStyle(projectService.mode)),
+    ...(budget === null ? [] : [span('   budget ', { fg: 'faint' }), span(`${budget} per run`, { fg: 'fg' })]),
+  ];
+  const notes = projectService.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
     const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
     return cut(wrap(words, room, 2), 2);
   });
   return [
     ...cut(labelled('Sandbox', place, room), full ? 2 : 1),
-    ...cut(ruleRows(lobby, room), full ? 4 : 2),
+    ...cut(ruleRows(projectService, room), full ? 4 : 2),
     ...notes,
   ];
 }
 
-/** Commands without a box are nothing to overlook. */
-function sandboxWords({ sandbox }: LobbyInfo): Line {
-  if (sandbox === '') return [span('being tried out', { fg: 'faint' })];
-  if (!isUnboxed(sandbox)) return [span(sandbox, { fg: 'ok' })];
+/** The sandbox; a missing one is marked in red. */
+function sandboxWords({ sandbox }: ProjectInfo): Line {
+  if (sandbox === '') return [span('checking', { fg: 'faint' })];
+  if (!isUnsandboxed(sandbox)) return [span(sandbox, { fg: 'ok' })];
   return [
     span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }),
     span(sandbox.slice(4), { fg: 'muted' }),
   ];
 }
 
-/** Who rules here beside the person, and whether what the project says of itself counts. */
-function ruleRows({ policy = '', trust }: LobbyInfo, room: number): readonly Line[] {
+/** The managed policy and the trust of the project. */
+function ruleRows({ policy = '', trust }: ProjectInfo, room: number): readonly Line[] {
   const words = trust === undefined ? null : TRUST_WORDS[trust.state];
   return [
     ...(policy === '' ? [] : labelled('Policy', [span(policy, { fg: 'info' })], room)),
@@ -299,24 +331,30 @@ function ruleRows({ policy = '', trust }: LobbyInfo, room: number): readonly Lin
   ];
 }
 
-const ASK_TRUST = span('   ^T shows what it would bring', { fg: 'faint' });
-const TRUST_WORDS: Readonly<Record<NonNullable<LobbyInfo['trust']>['state'], Line | null>> = {
+const ASK_TRUST = span('   ^T review', { fg: 'faint' });
+const TRUST_WORDS: Readonly<Record<NonNullable<ProjectInfo['trust']>['state'], Line | null>> = {
   nothing: null,
-  trusted: [span('trusted as it is now', { fg: 'ok' })],
-  new: [span('not trusted: only its restrictions count', { fg: 'warn' }), ASK_TRUST],
-  changed: [span('changed since it was trusted: only its restrictions count', { fg: 'warn' }), ASK_TRUST],
+  trusted: [span('trusted', { fg: 'ok' })],
+  new: [span('not trusted: only its restrictions apply', { fg: 'warn' }), ASK_TRUST],
+  changed: [span('changed: only its restrictions apply', { fg: 'warn' }), ASK_TRUST],
 };
 
-function providerLine({ provider }: LobbyInfo, kind: StatusMeasure, room: number): Line {
-  if (!isOffline(provider)) {
-    const fits = widthOf(provider + MORE_MODELS) + LABEL <= room;
-    return [span(provider, { fg: 'ok', bold: true }), span(fits ? MORE_MODELS : '', { fg: 'faint' })];
+/** The model that plans, and who serves models here; what stands in where there is no model. */
+function modelLine({ provider, model }: ProjectInfo, kind: StatusMeasure, room: number): Line {
+  if (isOffline(provider)) {
+    const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no API key found';
+    return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
   }
-  const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no language model is used';
-  return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
+  const name = model === undefined ? '' : `${toLabel(modelName(model))}  `;
+  const fits = widthOf(name + provider + MORE_MODELS) + LABEL <= room;
+  return [
+    span(name, { fg: 'ok', bold: true }),
+    span(provider, { fg: 'fg' }),
+    span(fits ? MORE_MODELS : '', { fg: 'faint' }),
+  ];
 }
 
-const modeStyle = (mode: LobbyInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
+const modeStyle = (mode: ProjectInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
 
 const LABEL = 10;
 
@@ -328,12 +366,12 @@ function labelled(label: string, value: Line, width: number): readonly Line[] {
   ]);
 }
 
-/** The first `most` of them; the last says where there were more. */
+/** At most `most` lines; an ellipsis marks that there were more. */
 function cut(lines: readonly Line[], most: number): readonly Line[] {
   if (lines.length <= most) return lines;
   const last = lines[most - 1] ?? [];
   const [text, style] = last.at(-1) ?? ['', {}];
-  // A sign in the place of what would stand before the rest: a blank, a comma.
+  // The ellipsis replaces trailing punctuation.
   return [
     ...lines.slice(0, most - 1),
     [...last.slice(0, -1), [text.replace(/[\s,;:.]+$/, ''), style], span(' …', style)],

@@ -1,23 +1,21 @@
 /** One card: what stands on it, the sign and colour of every status, and which card is selected. */
 import { describe, expect, it } from 'vitest';
-import type { AgentStatus } from '../../../../../src/domain/agents/agent.ts';
-import { STATUSES } from '../../../../../src/domain/agents/agent.ts';
+import { type AgentStatus, STATUSES } from '../../../../../src/domain/agents/agent.ts';
 import { AgentId, CallId } from '../../../../../src/domain/ids.ts';
 import type { AgentState } from '../../../../../src/events/state.ts';
 import { modelName } from '../../../../../src/app/views/agents/agent-lines.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
-import type { Ink, Line } from '../../../../../src/app/views/text/line.ts';
+import { type Ink, type Line, plain } from '../../../../../src/app/views/text/line.ts';
 import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
 import { contextOf } from '../../../../support/look.ts';
 import { midRun, says } from '../../../../support/recorded-run.ts';
 import { theme } from '../../../../support/theme.ts';
-import { statusSpan } from '../../../../../src/ui/tui/components/plan/status.ts';
+import { statusSpan } from '../../../../../src/ui/tui/components/progress.ts';
 
 const context = contextOf(midRun().events);
 const oracle = agentOf('ROOT::S3');
 const drawn = (agent: AgentState, selected = false): readonly Line[] =>
-  card(agent, context, 60, { selected, focused: true });
+  card(agent, context, 60, { selected, focused: true, hidden: 0, indent: 0 });
 
 function agentOf(id: string): AgentState {
   const found = context.state.agents.get(AgentId.parse(id));
@@ -103,11 +101,7 @@ describe('a card', () => {
       '✓ Search b',
       '✗ Read c',
     ]);
-    expect(body(agentOf('ROOT::S6'))).toEqual([
-      'Security review of the store and the diff',
-      'expected: 30s · $0.0500',
-      '',
-    ]);
+    expect(body(agentOf('ROOT::S6'))).toEqual(['Security review of the store and the diff', 'est. 30s · $0.0500', '']);
   });
 
   it('says why it failed in all words where the foot has no room for them', () => {
@@ -124,7 +118,7 @@ describe('a card', () => {
     const parent = now.state.agents.get(AgentId.parse('ROOT::S4'));
     if (parent === undefined) throw new Error('no parent');
     const foot = (hidden: number): string =>
-      plain(card(parent, now, 70, { selected: false, focused: true, hidden }).at(-1) ?? []);
+      plain(card(parent, now, 70, { selected: false, focused: true, hidden, indent: 0 }).at(-1) ?? []);
     expect(foot(0)).toContain(' Σ $0.0775 ▰▰···  48% ');
     expect(foot(1)).toContain(' +1 hidden Σ $0.0775 ');
   });

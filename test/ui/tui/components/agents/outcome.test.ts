@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../../../src/domain/agents/agent.ts';
 import { ROOT } from '../../../../../src/domain/ids.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
-import { statusLine } from '../../../../../src/ui/tui/components/agents/outcome.ts';
+import { statusLine } from '../../../../../src/ui/tui/components/progress.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { contextOf } from '../../../../support/look.ts';
 import { finished } from '../../../../support/recorded-run.ts';
 

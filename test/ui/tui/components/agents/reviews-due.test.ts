@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { RoleName, ROOT, SessionId } from '../../../../../src/domain/ids.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
 import type { EventBody, MimirEvent } from '../../../../../src/events/event.ts';
-import { stillOpen } from '../../../../../src/app/views/run-summary.ts';
-import { gateWords } from '../../../../../src/ui/tui/components/plan/mandatory-reviews.ts';
+import { unfinishedWork } from '../../../../../src/app/views/run-summary.ts';
+import { gateWords } from '../../../../../src/ui/tui/components/reviews.ts';
 
 const gate = {
   type: 'forced.gate',
@@ -15,7 +15,7 @@ const gate = {
   open: false,
   onFailure: 'block',
 } as const;
-const DUE: EventBody = { ...gate, why: 'what is done now is judged when it rests', due: { since: 0, keeps: {} } };
+const DUE: EventBody = { ...gate, why: 'new work is reviewed when it rests', due: { since: 0, keeps: {} } };
 const CLOSED: EventBody = { ...gate, why: 'it ended without a verdict', upTo: 1 };
 
 const stateOf = (body: EventBody): ReturnType<typeof foldAll> => {
@@ -30,12 +30,12 @@ const stateOf = (body: EventBody): ReturnType<typeof foldAll> => {
 };
 
 it.each([
-  ['security judges it when it rests', DUE, 'the review by security is still to come', 'info'],
-  ['security did not pass: it ended without a verdict', CLOSED, 'the review by security did not pass', 'error'],
+  ['security judges it when it rests', DUE, 'review pending: security', 'info'],
+  ['security did not pass: it ended without a verdict', CLOSED, 'review failed: security', 'error'],
 ])('O138: says of a gate: %s', (words, body, open, level) => {
   const state = stateOf(body);
   const [first] = state.gates;
   expect(first && gateWords(first, state).text).toBe(words);
-  expect(stillOpen(state)).toEqual([open]);
+  expect(unfinishedWork(state)).toEqual([open]);
   expect(state.log.map((line) => line.level)).toEqual([level]);
 });

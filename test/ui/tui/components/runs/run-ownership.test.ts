@@ -53,17 +53,17 @@ async function scene(
       return command.how === 'when quiet' ? handed.promise : Promise.resolve(ok({ text: '' }));
     },
   });
-  const begun = async (what: string): ReturnType<typeof run.lobby.start> => {
+  const begun = async (what: string): ReturnType<typeof run.projectService.start> => {
     asked.push(what);
-    const made = await run.lobby.start(what);
+    const made = await run.projectService.start(what);
     return made.ok ? ok(['resume', 'look'].includes(what) ? made.value : wrapped(made.value)) : made;
   };
   const end = runApp({
     terminal,
     world,
     glyphs: UNICODE,
-    lobby: {
-      ...run.lobby,
+    projectService: {
+      ...run.projectService,
       start: () => begun('start'),
       attach: () => (moved ? Promise.resolve(fail({ text: 'nobody carries it' })) : begun('attach')),
       look: () => begun('look'),
@@ -138,21 +138,21 @@ describe('a run that this screen carries', () => {
   it('is handed over by d, with what is waited for in a box; then the screen is over and the run is not', async () => {
     const { press, screen, handed, end, asked } = await scene('here');
     await press('d');
-    expect(screen()).toMatch(/Hand the run over[^]*tester {2}a reply of|Hand the run over[^]*y at once/);
+    expect(screen()).toMatch(/Detaching[^]*tester {2}a reply from|Detaching[^]*y detach now/);
     await handed(ok({ text: 'handed over' }));
-    expect(await end).toMatchObject({ session: SESSION, goesOn: true });
+    expect(await end).toMatchObject({ session: SESSION, continues: true });
     expect(asked).toEqual(['start', 'when quiet', 'detach']);
   });
 
   it('is left running by d in the question whether to leave, which says how to come back to it', async () => {
     const { press, screen, handed, end, asked, run } = await scene('here');
     await press('q');
-    expect(screen()).toMatch(/Left running[^]*mimir attach run-7f3a[^]*Stopped[^]*mimir resume run-7f3a/);
-    expect(screen()).toContain('d leave running   y stop it   ⏎/Esc stay');
+    expect(screen()).toMatch(/Keep running[^]*mimir attach run-7f3a[^]*Stop[^]*mimir resume run-7f3a/);
+    expect(screen()).toContain('d keep running   y stop   ⏎/Esc stay');
     await press('d');
-    expect(screen()).toContain('Hand the run over');
+    expect(screen()).toContain('Detaching');
     await handed(ok({ text: 'handed over' }));
-    expect(await end).toMatchObject({ session: SESSION, goesOn: true });
+    expect(await end).toMatchObject({ session: SESSION, continues: true });
     expect({ asked, commands: run.commands }).toEqual({ asked: ['start', 'when quiet', 'detach'], commands: [] });
   });
 
@@ -163,22 +163,22 @@ describe('a run that this screen carries', () => {
     const waiting = screen();
     await move();
     await handed(ok({ text: 'handed over' }));
-    expect(screen()).toContain('Handed over: its own process begins with it.');
+    expect(screen()).toContain('Detached. The background process is starting.');
     await press('esc', 'd');
     expect(behindTheBox(screen())).toEqual(behindTheBox(waiting));
     started.resolve(fail({ text: 'No process could be started.' }));
     await settled();
-    expect(screen()).toMatch(/No process could be started\. \(r goes on with the run here\)/);
-    expect(screen()).toContain('What happened');
+    expect(screen()).toMatch(/No process could be started\. \(r continues the run here\)/);
+    expect(screen()).toContain('Next steps');
     expect(asked).toEqual(['start', 'when quiet', 'detach']);
   });
 
   it('goes at once with y, another key than the one that asked, and stays with Esc', async () => {
     const { press, screen, handed, asked } = await scene('here');
     await press('d', 'y', 'esc');
-    await handed(fail({ text: 'it goes on here' }));
-    expect(screen()).not.toContain('Hand the run over');
-    expect(screen()).toContain('it goes on here');
+    await handed(fail({ text: 'the run stays here' }));
+    expect(screen()).not.toContain('Detaching');
+    expect(screen()).toContain('the run stays here');
     expect(asked).toEqual(['start', 'when quiet', 'now', 'stay']);
   });
 });
@@ -186,18 +186,18 @@ describe('a run that this screen carries', () => {
 describe('a run that another process carries', () => {
   it('is said to be reached until its first event is here, and no plan is said to be made', async () => {
     const { screen, run } = await scene('elsewhere', null, []);
-    expect(screen()).toMatch(/^ MIMIR [^›]*\n\s*\n Reaching the run …/);
+    expect(screen()).toMatch(/^ MIMIR [^›]*\n\s*\n Connecting to the run …/);
     expect(screen()).not.toContain('Planning');
     await run.play(midRun().events);
-    expect(screen()).toContain('MIMIR  run-7f3a › Fix the token refresh race');
+    expect(screen()).toContain('MIMIR  Fix the token refresh race');
   });
 
   it('is left by d at once, by q after words that say that it goes on, and is not stopped', async () => {
     const { press, screen, end, run } = await scene('elsewhere');
     await press('q');
-    expect(screen()).toContain('The run goes on in its own process');
+    expect(screen()).toContain('The run continues in its own process');
     await press('esc', 'd');
-    expect(await end).toMatchObject({ goesOn: true });
+    expect(await end).toMatchObject({ continues: true });
     expect(run.commands).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('a run that another process carries', () => {
     const before = screen().split('\n').slice(0, -3);
     await move();
     expect(screen().split('\n').slice(0, -3)).toEqual(before);
-    expect(screen()).toContain('The run moves to another process.');
+    expect(screen()).toContain('The run is moving to another process.');
   });
 
   it('is shown from the log when it moved and was over before it could be reached', async () => {
@@ -221,9 +221,9 @@ describe('a run that another process carries', () => {
     const { run, lose, asked, screen } = await scene('elsewhere');
     const { when, task } = { when: new Date(START).toISOString(), task: 'Fix it' };
     run.learn({ sessions: [{ id: SESSION, task, when, state: 'finished' }] });
-    await lose('the run has ended');
+    await lose('The run has ended.');
     expect(asked).toEqual(['attach', 'look']);
-    expect(screen()).not.toContain('The run stands still');
+    expect(screen()).not.toContain('Run process lost');
   });
 
   it('opens the agent that was asked for', async () => {
@@ -234,13 +234,13 @@ describe('a run that another process carries', () => {
   it('says when it was lost, refuses in words, and goes on here with R', async () => {
     const { press, screen, lose, asked } = await scene('elsewhere');
     await lose('the process that carried the run has ended');
-    expect(screen()).toContain('The run stands still');
+    expect(screen()).toContain('Run process lost');
     await press('esc', 's');
-    expect(screen()).toContain('! The process that carried the run has ended. R goes on here, q leaves.');
+    expect(screen()).toContain('! The process that carried the run has ended. R continues here, q quits.');
     expect(screen()).toContain('Not done: nobody is there');
     await press('R');
     expect(asked).toEqual(['attach', 'resume']);
-    expect(screen()).not.toContain('R goes on here');
+    expect(screen()).not.toContain('R continues here');
   });
 
   it('keeps what is being written when it is lost, and takes nothing new until it goes on', async () => {
@@ -248,9 +248,9 @@ describe('a run that another process carries', () => {
     await press('i', 'h', 'o', 'l', 'd');
     await lose('it has ended');
     await press('enter');
-    expect(screen()).toContain('Not sent, Esc keeps it. The run stands still: R goes on with it here.');
+    expect(screen()).toContain('Not sent. The run has no process. Press R to continue it here.');
     await press('esc', 'esc', 'i');
-    expect(screen()).toMatch(/The run stands still: R goes on with it here\./);
+    expect(screen()).toMatch(/The run has no process\. Press R to continue it here\./);
     await press('R');
     await run.play(midRun().events);
     await press('i');
@@ -262,6 +262,6 @@ describe('a run that another process carries', () => {
     const { press, lose, end } = await scene('elsewhere');
     await lose('it has ended');
     await press('q', 'y');
-    expect(await end).toMatchObject({ goesOn: false });
+    expect(await end).toMatchObject({ continues: false });
   });
 });

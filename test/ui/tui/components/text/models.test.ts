@@ -4,25 +4,23 @@ import { AgentId, ModelId, ROOT } from '../../../../../src/domain/ids.ts';
 import type { AgentState } from '../../../../../src/events/state.ts';
 import { wantsAttention } from '../../../../../src/app/views/agents/agent-lines.ts';
 import { ASCII } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
-import type { Line } from '../../../../../src/app/views/text/line.ts';
+import { type Line, plain } from '../../../../../src/app/views/text/line.ts';
 import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
-import { costLines } from '../../../../../src/ui/tui/components/money/costs.ts';
-import { factLines } from '../../../../../src/ui/tui/components/agents/facts.ts';
-import { linesOf } from '../../../../../src/ui/tui/components/text/doc.ts';
-import type { TranscriptNow } from '../../../../../src/ui/tui/components/agents/transcript.ts';
-import { transcriptDoc } from '../../../../../src/ui/tui/components/agents/transcript.ts';
-import { waitOf } from '../../../../../src/app/views/agents/wait-reason.ts';
+import { costLines } from '../../../../../src/ui/tui/components/costs.ts';
+import { factLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
+import { linesOf } from '../../../../../src/ui/tui/text/blocks.ts';
+import { transcriptDoc, type TranscriptNow } from '../../../../../src/ui/tui/components/agents/transcript.ts';
+import { waitOf } from '../../../../../src/app/views/agent-counts.ts';
 import { LOBBY } from '../../../../support/fake-run.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import { calls, modelRun, waits } from '../../../../support/model-run.ts';
 import { approval, asks, begun, planning, Recording, runs, START } from '../../../../support/recorded-run.ts';
-import { statusSpan } from '../../../../../src/ui/tui/components/plan/status.ts';
+import { statusSpan } from '../../../../../src/ui/tui/components/progress.ts';
 
 const THOUGHTS = 'The callers in test/ may mock the endpoint.\nI should look at each before I say fourteen.';
 const context = contextOf(modelRun().events, {
@@ -48,18 +46,16 @@ describe('a wait for a provider', () => {
   it('has its own sign on the card, in the header and in the activity, at 80x24 and 120x40', () => {
     const narrow = look(pageOf(runScreen, {}), context, NARROW);
     expect([narrow[0], ...rowsWith(narrow, '◔').slice(1)]).toEqual([
-      ' MIMIR  Fix the token ref… ▢ confirm  ◔ 1  ● 3 ○ 2 ✗ 0 ✓ 0/6  3m 11s  $0.2435+? ',
-      '┌ ◔ oracle  o3 ──────────────────────────────────── 2m 6s · $0.0627 · 17k tok ┐ ',
-      '└─ ◔ next try in 5s (2 of 5): anthropic is rate limited ────────── ▰▰···  41% ┘ ',
+      ' MIMIR  Fix the token ref… confirm  ◔ 1, 5s  ● 3 ○ 2  ✓ 0/6   3m 11s  $0.2435+? ',
+      ' ◔ oracle           ◔ retrying in 5s (2 of 5): a… ▰▰···  41%   $0.0627    2m 6s ',
+      '│ ● finder  ● librarian → ◔ oracle  ● refactoring → ○ tester  ○ reviewer       │',
     ]);
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
-      ' MIMIR  run-7f3a › Fix the token refresh race  boxed  confirm  ◔ 1  ● 3 ○ 2 ✗ 0 ✓ 0/6  3m 11s  $0.2435+? / $2.00 ▰····· ',
-      '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
-      '│                                                    │▐│ ◔ anthropic is rate limited; next try in 5s (2 of 5)          │',
-      '┏ ◔ oracle  o3 ━━━━━━━━━━━━━━━ 2m 6s · $0.0627 · 17k ┓▐│                                                               │',
-      '┗━ ◔ next try in 5s (2 of 5): anthropi… ━ ▰▰···  41% ┛▐│                                                               │',
-      '┌ ○ tester  sonnet-4.5 ──────────────────────────────┐▐│ ◔ oracle               in 5s ││ librarian    ━━─────  $0.0278 │',
+      ' MIMIR  Fix the token refresh race       sandboxed  confirm  ◔ 1, 5s  ● 3 ○ 2  0 of 6 done   3m 11s  $0.2435+? of $2.00 ',
+      '   agent        activity        budget    cost    time ┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
+      '▌◔ oracle       ◔ retrying in 5…   41% $0.0627   2m 6s │ Both calls read generation 7.                                 │',
+      '┌─ Log ────────────────────────────────── 12 entries ─┐│ ◔ anthropic is rate limited; retrying in 5s (2 of 5)          │',
     ]);
   });
 
@@ -68,10 +64,10 @@ describe('a wait for a provider', () => {
     const text = (next: string): string => `anthropic is rate limited; ${next} (2 of 5)`;
     const short = (next: string): string => `${next} (2 of 5): anthropic is rate limited`;
     expect([at(185), at(196.5), at(197), at(250)]).toEqual([
-      { text: text('next try in 12s'), short: short('next try in 12s'), left: 12_000 },
-      { text: text('next try in 1s'), short: short('next try in 1s'), left: 500 },
-      { text: text('next try now'), short: short('next try now'), left: 0 },
-      { text: text('next try now'), short: short('next try now'), left: 0 },
+      { text: text('retrying in 12s'), short: short('retrying in 12s'), left: 12_000 },
+      { text: text('retrying in 1s'), short: short('retrying in 1s'), left: 500 },
+      { text: text('retrying now'), short: short('retrying now'), left: 0 },
+      { text: text('retrying now'), short: short('retrying now'), left: 0 },
     ]);
   });
 
@@ -81,10 +77,10 @@ describe('a wait for a provider', () => {
       log.at(100, { type: 'agent.status', agent: AgentId.parse('ROOT::S3'), status: 'waiting', reason });
       return waitOf(agentOf('ROOT::S3', contextOf(log.events)), START + 103_000)?.text;
     };
-    expect(waiting('openai is overloaded; next try in 40 s')).toBe('openai is overloaded; next try in 37s');
+    expect(waiting('openai is overloaded; next try in 40 s')).toBe('openai is overloaded; retrying in 37s');
     for (const tries of ['(3 of 5)', '(try 3)'])
       expect(waiting(`local is down; in line for the next try ${tries}`)).toBe(
-        `local is down; in line for the next try ${tries}`,
+        `local is down; waiting for the next attempt ${tries}`,
       );
     expect(waiting('')).toBe(undefined);
   });
@@ -96,15 +92,15 @@ describe('a wait for a provider', () => {
     const finder = agentOf('ROOT::S1', asking);
     expect([statusSpan(oracle, context)[0], statusSpan(finder, asking)[0]]).toEqual(['◔', '◌']);
     const foot = (agent: AgentState, from: Context): readonly Line[] =>
-      card(agent, from, 80, { selected: false, focused: false }).slice(-1);
-    expect(inks(foot(oracle, context), 'next try')).toBe('info');
+      card(agent, from, 80, { selected: false, focused: false, hidden: 0, indent: 0 }).slice(-1);
+    expect(inks(foot(oracle, context), 'retrying')).toBe('info');
     expect(inks(foot(finder, asking), '◌ asks you (4s): ')).toBe('warn');
-    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◔ 1  ◌ 1 ask  ● 2 ○ 2 ✗ 0');
+    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◔ 1  ◌ 1 ask  ● 2 ◌ 1 ○ 2  ✓ 0/6');
   });
 
   it('is told in ASCII as well', () => {
     const rows = look(pageOf(runScreen, {}), { ...context, glyphs: ASCII }, NARROW);
-    expect(rowsWith(rows, '@').at(-1)).toContain('- @ next try in 5s (2 of 5): anthropic is rate limited');
+    expect(rowsWith(rows, '@')[1]).toContain('@ retrying in 5s (2 of 5): a~');
   });
 
   it('of the planner stands on the planning screen and runs down', () => {
@@ -114,7 +110,7 @@ describe('a wait for a provider', () => {
       look(pageOf(planScreen, {}), contextOf(log.events, { now: START + now * 1000 }), size);
     expect(rowsWith(shown(18, NARROW), '◔')).toEqual([
       '┏━ Planning 18s  by opus-4.5 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ ◔ waiting ━┓',
-      '┃ ◔ anthropic is overloaded; next try in 9s (2 of 5)                           ┃',
+      '┃ ◔ anthropic is overloaded; retrying in 9s (2 of 5)                           ┃',
     ]);
     expect(rowsWith(shown(25, { width: 40, height: 10 }), 'in 2s')).toEqual([
       '┃   in 2s (2 of 5)                     ┃',
@@ -126,13 +122,13 @@ describe('a wait for a provider', () => {
 describe('reasoning', () => {
   it('is a word and a rate on the card, and dimmed below the transcript of the opened agent', () => {
     const rows = look(pageOf(runScreen, {}), context, WIDE, ['j']);
-    expect(rows.find((row) => row.includes('thinking, '))).toContain('┗━ ⟩ thinking, 42 tok/s ━');
+    expect(rows.find((row) => row.includes('thinking, '))).toContain('▌● finder       thinking, 42');
     const lines = transcript(agentOf('ROOT::S1'), below({ reasoning: THOUGHTS, rate: 42.4 }), LOOK);
     expect(lines.map(plain)).toEqual([
       'Fourteen callers so far.',
       '',
       '· context summarised: 182000 -> about 9400 tokens',
-      '    … +2 lines  (o to open)',
+      '    … +2 lines  (o unfolds)',
       '',
       '⟩ thinking …  42 tok/s',
       '  │ The callers in test/ may mock the endpoint.',
@@ -177,6 +173,8 @@ const below = (now: Partial<TranscriptNow>): TranscriptNow => ({
   reasoning: '',
   rate: 0,
   wait: null,
+  rest: '',
+  writing: '',
   ...now,
 });
 
@@ -205,7 +203,7 @@ describe('a summary of the context', () => {
 describe('the Info tab', () => {
   const facts = (id: string, width: number, from: Context = context): readonly string[] => {
     const lines = factLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
-    return lines.slice(0, lines.indexOf('Task') - 4);
+    return lines.slice(0, lines.indexOf('Task') - 5);
   };
   const kinds = (id: string, width: number, from: Context = context): readonly string[] => {
     const lines = costLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
@@ -259,7 +257,7 @@ describe('the Info tab', () => {
     expect(priced([6, 30, 0.6])).toEqual(kinds('ROOT::S1', 60));
   });
 
-  it('says after a fallback what was asked for, what is used, why, and by which rule', () => {
+  it('says after a fallback its task, what is used, why, and by which rule', () => {
     expect(facts('ROOT::S2', 60).slice(1, 5)).toEqual([
       'Model     sonnet-4.5 → openai/gpt-5',
       '          after overloaded: anthropic answers 529 since',
@@ -270,13 +268,13 @@ describe('the Info tab', () => {
 
   it('counts tries that failed with what they cost, and says which price is not known', () => {
     expect(facts('ROOT::S3', 60).filter((line) => /^(?:Status|Calls)/.test(line))).toEqual([
-      'Status    anthropic is rate limited; next try in 5s (2 of 5)',
+      'Status    anthropic is rate limited; retrying in 5s (2 of 5)',
       expect.stringMatching(/^Calls {5}\d, 1 of them failed and cost \$0\.0042, 1 wait$/),
     ]);
     expect(facts('ROOT::S4', 36).slice(3, 6)).toEqual([
       'Tokens    16k',
       'Cost      $? of $0.15: the price of',
-      '          sonnet-4.5 is not known',
+      '          sonnet-4.5 is unknown',
     ]);
     expect(kinds('ROOT::S4', 36)).toEqual([
       '  input          15k   94%  ━━━━━━━╸',
@@ -288,21 +286,21 @@ describe('the Info tab', () => {
 describe('costs where a price is not known', () => {
   it('end in a question mark, on the card and in the sum of the run', () => {
     const rows = look(pageOf(runScreen, {}), context, WIDE);
-    expect(rows[0]).toContain('$0.2435+? / $2.00');
-    expect(rows.find((row) => row.includes('● refactoring'))).toContain('1m 36s · $? · 16k');
+    expect(rows[0]).toContain('$0.2435+? of $2.00');
+    expect(rows.find((row) => row.startsWith(' ● refactoring'))).toContain('$?  1m 36s');
     const more = calls(modelRun(), 110, 'ROOT::S4', {
       usage: { input: 10, output: 10, cacheRead: 0, cacheWrite: 0 },
       cost: 0.01,
       text: 'and on',
     });
-    expect(look(pageOf(runScreen, {}), contextOf(more.events), WIDE).join('\n')).toContain('$0.0100+?');
+    expect(look(pageOf(runScreen, {}), contextOf(more.events), WIDE).join('\n')).toContain('$0.01+?');
   });
 });
 
 describe('the start screen with a provider', () => {
   const line = (provider: string, width: number, height: number): string =>
     rowsWith(
-      look(pageOf(startScreen, {}), contextOf([], { lobby: { ...LOBBY, provider } }), { width, height }),
+      look(pageOf(startScreen, {}), contextOf([], { projectService: { ...LOBBY, provider } }), { width, height }),
       provider.slice(0, 9),
     )
       .join('|')
@@ -316,9 +314,9 @@ describe('the start screen with a provider', () => {
       line('local (http://127.0.0.1:11434/v1)', 200, 60),
     ]).toEqual([
       'anthropic',
-      'Provider anthropic, openai   `mimir models` lists what can be used',
-      'Provider local (http://127.0.0.1:11434/v1)',
-      'Provider local (http://127.0.0.1:11434/v1)   `mimir models` lists what can be used',
+      'Model    anthropic, openai   `mimir models` lists the models',
+      'Model    local (http://127.0.0.1:11434/v1)',
+      'Model    local (http://127.0.0.1:11434/v1)   `mimir models` lists the models',
     ]);
   });
 });

@@ -2,13 +2,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { APP_KEYS } from '../../../../../src/ui/tui/shell/app-keys.ts';
-import { helpLines } from '../../../../../src/ui/tui/dialogs/commands/help.ts';
+import { helpLines } from '../../../../../src/ui/tui/dialogs/commands.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { helpOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { RUN_KEYS } from '../../../../../src/ui/tui/screens/run/keys.ts';
 import { openSession } from '../../../../support/app-session.ts';
 import { midRun } from '../../../../support/recorded-run.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 
 describe('the help', () => {
   it('puts many keys into several rows beside what they do', () => {
@@ -29,18 +29,18 @@ describe('the help', () => {
 
   it('goes on beside itself where there is room, down one column and then the next', () => {
     const rows = ['a', 'b', 'c', 'd', 'e'].map((keys) => ({ keys, help: `Does ${keys}.` }));
-    const lines = helpLines([{ title: 'Run', rows }], ['A note.'], 112).map((line) => plain(line).trimEnd());
+    const lines = helpLines([{ title: 'Run', rows }], ['A note.'], 76).map((line) => plain(line).trimEnd());
     expect(lines).toEqual([
-      `Run${' '.repeat(57)}c  Does c.`,
-      `  a  Does a.${' '.repeat(48)}d  Does d.`,
-      `  b  Does b.${' '.repeat(48)}e  Does e.`,
+      `Run${' '.repeat(39)}c  Does c.`,
+      `  a  Does a.${' '.repeat(30)}d  Does d.`,
+      `  b  Does b.${' '.repeat(30)}e  Does e.`,
       '',
       'A note.',
     ]);
   });
 
   it('is never wider than asked, and leaves out no key', () => {
-    const parts = [helpOf('Run', RUN_KEYS, UNICODE), helpOf('Everywhere', APP_KEYS, UNICODE)];
+    const parts = [...helpOf(RUN_KEYS, UNICODE), ...helpOf(APP_KEYS, UNICODE)];
     const all = parts.flatMap(({ rows }) => rows.flatMap(({ keys }) => keys.split(' ')));
     fc.assert(
       fc.property(fc.integer({ min: 34, max: 200 }), (width) => {
@@ -57,7 +57,7 @@ describe('the help', () => {
     terminal.press('ctrl-p');
     terminal.type('mouse');
     terminal.press('f1');
-    expect(terminal.text()).toMatch(/─ Help ─[\s\S]*Actions[\s\S]*⏎ +do it/);
+    expect(terminal.text()).toMatch(/─ Help ─[\s\S]*Commands[\s\S]*⏎ +run/);
     terminal.press('f1');
     expect(terminal.text()).not.toContain('─ Help ─');
     expect(terminal.text()).toContain('❯ mouse');
@@ -67,14 +67,14 @@ describe('the help', () => {
     const { terminal } = await openSession(midRun(), { keys: { 'run.kill': 'ctrl-x' } });
     terminal.press('?', '/');
     terminal.type('kill');
-    expect(terminal.text()).toContain('(Your own key');
+    expect(terminal.text()).toContain('(your key');
     expect(terminal.text()).toContain('/kill');
-    expect(terminal.text()).not.toContain('Draw the whole screen again.');
+    expect(terminal.text()).not.toContain('Redraw screen');
     terminal.press('enter', 'j', 'esc');
     expect(terminal.text()).toContain('Help');
     terminal.press('/');
     terminal.type('zzz');
-    expect(terminal.text()).toContain('No key does that; Esc shows all.');
+    expect(terminal.text()).toContain('No matching keys. Esc clears the filter.');
     terminal.press('esc', 'esc');
     expect(terminal.text()).not.toContain('Help');
   });

@@ -1,14 +1,13 @@
 /** The agents on the start screen: what the list says, what a typed line means, and what the form makes. */
 import { describe, expect, it } from 'vitest';
-import type { AgentInfo, LobbyInfo } from '../../../../../src/ports/project-service.ts';
+import type { AgentInfo, ProjectInfo } from '../../../../../src/ports/project-service.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
-import type { Dialog, DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
-import { agentsDialog, agentsTyped } from '../../../../../src/ui/tui/dialogs/forms/agents.ts';
+import type { Context, Dialog, DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
+import { agentsDialog, typedAgentsCommand } from '../../../../../src/ui/tui/dialogs/agents.ts';
 import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { LOBBY } from '../../../../support/fake-run.ts';
 
 const agent = (name: string, source: string, whyKept: string | null): AgentInfo => ({
@@ -29,8 +28,8 @@ const AGENTS = {
   ],
   leftOut: ['left out: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out'],
 };
-const lobby: LobbyInfo = { ...LOBBY, agents: AGENTS };
-const context: Context = { state: EMPTY, lobby, now: 0, glyphs: UNICODE, live: new Map() };
+const projectService: ProjectInfo = { ...LOBBY, agents: AGENTS };
+const context: Context = { state: EMPTY, projectService, now: 0, glyphs: UNICODE, live: new Map() };
 
 /** What keys in a dialog lead to at last. */
 function after(dialog: Dialog | undefined, ...keys: readonly string[]): DialogEffect | undefined {
@@ -51,15 +50,15 @@ function after(dialog: Dialog | undefined, ...keys: readonly string[]): DialogEf
 const rows = (dialog: Dialog | undefined, width = 80, height = 24): readonly string[] =>
   dialog === undefined ? [] : overlayFor(dialog, context).view(context, { width, height }).lines.map(plain);
 
-const typed = (line: string): DialogEffect | null => agentsTyped(line, lobby);
+const typed = (line: string): DialogEffect | null => typedAgentsCommand(line, projectService);
 
 describe('the list of agents', () => {
   it('T026: has custom agents first, with whose they are, what they may and what they are for', () => {
-    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(AGENTS, lobby), 100).map((row) =>
+    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(AGENTS, projectService), 100).map((row) =>
       row.replaceAll(/[│▌]/g, '').trim().replaceAll(/ {2,}/g, ' | '),
     );
     expect([first, second, third, fourth, fifth]).toEqual([
-      'new agent | from a sentence, or by a form',
+      'new agent | from a description or a form',
       'critic | project; read; Is a critic.',
       'mine | yours; read; Is a mine.',
       'finder | read; Is a finder.',
@@ -68,15 +67,15 @@ describe('the list of agents', () => {
   });
 
   it('says of a file that describes none why it can not be chosen', () => {
-    expect(after(agentsDialog(AGENTS, lobby), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
+    expect(after(agentsDialog(AGENTS, projectService), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
       'deploy: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out',
     );
   });
 
   it('offers to delete what is a file of one’s own, and only that', () => {
-    const chosen = after(agentsDialog(AGENTS, lobby), 'enter')?.dialog;
-    expect(rows(chosen).join('\n')).toContain('delete it');
-    expect(after(agentsDialog(AGENTS, lobby), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
+    const chosen = after(agentsDialog(AGENTS, projectService), 'enter')?.dialog;
+    expect(rows(chosen).join('\n')).toContain('delete');
+    expect(after(agentsDialog(AGENTS, projectService), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
     const asked = after(chosen, 'down', 'enter')?.dialog;
     expect(asked).toMatchObject({ is: 'confirm', title: 'Delete critic?' });
     expect(after(asked, 'enter')).toBe(undefined);
@@ -89,7 +88,7 @@ describe('the list of agents', () => {
     [30, 8],
   ])('fits into %d x %d', (width, height) => {
     for (const dialog of [
-      agentsDialog(AGENTS, lobby),
+      agentsDialog(AGENTS, projectService),
       typed('/agents help')?.dialog,
       typed('/agents create x')?.dialog,
     ]) {
@@ -130,14 +129,18 @@ describe('a line typed into the field', () => {
 });
 
 describe('the form of an agent', () => {
-  it('T029: is filled from the sentence, says what asked for a tool, and makes nothing before it is saved', () => {
-    const dialog = typed('/agents create a code review agent with read-only access')?.dialog;
-    expect(rows(dialog).join('\n')).toContain('asked for by "review"');
-    expect(after(dialog, 'ctrl-s')?.app).toMatchObject({
+  it('T029: has the sentence as its description where no model drafts, says why, and makes nothing before it is saved', () => {
+    const dialog = typed('/agents create finds dead code')?.dialog;
+    const shown = rows(dialog).join('\n');
+    for (const words of ['No model wrote a draft: offline', 'finds dead code', 'reads files of the project'])
+      expect(shown).toContain(words);
+    expect(after(dialog, 'p', 'ctrl-s')?.app).toBe(undefined);
+    expect(after(dialog, 'p', 'tab', 'tab', 'tab', 'x', 'ctrl-s')?.app).toEqual({
       createAgent: {
-        name: 'code-review',
-        description: 'A code review agent with read-only access',
-        tools: ['read_file', 'search', 'git'],
+        name: 'p',
+        description: 'finds dead code',
+        tools: ['read_file', 'search'],
+        prompt: 'x',
         for: 'project',
       },
     });
@@ -145,16 +148,16 @@ describe('the form of an agent', () => {
   });
 
   it('T028: asks for what is missing', () => {
-    const empty = after(typed('/agents create')?.dialog, 'enter')?.dialog;
+    const empty = typed('/agents create')?.dialog;
     const told = (...keys: readonly string[]): string => {
       let overlay: Overlay | null = empty === undefined ? null : overlayFor(empty, context);
       for (const key of keys)
         overlay = overlay?.press({ is: 'key', key }, context, { width: 80, height: 24 }).overlay ?? null;
       return (overlay?.view(context, { width: 80, height: 24 }).lines ?? []).map(plain).join('\n');
     };
-    expect(told('ctrl-s')).toContain('! Name: up to 40 letters');
-    expect(told('f', 'i', 'n', 'd', 'e', 'r', 'ctrl-s')).toContain('! Name: there is an agent finder already');
-    expect(told('x', 'ctrl-s')).toContain('! Description: a sentence');
-    expect(told('x', 'tab', 'd', 'ctrl-s')).toContain('! Prompt: say what it is to do');
+    expect(told('ctrl-s')).toContain('! Name: start with a letter');
+    expect(told('f', 'i', 'n', 'd', 'e', 'r', 'ctrl-s')).toContain('! Name: the agent finder already');
+    expect(told('x', 'ctrl-s')).toContain('! Description: say in a sentence');
+    expect(told('x', 'tab', 'd', 'ctrl-s')).toContain('! Prompt: enter its instructions');
   });
 });

@@ -21,7 +21,7 @@ describe('a question that has the keys', () => {
     expect(terminal.text()).not.toContain('line 60');
     terminal.press('1');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('read to the end first');
+    expect(terminal.text()).toContain('Scroll to the end (G)');
   });
 
   it('breaks an action behind blanks, with a sign, and never inside a word that has room', async () => {
@@ -55,8 +55,8 @@ describe('a question that has the keys', () => {
 
   it('offers what can be done at a limit, nothing dear on Enter, and takes an amount for more', async () => {
     const options = [
-      'finish: hand over what there is',
-      'add: $0.50 more, $0.65 in all (or type an amount)',
+      'finish: finish with partial result',
+      'add: $0.50 more, $0.65 in total (or type an amount)',
       'stop: end',
     ];
     const exact = ['$0.15 of $0.15 are used.', ...options].join('\n');
@@ -65,7 +65,7 @@ describe('a question that has the keys', () => {
     const log = asks(midRun(), 185, 'ROOT::S4', 'a1', limit('budget:1'));
     const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', limit('budget:2')));
     await world.advance(1000);
-    expect(terminal.text().match(/hand over what there is/g)).toHaveLength(1);
+    expect(terminal.text().match(/finish with partial result/g)).toHaveLength(1);
     terminal.press('A', 'enter');
     await world.advance(1000);
     terminal.press('4');
@@ -81,10 +81,10 @@ describe('a question that has the keys', () => {
   it.each(['60x20', '80x24', '120x40'])('cuts nothing of a limit question at %s', async (size) => {
     const [width = 0, height = 0] = size.split('x').map(Number);
     const options = [
-      'finish: hand over what there is',
-      'cheaper: go on with sonnet-5 ($3.00 in, $15.00 out per million tokens), at most $0.03 for the next call instead of $0.14',
-      'add: $0.50 more, $0.65 in all (or type an amount)',
-      'stop: end the run; mimir resume goes on',
+      'finish: finish with partial result',
+      'cheaper: continue with sonnet-5 ($3.00 in, $15.00 out per million tokens), at most $0.03 for the next call instead of $0.14',
+      'add: $0.50 more, $0.65 in total (or type an amount)',
+      'stop: stop the run (resumable)',
     ];
     const text = '$0.15 of $0.15 are used or promised, and the next step does not fit: it may cost up to $0.14.';
     const request = approval({
@@ -117,7 +117,7 @@ describe('a question that has the keys', () => {
     const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
     await world.advance(1000);
     terminal.press('A');
-    for (const words of ['1 redis', '2 sqlite', '3 in your own words', '1-3 answer'])
+    for (const words of ['1 redis', '2 sqlite', '3 type an answer', '1-3 answer'])
       expect(terminal.text()).toContain(words);
     terminal.press('down', 'enter');
     expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'sqlite' }]);

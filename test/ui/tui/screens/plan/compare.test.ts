@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { compareOverlay } from '../../../../../src/ui/tui/dialogs/compare.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { proposedSubject } from '../../../../../src/ui/tui/components/plan-form/check.ts';
-import { whatIfDialog } from '../../../../../src/ui/tui/screens/plan/keys.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { proposedSubject } from '../../../../../src/ui/tui/components/plan-form.ts';
+import { whatIf } from '../../../../../src/ui/tui/screens/plan/keys.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { widthOf } from '../../../../../src/app/views/text/width.ts';
 import { RACE } from '../../../../support/plans.ts';
 import { approving, contextOf } from './context.ts';
@@ -13,9 +13,9 @@ const context = contextOf(approving());
 const [first] = RACE.tasks;
 const of = first === undefined ? null : proposedSubject(context.state, first);
 if (of === null) throw new Error('no plan');
-const dialog = whatIfDialog(of, context.state, UNICODE);
+const { dialog } = whatIf(of, context.state, UNICODE);
 const opened = (): Overlay => {
-  if (dialog.is !== 'compare') throw new Error('no comparison');
+  if (dialog?.is !== 'compare') throw new Error('no comparison');
   return compareOverlay(dialog);
 };
 const size = { width: 120, height: 40 };
@@ -44,13 +44,12 @@ describe('ways side by side', () => {
   });
 
   it('goes on to the next with the key that opened it, past how it is now', () => {
-    const names = ['cheap', 'balanced', 'best', 'cheap'].map((name, turns) => {
+    const names = ['Cheapest allowed', 'Default model', 'Strongest allowed', 'Cheapest allowed'].map((name, turns) => {
       let box = opened();
       for (let turn = 0; turn < turns; turn++) box = press(box, '$');
-      return text(box).includes(`${name}: each task`);
+      return text(box).includes(name);
     });
     expect(names).toEqual([true, true, true, true]);
-    expect(text(press(opened(), 'left'))).toContain('The plan as it is.');
   });
 
   it('makes the selected one the plan with Enter, and leaves with Esc', () => {
@@ -59,6 +58,17 @@ describe('ways side by side', () => {
     expect(made.effect?.commands?.map((command) => command.do)).toEqual(['edit plan']);
     expect(opened().press({ is: 'key', key: 'esc' }, context, size)).toEqual({ overlay: null });
     const now = press(opened(), 'left').press({ is: 'key', key: 'enter' }, context, size);
-    expect(now.effect?.toast?.text).toBe('now: that is the plan as it is');
+    expect(now.effect?.toast?.text).toBe('This is the current plan.');
+  });
+
+  it('compares nothing where no other model can be used', () => {
+    const { choices } = context.state;
+    const unusable = { yes: false, because: 'no provider' } as const;
+    const models = choices?.models.map((model) => ({ ...model, usable: unusable })) ?? [];
+    const alone = { ...of, choices: { ...of.choices, models } };
+    const tasks = of.plan.tasks.map((task) => ({ ...task, estimatedCost: 0 }));
+    expect(whatIf({ ...alone, plan: { ...of.plan, tasks } }, context.state, UNICODE)).toEqual({
+      toast: { level: 'info', text: 'No other models to compare: every tier keeps the current ones.' },
+    });
   });
 });

@@ -2,15 +2,14 @@
 import { planDigest } from '../../../../../src/domain/digest.ts';
 import { SessionId } from '../../../../../src/domain/ids.ts';
 import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
-import type { RunState } from '../../../../../src/events/state.ts';
-import { EMPTY } from '../../../../../src/events/state.ts';
-import type { LobbyInfo } from '../../../../../src/ports/project-service.ts';
+import { EMPTY, type RunState } from '../../../../../src/events/state.ts';
+import type { ProjectInfo } from '../../../../../src/ports/project-service.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import type { Body, Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { CHOICES, RACE } from '../../../../support/plans.ts';
 
-export const LOBBY: LobbyInfo = {
+export const LOBBY: ProjectInfo = {
   cwd: '/home/ada/work/tokens',
   project: 'tokens',
   version: '0.1.0',
@@ -60,7 +59,7 @@ export const approving = (plan: SoundPlan = RACE, more: Partial<RunState> = {}):
 
 export const contextOf = (state: RunState = EMPTY, more: Partial<Context> = {}): Context => ({
   state,
-  lobby: LOBBY,
+  projectService: LOBBY,
   now: Date.UTC(2026, 10, 21, 12, 0, 12),
   glyphs: UNICODE,
   live: new Map(),

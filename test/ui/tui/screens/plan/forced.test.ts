@@ -1,12 +1,18 @@
 /** What the rules add to a plan and do to a run, as a person sees it: locked, said in words, with the rule. */
 import { describe, expect, it } from 'vitest';
-import type { ForcedNode } from '../../../../../src/domain/agents/mandatory-review.ts';
+import type { MandatoryReview } from '../../../../../src/domain/agents/agent.ts';
 import { AgentId, ModelId, RoleName, TaskId } from '../../../../../src/domain/ids.ts';
 import { openSession } from '../../../../support/app-session.ts';
-import type { Recording } from '../../../../support/recorded-run.ts';
-import { finished, midRun, planned, Recording as Log, started } from '../../../../support/recorded-run.ts';
+import {
+  finished,
+  midRun,
+  planned,
+  type Recording,
+  Recording as Log,
+  started,
+} from '../../../../support/recorded-run.ts';
 
-const security: ForcedNode = {
+const security: MandatoryReview = {
   role: RoleName.parse('security'),
   model: { asked: 'gpt-5', used: ModelId.parse('anthropic/claude-haiku-4-5'), because: 'gpt-5 is denied' },
   triggers: ['on-write', 'on-commit'],
@@ -19,10 +25,10 @@ const security: ForcedNode = {
   budget: { maxCost: 0.2 },
   because: 'forcedAgents.security (managed, /etc/mimir/policy.yml:12)',
 };
-const audit: ForcedNode = { ...security, role: RoleName.parse('audit'), triggers: ['manual'], runs: 0, after: [] };
+const audit: MandatoryReview = { ...security, role: RoleName.parse('audit'), triggers: ['manual'], runs: 0, after: [] };
 
 /** The same log, the plan of which has these forced agents. */
-function withForced(log: Recording, ...forced: readonly ForcedNode[]): Recording {
+function withForced(log: Recording, ...forced: readonly MandatoryReview[]): Recording {
   const next = new Log();
   for (const event of log.events)
     next.events.push(event.type === 'plan.proposed' ? { ...event, plan: { ...event.plan, forced } } : event);
@@ -35,9 +41,9 @@ describe('what the rules add to a plan', () => {
   it('is a locked row with when it runs and what all its runs cost', async () => {
     const { terminal } = await openSession(plan());
     const text = terminal.text();
-    expect(text).toContain('▣ 2 locked');
+    expect(text).toContain('▣ 2 required');
     expect(text).toMatch(/▣ security ×2 {2}after tasks that … gpt-5 → haiku-4\.5 +24k +\$0\.1680/);
-    expect(text).toMatch(/▣ audit {2}by hand +gpt-5 → haiku-4\.5/);
+    expect(text).toMatch(/▣ audit {2}started by you +gpt-5 → haiku-4\.5/);
   });
 
   it.each([80, 100])('has its model at %i columns as well', async (width) => {
@@ -48,16 +54,11 @@ describe('what the rules add to a plan', () => {
   it('can be looked at, not changed: the key names the rule', async () => {
     const { terminal, run } = await openSession(plan());
     terminal.press('G', 'k');
-    for (const words of [
-      'Locked: added by the rules',
-      '#4 refactoring, #5 tester',
-      'gpt-5 → haiku-4.5',
-      'a pass the work',
-    ])
+    for (const words of ['Required by policy', '#4 refactoring, #5 tester', 'gpt-5 → haiku-4.5', 'blocks: the changes'])
       expect(terminal.text()).toContain(words);
     for (const key of ['e', 'M', 'd', 'b', 'J', 'r']) {
       terminal.press(key);
-      expect(terminal.text()).toContain('security is locked: a rule added it (managed,');
+      expect(terminal.text()).toContain('security is required by policy (managed,');
     }
     expect(run.commands).toEqual([]);
   });
@@ -129,7 +130,7 @@ describe('what the rules do to a run', () => {
 
   it('stands on the card of the work that waits, and on that of the agent that judges', async () => {
     const { terminal, run } = await openSession(judged(), { height: 60 });
-    expect(terminal.text()).toContain('▣ waits for security');
+    expect(terminal.text()).toContain('▣ waiting for security');
     await run.play(failed().events.slice(-1));
     expect(terminal.text()).toContain('▣ security did not pass: 2 findings');
     expect(terminal.text()).toContain('● ▣ security');

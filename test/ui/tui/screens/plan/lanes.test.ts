@@ -3,14 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
 import { waitsFor } from '../../../../../src/domain/plan/writes.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain, span } from '../../../../../src/app/views/text/clip.ts';
-import {
-  lanesOf,
-  lanesWidth,
-  MOST_LANES,
-  nodeLine,
-  restLine,
-} from '../../../../../src/ui/tui/components/plan/lanes.ts';
+import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from '../../../../../src/ui/tui/components/plan/list.ts';
+import { lineWidth, plain, span } from '../../../../../src/app/views/text/line.ts';
 import { soundPlan } from '../../../../support/arbitraries.ts';
 import { graph, RACE } from '../../../../support/plans.ts';
 

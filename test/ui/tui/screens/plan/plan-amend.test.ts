@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { planDigest } from '../../../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import { fail } from '../../../../../src/domain/result.ts';
-import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';
-import type { DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Dialog, DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { addToRunning, amendQuestion, modelOfPending } from '../../../../../src/ui/tui/screens/plan/amend.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { RACE, task } from '../../../../support/plans.ts';
 import { amendedOf } from './amended.ts';
 import { approving, contextOf } from './context.ts';
@@ -25,11 +24,11 @@ describe('changing a plan that runs', () => {
     const preview = amendedOf(RACE)([cheaper]);
     const question = asked(amendQuestion([cheaper], running));
     expect([question.title, ...question.lines.map((line) => plain(line))]).toEqual([
-      'Change the plan that runs: 1 task',
+      'Change 1 task of the running plan?',
       '~ #10 reviewer: model gpt-5 → haiku-4.5',
       '',
       'Now    159k tokens · $0.6982 · about 4m 36s',
-      'Then   159k tokens · $0.6886 · about 4m 26s',
+      'After  159k tokens · $0.6886 · about 4m 26s',
     ]);
     expect(question.then.bind(question)()).toEqual({
       commands: [
@@ -46,13 +45,14 @@ describe('changing a plan that runs', () => {
   it('says in words why it cannot be done, and asks nothing where nothing differs', () => {
     const begun = { ...running, amended: () => fail('#1 finder has begun already') };
     expect(amendQuestion([cheaper], begun).toast?.text).toBe('#1 finder has begun already');
-    expect(amendQuestion([], running).toast?.text).toBe('That is the plan in force: nothing would change.');
-    expect(amendQuestion([cheaper], contextOf()).toast?.text).toBe('There is no plan that runs.');
+    expect(amendQuestion([cheaper], { ...running, amended: () => null })).toEqual({ checking: true });
+    expect(amendQuestion([], running).toast?.text).toBe('This is the current plan: nothing would change.');
+    expect(amendQuestion([cheaper], contextOf()).toast?.text).toBe('No plan is running.');
   });
 
   it('warns of what would be over the cap', () => {
     const over = contextOf({ ...running.state, budget: { maxCost: 0.1 } }, { amended: amendedOf(RACE) });
-    expect(plain(asked(amendQuestion([cheaper], over)).lines.at(-1) ?? [])).toContain('is over the cap of $0.10');
+    expect(plain(asked(amendQuestion([cheaper], over)).lines.at(-1) ?? [])).toContain('is over the budget of $0.10');
   });
 
   it('lets another screen add an agent, or choose the model of one that has not begun', () => {

@@ -8,15 +8,13 @@ import { fold } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import type { Command } from '../../../../../src/ports/controls.ts';
 import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
+import { OverlayStack } from '../../../../../src/ui/tui/shell/overlay-stack.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
-import type { DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
-import type { Page } from '../../../../../src/ui/tui/frame/page.ts';
-import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Context, DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
+import { type Page, pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import type { Size } from '../../../../../src/ui/tui/terminal/terminal.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import type { Line } from '../../../../../src/app/views/text/line.ts';
+import { type Line, lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { soundPlan } from '../../../../support/arbitraries.ts';
 import { childOf, RoleName, ROOT } from '../../../../../src/domain/ids.ts';
 import { contextFor, RACE, task } from '../../../../support/plans.ts';
@@ -56,7 +54,7 @@ function running(statuses: Readonly<Record<string, AgentStatus>>, plan = RACE): 
 
 const contextWith = (state: RunState): Context => contextOf(state, { amended: amendedOf(state.plan ?? RACE) });
 
-/** The plan screen as the app drives it: what dialogs draft comes back to it. */
+/** The plan screen as the app drives it: what dialogs draft shows it again. */
 function driver(context: Context): {
   readonly page: Page;
   readonly press: (key: string) => DialogEffect | null;
@@ -83,12 +81,12 @@ describe('a plan that runs', () => {
   it('shows where each task stands, and changes nothing that has begun', () => {
     const context = contextWith(running({ 'task-1': 'completed', 'task-2': 'running' }));
     const { press, text } = driver(context);
-    expect(text()).toContain('Plan 10 agents · 5 stages · runs');
+    expect(text()).toContain('Plan 10 tasks · 5 stages · running');
     expect(text()).toContain('✓');
-    expect(press('e')?.toast?.text).toBe("#1 finder has begun: it can't be changed any more");
+    expect(press('e')?.toast?.text).toBe('#1 finder has started and cannot be edited');
     press('G');
-    expect(text()).toMatch(/Agent +○ waits for #3 rush, #8 /);
-    expect(press('e')?.dialog?.is).toBe('text');
+    expect(text()).toMatch(/Agent +○ waiting for #3 rush, #8 /);
+    expect(press('e')?.dialog?.is).toBe('form');
   });
 
   it('looks like the plan, with a draft in it (120 x 40)', async () => {
@@ -104,20 +102,20 @@ describe('a plan that runs', () => {
     const { press, text } = driver(contextWith(running({ 'task-1': 'completed', 'task-4': 'failed' })));
     expect(text()).toContain('failed');
     for (let row = 0; row < 5; row++) press('down');
-    expect(text()).toMatch(/waits for #4 oracle|blocked by #4/);
+    expect(text()).toMatch(/waiting for #4 oracle|blocked by #4/);
   });
 
   it('collects edits, shows them, takes them back, and sends nothing before the difference was agreed to', () => {
     const context = contextWith(running({ 'task-1': 'running' }));
     const { page, press, draft, text } = driver(context);
-    expect(press('enter')?.toast?.text).toContain('nothing was changed');
+    expect(press('enter')?.toast?.text).toContain('Nothing changed yet');
     expect(draft(cheaper)).toEqual({});
     expect(text()).toContain('draft: 1 change');
     expect(text()).toContain('reviewer  ✎ edited');
     expect(draft({ is: 'drop', task: task('task-3') })).toEqual({});
-    expect(text()).toContain('Plan 9 agents');
+    expect(text()).toContain('Plan 9 tasks');
     press('u');
-    expect(text()).toContain('Plan 10 agents');
+    expect(text()).toContain('Plan 10 tasks');
     press('U');
     press('u');
     const question = press('enter')?.dialog;
@@ -146,6 +144,46 @@ describe('a plan that runs', () => {
     draft(drafted);
     expect(text()).toBe(before);
     expect(press('esc')).toEqual({ app: { show: 'run' } });
+  });
+
+  it('changes nothing while the run is asked, and is done again when it has answered', () => {
+    const state = running({});
+    const { page, text } = driver(contextWith(state));
+    const asked = contextOf(state, { amended: () => null });
+    const before = text();
+    const press = (key: string, context: Context) => page.press({ is: 'key', key }, context, SIZE);
+    expect(page.drafted(cheaper, asked)).toEqual({ checking: true });
+    expect(text()).toBe(before);
+    expect(page.drafted(cheaper, contextWith(state))).toEqual({});
+    const drafted = text();
+    expect(drafted).toContain('draft: 1 change');
+    for (const key of ['enter', 'J']) expect(press(key, asked)).toEqual({ checking: true });
+    expect(press('u', asked)).toEqual({});
+    expect(press('U', asked)).toEqual({ checking: true });
+    expect(text()).toBe(before);
+    press('U', contextWith(state));
+    // Another plan is in force by now: the draft stays as it was shown until it is judged anew.
+    page.settle(contextOf({ ...state, planDigest: 'another' }, { amended: () => null }), SIZE);
+    expect(text()).toBe(drafted);
+  });
+
+  it('keeps a form as it was typed while the run is asked', () => {
+    const state = running({});
+    const asked = contextOf(state, { amended: () => null });
+    const { page } = driver(contextWith(state));
+    const dialog = page.press({ is: 'key', key: 'e' }, asked, SIZE)?.dialog;
+    if (dialog === undefined) throw new Error('no form');
+    const boxes = new OverlayStack();
+    boxes.push(overlayFor(dialog, asked));
+    boxes.press({ is: 'paste', text: ' and more' }, asked, SIZE);
+    expect(boxes.press({ is: 'key', key: 'ctrl-s' }, asked, SIZE)).toEqual({ checking: true });
+    const [box] = boxes.all;
+    expect(
+      box
+        ?.view(asked, SIZE)
+        .lines.map((line) => plain(line))
+        .join(''),
+    ).toContain('and more');
   });
 
   it('refuses at the field what the run refuses', () => {

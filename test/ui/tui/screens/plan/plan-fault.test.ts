@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { approving, contextOf } from './context.ts';
 import { RACE } from '../../../../support/plans.ts';
 
-const FAULT = 'no model could be reached. sonnet-4.5: anthropic does not accept the key. Check ANTHROPIC_API_KEY';
+const FAULT = 'no model could be reached: sonnet-4.5: anthropic rejected the API key. Check ANTHROPIC_API_KEY';
 const failed = contextOf(approving(RACE, { planBy: 'Mimir', planFault: FAULT }));
 const rows = (width: number, height: number): readonly string[] =>
   planScreen.body(FIRST, failed, { width, height }).lines.map((line) => plain(line).trimEnd());
@@ -14,12 +14,12 @@ const rows = (width: number, height: number): readonly string[] =>
 describe('a plan that no planner made', () => {
   it('says why above it, with the keys that lead on, at any size', () => {
     expect(rows(120, 38).slice(0, 2)).toEqual([
-      ` ✗ Planning failed: ${FAULT}`,
-      '   ^R plan again   m this task by hand   a another task   Y run it as it is',
+      ` ✗ Couldn't plan: ${FAULT}`,
+      '   ^R retry   m plan manually   a add task   Y run as is',
     ]);
     expect(rows(40, 8).slice(0, 2)).toEqual([
-      ' ✗ no model could be reached. sonnet-4.…',
-      '   ^R plan again   m by hand   Y run it',
+      ' ✗ no model could be reached: sonnet-4.…',
+      '   ^R retry   m edit   Y run',
     ]);
     for (const [width, height] of [
       [80, 22],
@@ -35,11 +35,12 @@ describe('a plan that no planner made', () => {
     const told = {
       toast: {
         level: 'info',
-        text: 'Planning failed, and no planner made this plan: plan again with ^R, or run it as it is with Y.',
+        text: 'No planner made this plan. Press ^R to retry, or Y to run it as is.',
+        about: 'screen',
       },
     };
     expect([press('enter'), press('y')]).toEqual([told, told]);
-    expect(page.hints(failed).map(({ keys, hint }) => `${keys} ${hint}`)).toContain('Y run as it is');
+    expect(page.hints(failed).map(({ keys, hint }) => `${keys} ${hint}`)).toContain('Y run as is');
     expect(page.hints(failed).map(({ hint }) => hint)).not.toContain('accept');
     expect(press('Y')).toEqual({ commands: [{ do: 'approve plan', digest: failed.state.planDigest }] });
   });

@@ -2,14 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Dialog, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { hintsOf } from '../../../../../src/ui/tui/frame/keymap.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
-import type { Effect } from '../../../../../src/ui/tui/frame/screen.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
-import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
-import type { PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
+import { FIRST, type PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
 import { contextFor, graph, RACE, task } from '../../../../support/plans.ts';
 import { approving, contextOf } from './context.ts';
 
@@ -55,7 +53,7 @@ describe('keys of the plan screen', () => {
       page.settle(after(ms), size);
       return page.press({ is: 'key', key: 'enter' }, after(ms), size);
     };
-    const early = { toast: { level: 'info', text: 'This plan is new on the screen: look at it first.' } };
+    const early = { toast: { level: 'info', text: 'Just arrived: press Enter again to start.', about: 'screen' } };
     expect(enter(0)).toEqual(early);
     expect(enter(5000)).toEqual(early);
     page.painted(after(5000));
@@ -74,7 +72,7 @@ describe('keys of the plan screen', () => {
     const tracked = press('down', state).ui ?? FIRST;
     const after = applied(state, { is: 'drop', task: task('task-3') });
     const asked = dialog('confirm', press(key, after, tracked));
-    expect([asked.title, answer(asked)]).toEqual(['Cancel this plan?', { commands: [{ do: 'reject plan' }] }]);
+    expect([asked.title, answer(asked)]).toEqual(['Discard this plan?', { commands: [{ do: 'reject plan' }] }]);
   });
 
   it('ends the run when it is cancelled while it is planned, and goes back when it runs', () => {
@@ -87,10 +85,12 @@ describe('keys of the plan screen', () => {
 
   it('refuses to accept what is over the cap, with what can be done', () => {
     expect(whyNot('enter', approving(RACE, { budget: { maxCost: 0.1 } }))).toBe(
-      'the estimate of $0.6982 is over the cap of $0.10: choose cheaper models (M, $), drop tasks (d), or raise what the run may use (B)',
+      'The estimate of $0.70 is over the budget of $0.10. Choose cheaper models (M, $), delete tasks (d) or raise the budget (B).',
     );
-    expect(whyNot('enter', approving(RACE, { budget: { maxTokens: 1000 } }))).toContain('over the cap of 1.0k tokens');
-    expect(whyNot('enter', approving(RACE, { budget: { maxDuration: 1000 } }))).toContain('over the cap of 1s');
+    expect(whyNot('enter', approving(RACE, { budget: { maxTokens: 1000 } }))).toContain(
+      'over the budget of 1.0k tokens',
+    );
+    expect(whyNot('enter', approving(RACE, { budget: { maxDuration: 1000 } }))).toContain('over the budget of 1s');
     expect(whyNot('enter')).toBe(null);
   });
 
@@ -98,82 +98,86 @@ describe('keys of the plan screen', () => {
     const keys = ['e', 'E', 'M', 'r', 'b', 't', 'D', 'm', 'a', 'd', 's', 'S', '$', 'u', 'U', 'J', 'K'];
     const all = (words: string): readonly string[] => keys.map(() => words);
     const whys = (state: RunState): readonly (string | null)[] => keys.map((key) => whyNot(key, state));
-    expect(whys(approving(RACE, { phase: 'running' }))).toEqual(all('the plan runs already; it can only be looked at'));
-    expect(whys(approving(RACE, { phase: 'finished' }))).toEqual(all('the plan has run; it can only be looked at'));
-    expect(whys(approving(RACE, { phase: 'planning', plan: null }))).toEqual(all('the plan is still being made'));
-    expect(whyNot('ctrl-r', approving(RACE, { phase: 'running' }))).toBe('the plan runs already');
+    expect(whys(approving(RACE, { phase: 'running' }))).toEqual(
+      all('The plan is already running and cannot be edited.'),
+    );
+    expect(whys(approving(RACE, { phase: 'finished' }))).toEqual(all('The plan has run and cannot be edited.'));
+    expect(whys(approving(RACE, { phase: 'planning', plan: null }))).toEqual(all('The plan is still being drafted.'));
+    expect(whyNot('ctrl-r', approving(RACE, { phase: 'running' }))).toBe('The plan is already running.');
   });
 
-  it('edits what the task says (O104, D25)', () => {
-    const asked = dialog('text', press('e', approving(), at('task-5')));
-    expect([asked.title, asked.value, asked.lines]).toEqual([
-      '#5 refactoring: what it is to do',
+  it('edits the task in one form that shows the effect on the cost (O104, D25)', () => {
+    const asked = dialog('form', press('e', approving(), at('task-5')));
+    const texts = Object.fromEntries(asked.fields.flatMap((one) => ('value' in one ? [[one.name, one.value]] : [])));
+    const values = (more: Readonly<Record<string, string>>) => ({ texts: { ...texts, ...more }, checks: {} });
+    expect([asked.title, asked.at, texts['task']]).toEqual([
+      'Edit #5 refactoring',
+      'task',
       'Extract TokenStore and move rotation into it',
-      10,
     ]);
-    expect([asked.check(' '), asked.check('x')]).toEqual(['say what the agent is to do', null]);
-    expect(asked.then('Extract it')).toEqual(
-      edits({ is: 'describe', task: task('task-5'), description: 'Extract it' }),
+    expect(asked.check(values({ task: ' ' }))).toBe('The task is empty.');
+    expect(asked.then(values({ task: 'Extract it' }))).toMatchObject({
+      commands: [{ do: 'edit plan', edit: { is: 'form', task: task('task-5'), description: 'Extract it' } }],
+    });
+    expect(asked.effect?.(values({ model: 'openai/gpt-5' }))).toMatch(
+      /^Cost of the task \$\S+ -> \$\S+, of the plan \$\S+ -> \$\S+$/,
     );
+    expect(asked.effect?.(values({ tokens: 'lots' }))).toBeNull();
+  });
+
+  it('opens that form at the part of the task that a key is for', () => {
+    const opened = ['e', 'm', 'r', 'b', 't', 'D', 'W'].map((key) => dialog('form', press(key)).at);
+    expect(opened).toEqual(['task', 'task', 'role', 'tokens', 'tools', 'needs', 'writes']);
   });
 
   it('offers every model, those that cannot be used last and with the reason', () => {
     const asked = dialog('pick', press('M', approving(), at('task-4')));
     expect(asked.value).toBe('openai/o3');
-    expect(asked.choices.map(({ label, note, whyNot }) => [label, note, whyNot])).toEqual([
-      ['haiku-4.5', '    $1 / $5 per M       200k         anthropic', null],
-      ['sonnet-4.5', '    $3 / $15 per M      200k         anthropic', null],
-      ['o3', '    $2 / $8 per M       200k         openai   ', null],
-      ['gpt-5', ' $1.25 / $10 per M      200k         openai   ', null],
-      ['qwen-3', 'price unknown           200k         local    ', null],
-      ['offline', '  free                  200k         offline  ', null],
+    expect(asked.choices.map(({ label, note, whyNot }) => [label, note.slice(11), whyNot])).toEqual([
+      ['haiku-4.5', '$1 / $5 per M        200k            anthropic', null],
+      ['sonnet-4.5', '$3 / $15 per M       200k            anthropic', null],
+      ['o3', '$2 / $8 per M        200k            openai   ', null],
+      ['gpt-5', '$1.25 / $10 per M    200k            openai   ', null],
+      ['qwen-3', 'price unknown        200k            local    ', null],
+      ['offline', 'free                 200k            offline  ', null],
       [
         'o4-mini',
-        '    $1 / $4 per M       200k         openai   ',
+        '$1 / $4 per M        200k            openai   ',
         'denied by enforcement.allowedModels (project, .mimir/config.yml:4)',
       ],
     ]);
     expect(asked.then('openai/gpt-5')).toEqual(edits({ is: 'model', task: task('task-4'), model: 'openai/gpt-5' }));
   });
 
-  it('changes the role', () => {
-    const asked = dialog('pick', press('r'));
-    expect(asked.choices.map(({ value }) => value)).toContain('tester');
-    expect(asked.then('tester')).toEqual(edits({ is: 'role', task: task('task-1'), role: 'tester' }));
-  });
-
   it('reads budgets as people write them, and says what is wrong at the field', () => {
     const asked = dialog('form', press('b'));
-    const values = (tokens: string, cost: string, time: string) => ({ texts: { tokens, cost, time }, checks: {} });
-    expect(asked.then(values('64k', '$0,50', '10m'))).toEqual(
-      edits({ is: 'budget', task: task('task-1'), budget: { maxTokens: 64_000, maxCost: 0.5, maxDuration: 600_000 } }),
-    );
-    expect(asked.then(values('', '', ''))).toEqual(edits({ is: 'budget', task: task('task-1'), budget: {} }));
-    expect(asked.check(values('lots', '', ''))).toBe('Tokens: a number such as 64000 or 64k');
-    expect(asked.check(values('', 'cheap', ''))).toBe('Dollars: a number such as 0.50');
-    expect(asked.check(values('', '', '10'))).toBe('Time: such as 90s, 10m or 1h');
+    const [name, description] = ['finder', 'Look'];
+    const values = (tokens: string, cost: string, time: string) => ({
+      texts: { task: description, role: name, model: 'anthropic/haiku-4.5', tokens, cost, time },
+      checks: { needs: [] },
+    });
+    const budgetOf = (...typed: Parameters<typeof values>): unknown =>
+      asked
+        .then(values(...typed))
+        .commands?.map((one) => (one.do === 'edit plan' && one.edit.is === 'form' ? one.edit.budget : one));
+    expect(budgetOf('64k', '$0,50', '10m')).toEqual([{ maxTokens: 64_000, maxCost: 0.5, maxDuration: 600_000 }]);
+    expect(budgetOf('', '', '')).toEqual([{}]);
+    expect(asked.check(values('lots', '', ''))).toBe('Token limit: enter a number such as 64000 or 64k');
+    expect(asked.check(values('', 'cheap', ''))).toBe('Cost limit: enter dollars such as 0.50');
+    expect(asked.check(values('', '', '10'))).toBe('Time limit: enter a time such as 90s, 10m or 1h');
     expect(asked.check(values('', '7', ''))).toContain('one agent may use 1');
   });
 
-  it('chooses tools and needs from lists; a circle cannot be chosen', () => {
-    const tools = dialog('form', press('t', approving(), at('task-1')));
-    expect(tools.then({ texts: {}, checks: { tools: ['git'] } })).toEqual(
-      edits({ is: 'tools', task: task('task-1'), tools: ['git'] }),
-    );
-    const plan = approving(graph('a', 'b:a', 'c:b', 'd'));
-    const needs = dialog('form', press('D', plan, at('a')));
-    const [field] = needs.fields;
+  it('offers the other tasks as dependencies; a cycle cannot be chosen', () => {
+    const needs = dialog('form', press('D', approving(graph('a', 'b:a', 'c:b', 'd')), at('a')));
+    const field = needs.fields.find((one) => one.name === 'needs');
     expect(field?.is === 'checks' && field.choices.map(({ label, whyNot }) => [label, whyNot])).toEqual([
-      ['#2 finder', 'it needs #1 itself: that would be a circle'],
-      ['#3 finder', 'it needs #1 itself: that would be a circle'],
+      ['#2 finder', 'depends on #1: would create a cycle'],
+      ['#3 finder', 'depends on #1: would create a cycle'],
       ['#4 finder', null],
     ]);
-    expect(needs.check({ texts: {}, checks: { needs: ['c'] } })).toContain(
-      'Circular dependency detected in agent graph',
-    );
-    expect(needs.then({ texts: {}, checks: { needs: ['d'] } })).toEqual(
-      edits({ is: 'depends', task: task('a'), dependsOn: [task('d')] }),
-    );
+    const texts = { task: 'a', role: 'finder', model: 'anthropic/haiku-4.5', tokens: '', cost: '', time: '' };
+    expect(needs.check({ texts, checks: { needs: ['c'] } })).toContain('Circular dependency detected in agent graph');
   });
 
   it('sets everything by hand in one form (O106)', () => {
@@ -217,15 +221,15 @@ describe('keys of the plan screen', () => {
   it('drops a task after naming those that wait for it', () => {
     const asked = dialog('confirm', press('d', approving(), at('task-4')));
     expect([asked.title, ...asked.lines.map((line) => plain(line))]).toEqual([
-      'Drop #4 oracle?',
+      'Delete #4 oracle?',
       '#4 oracle  Explain the race: why do two refreshes both win?',
       '',
-      '2 tasks wait for it. They will need what it needed:',
+      '2 tasks depend on it and will depend on what it needs:',
       '#6 tester  Write race, replay and expiry tests',
       '#8 reviewer  Security review of the store and the diff',
     ]);
     expect(answer(asked)).toEqual(edits({ is: 'drop', task: task('task-4') }));
-    expect(whyNot('d', approving(graph('a')))).toBe('a plan needs at least one task');
+    expect(whyNot('d', approving(graph('a')))).toBe('A plan needs at least one task.');
   });
 
   it('moves tasks, and says why one cannot be moved', () => {
@@ -237,24 +241,24 @@ describe('keys of the plan screen', () => {
     ]);
     expect(press('J', approving(), at('task-5')).ui?.selected).toBe('task-5');
     expect(press('K', approving(graph('a', 'b:a')), at('b')).toast?.text).toBe(
-      "#2 finder needs #1 finder, so it can't come before it",
+      '#2 finder needs #1 finder, so it cannot come first',
     );
   });
 
   it('takes edits back and makes them again', () => {
     const first = approving();
-    expect(whyNot('u', first)).toBe('nothing to undo');
+    expect(whyNot('u', first)).toBe('Nothing to undo.');
     const ui = press('e', first, at('task-3')).ui ?? FIRST;
     const second = applied(first, { is: 'describe', task: task('task-3'), description: 'Bump' });
     expect(whyNot('u', second, ui)).toBe(null);
     const undone = press('u', second, ui);
     expect(undone.commands).toEqual([{ do: 'edit plan', edit: { is: 'replace', plan: RACE } }]);
-    expect(whyNot('u', first, undone.ui)).toBe('nothing to undo');
+    expect(whyNot('u', first, undone.ui)).toBe('Nothing to undo.');
     expect(press('U', first, undone.ui).commands).toEqual([
       { do: 'edit plan', edit: { is: 'replace', plan: second.plan } },
     ]);
     const again = approving(RACE, { planMs: 7000 });
-    expect(whyNot('u', again, undone.ui)).toBe('nothing to undo');
+    expect(whyNot('u', again, undone.ui)).toBe('Nothing to undo.');
   });
 
   it('plans again with a hint', () => {
@@ -299,11 +303,11 @@ describe('keys of the plan screen', () => {
       '⏎ accept',
       'e edit',
       'M model',
-      'm manual',
+      'm edit all',
       'a add',
-      'd drop',
+      'd delete',
       's split',
-      'S join',
+      'S merge',
       '$ what if',
       'P permit',
       'Esc cancel',

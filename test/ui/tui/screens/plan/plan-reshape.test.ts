@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';
-import type { Effect } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Dialog, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
-import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
-import type { PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { FIRST, type PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { graph, RACE, task } from '../../../../support/plans.ts';
 import { approving, contextOf } from './context.ts';
 
@@ -32,12 +30,12 @@ describe('reshaping a plan', () => {
     const asked = dialog('form', press('s', at('task-4')));
     const [parts, order] = asked.fields;
     expect([asked.title, parts?.is === 'text' && parts.value.split('\n').length, order?.is]).toEqual([
-      'Split #4 oracle: a line for each part',
+      'Split #4 oracle',
       2,
       'choice',
     ]);
     const values = (text: string, how: string) => ({ texts: { parts: text, order: how }, checks: {} });
-    expect(asked.check(values('only one', 'chain'))).toBe('Parts: at least two lines, one for each part');
+    expect(asked.check(values('only one', 'chain'))).toBe('Parts: enter at least two lines.');
     expect(asked.check(values('Reproduce it\n\n Explain it', 'chain'))).toBe(null);
     expect(asked.then(values('Reproduce it\n\n Explain it', 'chain'))).toEqual(
       edits({ is: 'split', task: task('task-4'), descriptions: ['Reproduce it', 'Explain it'], inOrder: true }),
@@ -58,10 +56,10 @@ describe('reshaping a plan', () => {
     expect(asked.choices.map(({ label, whyNot }) => [label, whyNot])).toEqual([
       ['#2 finder', null],
       ['#4 finder', null],
-      ['#3 finder', '#2 finder stands between them: that would be a circle'],
+      ['#3 finder', "can't merge: #2 finder is between them"],
     ]);
     expect(asked.then('d')).toEqual(edits({ is: 'join', task: task('a'), other: task('d') }));
-    expect(asked.then('c').toast?.text).toContain('needs one of them and is needed by the other');
+    expect(asked.then('c').toast?.text).toContain('is between them');
   });
 
   it('shows what the same plan would cost on other models, and makes one of them the plan', () => {
@@ -70,12 +68,10 @@ describe('reshaping a plan', () => {
       title,
       ...cells.slice(0, 2).map((line) => plain(line)),
     ]);
-    expect(heads.map(([title]) => title)).toEqual(['now', 'cheap', 'balanced', 'best']);
-    expect(heads[0]).toEqual(['now', '$0.6982', '4m 36s']);
-    expect([asked.next, asked.columns[0]?.whyNot]).toEqual(['$', 'that is the plan as it is']);
-    expect(asked.columns[1]?.notes.map((line) => plain(line))[0]).toBe(
-      'cheap: each task on the cheapest model that may be used',
-    );
+    expect(heads.map(([title]) => title)).toEqual(['Current', 'Cheapest', 'Role default', 'Best']);
+    expect(heads[0]).toEqual(['Current', '$0.6982', '4m 36s']);
+    expect([asked.next, asked.columns[0]?.whyNot]).toEqual(['$', 'This is the current plan.']);
+    expect(asked.columns[1]?.notes.map((line) => plain(line))[0]).toBe('Cheapest allowed model for each task');
     const made = asked.then(1).commands?.[0];
     expect(made?.do === 'edit plan' && made.edit.is).toBe('models');
   });
@@ -88,19 +84,17 @@ describe('reshaping a plan', () => {
       edits({ is: 'describe', task: task('task-5'), description: 'Extract it' }),
     );
     expect(app.then(`${app.edit}\n`)).toEqual({});
-    expect(app.then(' ').toast?.text).toBe('#5 refactoring: say what the agent is to do');
+    expect(app.then(' ').toast?.text).toBe('#5 refactoring: The task is empty.');
   });
 
   it('keeps the plan as a template, with words to fill in', () => {
     const asked = dialog('form', press('w'));
     const values = (name: string, words: string) => ({ texts: { name, description: 'Often', words }, checks: {} });
     expect(asked.fields[0]?.is === 'text' && asked.fields[0].value).toBe('fix-the-token-refresh-race');
-    expect(asked.check(values('Not a name', ''))).toContain('Name: small letters');
-    expect(asked.check(values('fix', 'path = src/nowhere'))).toBe(
-      'Arguments: "src/nowhere" stands in no task of this plan',
-    );
+    expect(asked.check(values('Not a name', ''))).toContain('Name: use lower-case letters');
+    expect(asked.check(values('fix', 'path = src/nowhere'))).toBe('Variables: no task contains "src/nowhere"');
     expect(asked.check(values('fix', 'TokenStore\ntokenstore = TokenStore'))).toBe(
-      'Arguments: tokenstore is there twice',
+      'Variables: tokenstore is defined twice',
     );
     expect(asked.then(values('fix', 'store = TokenStore\nRFC 6819'))).toEqual({
       app: {
@@ -120,7 +114,7 @@ describe('reshaping a plan', () => {
   it('raises what the whole run may use, where the estimate is over it', () => {
     const asked = dialog('form', press('B'));
     expect(asked.fields.map((field) => (field.is === 'text' ? field.value : ''))).toEqual(['', '2', '']);
-    expect(asked.check({ texts: { tokens: '', cost: '', time: '' }, checks: {} })).toBe('say at least one limit');
+    expect(asked.check({ texts: { tokens: '', cost: '', time: '' }, checks: {} })).toBe('Enter at least one limit.');
     expect(asked.then({ texts: { tokens: '', cost: '5', time: '' }, checks: {} })).toEqual({
       commands: [{ do: 'set budget', agent: 'ROOT', budget: { maxCost: 5 } }],
     });
@@ -139,8 +133,8 @@ describe('reshaping a plan', () => {
     const half = press('+', schedule).ui ?? FIRST;
     const full = press('+', half).ui ?? FIRST;
     expect([half.zoom, full.zoom, press('_', full).ui?.zoom]).toEqual(['half', 'full', 'half']);
-    expect(text(full)).not.toContain('Plan 10 agents');
-    expect(text(schedule)).toContain('Plan 10 agents');
+    expect(text(full)).not.toContain('Plan 10 tasks');
+    expect(text(schedule)).toContain('Plan 10 tasks');
     expect([press('tab').ui?.pane, press('tab', schedule).ui?.pane]).toEqual(['inspector', 'list']);
   });
 });

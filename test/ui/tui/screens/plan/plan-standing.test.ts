@@ -7,7 +7,7 @@ import type { EventBody } from '../../../../../src/events/event.ts';
 import { fold } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { standingOf } from '../../../../../src/ui/tui/components/plan/status.ts';
+import { taskStateOf } from '../../../../../src/ui/tui/components/progress.ts';
 import { graph } from '../../../../support/plans.ts';
 import { SESSION } from '../../../../support/recorded-run.ts';
 import { approving } from './context.ts';
@@ -57,27 +57,27 @@ function ended(outcomes: Readonly<Record<string, AgentOutcome>>): RunState {
 
 const words = (outcomes: Readonly<Record<string, AgentOutcome>>): readonly (string | undefined)[] => {
   const state = ended(outcomes);
-  return PLAN.tasks.map((task) => standingOf(state, PLAN, task, UNICODE, 0)?.words);
+  return PLAN.tasks.map((task) => taskStateOf(state, PLAN, task, UNICODE, 0)?.words);
 };
 
 describe('where the tasks of a running plan stand', () => {
   it('is nothing before it runs, then what each one waits for', () => {
     const [first] = PLAN.tasks;
     if (first === undefined) throw new Error('no task');
-    expect(standingOf(approving(PLAN), PLAN, first, UNICODE, 0)).toBe(null);
+    expect(taskStateOf(approving(PLAN), PLAN, first, UNICODE, 0)).toBe(null);
     expect(words({})).toEqual([
-      'waits for a free place',
-      'waits for #1 finder',
-      'waits for #2 finder',
-      'waits for a free place',
+      'queued: 4 agents run at once',
+      'waiting for #1 finder',
+      'waiting for #2 finder',
+      'queued: 4 agents run at once',
     ]);
   });
 
   it('names who blocks a task, and how that one ended', () => {
     expect(words({ a: 'failed' })[1]).toBe('blocked by #1 finder, which failed');
     expect(words({ a: 'killed' })[1]).toBe('blocked by #1 finder, which was killed');
-    expect(words({ a: 'failed' })[2]).toBe('waits for #2 finder');
-    expect(words({ a: 'completed' })[1]).toBe('waits for a free place');
+    expect(words({ a: 'failed' })[2]).toBe('waiting for #2 finder');
+    expect(words({ a: 'completed' })[1]).toBe('queued: 4 agents run at once');
   });
 
   it('says what can never run, through any number of needs', () => {

@@ -1,13 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId, ROOT } from '../../../../../src/domain/ids.ts';
-import { harmless } from '../../../../../src/app/views/text/sanitise-text.ts';
+import { sanitiseData } from '../../../../../src/app/views/text/sanitise-state.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import type { Line } from '../../../../../src/app/views/text/line.ts';
+import { type Line, lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
-import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
-import type { PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
+import { FIRST, type PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
 import { hostileText, soundPlan } from '../../../../support/arbitraries.ts';
 import { CHOICES, contextFor, graph, planOf, RACE, RACE_JSON, task } from '../../../../support/plans.ts';
 import { approving, contextOf, textOf } from './context.ts';
@@ -69,9 +67,9 @@ describe('the plan screen', () => {
     const over = contextOf(approving(RACE, { budget: { maxCost: 0.5 } }));
     const { lines } = planScreen.body(oracle, over, { width: 80, height: 22 });
     expect(plain(lines.at(-1) ?? [])).toMatch(
-      /^ Estimate 159k tokens {2}≈ \$0\.6982 .*✗ over the cap of \$0\.50  B raise it $/,
+      /^ Estimate 159k tokens {2}≈ \$0\.6982 .*✗ \$0\.20 over budget  B raise $/,
     );
-    expect([styleOf(lines, '$0.6982'), styleOf(lines, 'over the cap')]).toMatchObject([{ fg: 'err' }, { fg: 'err' }]);
+    expect([styleOf(lines, '$0.6982'), styleOf(lines, 'over budget')]).toMatchObject([{ fg: 'err' }, { fg: 'err' }]);
   });
 
   it('does not guess a price that is not known', () => {
@@ -79,7 +77,7 @@ describe('the plan screen', () => {
     const text = textOf(planScreen.body(FIRST, contextOf(approving(plan)), { width: 80, height: 22 }));
     expect(text).toContain('at least $0.0000');
     expect(text).toContain('$?');
-    expect(text).toContain('1 agent · 1 stage');
+    expect(text).toContain('1 task · 1 stage');
   });
 
   it('shows the planner at work, its words and its troubles', async () => {
@@ -93,7 +91,7 @@ describe('the plan screen', () => {
   });
 
   it.each([
-    ['anthropic/claude-opus-4-5', 'by opus-4.5 in 6s'],
+    ['anthropic/claude-opus-4-5', 'planned in 6s (opus-4.5)'],
     ['template review (.mimir/plans/review.yml)', 'from template review'],
     ['template explain-how-balanceof-works (plans/x.yml)', 'from template explain-how…'],
   ])('names in its first row what %s made', (planBy, words) => {
@@ -104,7 +102,7 @@ describe('the plan screen', () => {
   it('can only be looked at once it runs', () => {
     const state = approving(RACE, { phase: 'running', approvedDigest: 'd' });
     const text = textOf(planScreen.body(oracle, contextOf(state), { width: 120, height: 38 }));
-    expect(text).toContain('approved, read-only');
+    expect(text).toContain('running (read-only)');
     expect(text).toContain('○');
     expect(text).not.toContain('e edit');
   });
@@ -131,8 +129,8 @@ describe('the plan screen', () => {
     });
     fc.assert(
       fc.property(soundPlan(50), hostileText, size, ui, (plan, words, size, { row, pane, scroll, ascii, phase }) => {
-        const state = harmless(approving({ ...plan, reason: words }, { phase, task: words }));
-        const live = new Map([[ROOT, harmless(words)]]);
+        const state = sanitiseData(approving({ ...plan, reason: words }, { phase, task: words }));
+        const live = new Map([[ROOT, sanitiseData(words)]]);
         const context = contextOf(state, { glyphs: ascii ? ASCII : UNICODE, live });
         const { lines } = planScreen.body({ ...FIRST, row, pane, scroll }, context, size);
         expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));

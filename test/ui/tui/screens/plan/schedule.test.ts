@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import { scheduleLines } from '../../../../../src/ui/tui/components/plan/schedule.ts';
+import { scheduleLines } from '../../../../../src/ui/tui/components/plan/estimate.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { planOf } from '../../../../support/plans.ts';
 
 /** Tasks one after the other, each of so many tokens. */

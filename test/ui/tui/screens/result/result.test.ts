@@ -1,18 +1,17 @@
 /** The end of a run: its sections, what they say in each ending, and what keys lead to. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { whyNotCommit } from '../../../../../src/app/actions/message-main.ts';
+import { whyNotCommit } from '../../../../../src/app/actions/message.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { bindingFor } from '../../../../../src/ui/tui/frame/keymap.ts';
-import { comparedSums, comparedTasks, stillOpen } from '../../../../../src/app/views/run-summary.ts';
+import { comparedSums, comparedTasks, unfinishedWork } from '../../../../../src/app/views/run-summary.ts';
 import type { Context, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
-import type { ResultUi } from '../../../../../src/ui/tui/screens/result/result.ts';
-import { resultScreen } from '../../../../../src/ui/tui/screens/result/result.ts';
+import { resultScreen, type ResultUi } from '../../../../../src/ui/tui/screens/result/result.ts';
 import { loadColours } from '../../../../../src/ui/tui/components/text/markdown.ts';
 import { TABS } from '../../../../../src/ui/tui/screens/result/view.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { contextOf } from '../../../../support/look.ts';
 import { modelRun } from '../../../../support/model-run.ts';
 import { finished, uses } from '../../../../support/recorded-run.ts';
@@ -55,7 +54,7 @@ describe('the result screen', () => {
   );
 
   it('says an error that ended several agents once, and gives no advice that it does not fit', () => {
-    const why = 'anthropic does not accept the key (limit of tries)';
+    const why = 'anthropic rejected the API key (limit of tries)';
     const agents = new Map(
       [...story.state.agents].map(([id, agent]) => [
         id,
@@ -70,7 +69,7 @@ describe('the result screen', () => {
     // Above the report and, of those who left work open, below it.
     expect(answer.filter((row) => row.includes('anthropic does not')).length).toBeLessThanOrEqual(2);
     expect(text).not.toContain('--max-cost');
-    expect(stillOpen(failed.state).length).toBe(1);
+    expect(unfinishedWork(failed.state).length).toBe(1);
   });
 
   it('goes through its sections by Tab and by number', () => {
@@ -106,7 +105,7 @@ describe('the result screen', () => {
       app: { resume: session },
       toast: {
         level: 'info',
-        text: 'Resumed: 2 of 6 tasks are left, about $0.10 by the plan, at most $1.67 by the limit',
+        text: 'Resumed: 2 of 6 tasks are left, est. $0.10, at most $1.67 (budget)',
       },
     });
     expect(press('R', ended('failed'))).toEqual({
@@ -115,7 +114,7 @@ describe('the result screen', () => {
     });
     expect([press('r', ended('completed')), press('R', ended('completed'))]).toEqual([
       'This run was not stopped.',
-      'This run did not fail.',
+      'The run did not fail.',
     ]);
   });
 
@@ -162,7 +161,7 @@ describe('what can be said of a run at its end', () => {
   });
 
   it('names what nobody did', () => {
-    const open = stillOpen(story.state);
+    const open = unfinishedWork(story.state);
     const undone = [...story.state.agents.values()].filter(
       ({ id, outcome }) => id !== 'ROOT' && outcome !== 'completed',
     );
@@ -179,6 +178,14 @@ describe('the commit of what a run changed', () => {
 
   it('is offered until it was made, and again once something else was done', () => {
     expect(whyNot()).toBeNull();
+    const { state } = story;
+    const looked = new Map(
+      [...state.agents].map(([id, agent]) => [
+        id,
+        { ...agent, blocks: agent.blocks.filter((block) => block.is !== 'tool' || block.tool === 'search') },
+      ]),
+    );
+    expect(whyNotCommit({ ...state, agents: looked })).toBe('This run changed no file.');
     expect(whyNot('write_file', 'git_commit')).toBe('The work of this run is committed.');
     expect(whyNot('git_commit', 'write_file')).toBeNull();
   });

@@ -1,7 +1,6 @@
 /** The keys that act on a run: each sends its command and shows the receipt, or says why it can't be done now. */
 import { describe, expect, it } from 'vitest';
-import type { SessionSetting } from '../../../../support/app-session.ts';
-import { openSession } from '../../../../support/app-session.ts';
+import { openSession, type SessionSetting } from '../../../../support/app-session.ts';
 import { settled } from '../../../../support/fake-run.ts';
 import { grandchildLog } from '../../../../support/family-log.ts';
 import { approval, asks, finished, midRun } from '../../../../support/recorded-run.ts';
@@ -25,6 +24,7 @@ describe('a key on the run screen', () => {
     ['s interrupts', 3, ['s'], '"do":"interrupt","agent":"ROOT::S3"', 'done: interrupt'],
     ['R tries again', 2, ['R'], '"do":"retry","agent":"ROOT::S2"', 'done: retry'],
     ['x kills after a question', 3, ['x', 'y'], '"do":"kill","agent":"ROOT::S3"', 'done: kill'],
+    ['w skips what has not begun, after a question', 6, ['w', 'y'], '"do":"skip","agent":"ROOT::S5"', 'done: skip'],
     ['X stops all after a word', 3, ['X', 'k', 'i', 'l', 'l', 'enter'], '"do":"stop run"', 'done: stop run'],
     [
       'i writes to one',
@@ -44,37 +44,35 @@ describe('a key on the run screen', () => {
   it('x names every agent that a kill ends, grandchildren as well', async () => {
     const question = (await after(grandchildLog(), 2, 'x')).replaceAll(/[^\w.,:-]+/g, ' ');
     expect(question).toContain('Kill engineer-cache');
-    expect(question).toMatch(
-      /3 agents will be stopped permanently: engineer-cache,.*explore-evictions, finder-callers\./,
-    );
+    expect(question).toMatch(/3 agents: engineer-cache,.*explore-evictions, finder-callers\./);
   });
 
   it.each([
-    ['M', 'Model', 'oracle: model from its next turn on'],
+    ['M', 'Model', 'oracle: model from the next turn'],
     ['b', 'Budget', 'Budget of oracle: $0.1184, 31k tokens so far'],
     ['a', 'Add', 'Add'],
     ['P', 'Pin', 'oracle'],
     ['c', 'Charts', 'Spend over time'],
-    ['p', 'Plan', 'Plan 6 agents'],
+    ['p', 'Plan', 'Plan 6 tasks'],
     ['T', 'Graph', ' Graph '],
   ] as const)('%s opens what it names: %s', async (key, _, words) => {
     expect(await after(midRun(), 3, key)).toContain(words);
   });
 
   it.each([
-    [0, 'r', "main isn't interrupted."],
-    [1, 's', "finder isn't at work."],
+    [0, 'r', 'main is never interrupted: resume its agents.'],
+    [1, 's', 'finder has ended already.'],
     [0, 'x', 'main ends with the run: stop the run instead.'],
     [1, 'x', 'finder has ended already.'],
     [1, 'M', 'finder has ended already.'],
     [1, 'b', 'finder has ended already.'],
     [1, 'P', 'finder has ended already.'],
-    [0, 'P', 'Main has the mode of the run: Shift-Tab changes it.'],
-    [3, 'R', "oracle didn't fail."],
-    [3, 'V', 'The rules here leave no review to you.'],
-    [3, 'v', 'There is no report before the run has ended.'],
-    [3, 'A', 'Nobody asks you anything.'],
-    [3, ' ', 'It has no sub-agents to fold.'],
+    [0, 'P', 'main has the mode of the run. Press Shift-Tab to change it.'],
+    [3, 'R', 'oracle has not failed: it is still working.'],
+    [3, 'V', 'No manual review is configured.'],
+    [3, 'v', 'The run has not ended.'],
+    [3, 'A', 'No open questions.'],
+    [3, ' ', 'It has no children to fold.'],
   ] as const)('of agent %i says why %s does nothing', async (row, key, words) => {
     expect(await after(midRun(), row, key)).toContain(words);
   });
@@ -84,7 +82,7 @@ describe('a key on the run screen', () => {
   });
 
   it('i writes to main when the run has ended, whoever is selected', async () => {
-    expect(await after(finished(), 1, 'esc', 'i')).toContain('to main (ROOT), which continues with all that is known');
+    expect(await after(finished(), 1, 'esc', 'i')).toContain('to main (ROOT), which keeps its context');
   });
 
   it('goes through the agents at the side as well, where the graph may stand', async () => {
@@ -98,8 +96,8 @@ describe('a key on the run screen', () => {
     const log = asks(midRun(), 190, 'ROOT::S3', 'p1', approval({ title: 'npm publish' }));
     expect(await after(log, 0, 'esc', 'A')).toContain('oracle wants to');
     const rows = async (...keys: readonly string[]): Promise<number> =>
-      (await after(midRun(), 0, ...keys)).split('\n').filter((row) => /│ \d\d:\d\d:\d\d /.test(row)).length;
-    expect([await rows(), await rows('l'), await rows('l', 'l')]).toEqual([5, 8, 0]);
+      (await after(midRun(), 3, ...keys)).split('\n').filter((row) => /│ \d\d:\d\d:\d\d /.test(row)).length;
+    expect([await rows(), await rows('l'), await rows('l', 'l')]).toEqual([16, 16, 0]);
     expect(await after(midRun(), 0, '4', 'L')).toContain(' 1 of 16 entries: warnings and errors ');
   });
 });

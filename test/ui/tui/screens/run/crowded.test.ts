@@ -1,8 +1,8 @@
 /** Runs of hundreds and thousands of agents: a frame looks at the agents that are seen of them, whatever the density and order. */
 import { describe, expect, it } from 'vitest';
 import type { AgentState } from '../../../../../src/events/state.ts';
-import { listed, SORTS, WHOLE } from '../../../../../src/ui/tui/components/runs/list.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { listed, SORTS, WHOLE } from '../../../../../src/ui/tui/components/agents/list.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { openEditor } from '../../../../../src/ui/tui/text/editor.ts';
@@ -41,8 +41,7 @@ describe.each([512, 5000])('a run of %i agents', (count) => {
 
   it.each([
     ['card', 1, 8],
-    ['compact', 2, 17],
-    ['line', 3, 33],
+    ['line', 2, 34],
   ] as const)('composes of its %ss what fits and no more', (_, presses, most) => {
     const page = pageOf(runScreen, {});
     look(

@@ -1,14 +1,13 @@
 /** What a card says that its agent is at: never what is over, always what it waits for and for how long. */
 import { describe, expect, it } from 'vitest';
-import type { AgentOutcome } from '../../../../../src/domain/agents/agent.ts';
-import { statusOfOutcome } from '../../../../../src/domain/agents/agent.ts';
+import { type AgentOutcome, statusOfOutcome } from '../../../../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId } from '../../../../../src/domain/ids.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
-import { doing } from '../../../../../src/ui/tui/components/agents/doing.ts';
+import { doing } from '../../../../../src/ui/tui/components/progress.ts';
+import { countsOf } from '../../../../../src/app/views/agent-counts.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { contextOf } from '../../../../support/look.ts';
-import type { Recording } from '../../../../support/recorded-run.ts';
-import { approval, asks, midRun, uses } from '../../../../support/recorded-run.ts';
+import { approval, asks, midRun, type Recording, uses } from '../../../../support/recorded-run.ts';
 
 const ORACLE = AgentId.parse('ROOT::S3');
 
@@ -47,6 +46,24 @@ describe('what an agent is at', () => {
       '⟩ Bash npm test -- refresh --repeat 50',
       '⟩ thinking',
     ]);
+  });
+
+  it('is what it does now, not the stop of the run, once the run is resumed', () => {
+    const log = midRun();
+    const changes = (status: 'interrupted' | 'initializing' | 'running', reason = ''): string =>
+      said(log.at(185, { type: 'agent.status', agent: ORACLE, status, reason, endedBy: { is: 'run' } }));
+    expect(changes('interrupted', 'the run was stopped')).toBe('! interrupted: the run was stopped');
+    expect(changes('initializing')).toBe('queued: 4 agents run at once');
+    changes('running');
+    const asked = {
+      type: 'model.started',
+      agent: ORACLE,
+      call: CallId.parse('m9'),
+      model: ModelId.parse('anthropic/x'),
+      purpose: 'work',
+      reserved: { tokens: 0, cost: 0 },
+    } as const;
+    expect(said(log.at(189, asked))).toBe('⟩ thinking');
   });
 
   it('is the call that the model writes, as long as it writes it', () => {
@@ -95,13 +112,30 @@ describe('what an agent is at', () => {
       status: 'waiting',
       reason: 'anthropic is rate limited; next try in 12 s (2 of 5)',
     });
-    expect(said(waits)).toBe('◔ next try in 10s (2 of 5): anthropic is rate limited');
+    expect(said(waits)).toBe('◔ retrying in 10s (2 of 5): anthropic is rate limited');
   });
 
   it('is what it waits for by name before it began, or why it can never begin', () => {
-    expect(said(midRun(), 'ROOT::S5')).toBe('waits for #3 oracle');
+    expect(said(midRun(), 'ROOT::S5')).toBe('waiting for #3 oracle');
     expect(said(ends('ROOT::S3', 'failed', 'no credit'), 'ROOT::S5')).toBe('! blocked by #3 oracle, which failed');
     expect(said(ends('ROOT::S3', 'skipped', 'left out'), 'ROOT::S5')).toBe('! can never run: #3 oracle was left out');
+  });
+
+  it('is why it has not begun, and queued, where the run was stopped before its turn', () => {
+    const tester = AgentId.parse('ROOT::S5');
+    const stops = {
+      type: 'agent.status',
+      agent: tester,
+      status: 'interrupted',
+      reason: 'the run was stopped',
+    } as const;
+    const queued = midRun().at(190, { type: 'agent.status', agent: tester, status: 'initializing', reason: '' });
+    expect(said(queued, tester)).toBe('queued: 4 agents run at once');
+    const stopped = queued.at(191, { ...stops, endedBy: { is: 'run' } });
+    const { state } = contextOf(stopped.events);
+    expect([said(stopped, tester), countsOf(state).interrupted]).toEqual(['the run was stopped', 0]);
+    const byPerson = contextOf(queued.at(192, { ...stops, endedBy: { is: 'person' } }).events);
+    expect(countsOf(byPerson.state).interrupted).toBe(1);
   });
 
   it('is how it ended, in a word where there is no other', () => {

@@ -1,11 +1,11 @@
 /** Runs without a plan, spawned children and calls of Task, as the run screen shows them. */
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT } from '../../../../../src/domain/ids.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
-import { plain } from '../../../../../src/app/views/text/clip.ts';
-import { doing } from '../../../../../src/ui/tui/components/agents/doing.ts';
-import { factLines } from '../../../../../src/ui/tui/components/agents/facts.ts';
+import { doing } from '../../../../../src/ui/tui/components/progress.ts';
+import { factLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
+import { plain } from '../../../../../src/app/views/text/line.ts';
 import { idleLog, spawnedLog, taskLog } from '../../../../support/family-log.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import type { Recording } from '../../../../support/recorded-run.ts';
@@ -21,24 +21,24 @@ function foot(log: Recording, id: string): string {
 
 describe('a run without a plan', () => {
   it('says that it waits for a word, and for nothing else (D33)', () => {
-    expect(foot(idleLog(), ROOT)).toBe('◌ idle: write to it, or spawn a child');
+    expect(foot(idleLog(), ROOT)).toBe('◌ idle: write to it or spawn a child');
     const seen = screen(idleLog());
     expect(seen).toContain('Waits for what it is told');
     expect(seen).toContain('plan none');
-    expect(seen).toContain('This run has no plan: main waits for what it is told.');
-    expect(seen).toContain('a  spawns a child that works beside it');
+    expect(seen).toContain('This run has no plan. main waits for messages.');
+    expect(seen).toContain('a  spawn a child agent');
     expect(seen).not.toContain('next try');
     expect(seen).not.toContain('◔');
   });
 
   it('says how many children work beside it', () => {
-    expect(foot(spawnedLog(), ROOT)).toBe('◌ idle; 2 children at work');
+    expect(foot(spawnedLog(), ROOT)).toBe('◌ idle; 2 children running');
   });
 });
 
 describe('a spawned child', () => {
   it('stands below its parent, with what all below that cost and who spawned it (S001, S044, S150)', () => {
-    const seen = screen(spawnedLog(), 'j', 'j');
+    const seen = screen(spawnedLog(), 'z', 'j', 'j');
     expect(seen).toMatch(/engineer-cache.*\n.*Implement the cache/);
     expect(seen).toMatch(/╰ explore-evictions/);
     expect(seen).toContain('Σ $0.0300');
@@ -59,22 +59,22 @@ describe('a spawned child', () => {
       'spawned by you: Review the diff',
       'spawned by you: Implement the cache with tests',
       'completed',
-      'tells main: Nothing stands against the diff.',
+      'to main: Nothing stands against the diff.',
       'spawned by engineer-cache: Find who evicts',
       'spawned by engineer-cache: Run the tests',
       'waits for its children',
       'failed: no database',
-      'tells engineer-cache that it failed',
+      'to engineer-cache: it failed',
       'spawned by you: Find every caller',
       'spawned by finder-callers: Look into the tests',
       'adopted by main: its parent ended',
       'killed by you',
-      'tells main that it was killed',
+      'to main: it was killed',
     ]);
   });
 
   it('has sent its news in plain words', () => {
-    const seen = screen(spawnedLog(), 'enter', 'right', 'right', 'right', 'right');
+    const seen = screen(spawnedLog(), 'enter', 'right', 'right', 'right', 'right', 'right');
     expect(seen).toMatch(/from #1 reviewer-diff {2}news: done +○ not read yet/);
     expect(seen).toContain('completed: Nothing stands against the diff.');
     expect(seen).not.toContain('Child reviewer-diff');
@@ -83,11 +83,9 @@ describe('a spawned child', () => {
   });
 
   it('that has ended can be written to, and one that was killed can not (S131, H013)', () => {
-    expect(screen(spawnedLog(), 'j', 'i')).toContain(
-      'to reviewer-diff (ROOT::S1): it has ended, and goes on with its conversation',
-    );
+    expect(screen(spawnedLog(), 'j', 'i')).toContain('to reviewer-diff (ROOT::S1): finished: it will be reopened');
     const killed = screen(spawnedLog(), 'G', 'k', 'i');
-    expect(killed).toContain('finder-callers (ROOT::S3) was killed, and reads no messages any more');
+    expect(killed).toContain('finder-callers (ROOT::S3) was killed and no longer reads messages');
     expect(killed).not.toContain(' to finder-callers');
   });
 });

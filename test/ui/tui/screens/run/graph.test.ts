@@ -5,15 +5,14 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId, RoleName, TaskId } from '../../../../../src/domain/ids.ts';
 import { ASCII } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { remainingOf } from '../../../../../src/ui/tui/components/runs/eta.ts';
+import { remainingOf } from '../../../../../src/ui/tui/components/plan/estimate.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { agentAt, graphHeight, graphPane } from '../../../../../src/ui/tui/components/agents/graph.ts';
-import { lanesOf } from '../../../../../src/ui/tui/components/plan/lanes.ts';
-import type { ShapeTask } from '../../../../support/live-graph.ts';
-import { shaped } from '../../../../support/live-graph.ts';
+import { lanesOf } from '../../../../../src/ui/tui/components/plan/list.ts';
+import { shaped, type ShapeTask } from '../../../../support/live-graph.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import { START } from '../../../../support/recorded-run.ts';
 
@@ -167,7 +166,7 @@ describe('the graph of a running plan', () => {
     const size = { width: 200, height: 60 };
     const shown = (keys: readonly string[]): readonly boolean[] => {
       const rows = look(page, context, size, keys).join('\n');
-      return [rows.includes('─ Graph '), rows.includes('─ Activity ─')];
+      return [rows.includes('─ Graph '), rows.includes(' by agent ─')];
     };
     expect(shown([])).toEqual([true, true]);
     expect(shown(['T'])).toEqual([false, true]);

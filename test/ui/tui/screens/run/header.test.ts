@@ -3,15 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { countsOf } from '../../../../../src/app/views/agent-counts.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import type { Line } from '../../../../../src/app/views/text/line.ts';
-import { crumbs, headerLine, marks } from '../../../../../src/ui/tui/components/header.ts';
-import { runNumbers } from '../../../../../src/ui/tui/components/money/run-numbers.ts';
-import { windowTitle } from '../../../../../src/ui/tui/components/window-title.ts';
+import { type Line, lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
+import { crumbs, headerLine, marks, runNumbers, windowTitle } from '../../../../../src/ui/tui/components/header.ts';
 import { AgentId } from '../../../../../src/domain/ids.ts';
 import { contextOf } from '../../../../support/look.ts';
-import { approval, asks, finished, midRun } from '../../../../support/recorded-run.ts';
-import type { Recording } from '../../../../support/recorded-run.ts';
+import { approval, asks, finished, midRun, type Recording } from '../../../../support/recorded-run.ts';
 
 const WIDTHS = [200, 120, 100, 80, 60, 40];
 
@@ -19,7 +15,7 @@ const header = (context: Context, width: number): Line =>
   headerLine(
     {
       left: crumbs('run-7f3a', context.state.task, context.glyphs),
-      marks: marks(context.state, width, context.glyphs),
+      marks: marks(context.state, width),
       right: runNumbers(context, width),
     },
     width,
@@ -56,12 +52,12 @@ describe('the header of a run', () => {
   it('has counts, time, spend and cap, and gives them up one after the other', () => {
     expect(rows(middle)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                                      boxed  confirm    7/100 agents  ● 3 running ◌ 0 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
-        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
-        " MIMIR  run-7f3a › Fix the tok… boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰····· ",
-        " MIMIR  run-7f3a › Fix th… ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
-        " MIMIR  run-7f3a ›… ▢ confirm  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 ",
-        " MIMIR  cfm  ● 3 ○ 2 ✗ 1 ✓ 1/7  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race                                 sandboxed  confirm  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ",
+        " MIMIR  run-7f3a › Fix the… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $2.00 ",
+        " MIMIR  run-7f3a › Fix … confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
+        " MIMIR  run-7f3… confirm  ● 3 ○ 2 ✗ 1  1 of 6 done  $0.3278 ",
+        " MIMIR      ● 3 ○ 2 ✗ 1  ✓ 1/6  $0.3278 ",
       ]
     `);
   });
@@ -70,12 +66,12 @@ describe('the header of a run', () => {
     const log = asks(held(midRun(), 'ROOT::S3', 'ROOT::S4'), 191, 'ROOT::S4::S1', 'a1', approval({}));
     expect(rows(withLimits(contextOf(log.events), 2, 100))).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race       boxed  confirm  ◔ anthropic: 2 wait, next try in 12s  ◌ 1 ask  ● 0 running ◌ 1 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
-        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ◔ 2  ◌ 1 ask  ● 0 ◌ 1 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰····· ",
-        " MIMIR  run-7f3a › Fix the t… boxed  confirm  ◔ 2, 12s  ◌ 1 ask  ● 0 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ",
-        " MIMIR  run-7f3a › Fix t… ▢ confirm  ◔ 2  ◌ 1 ask  ● 0 ○ 2 ✗ 1  3m 11s  $0.3278 ",
-        " MIMIR  run-7f3a … ▢ confirm  ◔ 2  ◌ 1 ask  3m 11s  $0.3278 ",
-        " MIMIR  cfm  ◔ 2, 12s  ◌ 1 ask  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race                      sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 ",
+        " MIMIR  run-7f3a ›… confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 ",
+        " MIMIR  run-7f3… confirm  ◔ 2, 12s  ◌ 1 ask  ✓ 1/6  $0.3278 ",
+        " MIMIR     ◔ 2  ◌ 1 ask  ✓ 1/6  $0.3278 ",
       ]
     `);
   });
@@ -84,15 +80,15 @@ describe('the header of a run', () => {
     const near = (cap: number): Context => withLimits(contextOf(midRun().events), cap, 8);
     expect([...rows(near(0.4)), ...rows(near(0.2), [120, 80, 40])]).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                                 boxed  confirm  7/8 agents  ● 3 running ◌ 0 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $0.40 ▰▰▰▰▰▰▰▰▰▰·· 81% used ",
-        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰· 81% used ",
-        " MIMIR  run-7f3a › Fix the t… boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰· 81%! ",
-        " MIMIR  run-7f3a › Fix t… ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 81% used ",
-        " MIMIR  run-7f3a… ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  $0.3278 81%! ",
-        " MIMIR   cfm  ● 3 ○ 2 ✗ 1  $0.3278 81%! ",
-        " MIMIR  run-7f3a › Fix the token refresh race    boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰▰ 163%! ",
-        " MIMIR  run-7f3a › Fix the … ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 163%! ",
-        " MIMIR  cfm  ● 3 ○ 2 ✗ 1  $0.3278 163%! ",
+        " MIMIR  run-7f3a › Fix the token refresh race            sandboxed  confirm  7/8 agents  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $0.40 ▰▰▰▰▰▰▰▰▰▰·· 81% used ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $0.40 81%! ",
+        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 81% used ",
+        " MIMIR  run-7f3a › Fix… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 81%! ",
+        " MIMIR  run-7f3a… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6  $0.3278 81%! ",
+        " MIMIR     ✓ 1/6   3m 11s  $0.3278 81%! ",
+        " MIMIR  run-7f3a › Fix the token re… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $0.20 163%! ",
+        " MIMIR  run-7f3a › Fi… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 163%! ",
+        " MIMIR    ✓ 1/6   3m 11s  $0.3278 163%! ",
       ]
     `);
   });

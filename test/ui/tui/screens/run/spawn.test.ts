@@ -20,7 +20,7 @@ const role = (name: string, description: string) => ({
 const AGENTS = { all: [role('main', 'All'), role('code', 'Changes code.'), role('finder', 'Finds.')], leftOut: [] };
 
 async function after(log: Recording, ...keys: readonly string[]): Promise<Session> {
-  const session = await openSession(log, { width: 120, height: 40, lobby: { ...LOBBY, agents: AGENTS } });
+  const session = await openSession(log, { width: 120, height: 40, projectService: { ...LOBBY, agents: AGENTS } });
   for (const key of keys) {
     session.terminal.press(key);
     await settled();
@@ -61,9 +61,9 @@ describe('a child from the screen', () => {
 
   it('says what is missing, and what is none', async () => {
     const nothing = await after(idleLog(), 'a', 'ctrl-s');
-    expect(nothing.terminal.text()).toContain('Prompt: say what it is to do');
+    expect(nothing.terminal.text()).toContain('Prompt: enter its instructions');
     const wait = await after(idleLog(), 'a', 'L', 'tab', 'tab', 'tab', 'tab', 'x', 'ctrl-s');
-    expect(wait.terminal.text()).toContain('Wait: seconds, 0 to 86400, or nothing');
+    expect(wait.terminal.text()).toContain('Wait: enter 0 to 86400 seconds, or nothing');
     const name = await after(idleLog(), 'a', 'L', 'tab', 'tab', '/', 'ctrl-s');
     expect(name.terminal.text()).toContain('Name: a name is up to 60 letters');
   });
@@ -73,7 +73,7 @@ describe('a child from the screen', () => {
       'Spawn a child of engineer-cache (ROOT::S2)',
     );
     expect((await after(spawnedLog(), 'j', 'S')).terminal.text()).toContain(
-      'reviewer-diff has ended: it has no more children.',
+      'reviewer-diff has ended and cannot spawn children.',
     );
     expect((await after(midRun(), 'j', 'j', 'j', 'S')).terminal.text()).toContain('Spawn a child of oracle (ROOT::S3)');
     expect((await after(midRun(), 'a')).terminal.text()).not.toContain('Spawn');

@@ -1,7 +1,7 @@
 /** Root, agents and sub-agents on one screen: how they are numbered, which one talks, and which one a person talks to. */
 import { describe, expect, it } from 'vitest';
 import { inOrder, labelOf } from '../../../../../src/app/views/agents/agent-lines.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { shaped } from '../../../../support/live-graph.ts';
 import { contextOf, look } from '../../../../support/look.ts';
@@ -41,10 +41,9 @@ describe('a tree of agents', () => {
     const seen = (...keys: readonly string[]): string => look(page, context, SIZE, keys).join('\n');
     const child = seen('j', 'j');
     expect(child).toContain('┌─ ● finder 1 ─');
-    expect(child).toContain('id ROOT::S1::S1 ');
     expect(child).toContain('Message finder 1 (ROOT::S1::S1)…');
-    expect(seen('i')).toContain('to finder 1 (ROOT::S1::S1), when it is idle');
-    expect(seen('esc', 'k', 'i')).toContain('to finder (ROOT::S1), when it is idle');
-    expect(seen('esc', 'I')).toContain('to all agents, when it is idle');
+    expect(seen('i')).toContain('to finder 1 (ROOT::S1::S1), when idle');
+    expect(seen('esc', 'k', 'i')).toContain('to finder (ROOT::S1), when idle');
+    expect(seen('esc', 'I')).toContain('to all agents, when idle');
   });
 });

@@ -3,16 +3,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   behindAt,
-  type Completing,
   completeKey,
+  completeLines,
+  type Completing,
   NOT_COMPLETING,
   offerOf,
 } from '../../../../../src/ui/tui/components/text/complete.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
 import { type Editor, editorText, openEditor } from '../../../../../src/ui/tui/text/editor.ts';
-import { completeLines } from '../../../../../src/ui/tui/components/text/complete.ts';
 import { contextOf } from '../plan/context.ts';
 
 const FILES = ['src/', 'src/plan.ts', 'my notes.md', '文档/计划书.md'];
@@ -79,13 +79,16 @@ describe('completing in a field', () => {
 
 describe('Tab in the field of a project without suggestions and sessions', () => {
   const next = startScreen.keys.find(({ action }) => action === 'start.next');
-  const empty = contextOf(undefined, { files, lobby: { ...context.lobby, suggestions: [], sessions: [] } });
+  const empty = contextOf(undefined, {
+    files,
+    projectService: { ...context.projectService, suggestions: [], sessions: [] },
+  });
   const whyNot = (text: string): string | null | undefined =>
     next?.whyNot({ ...startScreen.first, editor: field(text) }, empty);
 
   it('takes the offered path, and else has nothing to go on to', () => {
     expect(whyNot('see @sr')).toBeNull();
-    expect(whyNot('see')).toBe('there is nothing to pick from');
+    expect(whyNot('see')).toBe('No suggestions and no sessions yet.');
   });
 });
 

@@ -1,7 +1,7 @@
 /** Writing a message: files behind an `@`, what was sent before, when it is delivered. */
 import { describe, expect, it } from 'vitest';
 import type { RunState } from '../../../../../src/events/state.ts';
-import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { contextOf, look } from '../../../../support/look.ts';
@@ -31,8 +31,8 @@ describe('the message row', () => {
   });
 
   it('says when it is delivered, and which key changes that', () => {
-    expect(field('i')).toContain('when it is idle (Tab)');
-    expect(field('i', 'tab')).toContain('at its next turn (Tab)');
-    expect(field('I', 'tab', 'tab')).toContain('to all agents, at once, interrupting it (Tab)');
+    expect(field('i')).toContain('when idle (Tab)');
+    expect(field('i', 'tab')).toContain('next turn (Tab)');
+    expect(field('I', 'tab', 'tab')).toContain('to all agents, now, interrupting it (Tab)');
   });
 });

@@ -1,12 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanLobby } from '../../../../../src/app/views/text/sanitise-text.ts';
+import { sanitiseProject } from '../../../../../src/app/views/text/sanitise-state.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { bindingFor } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Effect } from '../../../../../src/ui/tui/frame/screen.ts';
-import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
-import type { StartUi } from '../../../../../src/ui/tui/screens/start/start.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
+import { startScreen, type StartUi } from '../../../../../src/ui/tui/screens/start/start.ts';
+import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { editorText } from '../../../../../src/ui/tui/text/editor.ts';
 import { SessionId } from '../../../../../src/domain/ids.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
@@ -69,12 +68,12 @@ describe('the start screen', () => {
   });
 
   it('takes a number that was typed before there were suggestions for one of them, and never for a task (M7)', () => {
-    const early = contextOf(EMPTY, { lobby: { ...LOBBY, suggestions: [] } });
+    const early = contextOf(EMPTY, { projectService: { ...LOBBY, suggestions: [] } });
     const enter = bindingFor(startScreen.keys, 'enter');
     const two = startScreen.input?.(startScreen.first, early, { is: 'key', key: '2' }, SIZE)?.ui ?? startScreen.first;
     expect(text(two)).toBe('2');
     expect(enter?.run(two, early, 'enter')).toEqual({
-      toast: { level: 'info', text: '2 alone is no task, and there is no suggestion 2 yet.' },
+      toast: { level: 'info', text: 'There is no suggestion 2 yet. Type a task.' },
     });
     const taken = enter?.run(two, context, 'enter') ?? {};
     expect(taken.app).toBeUndefined();
@@ -89,7 +88,7 @@ describe('the start screen', () => {
   it('asks what to do with a failed session, and gives back the task of a plan that was not approved', () => {
     const ended = (status: 'failed' | 'rejected'): Effect<StartUi> => {
       const sessions = LOBBY.sessions.slice(1).map((one) => ({ ...one, ended: { status, cost: 0, agents: 2 } }));
-      const seen = contextOf(EMPTY, { lobby: { ...LOBBY, sessions } });
+      const seen = contextOf(EMPTY, { projectService: { ...LOBBY, sessions } });
       const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 0 } };
       return bindingFor(startScreen.keys, 'enter')?.run(ui, seen, 'enter') ?? {};
     };
@@ -103,14 +102,14 @@ describe('the start screen', () => {
     expect(rejected && text(rejected)).toBe('Document the storage layer');
   });
 
-  it('searches former tasks by words, and puts the one that is taken into the field', () => {
-    const searched = typed(['ctrl-r', 's', 't', 'o', 'r']);
-    expect(textOf(startScreen.body(searched, context, SIZE))).toContain('Document the storage layer');
-    expect(textOf(startScreen.body(searched, context, SIZE))).not.toContain('▌ Fix the token refresh race');
-    expect(text(typed(['enter'], searched))).toBe('Document the storage layer');
-    expect(typed(['esc'], searched).search).toBeNull();
-    expect(text(typed(['ctrl-r', 'ctrl-r', 'tab']))).toBe('Document the storage layer');
-    expect(text(typed(['ctrl-r', 'x', 'y', 'z', 'enter']))).toBe('');
+  it('lists former tasks to search, and puts the one that is taken into the field', () => {
+    const { dialog } = press(typed([]), 'ctrl-r');
+    if (dialog?.is !== 'pick') throw new Error('nothing is asked');
+    expect([dialog.next, dialog.choices.map(({ label }) => label)]).toEqual([
+      'ctrl-r',
+      ['Fix the token refresh race', 'Document the storage layer'],
+    ]);
+    expect(dialog.then('Document the storage layer')).toEqual({ app: { fill: 'Document the storage layer' } });
   });
 
   it('completes a path behind an @ before keys mean anything else', () => {
@@ -135,15 +134,15 @@ describe('the start screen', () => {
       { ...template, arguments: asks },
       { ...template, name: 'plain', arguments: [] },
     ];
-    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, templates } });
+    const seen = contextOf(EMPTY, { projectService: { ...LOBBY, templates } });
     const binding = bindingFor(startScreen.keys, 'ctrl-o');
-    expect(binding?.whyNot(startScreen.first, context)).toContain('No plan is kept here yet');
+    expect(binding?.whyNot(startScreen.first, context)).toContain('No templates yet');
     const { dialog } = binding?.run(startScreen.first, seen, 'ctrl-o') ?? {};
     if (dialog?.is !== 'pick') throw new Error('nothing is asked');
     expect(dialog.then('plain')).toEqual({ app: { template: 'plain', values: {} } });
     const form = dialog.then('audit').dialog;
     if (form?.is !== 'form') throw new Error('nothing is asked');
-    expect(form.check({ texts: { folder: ' ' }, checks: {} })).toBe('folder must be given');
+    expect(form.check({ texts: { folder: ' ' }, checks: {} })).toBe('folder is missing');
     expect(form.then({ texts: { folder: 'src' }, checks: {} })).toEqual({
       app: { template: 'audit', values: { folder: 'src' } },
     });
@@ -157,7 +156,7 @@ describe('the start screen', () => {
       state: 'finished' as const,
       ended: { status: 'completed' as const, cost: at / 100, agents: 3 },
     }));
-    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, sessions } });
+    const seen = contextOf(EMPTY, { projectService: { ...LOBBY, sessions } });
     const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 17 } };
     const shown = textOf(startScreen.body(ui, seen, { width: 100, height: 38 }));
     expect(shown).toContain('Task number 17');
@@ -168,9 +167,27 @@ describe('the start screen', () => {
 
   it('tells who is here for the first time how it goes, and what is not there', async () => {
     const repository = { isGit: false, files: 0 };
-    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, suggestions: [], sessions: [], notes: [], repository } });
+    const seen = contextOf(EMPTY, {
+      projectService: { ...LOBBY, suggestions: [], sessions: [], notes: [], repository },
+    });
     const body = startScreen.body(startScreen.first, seen, { width: 120, height: 38 });
     await expect(textOf(body)).toMatchFileSnapshot('goldens/start-first-time.txt');
+  });
+
+  it('shows the branch with what changed since its last commit, and what a run may use', () => {
+    const git = { branch: 'topic\u001b[2J/名前', commits: ['Begin'], changed: 0 };
+    const shownAt = (changed: number, height: number): string => {
+      const repository = { isGit: true, files: 3, git: { ...git, changed } };
+      const seen = contextOf(EMPTY, {
+        projectService: sanitiseProject({ ...LOBBY, repository, budget: { maxCost: 2.5 } }),
+      });
+      return textOf(startScreen.body(startScreen.first, seen, { width: 80, height }));
+    };
+    expect(shownAt(0, 38)).toMatch(/Project +tokens.*topic.*名前 no changes/);
+    expect(shownAt(1, 38)).toMatch(/topic.*名前 1 changed file\b/);
+    expect(shownAt(1, 22)).toMatch(/Project +tokens +topic.*名前 1 changed file\b/);
+    expect(shownAt(1, 22)).toContain('mode confirm   budget $2.50 per run');
+    expect(shownAt(0, 38)).not.toContain('\u001b');
   });
 
   it('brings back former tasks in the empty field only', () => {
@@ -204,9 +221,9 @@ describe('the start screen', () => {
   });
 
   it('names the provider when there is one', () => {
-    const online = contextOf(EMPTY, { lobby: { ...LOBBY, provider: 'anthropic' } });
+    const online = contextOf(EMPTY, { projectService: { ...LOBBY, provider: 'anthropic' } });
     const words = textOf(startScreen.body(startScreen.first, online, SIZE));
-    expect(words).toContain('Provider anthropic');
+    expect(words).toContain('Model    anthropic');
     expect(words).not.toContain('OFFLINE');
   });
 
@@ -223,7 +240,7 @@ describe('the start screen', () => {
     fc.assert(
       fc.property(lobbies, size, fc.array(hostileText, { maxLength: 2 }), fc.boolean(), (more, size, texts, ascii) => {
         const glyphs = ascii ? ASCII : UNICODE;
-        const seen = contextOf(EMPTY, { lobby: cleanLobby({ ...LOBBY, ...more }), glyphs });
+        const seen = contextOf(EMPTY, { projectService: sanitiseProject({ ...LOBBY, ...more }), glyphs });
         const ui = texts.reduce<StartUi>(
           (last, text) => startScreen.input?.(last, seen, { is: 'paste', text }, size)?.ui ?? last,
           startScreen.first,

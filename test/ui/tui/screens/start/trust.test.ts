@@ -30,8 +30,8 @@ async function open(trust: TrustQuestion, firstTask?: string, height = 40): Prom
   const run = fakeRun({ ...LOBBY, trust });
   const world = fakeWorld({ start: 0 });
   const trusted: string[] = [];
-  const lobby = {
-    ...run.lobby,
+  const projectService = {
+    ...run.projectService,
     trust: (digest: string) => {
       trusted.push(digest);
       run.learn({ trust: { ...trust, state: 'trusted' } });
@@ -41,7 +41,7 @@ async function open(trust: TrustQuestion, firstTask?: string, height = 40): Prom
   const paints = (paint: () => void) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined });
   void runApp({
     terminal,
-    lobby,
+    projectService,
     world,
     glyphs: UNICODE,
     ...(firstTask === undefined ? {} : { firstTask }),
@@ -82,7 +82,7 @@ describe('a project that is new here', () => {
     await world.advance(300);
     terminal.press('esc');
     expect(terminal.text()).not.toContain('Do you trust');
-    expect(terminal.text()).toContain('not trusted: only its restrictions count   ^T shows what it would bring');
+    expect(terminal.text()).toContain('not trusted: only its restrictions apply   ^T review');
     terminal.press('ctrl-t');
     expect(terminal.text()).toContain('Do you trust this project?');
   });
@@ -95,7 +95,7 @@ describe('a project that has changed', () => {
     await world.advance(300);
     expect(terminal.text()).toContain('This project has changed since you trusted it');
     terminal.press('T');
-    expect(terminal.text()).toContain('read to the end first');
+    expect(terminal.text()).toContain('Scroll to the end (G)');
     terminal.press('G');
     expect(terminal.text()).toContain('+line 59');
     terminal.press('T');

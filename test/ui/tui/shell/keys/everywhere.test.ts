@@ -1,20 +1,18 @@
 /** What is the same on every screen: palette, mouse, themes, copies, the editor, notices, hints, the key that lights up. */
 import { describe, expect, it } from 'vitest';
 import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
-import { allActions } from '../../../../../src/ui/tui/shell/keys/actions.ts';
-import { found } from '../../../../../src/ui/tui/dialogs/commands/palette.ts';
+import { allActions } from '../../../../../src/ui/tui/shell/app-keys.ts';
+import { searchEntries } from '../../../../../src/ui/tui/dialogs/commands.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { happeningOf, wordsOf } from '../../../../../src/ui/tui/shell/overlays/notices.ts';
-import { isLit } from '../../../../../src/ui/tui/frame/keymap.ts';
-import type { Lobby } from '../../../../../src/ports/project-service.ts';
+import { noticeEventOf, noticeText } from '../../../../../src/ui/tui/shell/notices.ts';
+import { isHit } from '../../../../../src/ui/tui/frame/keymap.ts';
+import type { ProjectService } from '../../../../../src/ports/project-service.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
 import type { MimirEvent } from '../../../../../src/events/event.ts';
 import { AgentId } from '../../../../../src/domain/ids.ts';
 import { ok } from '../../../../../src/domain/result.ts';
-import type { FakeTerminal } from '../../../../support/fake-terminal.ts';
-import { fakeTerminal } from '../../../../support/fake-terminal.ts';
-import type { FakeRun } from '../../../../support/fake-run.ts';
-import { fakeRun, LOBBY, settled } from '../../../../support/fake-run.ts';
+import { type FakeTerminal, fakeTerminal } from '../../../../support/fake-terminal.ts';
+import { fakeRun, type FakeRun, LOBBY, settled } from '../../../../support/fake-run.ts';
 import { openSession } from '../../../../support/app-session.ts';
 import {
   approval,
@@ -27,8 +25,7 @@ import {
   started,
 } from '../../../../support/recorded-run.ts';
 import { theme } from '../../../../support/theme.ts';
-import type { FakeWorld } from '../../../../support/world.ts';
-import { fakeWorld } from '../../../../support/world.ts';
+import { type FakeWorld, fakeWorld } from '../../../../support/world.ts';
 
 interface Opened {
   readonly terminal: FakeTerminal;
@@ -37,13 +34,13 @@ interface Opened {
 }
 
 /** A session whose lobby can do more than the smallest one. */
-async function opened(more: Partial<Lobby>, { task = false, still = true } = {}): Promise<Opened> {
+async function opened(more: Partial<ProjectService>, { task = false, still = true } = {}): Promise<Opened> {
   const terminal = fakeTerminal(100, 30);
   const run = fakeRun({ ...LOBBY, themes: ['mimir-dark', 'mimir-light'] });
   const world = fakeWorld({ start: START + 100_000 });
   void runApp({
     terminal,
-    lobby: { ...run.lobby, ...more },
+    projectService: { ...run.projectService, ...more },
     world,
     glyphs: UNICODE,
     look: { theme: 'mimir-dark', mouse: true, still },
@@ -66,21 +63,21 @@ describe('the palette', () => {
     terminal.press(':');
     for (const { help } of allActions().filter(({ action }) => ['run.kill', 'app.mouse'].includes(action)))
       expect(terminal.text().replaceAll(/\s+/g, ' ')).toContain(help.slice(0, 30));
-    terminal.type('resume the selected');
-    expect(terminal.text()).toContain("not now: main isn't interrupted.");
+    terminal.type('resume agent');
+    expect(terminal.text()).toContain('Not available: main is never interrupted: ');
     terminal.press('enter');
-    expect(terminal.text()).toContain('Actions');
+    expect(terminal.text()).toContain('Commands');
   });
 
   it('finds by a few letters, marks them, and does it', async () => {
     const { terminal } = await openSession(midRun());
     terminal.press('ctrl-p');
-    terminal.type('mouse on');
+    terminal.type('toggle m');
     const marked = terminal.frame().lines.flatMap((line) => line.filter(([, { underline }]) => underline === true));
-    expect(marked.map(([text]) => text).join('')).toContain('Mouse on');
+    expect(marked.map(([text]) => text).join('')).toContain('Toggle m');
     terminal.press('enter');
     expect(terminal.done).toEqual(['mouse off']);
-    expect(terminal.text()).not.toContain('Actions');
+    expect(terminal.text()).not.toContain('Commands');
   });
 
   it('opens over a field, and leaves what was typed alone', async () => {
@@ -93,10 +90,19 @@ describe('the palette', () => {
   it('puts the best match first', () => {
     const entries = allActions()
       .filter(({ where }) => where !== 'Copy mode')
-      .map(({ action, help }) => ({ action, help, keys: '', why: null, run: () => ({}) }));
-    expect(found(entries, 'copy mode')[0]?.entry.action).toBe('app.copy');
-    expect(found(entries, '')).toHaveLength(entries.length);
-    expect(found(entries, 'zzzqqq')).toEqual([]);
+      .map(({ action, help }) => ({
+        action,
+        help,
+        group: '',
+        more: '',
+        value: '',
+        keys: '',
+        why: null,
+        run: () => ({}),
+      }));
+    expect(searchEntries(entries, 'copy mode')[0]?.entry.action).toBe('app.copy');
+    expect(searchEntries(entries, '')).toHaveLength(entries.length);
+    expect(searchEntries(entries, 'zzzqqq')).toEqual([]);
   });
 });
 
@@ -112,7 +118,7 @@ describe('the screen as the person wants it', () => {
 
   it('shows a theme while it is selected, and the former one after Esc', async () => {
     const tried: string[] = [];
-    const themed = (name: string): ReturnType<Lobby['theme'] & {}> => {
+    const themed = (name: string): ReturnType<ProjectService['theme'] & {}> => {
       tried.push(name);
       return ok(theme);
     };
@@ -124,7 +130,7 @@ describe('the screen as the person wants it', () => {
   });
 
   it('lights the pressed key up for a moment, unless nothing may move', async () => {
-    const lit = ({ terminal }: Opened): string =>
+    const keyFlash = ({ terminal }: Opened): string =>
       (terminal.frame().lines.at(-1) ?? [])
         .filter(([, { inverse }]) => inverse === true)
         .map(([text]) => text)
@@ -133,13 +139,13 @@ describe('the screen as the person wants it', () => {
     moving.terminal.press('tab');
     moving.terminal.press('?');
     moving.terminal.press('up');
-    expect(lit(moving)).toBe('↑↓');
+    expect(keyFlash(moving)).toBe('↑↓');
     await moving.world.advance(200);
-    expect(lit(moving)).toBe('');
+    expect(keyFlash(moving)).toBe('');
     const still = await opened({});
     still.terminal.press('f1', 'up');
-    expect(lit(still)).toBe('');
-    expect([isLit('^R', 'R'), isLit('⏎/Esc', 'Esc'), isLit('F1', '1'), isLit('F1', 'F1')]).toEqual([
+    expect(keyFlash(still)).toBe('');
+    expect([isHit('^R', 'R'), isHit('⏎/Esc', 'Esc'), isHit('F1', '1'), isHit('F1', 'F1')]).toEqual([
       false,
       true,
       false,
@@ -152,9 +158,9 @@ describe('the screen as the person wants it', () => {
     terminal.press('z', 'o');
     expect(terminal.text()).toContain('Density: ');
     terminal.press(':');
-    expect(terminal.text()).toContain('what do you want to do?');
+    expect(terminal.text()).toContain('type to filter');
     expect(terminal.text()).not.toContain('Density: ');
-    expect(terminal.text()).toMatch(/╭─ Actions ─+ 1\/\d+ ─╮/);
+    expect(terminal.text()).toMatch(/╭─ Commands ─+ 1\/\d+ ─╮/);
     terminal.press('esc');
     expect(terminal.text()).toContain('Density: ');
   });
@@ -163,7 +169,7 @@ describe('the screen as the person wants it', () => {
     const { terminal } = await opened({});
     const before = terminal.rows().slice(-9, -1);
     terminal.press('ctrl-c');
-    expect(terminal.text()).toContain('Ctrl-C again to leave.');
+    expect(terminal.text()).toContain('Press Ctrl-C again to quit.');
     expect(
       terminal
         .rows()
@@ -213,13 +219,13 @@ describe('a notice', () => {
     });
 
   it('names agent, question and cost; several are one', () => {
-    const one = happeningOf(asks('ROOT::S3'), state, state);
-    expect(one === null ? '' : wordsOf([one], state)).toBe('oracle asks: may I run npm test? · $0.33');
-    const two = happeningOf(asks('ROOT::S1'), state, state);
-    expect(one === null || two === null ? '' : wordsOf([one, two], state)).toBe(
+    const one = noticeEventOf(asks('ROOT::S3'), state, state);
+    expect(one === null ? '' : noticeText([one], state)).toBe('oracle asks: may I run npm test? · $0.33');
+    const two = noticeEventOf(asks('ROOT::S1'), state, state);
+    expect(one === null || two === null ? '' : noticeText([one, two], state)).toBe(
       '2 agents need you: oracle, finder · $0.33',
     );
-    expect(happeningOf(after({ type: 'session.mode', mode: 'human' }), state, state)).toBeNull();
+    expect(noticeEventOf(after({ type: 'session.mode', mode: 'human' }), state, state)).toBeNull();
   });
 
   it('is told only while nobody looks, and a burst of two seconds as one', async () => {
@@ -239,7 +245,7 @@ describe('a notice', () => {
 
   it('says how the run ended', () => {
     const last = finished().events.at(-1);
-    const end = last === undefined ? null : happeningOf(last, state, foldAll(finished().events));
+    const end = last === undefined ? null : noticeEventOf(last, state, foldAll(finished().events));
     expect(end?.words).toMatch(/^is done with \d+ agents$/);
   });
 
@@ -252,29 +258,57 @@ describe('a notice', () => {
       endedBy: { is: 'hand-over' },
       totals,
     });
-    expect(happeningOf(moved, state, state)).toBeNull();
+    expect(noticeEventOf(moved, state, state)).toBeNull();
   });
 });
 
 describe('a first time', () => {
   it('is explained once, in one toast', async () => {
     const seen = new Set<string>();
-    const lobby: Partial<Lobby> = { seen: () => new Set(seen), markSeen: (hint) => void seen.add(hint) };
-    const first = await opened(lobby, { task: true });
+    const hints = { seen: () => new Set(seen), mark: (hint: string): void => void seen.add(hint) };
+    const first = await opened({ hints }, { task: true });
     await first.run.play(planned(started(new Recording())).events);
-    expect(first.terminal.text()).toContain('Nothing runs until you accept');
+    expect(first.terminal.text()).toContain('Nothing runs until you press');
     expect([...seen]).toEqual(['plan']);
-    const second = await opened(lobby, { task: true });
+    const second = await opened({ hints }, { task: true });
     await second.run.play(planned(started(new Recording())).events);
-    expect(second.terminal.text()).not.toContain('Nothing runs until you accept');
+    expect(second.terminal.text()).not.toContain('Nothing runs until you press');
+  });
+
+  it('disappears with the screen and with the question that it is about', async () => {
+    const hints = { seen: () => new Set(['run']), mark: () => undefined };
+    const { terminal, run } = await opened({ hints }, { task: true });
+    await run.play(planned(started(new Recording())).events);
+    expect(terminal.text()).toContain('Nothing runs until you press');
+    const proposed = planned(started(new Recording())).events.length;
+    const asking = asksIn(midRun(), 185, 'ROOT::S4', 'a1', approval({}));
+    await run.play(asking.events.slice(proposed));
+    expect(terminal.text()).not.toContain('Nothing runs until you press');
+    expect(terminal.text()).toContain('Press A to answer');
+    await run.play(
+      asking.at(186, {
+        type: 'approval.answered',
+        agent: AgentId.parse('ROOT::S4'),
+        approval: 'a1',
+        answer: 'allowed',
+        scope: 'once',
+        text: '',
+        by: 'you',
+      }).events,
+    );
+    expect(terminal.text()).not.toContain('Press A to answer');
   });
 
   it('covers neither the header nor the box that it is about', async () => {
-    const { terminal, run } = await opened({ seen: () => new Set(['run']), markSeen: () => undefined }, { task: true });
+    const { terminal, run } = await opened(
+      { hints: { seen: () => new Set(['plan', 'run']), mark: () => undefined } },
+      { task: true },
+    );
     await run.play(asksIn(midRun(), 185, 'ROOT::S4', 'a1', approval({})).events);
     const rows = terminal.text().split('\n');
-    expect(rows[0]).toMatch(/^ MIMIR {2}run-7f3a › Fix the to.*\$0\.3278/);
-    const question = rows.findIndex((row) => row.includes('refactoring wants to run a command'));
-    expect(rows.findIndex((row) => row.includes('A turns to the question'))).toBe(question - 1);
+    expect(rows[0]).toMatch(/^ MIMIR {2}Fix the to.*\$0\.3278/);
+    // In the row of the field, in which nobody writes, below the question.
+    expect(rows.at(-2)).toMatch(/^ ❯ Message .* • An agent is waiting\. Press A to answer or Esc for later\. +$/);
+    expect(rows.at(-3)).toMatch(/^╰─ A to answer ─+╯$/);
   });
 });

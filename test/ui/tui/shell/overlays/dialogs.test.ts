@@ -1,18 +1,17 @@
 /** Boxes over a screen: what keys do to them, and that they fit. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Choice, Dialog, FormValues } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Choice, Context, Dialog, FormValues } from '../../../../../src/ui/tui/frame/screen.ts';
 import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
-import { trustOverlay } from '../../../../../src/ui/tui/dialogs/trust.ts';
+import { trustOverlay } from '../../../../../src/ui/tui/dialogs/confirm.ts';
 import type { TrustQuestion } from '../../../../../src/ports/project-service.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
-import { lineWidth, plain, span } from '../../../../../src/app/views/text/clip.ts';
+import { lineWidth, plain, span } from '../../../../../src/app/views/text/line.ts';
 import { LOBBY } from '../../../../support/fake-run.ts';
 
-const context: Context = { state: EMPTY, lobby: LOBBY, now: 0, glyphs: UNICODE, live: new Map() };
+const context: Context = { state: EMPTY, projectService: LOBBY, now: 0, glyphs: UNICODE, live: new Map() };
 const SIZE = { width: 80, height: 24 };
 const TRUST: TrustQuestion = {
   state: 'changed',
@@ -123,6 +122,30 @@ describe('a list', () => {
   });
 });
 
+describe('a list of models', () => {
+  const models: Dialog = { ...pick, value: 'b', heads: ['model', 'price'], folds: true };
+
+  it('names its columns, and folds what can not be used until something is typed', () => {
+    expect(rows(press(models).overlay).map((row) => row.trimEnd())).toEqual([
+      '╭─ Model ──────────────────────────────────────────────────────────── 2/3 ─╮',
+      '│ ❯ type to filter                                                         │',
+      '│   model       price                                                      │',
+      '│   haiku-4.5   $0.80                                                      │',
+      '│ ▌ o3          no key                                                     │',
+      '│   sonnet-4.5  $3.00                                                      │',
+      '╰──────────────────────────────────────────────────────────────────────────╯',
+    ]);
+    const folded = rows(press({ ...models, value: 'a' }).overlay).join('\n');
+    expect(folded).toContain('1 more unavailable: type to list them');
+    expect(folded).not.toContain('o3');
+    expect(rows(press({ ...models, value: 'a' }, '=o3').overlay).join('\n')).toContain('▌ o3          no key');
+  });
+
+  it('goes on to the next by the key that opened it, and takes with Tab as well', () => {
+    expect(press({ ...pick, value: 'a', next: 'ctrl-r' }, 'ctrl-r', 'ctrl-r', 'tab').said).toEqual(['c']);
+  });
+});
+
 describe('a yes or no', () => {
   it('takes Enter, n and Esc for the safe choice', () => {
     for (const key of ['enter', 'n', 'esc']) expect(press(confirm(''), key)).toEqual({ overlay: null, said: [] });
@@ -132,7 +155,7 @@ describe('a yes or no', () => {
   it('wants the word where it can not be undone', () => {
     expect(press(confirm('kill'), 'y').said).toEqual([]);
     expect(press(confirm('kill'), '=kill', 'enter').said).toEqual(['killed']);
-    expect(rows(press(confirm('kill'), '=kil', 'enter').overlay).join('\n')).toContain('that isn\'t "kill"');
+    expect(rows(press(confirm('kill'), '=kil', 'enter').overlay).join('\n')).toContain('Type "kill" to confirm.');
   });
 });
 
@@ -145,7 +168,7 @@ describe('a form', () => {
   it('asks before changes are thrown away, and only then', () => {
     expect(press(form, 'esc').overlay).toBeNull();
     const { overlay } = press(form, '=x', 'esc');
-    expect(rows(overlay).join('\n')).toContain('Throw the changes away?');
+    expect(rows(overlay).join('\n')).toContain('Discard changes?');
     expect(press(form, '=x', 'esc', 'enter').overlay).not.toBeNull();
     expect(press(form, '=x', 'esc', 'y').overlay).toBeNull();
   });

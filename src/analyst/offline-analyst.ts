@@ -1,0 +1,283 @@
+/**
+ * The offline analyst as a provider of models: always usable, free, calls nothing. It takes turns like a language model and is none.
+ * The one entrance of this folder; how requests are understood is in `kinds.ts`, what each kind does in a file of `parts`.
+ */
+import type { Finding } from '../domain/agents/agent.ts';
+import { NO_USAGE, type Usage } from '../domain/budget.ts';
+import { CallId, ModelId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
+import type { RepositoryFacts } from '../domain/repository.ts';
+import { fail, ok, unreachable } from '../domain/result.ts';
+import { bytesIn, firstLine, paragraphs, plainLine } from '../domain/text/text.ts';
+import type { ModelReply, ToolCall, Turn } from '../domain/turn.ts';
+import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
+import type { World } from '../ports/world.ts';
+import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';
+import { FOCUS } from './parts/review.ts';
+import { nextTurn, type NextTurn } from './turns.ts';
+import { captured, code, isFilePath, listed, plural, termsIn } from './words.ts';
+
+export const OFFLINE = ModelId.parse('offline/analyst');
+
+/** How fast it speaks: at a rate that can be read along on a screen, or at once where nobody watches. */
+export type Pace = { readonly is: 'none' } | { readonly is: 'readable'; readonly world: Pick<World, 'sleep'> };
+
+/** The analyst as the only model of the provider `offline`; `aliases`: its short names are those that stand for it. */
+export function offlineAnalyst(aliases: ReadonlyMap<string, ModelId>, pace: Pace) {
+  const names = [...aliases].filter(([, id]) => id === OFFLINE).map(([alias]) => alias);
+  const option: ModelOption = {
+    id: OFFLINE,
+    label: names[0] ?? 'offline',
+    aliases: names,
+    window: 1_000_000,
+    outputLimit: 8192,
+    price: { input: 0, output: 0 },
+    speed: 400,
+    usable: { yes: true },
+  };
+  const aborted = { is: 'aborted', message: 'stopped' } as const;
+  const call: ModelPort['call'] = async (request, signal, onDelta) => {
+    if (signal.aborted) return fail(aborted);
+    const turn = fitted(turnFor(request), request.maxOutputTokens);
+    await speak(turn.text, pace, signal, (text) => onDelta({ is: 'text', text }));
+    return signal.aborted ? fail(aborted) : ok(replyOf(request, turn));
+  };
+  return { name: 'offline' as const, models: (): readonly ModelOption[] => [option], call };
+}
+
+function turnFor(request: ModelRequest): NextTurn {
+  const { purpose, turns } = request;
+  switch (purpose.is) {
+    case 'plan':
+      return { text: planText(purpose, hintIn(request)), asks: [] };
+    case 'compact':
+      return { text: 'The conversation is long; what it found is in the turns that follow.', asks: [] };
+    case 'draft':
+      return { text: 'The built-in analyst drafts nothing.', asks: [] };
+    case 'merge':
+      return { text: mergeText(purpose), asks: [] };
+    case 'work': {
+      const tools = new Set(request.tools.map(({ name }) => name));
+      const brief = { task: purpose.task, role: purpose.role, tools };
+      const turn = nextTurn(partsFor, brief, turns);
+      if (turn.asks.length > 0 && request.toolChoice === 'none')
+        return { text: signed(`It was ended before it had looked at everything. ${turn.text}`.trim()), asks: [] };
+      return turn.asks.length > 0 ? turn : { ...turn, text: signed(turn.text) };
+    }
+    default:
+      return unreachable(purpose);
+  }
+}
+
+/** What a person added when asking for another plan, as the planner's prompt gives it. */
+const hintIn = ({ turns }: ModelRequest): string =>
+  turns
+    .map((turn) => (turn.by === 'user' ? captured(/^# The person asked for another plan\n([^#]+)/m, turn.text) : ''))
+    .join(' ');
+
+const CUT = '\n(cut: the budget allows no longer answer)';
+
+/** An answer that doesn't fit is made shorter, and says so. Calls are small and stay. */
+function fitted(turn: NextTurn, tokens: number): NextTurn {
+  const room = tokens * 4 - bytesIn(CUT);
+  if (turn.asks.length > 0 || bytesIn(turn.text) <= room) return turn;
+  const lines = turn.text.split('\n');
+  while (lines.length > 1 && bytesIn(lines.join('\n')) > room) lines.pop();
+  return { text: `${lines.join('\n')}${CUT}`, asks: [] };
+}
+
+function replyOf(request: ModelRequest, { text, asks }: NextTurn): ModelReply {
+  const calls = asks.map((ask, index): ToolCall => ({ id: CallId.parse(`${request.call}.${index + 1}`), ...ask }));
+  return {
+    text,
+    calls,
+    stopReason: calls.length > 0 ? 'tool use' : 'end',
+    usage: usageOf(request, text, calls),
+    model: request.model,
+  };
+}
+
+/** It reads only what is new since its last reply, and counts that; nothing is cached. */
+function usageOf({ system, turns }: ModelRequest, text: string, calls: readonly ToolCall[]): Usage {
+  const last = turns.findLastIndex(({ by }) => by === 'model');
+  const read = turns.slice(last + 1).reduce((sum, turn) => sum + bytesOfTurn(turn), last === -1 ? bytesIn(system) : 0);
+  return { ...NO_USAGE, input: tokensIn(read), output: tokensIn(bytesOfTurn({ by: 'model', text, calls })) };
+}
+
+/** Bytes of what a turn says: its text, and the tools and inputs it names. */
+function bytesOfTurn(turn: Turn): number {
+  if (turn.by === 'user') return bytesIn(turn.text);
+  if (turn.by === 'tools') return bytesIn(turn.results.map(({ text }) => text).join(''));
+  return bytesIn(turn.text + turn.calls.map(({ tool, input }) => tool + JSON.stringify(input)).join(''));
+}
+
+const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
+
+/** Milliseconds before the first word: long enough to see whose turn it is. */
+const BREATH = 600;
+const MS_PER_WORD = 13;
+const LONGEST = 2500;
+const WORDS_PER_DELTA = 3;
+
+/** Gives `text` to `onText` in groups of words. Returns at once when `signal` is aborted. */
+async function speak(text: string, pace: Pace, signal: AbortSignal, onText: (delta: string) => void): Promise<void> {
+  const words = text.match(/\s*\S+\s*/g) ?? [];
+  if (pace.is === 'none') {
+    if (text !== '') onText(text);
+    return;
+  }
+  await pace.world.sleep(BREATH, signal);
+  const perWord = Math.min(MS_PER_WORD, LONGEST / Math.max(1, words.length));
+  // A long answer comes in larger groups rather than in sleeps too short to be kept.
+  const group = Math.max(WORDS_PER_DELTA, Math.ceil(30 / perWord));
+  for (let at = 0; at < words.length && !signal.aborted; at += group) {
+    const some = words.slice(at, at + group);
+    onText(some.join(''));
+    await pace.world.sleep(perWord * some.length, signal);
+  }
+}
+
+// What the analyst's answers have in common: they say that no model was used; and the report that is made of all of them.
+
+const TOP =
+  '_No language model was used: this is the built-in offline analyst. It reads, searches and counts; it does not understand._';
+const BOTTOM = '_Made without a language model: check what matters before you rely on it._';
+
+/** The first paragraph stays first, since lists show it alone. */
+function signed(answer: string): string {
+  const [head = '', ...rest] = answer.split('\n');
+  return paragraphs([head, [TOP, ...rest].join('\n'), BOTTOM]);
+}
+
+const unsigned = (answer: string): string =>
+  [TOP, BOTTOM]
+    .reduce((text, line) => text.replaceAll(line, ''), answer)
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+
+type Merging = Extract<Purpose, { is: 'merge' }>;
+
+/** Lines of all agents' reports together; each gets its share of them. */
+const MOST_LINES = 240;
+
+/** The report as Markdown: what each agent said first, then each report. Says nothing that no agent said. */
+function mergeText({ task, results }: Merging): string {
+  const plain = results.map((result) => ({ ...result, summary: unsigned(result.summary) }));
+  const done = plain.filter(({ summary }) => summary !== '');
+  const share = Math.max(30, Math.floor(MOST_LINES / Math.max(1, done.length)));
+  return [
+    TOP,
+    '',
+    `# ${plainLine(task, 90)}`,
+    '',
+    '## In short',
+    '',
+    ...done.map((one) => `- ${firstLine(one.summary)} (${one.role}${isDone(one) ? '' : `, ${one.outcome}`})`),
+    ...plain
+      .filter((one) => !isDone(one))
+      .map((one) => `- ${one.role} (${one.outcome}): ${plainLine(one.description, 300)}`),
+    ...done.flatMap((result) => agentPart(result, share)),
+    '',
+    BOTTOM,
+  ].join('\n');
+}
+
+const isDone = ({ outcome }: Finding): boolean => outcome === 'completed';
+
+function agentPart({ role, description, summary }: Finding, share: number): readonly string[] {
+  const [first = '', ...rest] = summary.split('\n');
+  const lines = rest.join('\n').trim().replaceAll(/^## /gm, '### ').split('\n');
+  const more = lines.length > share ? [`- ${lines.length - share} more lines are in the report of this agent`] : [];
+  const shown = lines.join('') === '' ? [first] : [...lines.slice(0, share), ...more];
+  return ['', `## ${role}: ${plainLine(description, 300)}`, '', ...shown];
+}
+
+// The plan for a request: one agent for each kind of task that it names.
+
+type Planning = Extract<Purpose, { is: 'plan' }>;
+
+interface Cast {
+  readonly kind: Kind | null;
+  readonly role: string;
+}
+
+const BUILT_IN = new Set(KINDS.flatMap(({ roles }) => roles).concat('code', 'general-purpose', 'main'));
+const NO_TASK = 'Say which kinds of task the built-in analyst knows.';
+
+/** The plan as JSON text in the planner's form. `hint` is what a person added when asking for another plan. */
+function planText(purpose: Planning, hint = ''): string {
+  const { facts } = purpose;
+  const task = `${purpose.task}\n${hint}`.trim();
+  const cast = casting(purpose, wanted(purpose, kindsIn(task)), task);
+  const tasks = cast.map(({ kind, role }, index) => ({
+    id: `task-${index + 1}`,
+    description: kind === null ? task.slice(0, 4000) || NO_TASK : descriptionOf(kind, task, facts),
+    recommendedRole: role,
+    estimatedTokens: tokensFor(kind?.tokens ?? 500, facts),
+    dependencies: kind?.name === 'overview' ? cast.slice(0, index).map((_, before) => `task-${before + 1}`) : [],
+  }));
+  return JSON.stringify({ reason: reasonFor(cast), tasks }, null, 2);
+}
+
+/** The task of an agent of this kind. */
+function descriptionOf(kind: Kind, task: string, facts: RepositoryFacts): string {
+  // Plain words stay plain: what is between backticks is looked for as it is written.
+  const names = soughtIn(withoutNoise(task, facts)).map(({ is, text }) => (is === 'word' ? text : code(text)));
+  const focus = Object.values(FOCUS).flatMap(({ words, called }) => (words.test(task) ? [called] : []));
+  return kind.task
+    .replace('{names}', () => `${listed(names)} ${names.length > 1 ? 'are' : 'is'}`)
+    .replace('{focus}', () => (focus.length === 0 ? 'risky patterns' : listed(focus)))
+    .replace('{where}', () => whereIn(task, facts));
+}
+
+/** Where a person wants several tasks in any case, an overview and the dependencies are looked at beside the rest. */
+const wanted = ({ split }: Planning, kinds: readonly Kind[]): readonly Kind[] =>
+  split !== 'always' || kinds.length > 1
+    ? kinds
+    : KINDS.filter((kind) => kinds.includes(kind) || kind.name === 'overview' || kind.name === 'dependencies');
+
+/** Who does what: at least one task, at most as many as are allowed. */
+function casting({ roles, maxTasks, split }: Planning, kinds: readonly Kind[], task: string): readonly Cast[] {
+  const most = split === 'never' ? 1 : Math.max(1, Math.min(maxTasks, KINDS.length));
+  const own = kinds.flatMap((kind): readonly Cast[] => {
+    const role = kind.roles.find((one) => roles.some((each) => each === one));
+    return role === undefined ? [] : [{ kind, role }];
+  });
+  const custom = roles
+    .filter((role) => !BUILT_IN.has(role) && new RegExp(`(?:^|[^\\w-])${role}(?![\\w-])`, 'i').test(task))
+    .map((role): Cast => ({ kind: null, role }));
+  const all = [...own, ...custom].slice(0, most);
+  return all.length > 0 ? all : [{ kind: null, role: roles[0] ?? 'finder' }];
+}
+
+/** Without a slash a word is a folder only behind such a word: "lack tests" says nothing of the folder `tests`. */
+const BEFORE_FOLDER =
+  /\b(?:in|of|under|below|within|inside|from|through|review|audit|folder|directory)\s+(?:the\s+)?([\w./-]+)/gi;
+
+/** The folder that a task names, where it is at the top of the project. */
+function whereIn(task: string, { top, files }: RepositoryFacts): string {
+  const paths = termsIn(task, 16).map(({ text }) => text.replace(/\/$/, ''));
+  const plain = [...task.matchAll(BEFORE_FOLDER)].map(([, word = '']) => word);
+  const place = [...paths, ...plain].find((one) => top.includes(`${one.split('/')[0] ?? ''}/`) && !isFilePath(one));
+  return place === undefined ? `this repository (${plural(files, 'file')})` : code(`${place.replace(/\/$/, '')}/`);
+}
+
+/** The project's own name, and names of folders at its top, are no words to look for. */
+const withoutNoise = (task: string, { name, top }: RepositoryFacts): string =>
+  task
+    .split(/(\s+)/)
+    .filter((word) => word.toLowerCase() !== name.toLowerCase() && !top.includes(`${word}/`))
+    .join('');
+
+/** Small repositories cost less to look at; large ones don't cost more, since what is read is bounded. */
+const tokensFor = (base: number, { files }: RepositoryFacts): number =>
+  Math.max(500, Math.round((base * Math.min(1, 0.3 + files / 500)) / 500) * 500);
+
+function reasonFor(cast: readonly Cast[]): string {
+  const kinds = cast.flatMap(({ kind }) => (kind === null ? [] : [kind.name]));
+  const heard =
+    kinds.length === 0
+      ? `Your words name none of the eight kinds of task that the built-in analyst knows (${KINDS.map(({ name }) => name).join(', ')}).`
+      : `Recognised: ${listed(kinds)}; one agent ${kinds.length === 1 ? 'does it' : 'for each'}. It reads and counts, changes nothing and runs no tests.`;
+  return `${heard} Made by the offline analyst from the words of the task, without a language model.`;
+}

@@ -1,0 +1,90 @@
+/** Actions on a run: stop it, retry its failed tasks, start a child or a review that the plan does not have. */
+import type { AgentId, RoleName } from '../../domain/ids.ts';
+import type { MandatoryReview, SpawnRequest } from '../../domain/agents/agent.ts';
+import { type AgentState, retryOf, type RunState } from '../../events/index.ts';
+import { type Action, ENDED, type Interaction, whyNotAgent } from './action.ts';
+
+export const stopRun: Action<null> = {
+  id: 'run.stop',
+  keys: ['X'],
+  hint: '',
+  word: 'stop',
+  short: ['X'],
+  help: 'Stop run',
+  whyNot: ({ finished }) => (finished === null ? null : ENDED),
+  confirm: () => ({
+    title: 'Stop the run?',
+    lines: ['All agents stop.', 'The state is kept: mimir resume continues from the last recorded turn.'],
+    yes: 'stop the run',
+    no: 'keep it running',
+    word: 'kill',
+  }),
+  command: () => ({ do: 'stop run', reason: 'stopped by the person' }),
+};
+
+/** Retries the failed tasks of a finished run. */
+export const retryRun: Interaction & { whyNot(state: Pick<RunState, 'finished'>): string | null } = {
+  id: 'result.retry',
+  keys: ['R'],
+  hint: 'retry',
+  word: 'retry',
+  help: 'Retry failed tasks',
+  whyNot: ({ finished }) =>
+    finished === null
+      ? 'The run has not ended. Retry a single agent.'
+      : finished.status === 'failed'
+        ? null
+        : 'The run did not fail.',
+};
+/** One sentence that names the tasks that a retry runs. */
+export function retryText(state: RunState): string {
+  const { failed, behind } = retryOf(state);
+  if (failed.length === 0) return 'Resuming the run where it failed.';
+  const names = (ids: readonly AgentState['id'][]): string =>
+    ids.map((id) => state.agents.get(id)?.name ?? id).join(', ');
+  const count = failed.length + behind.length;
+  const waiting = behind.length === 0 ? '' : `, then ${names(behind)}`;
+  return `Running ${count} ${count === 1 ? 'task' : 'tasks'} again: ${names(failed)}${waiting}.`;
+}
+
+/** The mandatory reviews that a person may start. */
+export const manualReviews = ({ plan }: Pick<RunState, 'plan'>): readonly MandatoryReview[] =>
+  (plan?.forced ?? []).filter(({ triggers }) => triggers.includes('manual'));
+
+export const startReview: Action<{ readonly role: RoleName }> = {
+  id: 'run.review',
+  keys: ['V'],
+  hint: '',
+  word: 'review',
+  short: ['V'],
+  arguments: '[ROLE]',
+  help: 'Run manual review',
+  whyNot: (state) => whyNotReview(state),
+  command: (_, { role }) => ({ do: 'review', role }),
+};
+
+export function whyNotReview(state: RunState): string | null {
+  if (state.finished !== null) return ENDED;
+  return manualReviews(state).length === 0 ? 'No manual review is configured.' : null;
+}
+
+export const spawnChild: Action<{ readonly parent: AgentId; readonly wish: SpawnRequest }> = {
+  id: 'run.spawn',
+  keys: ['a'],
+  hint: 'spawn',
+  word: 'spawn',
+  arguments: '[under N] [ROLE] "TEXT" [name NAME] [model MODEL] [wait SECONDS]',
+  help: 'Spawn child',
+  more: 'The child works on its own. In a run without a plan its parent is main.',
+  whyNot: (state, { parent }) => whyNotSpawn(state, parent),
+  command: (_, { parent, wish }) => ({ do: 'spawn', parent, wish }),
+};
+
+export const whyNotSpawn = (state: RunState, parent: AgentId): string | null =>
+  whyNotAgent(state, parent, ({ outcome, name }) =>
+    outcome === null ? null : `${name} has ended and cannot spawn children.`,
+  );
+
+/** The name of a child: with a role as prefix, as `mimir spawn ROLE --name` does: `engineer-task1`. */
+export const childName = (name: string | null, role: string | null): string | null =>
+  name === null || role === null ? name : `${role.toLowerCase()}-${name}`;

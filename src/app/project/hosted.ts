@@ -1,0 +1,65 @@
+/**
+ * A run in a background process, from the point of view of that process (`--hosted SESSION`): it has no terminal,
+ * attached screens approve and answer, and it ends with the run.
+ */
+import { isSessionId } from '../../domain/text/text.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { approvalOf, type OpenProject } from './open-project.ts';
+import {
+  type Arguments,
+  EXIT,
+  Exit,
+  exitCodeOf,
+  type Flags,
+  type Io,
+  SIGNAL_WORDS,
+  watchSignals,
+} from '../process/index.ts';
+import type { Start } from './begin-run.ts';
+
+/** The flag for people. */
+export const DETACH: Flags = {
+  detach: { value: '', help: 'run in the background: returns at once; `mimir attach` shows the run' },
+};
+
+/** Flags between Mimir's own processes. */
+export const HOSTED: Flags = {
+  hosted: { value: 'SESSION', help: 'runs this session without a terminal', hidden: true },
+  watched: { value: '', help: 'started from a terminal', hidden: true },
+};
+
+/** The session of `--hosted`. Throws an `Exit` (2) for an invalid name. */
+export function sessionFrom(text: string): SessionId {
+  if (isSessionId(text)) return text;
+  throw new Exit(EXIT.wrongUse, `--hosted ${text}\n  expected the name of a session`);
+}
+
+/** Treats a background process as attended if it was started from a terminal. */
+export const asHosted = (args: Arguments, io: Io): Io => (args.has('watched') ? { ...io, terminal: true } : io);
+
+/** Runs a session to its end without a terminal. Returns the exit code. */
+export async function runHosted(
+  opened: OpenProject,
+  args: Arguments,
+  io: Io,
+  what: Pick<Start, 'session' | 'task' | 'plan' | 'idle' | 'direct' | 'followUp'>,
+): Promise<number> {
+  const approval = approvalOf(opened.config, args, true);
+  const pace = args.has('watched') ? 'readable' : 'none';
+  const run = await opened.start({ ...what, approval, person: true, pace });
+  const watch = watchSignals((signal) => run.stop(SIGNAL_WORDS[signal]));
+  // A run that cannot be reached could never be approved, answered or stopped.
+  void run.served.then((why) => {
+    if (why === null) return;
+    io.complain(`mimir: ${why}`);
+    run.stop('it could not be reached');
+  });
+  try {
+    const result = await run.result;
+    if (result.error !== null) io.complain(`mimir: ${result.error}`);
+    return exitCodeOf(result, watch.received());
+  } finally {
+    watch.end();
+    opened.close();
+  }
+}

@@ -1,0 +1,360 @@
+/** The report of a run from its state, as Markdown, JSON or HTML, and as a file. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { shownPath } from '../../config/index.ts';
+import { ROOT, type SessionId } from '../../domain/ids.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { type AgentState, type RunState, tokensOfAgent } from '../../events/index.ts';
+import type { Receipt, Refusal } from '../../ports/controls.ts';
+import type { ReportFormat } from '../../ports/project-service.ts';
+import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
+import {
+  agentTime,
+  answerText,
+  callsOf,
+  changesOf,
+  comparedSums,
+  comparedTasks,
+  formatCost,
+  formatDuration,
+  formatShare,
+  formatTokens,
+  type Measures,
+  runSpending,
+  runTime,
+  shareOf,
+  sharesByModel,
+  unfinishedWork,
+  touchedFiles,
+  statusWord,
+} from '../views/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { costText, runUsageText, spentBy, spentByAgent, problemsText } from './spend-text.ts';
+
+export function reportMarkdown(state: RunState): string {
+  const summary = answerText(state);
+  const body = summary === '' ? '_The run ended before its report._' : summary;
+  return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${agentTable(state)}${modelNotes(state)}${sectionsOf(state)}\n`;
+}
+
+function factLines(state: RunState): readonly string[] {
+  const spent = runSpending(state);
+  const time = runTime(state);
+  const words = runUsageText(state);
+  return [
+    `- Task: ${state.task}`,
+    `- Session: ${state.session ?? ''}, ${state.finished?.status ?? 'not finished'}`,
+    `- Provider: ${state.provider}; mode ${state.mode}`,
+    `- Spent: ${formatTokens(spent.tokens)} tokens, ${costText(spentBy(state.agents.values()))}${time === 0 ? '' : `, ${formatDuration(time)}`}`,
+    ...(words.tokens === '' ? [] : [`- Tokens: ${words.tokens}`]),
+    ...(words.trouble === '' ? [] : [`- Problems: ${words.trouble}`]),
+  ];
+}
+
+const COLUMNS = ['agent', 'outcome', 'model', 'time', 'tools', 'input', 'output', 'cache read', 'cache write', 'cost'];
+
+const agentTable = (state: RunState): string =>
+  tableOf(
+    COLUMNS,
+    [...state.agents.values()].map((agent) => cellsOf(agent, state)),
+  );
+
+function cellsOf(agent: AgentState, state: RunState): readonly string[] {
+  const { usage, model } = agent;
+  return [
+    agent.name,
+    statusWord(agent),
+    model.because === null ? model.used : `${model.asked} -> ${model.used}`,
+    formatDuration(agentTime(agent, state)),
+    String(agent.toolCalls),
+    ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(formatTokens),
+    costText(agent),
+  ];
+}
+
+/** Why agents used another model than requested, and which problems their calls had; empty if there is nothing to report. */
+function modelNotes(state: RunState): string {
+  const lines = [...state.agents.values()].flatMap((agent) => {
+    const { asked, used, because } = agent.model;
+    const trouble = problemsText({ ...spentByAgent(agent), fallbacks: 0 });
+    const changes = agent.fallbacks.map(
+      ({ from, to, cause, rule }) => `${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`,
+    );
+    const why = because === null || changes.length > 0 ? [] : [`${asked} -> ${used}: ${because}`];
+    const notes = [...why, ...changes, ...(trouble === '' ? [] : [trouble])];
+    return notes.map((note) => `- ${agent.name}: ${note.replaceAll('\n', ' ')}`);
+  });
+  return lines.length === 0 ? '' : `\n\n### Models\n\n${lines.join('\n')}`;
+}
+
+/** A stable format: fields are only added. Costs in US dollars, durations in milliseconds. */
+export function reportJson(state: RunState): unknown {
+  const main = state.agents.get(ROOT);
+  return {
+    session: state.session,
+    task: state.task,
+    status: state.finished?.status ?? 'unfinished',
+    report: answerText(state),
+    totals: state.finished?.totals ?? null,
+    spent: spentBy(state.agents.values()),
+    main: main === undefined ? null : agentJson(main, state),
+    agents: [...state.agents.values()].filter(({ id }) => id !== ROOT).map((agent) => agentJson(agent, state)),
+    ...sectionsJson(state),
+  };
+}
+
+const agentJson = (agent: AgentState, state: RunState): unknown => ({
+  id: agent.id,
+  name: agent.name,
+  role: agent.role,
+  task: agent.task,
+  status: agent.status,
+  outcome: agent.outcome,
+  summary: agent.summary,
+  error: agent.error,
+  model: agent.model,
+  tokens: tokensOfAgent(agent),
+  usage: agent.usage,
+  byModel: agent.byModel,
+  files: changesOf(agent).map(({ path, added, removed, made }) => ({ path, added, removed, made })),
+  cost: agent.priced ? agent.cost : null,
+  duration: agentTime(agent, state),
+  toolCalls: agent.toolCalls,
+  calls: callsOf(agent),
+  failedTries: agent.lost,
+  waits: agent.retries,
+  fallbacks: agent.fallbacks,
+  compactions: agent.compactions,
+});
+
+export const reportHtml = (state: RunState): string => htmlOf(`Mimir: ${state.task}`, reportMarkdown(state));
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
+
+/** A whole page from the Markdown that reports use; `markdown` is foreign text. Everything is escaped; no script, no external resource. */
+export function htmlOf(title: string, markdown: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body{font:16px/1.55 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1b2330;background:#fff}
+code,pre{font:14px/1.45 ui-monospace,monospace;background:#f1f4f8;border-radius:4px}code{padding:.1em .3em}pre{padding:.8rem;overflow:auto}
+table{border-collapse:collapse;display:block;overflow:auto}td,th{border:1px solid #c9d1dc;padding:.25rem .6rem;text-align:left}hr{border:0;border-top:1px solid #c9d1dc}
+@media(prefers-color-scheme:dark){body{color:#d6dce6;background:#0e1218}code,pre{background:#1b222c}td,th{border-color:#3a4452}}
+</style></head><body>
+${blocksOf(markdown.split('\n')).join('\n')}
+</body></html>
+`;
+}
+
+function blocksOf(lines: readonly string[]): readonly string[] {
+  const out: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const kind = KINDS.find(({ first }) => first.test(lines[at] ?? '')) ?? PARAGRAPH;
+    let end = at + 1;
+    while (end < lines.length && kind.more(lines[end] ?? '', lines[end - 1] ?? '', end - at)) end += 1;
+    const html = kind.html(lines.slice(at, end));
+    if (html !== '') out.push(html);
+    at = end;
+  }
+  return out;
+}
+
+interface Kind {
+  readonly first: RegExp;
+  /** True if the next line belongs to the block, which has `n` lines so far. */
+  more(line: string, before: string, n: number): boolean;
+  html(lines: readonly string[]): string;
+}
+
+const KINDS: readonly Kind[] = [
+  { first: /^\s*$/, more: () => false, html: () => '' },
+  { first: /^---+$/, more: () => false, html: () => '<hr>' },
+  {
+    first: /^```/,
+    more: (_, before, n) => n === 1 || !before.startsWith('```'),
+    html: (lines) => `<pre>${escapeHtml(lines.filter((line) => !line.startsWith('```')).join('\n'))}</pre>`,
+  },
+  { first: /^#{1,6} /, more: () => false, html: ([line = '']) => heading(line) },
+  { first: /^\|/, more: (line) => line.startsWith('|'), html: (lines) => htmlTable(lines) },
+  {
+    first: /^\s*(?:[-*]|\d+\.) /,
+    more: (line) => /^\s*(?:[-*]|\d+\.) |^\s{2,}\S/.test(line),
+    html: (lines) => list(lines),
+  },
+];
+
+const PARAGRAPH: Kind = {
+  first: /./,
+  more: (line) => !KINDS.some(({ first }) => first.test(line)),
+  html: (lines) => `<p>${lines.map(inline).join('<br>')}</p>`,
+};
+
+function heading(line: string): string {
+  const level = /^#+/.exec(line)?.[0].length ?? 1;
+  return `<h${level}>${inline(line.slice(level + 1))}</h${level}>`;
+}
+
+const list = (lines: readonly string[]): string =>
+  `<ul>${lines.map((line) => `<li>${inline(line.replace(/^\s*(?:[-*]|\d+\.) /, ''))}</li>`).join('')}</ul>`;
+
+function htmlTable(lines: readonly string[]): string {
+  const rows = lines.filter((line) => !/^[|\s:-]+$/.test(line)).map((line) => line.split('|').slice(1, -1));
+  const [head = [], ...body] = rows;
+  const row = (cells: readonly string[], tag: 'th' | 'td'): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${inline(cell.trim())}</${tag}>`).join('')}</tr>`;
+  return `<table>${row(head, 'th')}${body.map((cells) => row(cells, 'td')).join('')}</table>`;
+}
+
+const inline = (text: string): string =>
+  text
+    .split(/(`[^`]+`)/)
+    .map((part) =>
+      part.length > 2 && part.startsWith('`') && part.endsWith('`')
+        ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
+        : escapeHtml(part).replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>'),
+    )
+    .join('');
+
+/** The further sections as Markdown with headings: estimates, models, files, unfinished work. Empty ones are left out. */
+export function sectionsOf(state: RunState): string {
+  const parts: readonly (readonly [title: string, body: string])[] = [
+    ['Estimated and actual', estimates(state)],
+    ['By model', models(state)],
+    ['Files changed', files(state)],
+    [
+      'Unfinished',
+      unfinishedWork(state)
+        .map((line) => `- ${inCell(line)}`)
+        .join('\n'),
+    ],
+  ];
+  return parts
+    .filter(([, body]) => body !== '')
+    .map(([title, body]) => `\n\n### ${title}\n\n${body}`)
+    .join('');
+}
+
+/** A table cell must be one line without a bar. */
+const inCell = (text: string): string => text.replaceAll('|', '/').replaceAll('\n', ' ');
+
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const row = (cells: readonly string[]): string => `| ${cells.map(inCell).join(' | ')} |`;
+  return rows.length === 0 ? '' : [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+}
+
+function estimates(state: RunState): string {
+  const all = comparedTasks(state);
+  const cells = (name: string, estimate: Measures, actual: Measures): readonly string[] => {
+    const share = shareOf(actual.tokens, estimate.tokens);
+    return [
+      name,
+      `${formatTokens(actual.tokens)} of ${formatTokens(estimate.tokens)}`,
+      share === null ? '' : formatShare(share),
+      `${formatCost(actual.cost)} of ${formatCost(estimate.cost)}`,
+      `${formatDuration(actual.ms)} of ${formatDuration(estimate.ms)}`,
+    ];
+  };
+  const sums = comparedSums(all);
+  return tableOf(
+    ['agent', 'tokens', 'used', 'cost', 'time'],
+    all.length === 0
+      ? []
+      : [
+          ...all.map(({ agent, estimate, actual }) => cells(agent.name, estimate, actual)),
+          cells('total', sums.estimate, sums.actual),
+        ],
+  );
+}
+
+const models = (state: RunState): string =>
+  tableOf(
+    ['model', 'calls', 'input', 'output', 'cache read', 'cache write', 'cost'],
+    sharesByModel(state).map(({ model, calls, usage, cost }) => [
+      model,
+      String(calls),
+      ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(formatTokens),
+      formatCost(cost),
+    ]),
+  );
+
+const files = (state: RunState): string =>
+  tableOf(
+    ['file', 'lines', 'by'],
+    touchedFiles(state).map(({ path, added, removed, made, by }) => [
+      made ? `${path} (new)` : path,
+      `+${added} -${removed}`,
+      by.join(', '),
+    ]),
+  );
+
+/** The further sections as JSON: US dollars, milliseconds. */
+export function sectionsJson(state: RunState): Readonly<Record<string, unknown>> {
+  const all = comparedTasks(state);
+  return {
+    estimates: {
+      tasks: all.map(({ task, agent, estimate, actual }) => ({ task: task.id, agent: agent.id, estimate, actual })),
+      ...comparedSums(all),
+    },
+    byModel: sharesByModel(state),
+    files: touchedFiles(state),
+    open: unfinishedWork(state),
+  };
+}
+
+/** Writes the report to a new file in the project, or in the state folder if that is impossible. Never overwrites; the receipt names the file. */
+export function saveReport(
+  { root, places }: ProjectPlace,
+  session: SessionId,
+  state: RunState,
+  format: ReportFormat,
+): Result<Receipt, Refusal> {
+  const text = reportText(state, format);
+  const name = `mimir-report-${session.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
+  const here = newReport(root, name, format, text);
+  if (here.ok) return ok({ text: `wrote ${here.value} into the project` });
+  const reports = join(places.state, 'reports');
+  const there = withFolder(reports, () => newReport(reports, name, format, text));
+  if (!there.ok) return fail({ text: `the report cannot be written: ${here.fault}` });
+  return ok({ text: `wrote ${shownPath(join(reports, there.value), places.home)} (in the project: ${here.fault})` });
+}
+
+/** The output of `mimir report --format`. */
+export function reportText(state: RunState, format: ReportFormat): string {
+  if (format === 'json') return `${escapeJson(JSON.stringify(reportJson(state), null, 2))}\n`;
+  return sanitise(format === 'md' ? reportMarkdown(state) : reportHtml(state));
+}
+
+const MAX_REPORTS = 999;
+
+/** Creates the folder if it is missing. */
+function withFolder(folder: string, write: () => Result<string, string>): Result<string, string> {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return write();
+  } catch (error) {
+    return fail(fileErrorText(error));
+  }
+}
+
+/** Writes to the first free name and returns it. */
+function newReport(folder: string, name: string, ending: string, text: string): Result<string, string> {
+  for (let number = 1; number <= MAX_REPORTS; number++) {
+    const file = `${name}${number === 1 ? '' : `-${number}`}.${ending}`;
+    try {
+      // `wx` overwrites no file and follows no link.
+      writeFileSync(join(folder, file), text, { flag: 'wx' });
+      return ok(file);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) return fail(fileErrorText(error));
+    }
+  }
+  return fail(`there are already ${MAX_REPORTS} reports of this session`);
+}

@@ -1,0 +1,31 @@
+/** The entrance of `app/workspace`: the place, configuration, trust, providers, secrets and stored sessions of a project. */
+export {
+  allowFrom,
+  budgetFrom,
+  configForRun,
+  configOf,
+  environmentOf,
+  type ProjectConfig,
+  projectConfigOf,
+  preserveTrust,
+  readConfig,
+  modeFrom,
+  roleModelsFrom,
+  trustOf,
+  trustLine,
+  trustNow,
+} from './config.ts';
+export { projectOf, type ProjectPlace } from './place.ts';
+export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
+export {
+  acceptedDamage,
+  dayLedgerFor,
+  eventsOf,
+  newestStopped,
+  newestResumable,
+  openReader,
+  whyNotResume,
+  pastRun,
+  sessionOf,
+  stateOf,
+} from './sessions.ts';

@@ -1,0 +1,44 @@
+/** Facts about Mimir's own tools by name, for the log, the screens and the rules. */
+import type { Capability } from './role.ts';
+
+export interface ToolFacts {
+  /** Null for tools that concern only the agent itself and need no permission. */
+  readonly capability: Capability | null;
+  /** Only some agents have it, regardless of their capabilities. */
+  readonly rare?: true;
+  /** Changes the file that it names. */
+  readonly writes?: true;
+  /** Waits for a child or a person; the work is not in the call itself. */
+  readonly waits?: true;
+  /** Its result is not worth showing. */
+  readonly quiet?: true;
+}
+
+/** In the order in which models see them. */
+const FACTS: ReadonlyMap<string, ToolFacts> = new Map<string, ToolFacts>([
+  ['read_file', { capability: 'read', quiet: true }],
+  ['list_files', { capability: 'read', quiet: true }],
+  ['search', { capability: 'read', quiet: true }],
+  ['edit_file', { capability: 'write', writes: true }],
+  ['write_file', { capability: 'write', writes: true }],
+  ['bash', { capability: 'shell' }],
+  ['git', { capability: 'git-read' }],
+  ['git_commit', { capability: 'git-write' }],
+  ['Task', { capability: 'spawn', waits: true }],
+  ['update_todos', { capability: null, quiet: true }],
+  ['send_message', { capability: null, quiet: true }],
+  ['ask_user', { capability: null, waits: true }],
+  ['read_finding', { capability: null, quiet: true, rare: true }],
+  ['give_verdict', { capability: null, rare: true }],
+]);
+
+const NONE: ToolFacts = { capability: null, rare: true };
+
+/** The facts of a tool; none for tools that are not Mimir's. */
+export const factsOf = (tool: string): ToolFacts => FACTS.get(tool) ?? NONE;
+
+/** Names of the tools that these capabilities grant, in the order in which models see them. */
+export const toolsFor = (capabilities: readonly Capability[]): readonly string[] =>
+  [...FACTS].flatMap(([name, { capability, rare }]) =>
+    rare !== true && (capability === null || capabilities.includes(capability)) ? [name] : [],
+  );

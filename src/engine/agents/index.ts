@@ -1,0 +1,18 @@
+/** The entrance of the agents: the loop of a turn, the scheduler, and what a person orders an agent to do. */
+export { controlAgent } from './agent-control.ts';
+export {
+  CUT_OFF,
+  type EndReason,
+  finishedEvent,
+  INTERRUPTED,
+  isKilledByAgent,
+  notice,
+  PARENT_STOPPED,
+  RUN_STOPPED,
+  newText,
+} from './agent-end.ts';
+export { runAgent } from './agent-loop.ts';
+export * from './agent-spec.ts';
+export { type Agents, type CurrentSchedule, openAgents } from './agents.ts';
+export type { Choice, Job } from './scheduler.ts';
+export { AgentSupervisor } from './supervisor.ts';

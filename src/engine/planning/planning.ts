@@ -1,0 +1,255 @@
+/** The plan of a run: making it, agreeing on it, amending it, and its agents. */
+import { planDigest } from '../../domain/digest.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { applyEdit, editText } from '../../domain/plan/apply-edit.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import type { ModelOption, PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
+import { mustBeApart } from '../../domain/plan/writes.ts';
+import { reasonText } from '../../domain/reason.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { type AgentState, isFinal } from '../../events/index.ts';
+import { roleNamed } from '../../policy/index.ts';
+import type { PlanPreview } from '../../ports/controls.ts';
+import type { Agents, Job, NewAgent } from '../agents/index.ts';
+import { modelFor, optionFor, ruleAgainst, type RunContext } from '../gate/index.ts';
+import { type Amendment, amendPlan, type PlanningParts, previewPlan } from './amend.ts';
+import { choicesOf, planContextOf } from './context.ts';
+import { hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
+import { makePlan, type Planned, type PlanningFault } from './planner.ts';
+
+export interface Planning extends Approval {
+  /** A plan for the task, or a substitute; fails only where no model could be asked. */
+  make(before: SoundPlan | null, choices: PlanChoices, hint: string): Promise<Result<Planned, PlanningFault>>;
+  /** The approved plan after `edits`; nothing is changed. */
+  preview(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
+  amend(amendment: Amendment): Result<string, string>;
+  setModel(agent: AgentId, asked: string): Result<string, string>;
+  /** What the schedule of the approved plan is built from; follows amendments. */
+  table(): PlanTable;
+}
+
+interface PlanningNeed extends Pick<PlanningParts, 'options' | 'gate' | 'redactor' | 'repository'> {
+  readonly agents: Agents;
+}
+
+export function openPlanning(context: RunContext, { agents, ...need }: PlanningNeed): Planning {
+  const parts: PlanningParts = { ...context, ...agents, ...need, amending: { now: null } };
+  return {
+    ...openApproval(parts),
+    make: (before, choices, hint) => makePlan({ ...parts, choices, hint, before }),
+    preview: (edits) => previewPlan(parts, edits),
+    amend: (amendment) => amendPlan(parts, amendment),
+    setModel: (agent, asked) => setModel(parts, agent, asked),
+    table: () => openTable(parts),
+  };
+}
+
+// Another model for a running agent, chosen by a person. Checked by the same rules as in a plan, but without fallback.
+
+/** Changes the model from the agent's next turn on; the conversation is kept. `asked` as in a plan; empty means the role's first model. */
+function setModel(parts: PlanningParts, agent: AgentId, asked: string): Result<string, string> {
+  const { recorder, gate } = parts;
+  const one = recorder.state().agents.get(agent);
+  if (one === undefined) return fail(`there is no agent ${agent}`);
+  const problem = notNow(parts, one);
+  if (problem !== null) return fail(`${one.name} ${problem}`);
+  const found = modelOf(parts, one, asked.trim());
+  if (!found.ok) return found;
+  const { option, name } = found.value;
+  if (option.id === one.model.used) return fail(`${one.name} uses ${option.label} already`);
+  recorder.record({ type: 'agent.model', agent, model: { asked: name, used: option.id, because: null } });
+  gate.modelChanged(agent);
+  const free = option.price === null ? '; its price is unknown' : '';
+  return ok(`${one.name} uses ${option.label} from its next turn${free}`);
+}
+
+function notNow({ signal, schedule }: PlanningParts, one: AgentState): string | null {
+  if (isFinal(one)) return 'has ended and uses no model';
+  if (one.forced !== null) return 'is a reviewer: the rules set its model';
+  if (one.taskId !== null && hasNotBegun(one) && !(schedule.now()?.hasBegun(one.id) ?? false))
+    return 'has not begun: change its model in the plan';
+  return signal.aborted ? 'is being stopped with the run: `mimir resume` continues it' : null;
+}
+
+interface Found {
+  readonly option: ModelOption;
+  readonly name: string;
+}
+
+function modelOf(
+  { options }: PlanningParts,
+  { name, role: roleName }: AgentState,
+  asked: string,
+): Result<Found, string> {
+  const role = roleNamed(roleName, options.roles);
+  if (role === null) return fail(`role ${roleName} no longer exists`);
+  const found = modelFor(options, role, asked === '' ? null : asked);
+  if (!found.ok) return found;
+  const { used, because, asked: as } = found.value.choice;
+  if (because !== null) return fail(`${name} cannot use ${as}: ${because}`);
+  const option = optionFor(options.models.models(), used);
+  if (option === undefined) return fail(`${name} cannot use ${as}: no provider for ${used}`);
+  const rule = ruleAgainst(options.rules, option);
+  return rule === null ? ok({ option, name: as }) : fail(`${name} cannot use ${as}: ${reasonText(rule)}`);
+}
+
+// A proposed plan and the person: edits, each checked and recorded, until the plan is approved, rejected or made again.
+
+type PlanDecision =
+  | { readonly is: 'approved' }
+  | { readonly is: 'rejected' }
+  | { readonly is: 'again'; readonly hint: string };
+
+interface Approval {
+  /** Resolves when the plan is decided. No agent starts before `plan.approved` is in the log. */
+  agree(): Promise<PlanDecision>;
+  /** The person's decision; refused where no plan waits for one. */
+  decide(decision: PlanDecision, words: string): Result<string, string>;
+  /** Approves the plan that was shown; the digest must match the proposed plan's. */
+  approve(digest: string): Result<string, string>;
+  /** One edit, checked by the same rules as the plan itself. */
+  edit(edit: PlanEdit): Result<string, string>;
+}
+
+function openApproval(given: PlanningParts): Approval {
+  const parts: Deciding = { ...given, deciding: { now: null } };
+  return {
+    agree: () => agreeOnPlan(parts),
+    decide(decision, words) {
+      if (parts.deciding.now === null) return fail('there is no plan waiting for you');
+      parts.deciding.now(decision);
+      return ok(words);
+    },
+    approve: (digest) => approveShown(parts, digest),
+    edit: (edit) => editPlan(parts, edit),
+  };
+}
+
+interface Deciding extends PlanningParts {
+  readonly deciding: { now: ((decision: PlanDecision) => void) | null };
+}
+
+async function agreeOnPlan(parts: Deciding): Promise<PlanDecision> {
+  const { options, recorder } = parts;
+  switch (options.approval) {
+    case 'flag':
+      return approve(parts, '--yes');
+    case 'config':
+      return approve(parts, 'agentOrchestration.promptForApproval: false');
+    case 'direct':
+      return approve(parts, 'person (main was asked directly)');
+    case 'nobody':
+      return reject(parts, 'not approved: nobody can be asked');
+    case 'person':
+      break;
+    default:
+      throw new Error('unknown approval');
+  }
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '', waitingFor: { is: 'person' } });
+  const decision = await decisionOf(parts);
+  if (parts.signal.aborted) return decision;
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+  return decision.is === 'rejected' ? reject(parts, 'User rejected plan') : decision;
+}
+
+/** The first decision counts; a second one at the same moment finds nothing to decide. */
+function decisionOf({ deciding, signal }: Deciding): Promise<PlanDecision> {
+  return new Promise((resolve) => {
+    const decided = (decision: PlanDecision): void => {
+      deciding.now = null;
+      signal.removeEventListener('abort', stopped);
+      resolve(decision);
+    };
+    const stopped = (): void => decided({ is: 'rejected' });
+    deciding.now = decided;
+    if (signal.aborted) stopped();
+    else signal.addEventListener('abort', stopped, { once: true });
+  });
+}
+
+function approve({ recorder }: PlanningParts, by: string): PlanDecision {
+  recorder.record({ type: 'plan.approved', digest: recorder.state().planDigest, by });
+  return { is: 'approved' };
+}
+
+function reject({ recorder }: PlanningParts, reason: string): PlanDecision {
+  recorder.record({ type: 'plan.rejected', reason });
+  return { is: 'rejected' };
+}
+
+function approveShown(parts: Deciding, digest: string): Result<string, string> {
+  const state = parts.recorder.state();
+  if (parts.deciding.now === null) return fail('there is no plan to approve');
+  if (digest !== state.planDigest) return fail('the plan has changed meanwhile: look at it again');
+  approve(parts, 'person');
+  parts.deciding.now({ is: 'approved' });
+  return ok('plan approved');
+}
+
+function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
+  const { options, recorder } = parts;
+  const state = recorder.state();
+  if (parts.deciding.now === null || state.plan === null)
+    return fail('the plan can be changed only before it is approved');
+  const edited = applyEdit(state.plan, edit, planContextOf(options, state.choices ?? choicesOf(options)));
+  if (!edited.ok) return fail(edited.fault);
+  const words = editText(edit, state.plan);
+  recorder.record({ type: 'plan.edited', plan: edited.value, edit: words, digest: planDigest(edited.value) });
+  return ok(words);
+}
+
+// The agents of an approved plan for the scheduler: dependencies, order, and which must not run at the same time.
+
+/** The agents of the plan in force, which may be amended until the report begins. */
+export interface PlanTable {
+  agents(): readonly NewAgent[];
+  agent(id: AgentId): NewAgent | undefined;
+  jobs(): readonly Job<AgentId>[];
+  areApart(id: AgentId, other: AgentId): boolean;
+  isNeeded(id: AgentId): boolean;
+  /** Call when the report begins: the plan can no longer be amended. */
+  close(): void;
+}
+
+/** Opens the table, which follows amendments of the plan. */
+function openTable(parts: PlanningParts): PlanTable {
+  const { options, recorder, schedule, amending } = parts;
+  const planInForce = (): SoundPlan => {
+    const { plan } = recorder.state();
+    if (plan === null) throw new Error('agents without a plan');
+    return plan;
+  };
+  const now = planInForce();
+  let agents = plannedAgents(options, now, recorder.state());
+  let byId = new Map(agents.map((one) => [one.agent, one]));
+  const events = reconcile(parts, recorder.state(), agents, { before: now, now });
+  if (events.length > 0) recorder.record(...events);
+  const jobs = (): readonly Job<AgentId>[] => jobsOf(agents, planInForce());
+  amending.now = () => {
+    agents = plannedAgents(options, planInForce(), recorder.state());
+    byId = new Map(agents.map((one) => [one.agent, one]));
+    schedule.now()?.change(jobs());
+  };
+  return {
+    agents: () => agents,
+    agent: (id) => byId.get(id),
+    jobs,
+    areApart(id, other) {
+      const { tasks } = planInForce();
+      const [one, two] = [id, other].map((agent) => tasks.find((task) => task.id === byId.get(agent)?.taskId));
+      return one !== undefined && two !== undefined && mustBeApart(one, two);
+    },
+    isNeeded: (id) => agents.some(({ dependsOn }) => dependsOn.includes(id)),
+    close: () => void (amending.now = null),
+  };
+}
+
+function jobsOf(agents: readonly NewAgent[], { tasks }: SoundPlan): readonly Job<AgentId>[] {
+  const ids = new Map(agents.map(({ taskId, agent }) => [taskId, agent]));
+  const orders = new Map(tasks.map(({ id, after = [] }) => [id, after.flatMap(({ task }) => ids.get(task) ?? [])]));
+  return agents.map(({ agent, taskId, dependsOn }) => ({
+    id: agent,
+    needs: dependsOn,
+    after: taskId === null ? [] : (orders.get(taskId) ?? []),
+  }));
+}

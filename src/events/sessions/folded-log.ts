@@ -1,0 +1,143 @@
+/**
+ * A session as a walk of its log tells it. Outputs of tools that nobody needs in memory stay in the log, and are read there when somebody
+ * looks: a long run would fill the memory with them.
+ */
+import type { EventOf, EventType, MimirEvent } from '../event.ts';
+import { fold } from '../fold.ts';
+import { isShortened, keptOutput } from '../fold-agent.ts';
+import { withAgent } from '../roster.ts';
+import { type AgentState, type Block, EMPTY, type RunState } from '../state.ts';
+
+/** The stored event with this number; null where it can't be read. */
+export type ReadEvent = (seq: number) => MimirEvent | null;
+
+export type ToolBlock = Extract<Block, { readonly is: 'tool' }>;
+
+/** Outputs of up to so many characters cost no more than the way to the log. */
+const SHORT = 200;
+const UNREAD = '(this is in the log, which can not be read now)';
+
+/** The state after the events that it heard, in order. */
+export class FoldedLog {
+  #state: RunState;
+  readonly #read: ReadEvent | null;
+  /** Where the output of a block stands in the log. */
+  readonly #places = new WeakMap<Block, number>();
+
+  /** `read`: where outputs are read that were left out, and those of agents that have ended; null: they are as the events have them. */
+  constructor(read: ReadEvent | null = null, from: RunState = EMPTY) {
+    this.#read = read;
+    this.#state = from;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  hear(event: MimirEvent): void {
+    const after = fold(this.#state, event);
+    this.#state = this.#read === null ? after : this.#lighter(after, event, this.#read);
+  }
+
+  #lighter(state: RunState, event: MimirEvent, read: ReadEvent): RunState {
+    if (event.type !== 'tool.finished' && event.type !== 'agent.finished') return state;
+    const agent = state.agents.get(event.agent);
+    if (agent === undefined) return state;
+    const withBlocks = (blocks: AgentState['blocks']): RunState => ({
+      ...state,
+      agents: withAgent(state.agents, { ...agent, blocks }),
+    });
+    if (event.type === 'agent.finished') return withBlocks(agent.blocks.map((block) => this.#lightBlock(block, read)));
+    const at = agent.blocks.findLastIndex((one) => one.is === 'tool' && one.call === event.call);
+    const block = agent.blocks[at];
+    if (block?.is !== 'tool') return state;
+    // Only the log has the whole output.
+    if (isShortened(event)) return withBlocks(agent.blocks.with(at, stored(block, event.seq, read)));
+    this.#places.set(block, event.seq);
+    return state;
+  }
+
+  #lightBlock(block: Block, read: ReadEvent): Block {
+    const seq = this.#places.get(block);
+    return block.is !== 'tool' || seq === undefined || block.output.length <= SHORT ? block : stored(block, seq, read);
+  }
+}
+
+function stored(block: ToolBlock, seq: number, read: ReadEvent): ToolBlock {
+  return new ReadLater(block, () => {
+    const event = read(seq);
+    return event?.type === 'tool.finished' ? keptOutput(event.output) : UNREAD;
+  });
+}
+
+/** The same block, whose output is what `read` gives each time somebody looks. Of one shape: thousands with a getter each of its own take ten times the memory. */
+export class ReadLater implements ToolBlock {
+  readonly is = 'tool';
+  readonly call: ToolBlock['call'];
+  readonly tool: string;
+  readonly label: string;
+  readonly started: ToolBlock['started'];
+  readonly ok: ToolBlock['ok'];
+  readonly ms: ToolBlock['ms'];
+  declare readonly output: string;
+  readonly #read: () => string;
+
+  constructor({ call, tool, label, started, ok, ms }: Omit<ToolBlock, 'is' | 'output'>, read: () => string) {
+    this.call = call;
+    this.tool = tool;
+    this.label = label;
+    this.started = started;
+    this.ok = ok;
+    this.ms = ms;
+    this.#read = read;
+    Object.defineProperty(this, 'output', ReadLater.#OUTPUT);
+  }
+
+  /** Its own and enumerable, as any other of its properties. */
+  static readonly #OUTPUT: PropertyDescriptor & ThisType<ReadLater> = {
+    enumerable: true,
+    get() {
+      return this.#read();
+    },
+  };
+}
+
+const KEPT: ReadonlySet<EventType> = new Set<EventType>([
+  'session.started',
+  'session.resumed',
+  'budget.changed',
+  'agent.created',
+  'agent.status',
+]);
+
+/** The same, with the few events that a resume looks at again. */
+export class ResumedLog extends FoldedLog {
+  /** By their numbers, in order. */
+  readonly #few = new Map<number, MimirEvent>();
+  /** Where calls began that have not ended. */
+  readonly #open = new Map<string, readonly number[]>();
+
+  override hear(event: MimirEvent): void {
+    super.hear(event);
+    if (KEPT.has(event.type)) this.#few.set(event.seq, event);
+    if (event.type === 'tool.started') {
+      // Ids of calls may be the model's own, and come again.
+      this.#open.set(callOf(event), [...(this.#open.get(callOf(event)) ?? []), event.seq]);
+      this.#few.set(event.seq, { ...event, input: null });
+    }
+    if (event.type !== 'tool.finished') return;
+    for (const begun of this.#open.get(callOf(event)) ?? []) this.#few.delete(begun);
+    this.#open.delete(callOf(event));
+    if (event.saw !== undefined) this.#few.set(event.seq, event);
+  }
+
+  /** How the session and its agents began, calls of tools without an end, and what agents knew of files; in order. Once: it is let go. */
+  take(): readonly MimirEvent[] {
+    const few = [...this.#few.values()];
+    this.#few.clear();
+    this.#open.clear();
+    return few;
+  }
+}
+
+const callOf = ({ agent, call }: EventOf<'tool.started' | 'tool.finished'>): string => `${agent} ${call}`;

@@ -1,0 +1,43 @@
+/** The entrance of the policy: whether an agent may do what it wants to do, decided by rules alone. */
+export { deciding, fixedAtStart, meet } from './intersect-rules.ts';
+export {
+  ALIASES,
+  answerProblem,
+  chooseModel,
+  endpointProblem,
+  entryAllows,
+  entryHolds,
+  fallbackModels,
+  foldName,
+  modelProblem,
+  modelsOfRole,
+  obstacleTo,
+  OFFLINE,
+  resolveModel,
+  spokenModel,
+  wordsOf,
+} from './models.ts';
+export { plannableRoles, plannedRoleProblem, roleNamed, roleProblem } from './roles.ts';
+export {
+  agentBudget,
+  agentCeiling,
+  type Binding,
+  type SandboxRules,
+  type BudgetRule,
+  builtIn,
+  type Ceiling,
+  CHILD_DEFAULTS,
+  type ChildRules,
+  childRules,
+  type CommandRule,
+  type CommandRules,
+  type Decision,
+  type ReviewRule,
+  type ModelEntry,
+  namesOf,
+  Permit,
+  priceProblem,
+  type Rule,
+  type Rules,
+  runCeiling,
+} from './rules.ts';

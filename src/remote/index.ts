@@ -1,0 +1,4 @@
+/** The public interface of the socket protocol, by which another process reaches a run. */
+export { reach, reachSocket } from './client.ts';
+export { type StartedProcess, startProcess } from './host.ts';
+export { knownPaths, type Where, whereOf } from './socket-paths.ts';

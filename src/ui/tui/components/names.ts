@@ -1,0 +1,78 @@
+/**
+ * Names of agents and models in columns. A name that is too long is cut in its middle, since children of one parent differ at the end
+ * (`finder-part-12`); a column is as wide as the longest name of the run, within limits of the pane.
+ */
+import {
+  clip,
+  clusterWidth,
+  graphemes,
+  indentOf,
+  modelName,
+  modelText,
+  plain,
+  span,
+  toLabel,
+  widthOf,
+} from '../../../app/views/index.ts';
+import type { ModelChoice } from '../../../domain/agents/agent.ts';
+import type { RunState } from '../../../events/index.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { memoize } from '../text/kept.ts';
+
+/** Below this many columns a name is cut at its end. */
+const LEAST = 7;
+
+/** A sanitised name of at most `width` columns. */
+export function clipName(name: string, width: number, { ellipsis }: Pick<Glyphs, 'ellipsis'>): string {
+  const label = toLabel(name);
+  if (widthOf(label) <= width) return label;
+  if (width < LEAST) return plain(clip([span(label)], Math.max(0, width), ellipsis));
+  const room = width - widthOf(ellipsis);
+  const clusters = graphemes(label);
+  const head = within(clusters, Math.ceil(room / 2));
+  const tail = within(clusters.toReversed(), room - widthOf(head.join('')));
+  return `${head.join('').trimEnd()}${ellipsis}${tail.toReversed().join('').trimStart()}`;
+}
+
+/** A sanitised name of exactly `width` columns. */
+export function fitName(name: string, width: number, glyphs: Pick<Glyphs, 'ellipsis'>): string {
+  const cut = clipName(name, width, glyphs);
+  return cut + ' '.repeat(Math.max(0, width - widthOf(cut)));
+}
+
+/** The first clusters that together take at most `width` columns. */
+function within(clusters: readonly string[], width: number): readonly string[] {
+  let room = width;
+  const end = clusters.findIndex((cluster) => (room -= clusterWidth(cluster)) < 0);
+  return end === -1 ? clusters : clusters.slice(0, end);
+}
+
+interface Longest {
+  readonly flat: number;
+  /** With two columns of indent for each level. */
+  readonly indented: number;
+}
+
+const longestOnce = memoize<Longest>();
+
+/** Columns of the longest name in the run. */
+export const longestName = ({ agents }: RunState): Longest =>
+  longestOnce(agents, [], () => {
+    const found = { flat: 0, indented: 0 };
+    for (const agent of agents.values()) {
+      const width = widthOf(toLabel(agent.name));
+      found.flat = Math.max(found.flat, width);
+      found.indented = Math.max(found.indented, width + 2 * indentOf(agent));
+    }
+    return found;
+  });
+
+/** Columns for names: those of the longest, but at least `least` and at most `most`. */
+export const nameColumn = (state: RunState, least: number, most: number): number =>
+  Math.max(least, Math.min(most, longestName(state).flat));
+
+/** The used model, after the requested one where they differ and both fit into `room` columns; else `→ offline`. */
+export function fittingModel(model: ModelChoice, room: number, glyphs: Glyphs): string {
+  const both = toLabel(modelText(model, glyphs));
+  return model.because === null || widthOf(both) <= room ? both : `${glyphs.arrow} ${toLabel(modelName(model.used))}`;
+}

@@ -1,0 +1,315 @@
+/** Parts of the dialogs about a plan: names of tasks, forms that become one edit, their fields, and the check of an edit. */
+import { formatWrites, parseWrites } from '../../../app/actions/index.ts';
+import { formatTimeLimit, formatTokens, type Line, parallelCandidates } from '../../../app/views/index.ts';
+import { type Budget, typedLimit } from '../../../domain/budget.ts';
+import { TaskId } from '../../../domain/ids.ts';
+import { cappedEffort, type Effort, EFFORTS } from '../../../domain/models/provider.ts';
+import { applyEdit } from '../../../domain/plan/apply-edit.ts';
+import type { PlanContext } from '../../../domain/plan/check-plan.ts';
+import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
+import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
+import type { RunState } from '../../../events/index.ts';
+import {
+  type Choice,
+  type Dialog,
+  type DialogEffect,
+  type Field,
+  type FormValues,
+  textField,
+} from '../frame/screen.ts';
+import { tint } from '../text/blocks.ts';
+import { memoize } from '../text/kept.ts';
+
+/** `#4 oracle`, the task of a dialog. */
+export const titleOf = ({ plan, task }: Subject): string => nameOf(plan, task);
+
+/** `#4 oracle`. */
+export const nameOf = (plan: SoundPlan, task: PlanTask): string => `#${plan.tasks.indexOf(task) + 1} ${task.role}`;
+
+/** `#4 oracle  Explain the race`, in the role's colour. */
+export const taskLine = (plan: SoundPlan, task: PlanTask): Line => [
+  tint(`#${plan.tasks.indexOf(task) + 1} `, 'muted'),
+  tint(task.role, `role:${task.role}`),
+  tint(`  ${task.description.split('\n')[0] ?? ''}`, 'fg'),
+];
+
+type Form = Extract<Dialog, { readonly is: 'form' }>;
+type Fields = Form['fields'];
+
+/** A form whose values are read as a whole; a fault is shown below its fields. */
+export const readForm = <Value>(
+  title: string,
+  fields: Fields,
+  read: (values: FormValues) => Result<Value, string>,
+  then: (value: Value) => DialogEffect,
+): Form => ({
+  is: 'form',
+  title,
+  fields,
+  check: (values) => {
+    const value = read(values);
+    return value.ok ? null : value.fault;
+  },
+  then: (values) => {
+    const value = read(values);
+    return value.ok ? then(value.value) : { toast: { level: 'error', text: value.fault } };
+  },
+});
+
+/** A form that becomes one edit, checked before it is sent. */
+export const editForm = (
+  of: Subject,
+  title: string,
+  fields: Fields,
+  read: (values: FormValues) => Result<PlanEdit, string>,
+): Form =>
+  readForm(
+    title,
+    fields,
+    (values) => {
+      const edit = read(values);
+      const problem = edit.ok ? of.problem(edit.value) : null;
+      return problem === null ? edit : fail(problem);
+    },
+    (edit) => of.send(edit),
+  );
+
+// Checks an edit before it is sent, so that the reason is shown in the form. The engine checks again by all rules; this check may accept
+// more, never less.
+
+/** The task of a dialog, with everything that the dialog needs. */
+export interface Subject {
+  readonly plan: SoundPlan;
+  readonly choices: PlanChoices;
+  readonly task: PlanTask;
+  /** Why an edit is not possible; null when it is as far as can be judged here. */
+  problem(edit: PlanEdit): string | null;
+  /** Sends an edit: to the run before the approval, into a draft or a question afterwards. */
+  send(edit: PlanEdit): DialogEffect;
+  /** Why another task cannot be changed; null when it can. */
+  fixed(task: PlanTask): string | null;
+}
+
+/** The subject of a plan that is not approved yet; null without a plan. */
+export const proposedSubject = (state: RunState, task: PlanTask): Subject | null =>
+  state.plan === null || state.choices === null
+    ? null
+    : {
+        plan: state.plan,
+        choices: state.choices,
+        task,
+        problem: (edit) => editProblem(state, edit),
+        send: (edit) => ({ commands: [{ do: 'edit plan', edit }] }),
+        fixed: () => null,
+      };
+
+/** Why an edit is not possible, or null when it is as far as can be judged here. */
+function editProblem({ plan, choices }: RunState, edit: PlanEdit): string | null {
+  if (plan === null || choices === null) return null;
+  const result = applyEdit(plan, edit, contextOf(choices, plan));
+  return result.ok ? null : result.fault;
+}
+
+/** The plan with an edit, as far as it can be judged here; null where the edit is not possible. */
+export function planAfter({ plan, choices }: Subject, edit: PlanEdit): SoundPlan | null {
+  const result = applyEdit(plan, edit, contextOf(choices, plan));
+  return result.ok ? result.value : null;
+}
+
+/** The model with this id, label or alias, or undefined. */
+export const modelNamed = (choices: PlanChoices, asked: string): ModelOption | undefined =>
+  choices.models.find(({ id, label, aliases }) => id === asked || label === asked || aliases.includes(asked));
+
+/** The name by which a model is requested: its alias where it has one. */
+export const askedName = (model: ModelOption): string => model.aliases[0] ?? model.id;
+
+function contextOf(choices: PlanChoices, plan: SoundPlan): PlanContext {
+  const known = new Map([...choices.roles, ...plan.tasks].map(({ model }) => [model.asked, model] as const));
+  return {
+    choices,
+    resolveModel: (asked, role) => {
+      const before = known.get(asked);
+      if (before !== undefined) return ok(before);
+      const option = modelNamed(choices, asked);
+      if (option === undefined) return fail(`there is no model "${asked}"`);
+      if (option.usable.yes) return ok({ asked, used: option.id, because: null });
+      // Policy chooses the substitute; the model of the role is a likely one.
+      const own = choices.roles.find(({ name }) => name === role)?.model.used ?? option.id;
+      return ok({ asked, used: own, because: option.usable.because });
+    },
+    roleProblem: () => null,
+  };
+}
+
+// The fields of the forms.
+
+/** The meaning of an empty field. */
+type Empty = Readonly<Record<'tokens' | 'cost' | 'time', string>>;
+const OF_ONE: Empty = { tokens: 'twice the estimate', cost: 'set by policy', time: 'none' };
+/** An empty limit of the run stays unchanged. */
+export const OF_RUN: Empty = { tokens: 'unchanged', cost: 'unchanged', time: 'unchanged' };
+
+/** The three limits of an agent or of the run. */
+export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget, empty: Empty = OF_ONE): readonly Field[] {
+  const field = (name: keyof Empty, label: string, value: string, hint: string): Field =>
+    textField(name, label, value, `${empty[name]} (e.g. ${hint})`);
+  return [
+    field('tokens', 'Token limit', String(maxTokens ?? ''), '64k'),
+    field('cost', 'Cost limit', String(maxCost ?? ''), '0.50'),
+    field('time', 'Time limit', maxDuration === undefined ? '' : formatTimeLimit(maxDuration), '10m'),
+  ];
+}
+
+/** The budget in the fields of a form, or the fault of a field. An empty field sets no limit. */
+export function readBudget(values: FormValues): Result<Budget, string> {
+  let budget: Budget = {};
+  for (const [limit, field, problem] of LIMIT_FIELDS) {
+    const typed = (values.texts[field] ?? '').trim();
+    const amount = typed === '' ? undefined : typedLimit(limit, typed);
+    if (amount === null) return fail(problem);
+    if (amount !== undefined) budget = { ...budget, [limit]: amount };
+  }
+  return ok(budget);
+}
+
+const LIMIT_FIELDS = [
+  ['maxTokens', 'tokens', 'Token limit: enter a number such as 64000 or 64k'],
+  ['maxCost', 'cost', 'Cost limit: enter dollars such as 0.50'],
+  ['maxDuration', 'time', 'Time limit: enter a time such as 90s, 10m or 1h'],
+] as const;
+
+/** Every model; those that cannot be used come last, with the reason. */
+export function modelChoices(choices: PlanChoices): readonly Choice[] {
+  const longest = Math.max(0, ...choices.models.map(({ id }) => providerOf(id).length));
+  const all = choices.models.map((model): Choice => {
+    const whyNot = model.usable.yes ? null : model.usable.because;
+    return { value: askedName(model), label: model.label, note: modelNote(model, longest), whyNot };
+  });
+  return [...all.filter(({ whyNot }) => whyNot === null), ...all.filter(({ whyNot }) => whyNot !== null)];
+}
+
+const providerOf = (id: string): string => id.split('/')[0] ?? '';
+
+/**
+ * `$15 / $75 per M      200k     deep   anthropic`: the price of input and output per million tokens, the context window, the grade, and
+ * the provider, in aligned columns.
+ */
+function modelNote({ id, grade, window, price, tools }: ModelOption, longest: number): string {
+  const can = tools === false ? 'no tools' : (grade ?? '');
+  return `${priceText(price)} ${formatTokens(window).padEnd(7)}  ${can.padEnd(5)}  ${providerOf(id).padEnd(longest)}`;
+}
+
+/** Headings of a list of models, aligned with `modelNote`. */
+export const MODEL_HEADS = ['model', `${'price in / out'.padEnd(20)} context  depth  provider`] as const;
+
+/** Columns of a price: `$0.075 / $0.3 per M`. */
+const PRICE = 20;
+
+function priceText(price: ModelOption['price']): string {
+  if (price === null) return 'price unknown'.padEnd(PRICE);
+  if (price.input === 0 && price.output === 0) return 'free'.padEnd(PRICE);
+  // Cheap models cost fractions of a cent.
+  const dollars = (value: number): string => `$${Number(value.toFixed(3))}`;
+  return `${dollars(price.input)} / ${dollars(price.output)} per M`.padEnd(PRICE);
+}
+
+/** The roles that a task can have in a plan of so many `tasks`. */
+export const roleChoices = (choices: PlanChoices, tasks: number): readonly Choice[] =>
+  choices.roles.flatMap(({ name, description, single }) =>
+    single === true && tasks > 1 ? [] : [{ value: name, label: name, note: description, whyNot: null }],
+  );
+
+/** The default of the role first; efforts above the limit of the policy cannot be chosen. */
+export function effortChoices({ roles, limits }: PlanChoices, task: PlanTask): readonly Choice[] {
+  const own = roles.find(({ name }) => name === task.role)?.effort;
+  const max = limits.maxEffort;
+  const over = (effort: Effort): string | null =>
+    cappedEffort(effort, max?.value) === effort ? null : `not allowed: ${max?.because ?? ''}`;
+  return [
+    { value: '', label: 'role default', note: own ?? "the provider's default", whyNot: null },
+    ...EFFORTS.map((effort) => ({ value: effort, label: effort, note: '', whyNot: over(effort) })),
+  ];
+}
+
+export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
+  const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;
+  return own.map((tool) => ({ value: tool, label: tool, note: '', whyNot: null }));
+};
+
+/** The other tasks as dependencies of `task`; those that depend on it cannot be chosen. Null: for a new task. */
+export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Choice[] {
+  const below = task === null ? new Set<string>() : descendants(plan, task.id);
+  return plan.tasks.flatMap((other, index) => {
+    if (other.id === task?.id) return [];
+    const number = plan.tasks.findIndex(({ id }) => id === task?.id) + 1;
+    return {
+      value: other.id,
+      label: `#${index + 1} ${other.role}`,
+      note: other.description.split('\n')[0] ?? '',
+      whyNot: below.has(other.id) ? `depends on #${number}: would create a cycle` : null,
+    };
+  });
+}
+
+/** All tasks that depend on `id`, directly or through others. */
+export function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
+  const all = belowOnce(plan, [], () => new Map<string, ReadonlySet<string>>());
+  const known = all.get(id);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  for (const task of plan.tasks) {
+    if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
+  }
+  all.set(id, found);
+  return found;
+}
+
+const belowOnce = memoize<Map<string, ReadonlySet<string>>>();
+
+/** The task ids that are checked in a form. */
+export const readIds = (values: FormValues, name: string): readonly TaskId[] =>
+  (values.checks[name] ?? []).flatMap((id) => {
+    const parsed = TaskId.safeParse(id);
+    return parsed.success ? [parsed.data] : [];
+  });
+
+export const writesField = ({ task }: Subject): Field =>
+  textField('writes', 'Writes', formatWrites(task), 'nothing (e.g. src/** docs/*.md; ** is the whole project)');
+
+/** The typed globs; left out where they are unchanged, so that another role brings its own. */
+export function writesOf({ task }: Subject, { texts }: FormValues): { readonly writes?: readonly string[] } {
+  const typed = texts['writes'] ?? '';
+  return typed === formatWrites(task) ? {} : { writes: parseWrites(typed) };
+}
+
+export const orderDialog = (of: Subject): Dialog =>
+  editForm(
+    of,
+    `Tasks that may run in parallel with ${titleOf(of)}`,
+    [
+      {
+        is: 'checks',
+        name: 'beside',
+        label: 'Parallel',
+        values: parallelCandidates(of.plan, of.task).flatMap(({ id, alongside = [] }) =>
+          alongside.includes(of.task.id) || (of.task.alongside ?? []).includes(id) ? [id] : [],
+        ),
+        choices: parallelCandidates(of.plan, of.task).map((other) => ({
+          value: other.id,
+          label: nameOf(of.plan, other),
+          note: whyOrdered(of, other),
+          whyNot: null,
+        })),
+      },
+    ],
+    (values) => ok({ is: 'alongside', task: of.task.id, others: readIds(values, 'beside') }),
+  );
+
+const whyOrdered = ({ task }: Subject, other: Subject['task']): string =>
+  [
+    ...(task.after ?? []).filter((one) => one.task === other.id),
+    ...(other.after ?? []).filter((one) => one.task === task.id),
+  ]
+    .map(({ because }) => because)
+    .join('; ') || 'you removed the order';

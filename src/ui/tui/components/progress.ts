@@ -1,0 +1,354 @@
+/** The activity of an agent in one line, the result of a run in one line, and the state of each task of a running plan. */
+import {
+  agentTime,
+  awaited,
+  callsInFlight,
+  spawnedChildren,
+  plural,
+  fit,
+  formatCost,
+  formatDuration,
+  formatTokens,
+  type Ink,
+  inOrder,
+  isIdle,
+  lastSentence,
+  type Line,
+  planSoFar,
+  pendingWords,
+  planWords,
+  queuedWords,
+  restReason,
+  shownStatus,
+  type Span,
+  statusWord,
+  toLabel,
+  waitOf,
+  writingWords,
+} from '../../../app/views/index.ts';
+import type { AgentStatus } from '../../../domain/agents/agent.ts';
+import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
+import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { activityOf, type AgentState, askedFor, isTakenOut, type RunState } from '../../../events/index.ts';
+import type { Context } from '../frame/screen.ts';
+import { strong, tint } from '../text/blocks.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { memoize } from '../text/kept.ts';
+import { HELD_INK, shownSign, STATUS_INK } from './header.ts';
+import { gateFoot, verdictFoot } from './reviews.ts';
+
+/** The current activity of an agent, or how it ended. */
+export const doing = (agent: AgentState, context: Context): Line =>
+  stateLine(agent, context) ?? [
+    tint(`${context.glyphs.activity} `, STATUS_INK[agent.status]),
+    ...working(agent, context),
+  ];
+
+/** The same without the sign of activity, for a column that has a heading. */
+export const bareDoing = (agent: AgentState, context: Context): Line =>
+  stateLine(agent, context) ?? working(agent, context);
+
+/** A verdict, the end or a wait of an agent; null while it works. */
+const stateLine = (agent: AgentState, context: Context): Line | null =>
+  gateFoot(agent, context) ??
+  verdictFoot(agent, context) ??
+  ending(agent) ??
+  beginning(agent, context) ??
+  question(agent, context) ??
+  resting(agent, context) ??
+  held(agent, context);
+
+const working = (agent: AgentState, context: Context): Line => [tint(now(agent, context), 'muted')];
+
+/** How the agent ended, or that it was interrupted; null while it continues. */
+function ending(agent: AgentState): Line | null {
+  if (agent.status === 'failed') return [strong(`! ${oneLine(agent.error ?? agent.reason)}`, 'err')];
+  if (shownStatus(agent) === 'interrupted') return [tint(`! ${oneLine(`${endOf(agent)}${workWords(agent)}`)}`, 'warn')];
+  if (agent.status !== 'completed') return null;
+  return [tint(oneLine(agent.summary) || 'completed', 'muted')];
+}
+
+/** Why the agent has not started; null once it has. */
+function beginning(agent: AgentState, context: Context): Line | null {
+  if (agent.outcome !== null || shownStatus(agent) !== 'queued') return null;
+  if (agent.status === 'initializing') return [tint(queuedWords(context.state), 'faint')];
+  const stuck = stuckWords(agent, context);
+  return stuck === null ? [tint(pendingWords(agent, context.state), 'faint')] : [tint(`! ${toLabel(stuck)}`, 'err')];
+}
+
+/** `◌ asks you (12s): npm test`; null without an open question. */
+function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line | null {
+  const asked = state.approvals.find((approval) => approval.agent === id);
+  if (asked === undefined) return null;
+  const since = formatDuration(at - asked.askedAt);
+  return [
+    strong(`${glyphs.status.waiting} asks you (${since}): `, 'warn'),
+    tint(oneLine(askedFor(asked.request)), 'fg'),
+  ];
+}
+
+/** `◌ idle: write to it or spawn a child`, `◌ waits for its children (2)`; null unless the agent rests. */
+function resting(agent: AgentState, { state, glyphs }: Context): Line | null {
+  const words = restReason(agent, state);
+  if (words === null) return null;
+  const next =
+    isIdle(agent) && spawnedChildren(state, agent.id).length === 0 && state.finished === null
+      ? ': write to it or spawn a child'
+      : '';
+  return [strong(`${glyphs.status.waiting} `, 'info'), tint(`${words}${next}`, 'info')];
+}
+
+/** `◔ retrying in 12s (2 of 5): anthropic is …`; null unless the agent waits for a provider. */
+function held(agent: AgentState, { glyphs, now: at }: Context): Line | null {
+  const wait = waitOf(agent, at);
+  if (wait === null) return null;
+  return [strong(`${glyphs.held} `, HELD_INK), tint(wait.short, HELD_INK)];
+}
+
+/** The running tool of an agent, else the text that streams, else the last message in the log. */
+function now(agent: AgentState, context: Context): string {
+  return (
+    waitsForAgents(agent, context) ||
+    tool(agent) ||
+    writing(agent, context) ||
+    streaming(agent, context) ||
+    thinking(agent, context) ||
+    lastWords(agent)
+  );
+}
+
+/** `thinking, 42 tok/s`; a row has no room for the thoughts. */
+function thinking({ id }: AgentState, context: Context): string {
+  if ((context.reasoning?.get(id) ?? '').trim() === '') return '';
+  const rate = Math.round(context.activity?.(id).rate ?? 0);
+  return rate === 0 ? 'thinking' : `thinking, ${rate} tok/s`;
+}
+
+function waitsForAgents(agent: AgentState, context: Context): string {
+  const working = callsInFlight(agent).length === 0 ? awaited(agent, context.state) : 0;
+  return working === 0 ? '' : `waiting for ${plural(working, 'agent')}`;
+}
+
+function tool(agent: AgentState): string {
+  const block = agent.blocks.at(-1);
+  return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
+}
+
+/** The last message, or a summary of a plan, which is JSON. Anything older than the message is over while a model is called. */
+function lastWords(agent: AgentState): string {
+  const last = agent.blocks.at(-1);
+  if (callsInFlight(agent).length > 0 && last !== undefined && last.is !== 'said') return 'thinking';
+  const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
+  return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+}
+
+/** `writing a call of write_file, 3.2k characters`; empty unless the arguments of a call stream. */
+export function writing({ id }: AgentState, { calls }: Context): string {
+  const call = calls?.get(id);
+  if (call === undefined) return '';
+  const many = call.size < 200 ? '' : `, ${formatTokens(call.size)} characters`;
+  return `writing a call${call.tool === '' ? '' : ` of ${call.tool}`}${many}`;
+}
+
+/** The last whole sentence that streams; of a plan, which is JSON, its progress. */
+function streaming({ id }: AgentState, { live }: Context): string {
+  const text = live.get(id) ?? '';
+  const plan = id === ROOT ? planSoFar(text) : null;
+  if (plan !== null) return writingWords(plan);
+  return oneLine(lastSentence(text)) || (text.trim() === '' ? '' : 'writing');
+}
+
+const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
+  waiting: 'waiting',
+};
+
+/** `: Three files in src`, the summary of an agent that was killed after its end. */
+const workWords = ({ closed, summary }: AgentState): string =>
+  closed === undefined || summary === '' ? '' : `: ${summary}`;
+
+/** `killed: by the person`. */
+export function endOf(agent: AgentState): string {
+  const outcome = agent.outcome ?? agent.status;
+  const why = agent.error ?? agent.reason;
+  if (agent.closed !== undefined) return `${why || outcome} after its end`;
+  if (why.startsWith(outcome)) return why;
+  return why === '' ? outcome : `${outcome}: ${why}`;
+}
+
+/** The skipped or failed dependency that blocks the agent; null where none does. */
+function stuckWords({ id, taskId }: AgentState, { state, glyphs, now: at }: Context): string | null {
+  const task = taskId === null ? undefined : state.plan?.tasks.find((one) => one.id === taskId);
+  if (task === undefined || state.plan === null || state.agents.get(id)?.outcome !== null) return null;
+  const stands = taskStateOf(state, state.plan, task, glyphs, at);
+  return stands?.stuck === true ? stands.words : null;
+}
+
+/** The first line of a text that is neither a heading nor an aside, or the first line; without the signs of Markdown. */
+export function oneLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.find((line) => !/^(?:#{1,6}\s|_.*_$)/.test(line)) ?? lines[0] ?? '';
+  return toLabel(first)
+    .trim()
+    .replace(/^(?:#{1,6}|[-*])\s+/, '')
+    .replace(/\*\*|`/g, '');
+}
+
+/** `✓ Completed: all 6 agents completed`, the result of a run in exactly `width` columns. */
+export function statusLine({ state, glyphs }: Context, width: number): Line {
+  const { ink, sign, words } = wordsOf(state);
+  const next =
+    state.finished?.status === 'stopped' && state.session !== null
+      ? ` ${glyphs.dot} mimir resume ${state.session} continues it`
+      : '';
+  return fit(
+    [strong(` ${glyphs.status[sign]} ${words}`, ink), tint(agentCountText(state), 'fg'), tint(next, 'muted')],
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+}
+
+interface Words {
+  readonly ink: Ink;
+  readonly sign: 'completed' | 'failed' | 'interrupted';
+  readonly words: string;
+}
+
+/** A run whose agents were killed or skipped by a person, while none failed, is not called failed. */
+function wordsOf(state: RunState): Words {
+  const status = state.finished?.status ?? 'stopped';
+  if (status === 'completed') return { ink: 'ok', sign: 'completed', words: 'Completed' };
+  if (status === 'rejected') return { ink: 'warn', sign: 'interrupted', words: 'The plan was not approved' };
+  if (status === 'stopped') return { ink: 'warn', sign: 'interrupted', words: 'Stopped' };
+  const ends = [...state.agents.values()].filter(({ parent }) => parent !== null).map(({ outcome }) => outcome);
+  const partly = ends.includes('completed') && !ends.includes('failed');
+  return partly
+    ? { ink: 'warn', sign: 'interrupted', words: 'Partly done' }
+    : { ink: 'err', sign: 'failed', words: 'Failed' };
+}
+
+/** `: 5 of 7 agents completed, 1 failed, 1 killed`. */
+function agentCountText(state: RunState): string {
+  const agents = inOrder(state).filter((agent) => agent.parent !== null && !isTakenOut(agent));
+  if (agents.length === 0) return '';
+  const count = new Map<string, number>();
+  for (const agent of agents) count.set(statusWord(agent), (count.get(statusWord(agent)) ?? 0) + 1);
+  const completed = count.get('completed') ?? 0;
+  count.delete('completed');
+  const others = [...count].map(([what, many]) => `, ${many} ${what}`).join('');
+  const all = agents.length === 1 ? 'its agent' : `all ${agents.length} agents`;
+  return `: ${completed === agents.length ? all : `${completed} of ${plural(agents.length, 'agent')}`} completed${others}`;
+}
+
+// The state of the tasks of a running plan: their agents, what blocks them, and which can never run.
+
+export interface TaskState {
+  readonly sign: string;
+  readonly ink: Ink;
+  /** `blocked by #4 oracle, which failed`; in a list, `blocked by #4`. */
+  readonly words: string;
+  readonly short: string;
+  /** The task cannot run without a person. */
+  readonly stuck: boolean;
+}
+
+/** The agent of a task; null before it is created. */
+export const agentOfTask = (state: RunState, id: TaskId): AgentState | null => byTask(state).get(id) ?? null;
+
+const byTask = ({ agents }: RunState): ReadonlyMap<TaskId, AgentState> =>
+  byTaskOnce(agents, [], () => {
+    const all = [...agents.values()];
+    return new Map(all.flatMap((agent) => (agent.taskId === null ? [] : [[agent.taskId, agent] as const])));
+  });
+
+const byTaskOnce = memoize<ReadonlyMap<TaskId, AgentState>>();
+
+/** The state of `task` in the run; null before the plan is approved. */
+export function taskStateOf(
+  state: RunState,
+  plan: SoundPlan,
+  task: PlanTask,
+  glyphs: Glyphs,
+  now: Millis,
+): TaskState | null {
+  if (state.approvedDigest === null || state.phase === 'approving') return null;
+  const agent = agentOfTask(state, task.id);
+  if (agent === null || agent.status === 'pending') return waiting(state, plan, task, glyphs);
+  const isSkipped = agent.outcome === 'skipped';
+  const words = isSkipped ? 'left out: it never runs' : statusWords(agent, state, now);
+  const stuck = agent.status === 'failed' || isSkipped;
+  const [sign, { fg: ink = 'fg' }] = shownSign(shownStatus(agent), glyphs);
+  return { sign, ink, words, short: shortWords(agent), stuck };
+}
+
+function statusWords(agent: AgentState, state: RunState, now: Millis): string {
+  const spent = agent.cost > 0 ? [formatCost(agent.cost)] : [];
+  const time = agent.firstRunAt === null ? [] : [formatDuration(agentTime(agent, state, now))];
+  const why = agent.status === 'failed' && agent.error !== null ? [agent.error.split('\n')[0] ?? ''] : [];
+  return [WORDS[agent.status], ...time, ...spent, ...why].join(', ');
+}
+
+const WORDS: Readonly<Record<AgentStatus, string>> = {
+  pending: 'not begun',
+  initializing: 'queued',
+  running: 'running',
+  waiting: 'waiting',
+  completed: 'completed',
+  failed: 'failed',
+  interrupted: 'interrupted',
+};
+
+/** Rows show the sign of a status; only problems have a word as well. */
+function shortWords({ outcome, status }: AgentState): string {
+  if (outcome === 'skipped') return 'never runs';
+  return status === 'failed' ? 'failed' : '';
+}
+
+const GOOD: ReadonlySet<AgentState['outcome']> = new Set(['completed', 'partial']);
+
+/** A task that has not started: its open dependencies, what blocks it, or that it can never run. */
+function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyphs): TaskState {
+  const open = task.dependsOn.filter((id) => !GOOD.has(agentOfTask(state, id)?.outcome ?? null));
+  const name = (id: TaskId, whole: boolean): string => {
+    const at = plan.tasks.findIndex((each) => each.id === id);
+    return whole ? `#${at + 1} ${plan.tasks[at]?.role ?? ''}`.trimEnd() : `#${at + 1}`;
+  };
+  const sign = glyphs.status.pending;
+  const dead = open.find((id) => neverRuns(state, plan).has(id));
+  if (dead !== undefined) {
+    const words = `can never run: ${name(dead, true)} was left out`;
+    return { sign: glyphs.status.failed, ink: 'err', words, short: 'never runs', stuck: true };
+  }
+  const bad = open.find((id) => (agentOfTask(state, id)?.outcome ?? null) !== null);
+  if (bad !== undefined) {
+    const how = agentOfTask(state, bad)?.outcome ?? 'failed';
+    const words = `blocked by ${name(bad, true)}, which ${HOW[how] ?? 'failed'}`;
+    return { sign: '!', ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
+  }
+  const before = (task.after ?? []).filter((one) => (agentOfTask(state, one.task)?.outcome ?? null) === null);
+  const orders = before.map((one) => `${name(one.task, true)} (${one.because})`);
+  if (open.length + orders.length === 0) {
+    const partial = task.dependsOn.filter((id) => agentOfTask(state, id)?.outcome === 'partial');
+    const of = partial.length === 0 ? '' : `; partial answer from ${partial.map((id) => name(id, true)).join(', ')}`;
+    return { sign, ink: 'faint', words: `${queuedWords(state)}${of}`, short: '', stuck: false };
+  }
+  const words = `waiting for ${[...open.map((id) => name(id, true)), ...orders].join(', ')}`;
+  return { sign, ink: 'faint', words, short: '', stuck: false };
+}
+
+const HOW: Readonly<Record<string, string>> = { failed: 'failed', killed: 'was killed', abandoned: 'was given up' };
+
+/** Skipped tasks, and all that depend on one of them, in one pass, since a plan is in the order of its dependencies. */
+const neverRuns = (state: RunState, plan: SoundPlan): ReadonlySet<TaskId> =>
+  neverOnce(state.agents, [plan], () => {
+    const dead = new Set<TaskId>();
+    for (const { id, dependsOn } of plan.tasks) {
+      const outcome = agentOfTask(state, id)?.outcome ?? null;
+      if (outcome === 'skipped' || (outcome === null && dependsOn.some((need) => dead.has(need)))) dead.add(id);
+    }
+    return dead;
+  });
+
+const neverOnce = memoize<ReadonlySet<TaskId>>();
+
+export const statusSpan = (agent: AgentState, { glyphs }: Context): Span => shownSign(shownStatus(agent), glyphs);

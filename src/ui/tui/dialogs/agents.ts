@@ -1,0 +1,229 @@
+/** Dialogs about agents: list, show, create with a form, delete; opened by a key or as `/agents …`. */
+import { AGENTS_HELP, parseSentence } from '../../../app/agents/index.ts';
+import { type Line, span } from '../../../app/views/index.ts';
+import { AGENT_TOOLS, type AgentDraft, blankAgent } from '../../../domain/agents/form.ts';
+import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
+import { type Choice, type Dialog, type DialogEffect, type FormValues, textField } from '../frame/screen.ts';
+
+type Agents = NonNullable<ProjectInfo['agents']>;
+
+/** The value of the choice "new agent", which no agent can have as its name. */
+const NEW = '+';
+
+/** Lists all agents, custom ones first. Faulty files cannot be chosen and show their reason. */
+export const agentsDialog = (agents: Agents, projectService: ProjectInfo): Dialog => ({
+  is: 'pick',
+  title: 'Agents',
+  value: agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW,
+  choices: [
+    { value: NEW, label: 'new agent', note: 'from a description or a form', whyNot: null },
+    ...agents.all.map(choiceOf),
+    ...agents.leftOut.map(leftOutChoice),
+  ],
+  then: (value) => {
+    if (value === NEW) return { dialog: newDialog(projectService) };
+    const agent = agents.all.find(({ name }) => name === value);
+    return agent === undefined ? {} : { dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent) };
+  },
+});
+
+const choiceOf = ({ name, description, capabilities, source }: AgentInfo): Choice => ({
+  value: name,
+  label: name,
+  note: [...ownerOf(source), capabilities.join(', ') || 'no tools', description].join('; '),
+  whyNot: null,
+});
+
+/** The owner of an agent's file in one word. */
+function ownerOf(source: string): readonly string[] {
+  if (source === 'built-in') return [];
+  if (source.startsWith('/etc/')) return ['managed'];
+  return [/^[~/]/.test(source) ? 'yours' : 'project'];
+}
+
+/** A choice for a file that was left out (`left out: FILE:LINE: why`), named after the file. */
+function leftOutChoice(note: string): Choice {
+  const [, stem = 'not loaded'] = /^(?:left out: )?\S*agents\/([^\s:/]+)\.(?:md|json):/.exec(note) ?? [];
+  return { value: `- ${note}`, label: stem, note: '', whyNot: note.replace(/^left out: /, '') };
+}
+
+const ownDialog = (agent: AgentInfo): Dialog => ({
+  is: 'pick',
+  title: agent.name,
+  value: 'show',
+  choices: [
+    { value: 'show', label: 'show', note: 'tools, models, prompt', whyNot: null },
+    { value: 'delete', label: 'delete', note: agent.source, whyNot: null },
+  ],
+  then: (value) => ({ dialog: value === 'delete' ? deleteDialog(agent) : readDialog(agent) }),
+});
+
+/** Shows an agent and its prompt. */
+function readDialog(agent: AgentInfo): Dialog {
+  const row = (name: string, text: string): Line => [span(name.padEnd(9), { fg: 'muted' }), span(text)];
+  const may = agent.capabilities.join(', ') || 'nothing but messages and todos';
+  return {
+    is: 'read',
+    title: agent.name,
+    lines: [
+      [span(agent.description, { bold: true })],
+      [],
+      row('tools', agent.tools.join(', ') || 'none'),
+      row('may', agent.capabilities.includes('spawn') ? may : `${may}; never Task`),
+      row('models', agent.models.join(', ')),
+      row('from', agent.source),
+      [],
+      ...agent.prompt.split('\n').map((line): Line => [span(line)]),
+    ],
+  };
+}
+
+function deleteDialog({ name, source }: AgentInfo): Dialog {
+  return {
+    is: 'confirm',
+    title: `Delete ${name}?`,
+    lines: [[span(`${source} is deleted. Running agents keep it; later plans cannot use it.`)]],
+    yes: 'delete',
+    no: 'keep',
+    then: () => ({ app: { deleteAgent: name } }),
+  };
+}
+
+/** Asks for a description for a model, or opens the form directly. */
+function newDialog(projectService: ProjectInfo, model: boolean = true): Dialog {
+  if (!model || isOffline(projectService)) return formFor('', projectService);
+  return {
+    is: 'text',
+    title: 'New agent',
+    hint: 'Describe the agent, and a model drafts it. Leave empty for an empty form.',
+    value: '',
+    lines: 3,
+    yes: 'draft',
+    check: () => null,
+    then: (sentence) =>
+      sentence.trim() === '' ? { dialog: formFor('', projectService) } : draftEffect(sentence, model, projectService),
+  };
+}
+
+/** True if no model can draft. */
+const isOffline = ({ provider }: ProjectInfo): boolean => provider.startsWith('offline');
+
+/** Opens the form with a model's draft, or with the sentence alone. Nothing is created before it is saved. */
+function draftEffect(sentence: string, model: boolean, projectService: ProjectInfo): DialogEffect {
+  if (model && !isOffline(projectService)) return { app: { draftAgent: { sentence, model } } };
+  return {
+    dialog: formFor(sentence, projectService, model ? `No model wrote a draft: ${projectService.provider}.` : ''),
+  };
+}
+
+const formFor = (sentence: string, projectService: ProjectInfo, said = ''): Dialog =>
+  draftedForm({ draft: blankAgent(sentence), said }, projectService);
+
+const namesOf = ({ agents }: ProjectInfo): readonly string[] => agents?.all.map(({ name }) => name) ?? [];
+
+/** The form of an agent with a note about its draft. */
+export const draftedForm = (
+  { draft, said }: Pick<AgentProposal, 'draft' | 'said'>,
+  projectService: ProjectInfo,
+): Dialog => agentForm(draft, namesOf(projectService), said);
+
+/** Handles a typed line that starts with `/agents`; null for a task. */
+export function typedAgentsCommand(typed: string, projectService: ProjectInfo): DialogEffect | null {
+  const { agents } = projectService;
+  const [whole, what = 'list', rest = ''] = /^\/agents(?:\s+(\S+)\s*([^]*))?$/.exec(typed.trim()) ?? [];
+  if (whole === undefined) return null;
+  if (agents === undefined) return { toast: { level: 'warn', text: 'Agents cannot be listed here.' } };
+  switch (what) {
+    case 'list':
+      return { dialog: agentsDialog(agents, projectService) };
+    case 'help':
+      return { dialog: { is: 'read', title: 'Agents', lines: AGENTS_HELP.map((line): Line => [span(line)]) } };
+    case 'create':
+      return createEffect(rest, projectService);
+    case 'show':
+    case 'delete':
+      return oneAgentEffect(what, rest.trim(), agents);
+    default:
+      return { toast: { level: 'warn', text: `/agents ${what}: list, show, create, delete or help` } };
+  }
+}
+
+function createEffect(rest: string, projectService: ProjectInfo): DialogEffect {
+  const { sentence, model } = parseSentence(rest);
+  return sentence === '' ? { dialog: newDialog(projectService, model) } : draftEffect(sentence, model, projectService);
+}
+
+function oneAgentEffect(what: 'show' | 'delete', name: string, agents: Agents): DialogEffect {
+  const agent = agents.all.find((one) => one.name === name);
+  if (agent === undefined)
+    return { toast: { level: 'warn', text: name === '' ? `/agents ${what} NAME` : `There is no agent ${name}.` } };
+  if (what === 'show') return { dialog: readDialog(agent) };
+  if (agent.whyKept === null) return { dialog: deleteDialog(agent) };
+  return { toast: { level: 'warn', text: `${name}: ${agent.whyKept}` } };
+}
+
+/** The form of a custom agent. `names`: taken names. `said`: who drafted it. */
+function agentForm(draft: AgentDraft, names: readonly string[], said: string): Dialog {
+  return {
+    is: 'form',
+    title: 'New agent',
+    ...(said === '' ? {} : { note: said }),
+    fields: [
+      textField('name', 'Name', draft.name, 'letters, digits, "-": code-review'),
+      textField('description', 'Description', draft.description, 'when to use it'),
+      {
+        is: 'checks',
+        name: 'tools',
+        label: 'Tools',
+        values: draft.tools,
+        choices: AGENT_TOOLS.map(
+          ({ name, words }): Choice => ({
+            value: name,
+            label: name,
+            note: whyOf(name, draft.because) ?? words,
+            whyNot: null,
+          }),
+        ),
+      },
+      textField('prompt', 'Prompt', draft.prompt, 'its instructions', 5),
+      {
+        is: 'choice',
+        name: 'for',
+        label: 'For',
+        value: 'project',
+        choices: [
+          { value: 'project', label: 'this project', note: '.mimir/agents', whyNot: null },
+          { value: 'user', label: 'all my projects', note: 'your own folder', whyNot: null },
+        ],
+      },
+    ],
+    check: (values) => problemIn(values, names),
+    then: (values) => ({ app: { createAgent: requestOf(values) } }),
+  };
+}
+
+/** Why the draft has or lacks a tool, such as `chosen by sonnet`; null if it gives no reason. */
+function whyOf(tool: string, because: readonly string[]): string | null {
+  const line = because.find((each) => (each.split(':')[0] ?? '').split(', ').includes(tool));
+  const why = line?.slice(line.indexOf(':') + 1).trim() ?? '';
+  return /^(?:chosen by |left out)/.test(why) ? why : null;
+}
+
+function problemIn({ texts, checks }: FormValues, names: readonly string[]): string | null {
+  const name = (texts['name'] ?? '').trim();
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name))
+    return 'Name: start with a letter, then up to 39 letters, digits, "_" or "-", for example code-review';
+  if (names.includes(name)) return `Name: the agent ${name} already exists`;
+  if ((texts['description'] ?? '').trim() === '') return 'Description: say in a sentence when to use it';
+  if ((checks['tools'] ?? []).length === 0) return 'Tools: choose at least one';
+  return (texts['prompt'] ?? '').trim() === '' ? 'Prompt: enter its instructions' : null;
+}
+
+const requestOf = ({ texts, checks }: FormValues): AgentRequest => ({
+  name: (texts['name'] ?? '').trim(),
+  description: (texts['description'] ?? '').trim(),
+  // In the order of the list, not of ticking.
+  tools: AGENT_TOOLS.map(({ name }) => name).filter((name) => (checks['tools'] ?? []).includes(name)),
+  prompt: (texts['prompt'] ?? '').trim(),
+  for: texts['for'] === 'user' ? 'user' : 'project',
+});

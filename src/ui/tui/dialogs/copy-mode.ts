@@ -1,0 +1,385 @@
+/** Copy mode: freezes the screen, moves a cursor over it with keys, and copies the selected text. */
+import {
+  clusterWidth,
+  columns,
+  type Frame,
+  graphemes,
+  type Line,
+  lineWidth,
+  plain,
+  span,
+  type Style,
+  widthOf,
+} from '../../../app/views/index.ts';
+import { type Action, footerLine, type Hint, keyLabel } from '../frame/keymap.ts';
+import { closed, type Overlay, type OverlayView, type Pressed, stay } from '../frame/overlay.ts';
+import type { Context } from '../frame/screen.ts';
+import type { Input, Size } from '../terminal/terminal.ts';
+import { sized } from '../text/blocks.ts';
+import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+
+/** Opens copy mode over a frame; its last row shows the keys of copy mode. */
+export function copyOverlay(frame: Frame, own: Readonly<Record<string, string>> = {}): Overlay {
+  const frozen: Frame = { ...frame, lines: frame.lines.slice(0, -1) };
+  const rows = cellsOf(frozen);
+  const at = frame.cursor ?? { x: 0, y: rows.length > 1 ? 1 : 0 };
+  return open(frozen, moveCursor({ rows, at, mark: null, sought: '', field: null, keys: copyKeys(own) }, at));
+}
+
+function open(still: Frame, copying: CopyState): Overlay {
+  return {
+    title: 'Copy mode',
+    kind: 'copy',
+    view: (context, size) => view(still, copying, context, size),
+    press: (input) => applyOutcome(still, copying, press(copying, input)),
+    hints: ({ glyphs }) => hintsOf(copying.keys, glyphs),
+  };
+}
+
+const hintsOf = (table: readonly CopyBinding[], glyphs: Glyphs): readonly Hint[] => [
+  { keys: `${keyLabel('up', glyphs)}${keyLabel('down', glyphs)}`, hint: 'move' },
+  ...table
+    .filter(({ hint }) => hint !== '')
+    .map(({ keys, hint }) => ({
+      keys: keyLabel(keys[0] ?? '', glyphs),
+      hint,
+    })),
+];
+
+function press(copying: CopyState, input: Input): Outcome {
+  if (input.is === 'wheel') return moveCursor(copying, { x: copying.at.x, y: copying.at.y + 3 * input.by });
+  if (input.is === 'click') return moveCursor(copying, input);
+  if (copying.field !== null) return editSearch(copying, copying.field, input);
+  if (input.is !== 'key') return copying;
+  return copying.keys.find(({ keys }) => keys.includes(input.key))?.run(copying, input.key) ?? copying;
+}
+
+function editSearch(copying: CopyState, field: NonNullable<CopyState['field']>, input: Input): CopyState {
+  if (input.is === 'key' && input.key === 'esc') return { ...copying, field: null };
+  if (input.is === 'key' && input.key === 'enter') return { ...sought(copying, editorText(field), 1), field: null };
+  return { ...copying, field: edit(field, input) ?? field };
+}
+
+function applyOutcome(still: Frame, copying: CopyState, outcome: Outcome): Pressed {
+  if (outcome === 'leave') return closed();
+  if (outcome !== 'copy') return stay(open(still, outcome));
+  const text = textOf(copying.rows, selectionOf(copying));
+  if (text.trim() === '') {
+    return { overlay: open(still, copying), effect: { toast: { level: 'info', text: 'There is no text selected.' } } };
+  }
+  const lines = text.split('\n').length;
+  return closed({ app: { copy: text, what: lines === 1 ? 'one line' : `${lines} lines` } });
+}
+
+/** The selection; without one, the line of the cursor. */
+const selectionOf = ({ mark, at }: CopyState): Selection =>
+  mark === null ? { from: at, to: at, shape: 'lines' } : { from: mark, to: at, shape: mark.shape };
+
+function view(still: Frame, copying: CopyState, context: Context, { width, height }: Size): OverlayView {
+  const selection = copying.mark === null ? null : selectionOf(copying);
+  const lines = still.lines.map((line, y) => {
+    const row = copying.rows[y] ?? [];
+    const found = matches(row, copying.sought).reduce(
+      (one, x) => withStyle(one, x, x + widthOf(copying.sought), { underline: true, bold: true }),
+      line,
+    );
+    const part = selection === null ? null : selectedOf(selection, row, y);
+    return part === null ? found : withStyle(found, ...part, { fg: 'surface', bg: 'focus', dim: false });
+  });
+  const { row, cursor } = lastRow(copying, context, width, height);
+  return { lines: [...sized(lines, width, Math.max(0, height - 1)), row], cursor: cursor ?? copying.at };
+}
+
+/** The line with `more` styled over some columns. */
+function withStyle(line: Line, from: number, until: number, more: Style): Line {
+  const width = lineWidth(line);
+  const over = columns(line, from, until).map(([text, style]) => span(text, { ...style, ...more }));
+  return [...columns(line, 0, from), ...over, ...columns(line, until, width)];
+}
+
+/** The last row: the keys, or the search field. */
+function lastRow(
+  copying: CopyState,
+  { glyphs }: Context,
+  width: number,
+  height: number,
+): { readonly row: Line; readonly cursor: OverlayView['cursor'] } {
+  const { field, at, mark } = copying;
+  if (field === null) {
+    const place = `${mark === null ? 'COPY' : `COPY ${mark.shape}`} ${at.y + 1}:${at.x + 1}`;
+    return { row: footerLine(hintsOf(copying.keys, glyphs), place, width, glyphs), cursor: null };
+  }
+  const shown = viewEditor(field, { width: Math.max(1, width - 2), height: 1, style: { fg: 'fg', bg: 'raised' } });
+  const row: Line = [span(' /', { fg: 'focus', bg: 'raised', bold: true }), ...(shown.lines[0] ?? [])];
+  return { row: sized([row], width, 1)[0] ?? row, cursor: { x: shown.cursor.x + 2, y: height - 1 } };
+}
+
+/** The clusters of a line by column; `''` is the second half of a wide one. */
+export type Row = readonly string[];
+
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** `letters` runs across line ends, `lines` takes whole lines, `block` is a rectangle. */
+export type Shape = 'letters' | 'lines' | 'block';
+
+interface Selection {
+  readonly from: Place;
+  readonly to: Place;
+  readonly shape: Shape;
+}
+
+export const cellsOf = ({ lines }: Frame): readonly Row[] =>
+  lines.map((line) =>
+    graphemes(plain(line)).flatMap((cluster) => {
+      const width = clusterWidth(cluster);
+      return width === 2 ? [cluster, ''] : width === 1 ? [cluster] : [];
+    }),
+  );
+
+/** The first column of the letter at a column. */
+const letterAt = (row: Row, x: number): number => (x > 0 && row[x] === '' ? x - 1 : x);
+
+/** The selected columns of a row, `until` exclusive; null if none. */
+function selectedOf(
+  { from, to, shape }: Selection,
+  row: Row,
+  y: number,
+): readonly [from: number, until: number] | null {
+  const [first, last] = from.y < to.y || (from.y === to.y && from.x <= to.x) ? [from, to] : [to, from];
+  if (y < first.y || y > last.y) return null;
+  if (shape === 'lines') return [0, row.length];
+  if (shape === 'block') return [letterAt(row, Math.min(from.x, to.x)), endOf(row, Math.max(from.x, to.x))];
+  return [y === first.y ? letterAt(row, first.x) : 0, y === last.y ? endOf(row, last.x) : row.length];
+}
+
+/** The column after the letter at a column. */
+const endOf = (row: Row, x: number): number => {
+  const start = letterAt(row, x);
+  return start + (row[start + 1] === '' ? 2 : 1);
+};
+
+/** The selected text without trailing blanks and without the borders of boxes. */
+export function textOf(rows: readonly Row[], selection: Selection): string {
+  const lines = rows.flatMap((row, y) => {
+    const columns = selectedOf(selection, row, y);
+    return columns === null ? [] : [row.slice(...columns).join('')];
+  });
+  return withoutBorders(lines.map((line) => line.trimEnd())).join('\n');
+}
+
+const UPRIGHT = /^\s*[│┃] ?/;
+const EDGE = /^\s*[╭┌┏╰└┗].*[╮┐┓╯┘┛]\s*$/u;
+
+/** Removes horizontal borders, and vertical ones if all lines have them. */
+function withoutBorders(lines: readonly string[]): readonly string[] {
+  const texts = lines.length > 1 ? lines.filter((line) => !EDGE.test(line)) : lines;
+  const boxed = texts.some((line) => line !== '') && texts.every((line) => line === '' || UPRIGHT.test(line));
+  return texts.map((line) => (boxed ? line.replace(UPRIGHT, '') : line).replace(/\s*[│┃▐]$/u, '').trimEnd());
+}
+
+/** The next match after `at` in the direction `by`, wrapping around; null if there is none. */
+export function find(rows: readonly Row[], search: string, at: Place, by: 1 | -1): Place | null {
+  if (search === '') return null;
+  const places = rows.flatMap((row, y) => matches(row, search).map((x): Place => ({ x, y })));
+  const isAhead = ({ x, y }: Place): boolean =>
+    by === 1 ? y > at.y || (y === at.y && x > at.x) : y < at.y || (y === at.y && x < at.x);
+  const ahead = places.filter(isAhead);
+  return (by === 1 ? (ahead[0] ?? places[0]) : (ahead.at(-1) ?? places.at(-1))) ?? null;
+}
+
+/** The first columns of the matches in a row, ignoring case. */
+function matches(row: Row, sought: string): readonly number[] {
+  if (sought === '') return [];
+  const text = row.join('').toLowerCase();
+  const found: number[] = [];
+  for (let at = text.indexOf(sought.toLowerCase()); at !== -1; at = text.indexOf(sought.toLowerCase(), at + 1))
+    found.push(columnOf(row, at));
+  return found;
+}
+
+/** The column of a UTF-16 unit of the row's text. */
+function columnOf(row: Row, unit: number): number {
+  let units = 0;
+  const column = row.findIndex((cluster) => {
+    units += cluster.length;
+    return units > unit;
+  });
+  return Math.max(0, column);
+}
+
+interface CopyState {
+  readonly rows: readonly Row[];
+  readonly at: Place;
+  /** The start of the selection. */
+  readonly mark: (Place & { readonly shape: Shape }) | null;
+  /** The search text. */
+  readonly sought: string;
+  /** The search field while it is open. */
+  readonly field: Editor | null;
+  /** The key table with the user's changes. */
+  readonly keys: readonly CopyBinding[];
+}
+
+/** The result of a key: the next state, the end, or the end with a copy. */
+type Outcome = CopyState | 'leave' | 'copy';
+
+interface CopyBinding extends Action {
+  run(copying: CopyState, key: string): Outcome;
+}
+
+export const COPY_KEYS: readonly CopyBinding[] = [
+  {
+    keys: 'up down left right k j h l pageup pagedown ctrl-u ctrl-d home end 0 $ g G'.split(' '),
+    action: 'copy.move',
+    hint: '',
+    help: 'Move cursor',
+    run: (copying, key) => moveCursor(copying, STEPS[key]?.(copying) ?? copying.at),
+  },
+  {
+    keys: ['w', 'b'],
+    action: 'copy.word',
+    hint: '',
+    help: 'Next word',
+    run: (copying, key) => moveCursor(copying, key === 'w' ? nextWord(copying) : previousWord(copying)),
+  },
+  {
+    keys: ['v', ' '],
+    action: 'copy.select',
+    hint: 'select',
+    help: 'Select text',
+    run: (copying) => startSelection(copying, 'letters'),
+  },
+  {
+    keys: ['V'],
+    action: 'copy.lines',
+    hint: 'lines',
+    help: 'Select lines',
+    run: (copying) => startSelection(copying, 'lines'),
+  },
+  {
+    keys: ['ctrl-v', 'B'],
+    action: 'copy.block',
+    hint: 'block',
+    help: 'Select rectangle',
+    run: (copying) => startSelection(copying, 'block'),
+  },
+  {
+    keys: ['y', 'enter'],
+    action: 'copy.take',
+    hint: 'copy',
+    help: 'Copy selection',
+    run: () => 'copy',
+  },
+  {
+    keys: ['/'],
+    action: 'copy.search',
+    hint: 'search',
+    help: 'Search',
+    run: (copying) => ({ ...copying, field: openEditor() }),
+  },
+  {
+    keys: ['n', 'N'],
+    action: 'copy.next',
+    hint: '',
+    help: 'Next match',
+    run: (copying, key) => sought(copying, copying.sought, key === 'n' ? 1 : -1),
+  },
+  {
+    keys: ['esc', 'q', 'C', 'f3'],
+    action: 'copy.leave',
+    hint: 'leave',
+    help: 'Exit copy mode',
+    run: (copying, key) => (key === 'esc' && copying.mark !== null ? { ...copying, mark: null } : 'leave'),
+  },
+];
+
+/** The key table with the user's own keys; `none` removes a key. */
+const copyKeys = (own: Readonly<Record<string, string>>): readonly CopyBinding[] =>
+  COPY_KEYS.map((binding) => {
+    const key = Object.hasOwn(own, binding.action) ? own[binding.action] : undefined;
+    if (key === undefined) return binding;
+    const first = binding.keys[0] ?? key;
+    return { ...binding, keys: key === 'none' ? [] : [key], run: (copying) => binding.run(copying, first) };
+  });
+
+/** Searches from the cursor; the cursor stays if there is no match. */
+function sought(copying: CopyState, text: string, by: 1 | -1): CopyState {
+  const at = find(copying.rows, text, copying.at, by);
+  return { ...copying, sought: text, ...(at === null ? {} : { at }) };
+}
+
+/** Moves the cursor to a place, limited to the screen and aligned to a letter. */
+export function moveCursor(copying: CopyState, { x, y }: Place): CopyState {
+  const row = Math.max(0, Math.min(copying.rows.length - 1, y));
+  const cells = copying.rows[row] ?? [];
+  return { ...copying, at: { x: letterAt(cells, Math.max(0, Math.min(cells.length - 1, x))), y: row } };
+}
+
+const startSelection = (copying: CopyState, shape: Shape): CopyState => ({
+  ...copying,
+  mark: copying.mark?.shape === shape ? null : { ...(copying.mark ?? copying.at), shape },
+});
+
+type Step = (copying: CopyState) => Place;
+const by =
+  (rows: number): Step =>
+  ({ at }) => ({ x: at.x, y: at.y + rows });
+const page = ({ rows }: CopyState): number => Math.max(1, rows.length - 1);
+const left: Step = ({ at }) => ({ x: at.x - 1, y: at.y });
+const right: Step = ({ rows, at }) => ({ x: at.x + ((rows[at.y] ?? [])[at.x + 1] === '' ? 2 : 1), y: at.y });
+const home: Step = ({ at }) => ({ x: 0, y: at.y });
+const end: Step = ({ rows, at }) => ({ x: lastLetter(rows[at.y] ?? []), y: at.y });
+const top: Step = () => ({ x: 0, y: 0 });
+const bottom: Step = ({ rows }) => ({ x: 0, y: rows.length - 1 });
+
+const STEPS: Readonly<Record<string, Step>> = {
+  up: by(-1),
+  k: by(-1),
+  down: by(1),
+  j: by(1),
+  left,
+  h: left,
+  right,
+  l: right,
+  pageup: (copying) => by(-page(copying))(copying),
+  pagedown: (copying) => by(page(copying))(copying),
+  'ctrl-u': (copying) => by(-(page(copying) >> 1))(copying),
+  'ctrl-d': (copying) => by(page(copying) >> 1)(copying),
+  home,
+  0: home,
+  end,
+  $: end,
+  g: top,
+  G: bottom,
+};
+
+const lastLetter = (row: Row): number =>
+  Math.max(
+    0,
+    row.findLastIndex((cluster) => cluster.trim() !== ''),
+  );
+
+const isLetter = (cluster: string | undefined): boolean => cluster !== undefined && /[\p{L}\p{N}_]/u.test(cluster);
+const isStart = (row: Row, x: number): boolean => isLetter(row[x]) && !isLetter(row[x - 1]);
+
+function nextWord({ rows, at }: CopyState): Place {
+  for (let y = at.y; y < rows.length; y++) {
+    const row = rows[y] ?? [];
+    const x = row.findIndex((_, column) => (y > at.y || column > at.x) && isStart(row, column));
+    if (x !== -1) return { x, y };
+  }
+  return at;
+}
+
+function previousWord({ rows, at }: CopyState): Place {
+  for (let y = at.y; y >= 0; y--) {
+    const row = rows[y] ?? [];
+    const x = row.findLastIndex((_, column) => (y < at.y || column < at.x) && isStart(row, column));
+    if (x !== -1) return { x, y };
+  }
+  return at;
+}

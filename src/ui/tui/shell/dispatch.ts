@@ -1,0 +1,176 @@
+/**
+ * Routes input: to the topmost dialog, then the screen, then the app. Handles Ctrl-C, holds input back while the run
+ * computes a preview, and highlights the pressed key in the footer.
+ */
+import type { Millis } from '../../../domain/ids.ts';
+import type { World } from '../../../ports/world.ts';
+import { isTooSmall } from '../components/layout.ts';
+import { bindingFor, isPlain, keyLabel, type Page } from '../frame/keymap.ts';
+import type { Context, DialogEffect } from '../frame/screen.ts';
+import type { Input, Size } from '../terminal/terminal.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import type { APP_KEYS } from './app-keys.ts';
+import { bodySize, inBody } from './frame.ts';
+import type { OverlayStack } from './overlay-stack.ts';
+
+export interface Listeners {
+  readonly context: Context;
+  readonly size: Size;
+  readonly page: Page;
+  readonly boxes: OverlayStack;
+  /** The rows of the docked questions. */
+  readonly dock: { readonly top: number; readonly rows: number };
+  /** The app's own keys with the user's changes. */
+  readonly keys: typeof APP_KEYS;
+  /** Registers a Ctrl-C; true if it means to quit. */
+  readonly isQuit: () => boolean;
+}
+
+/** The effect of an input, or null. */
+export function dispatch(input: Input, to: Listeners): DialogEffect | null {
+  const { context, size, boxes } = to;
+  const key = input.is === 'key' ? input.key : null;
+  if (key === 'ctrl-c') return stopKey(to);
+  const always = key !== null && GLOBAL_KEYS.has(key) && bindingFor(to.keys, key) !== undefined;
+  if (key !== null && (isTooSmall(size) || always)) return appKey(key, to);
+  return boxes.top ? boxes.press(input, context, size) : pressScreen(input, to);
+}
+
+/** The screen comes first. Letters that its field did not take are no commands either. */
+function pressScreen(input: Input, to: Listeners): DialogEffect | null {
+  const { context, size, page, dock } = to;
+  const own = inBody(input, dock);
+  if (own === null) return input.is === 'click' ? { app: 'inbox' } : null;
+  const effect = page.press(own, context, bodySize(size, dock.rows));
+  if (effect !== null || input.is !== 'key') return effect;
+  return page.typing(context) && isPlain(input.key) ? null : appKey(input.key, to);
+}
+
+/** Keys that no dialog and no field takes. */
+const GLOBAL_KEYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z', 'ctrl-p', 'f1', 'f2', 'f3']);
+
+function appKey(key: string, { keys, context }: Listeners): DialogEffect | null {
+  const binding = bindingFor(keys, key);
+  if (binding === undefined) return null;
+  const why = binding.whyNot(null, context);
+  // An empty reason means that the key has no meaning now.
+  if (why === '') return null;
+  if (why !== null) return { toast: { level: 'info', text: why } };
+  const { ui: _, ...effect } = binding.run(null, context, key);
+  return effect;
+}
+
+/** The first Ctrl-C clears the field, closes the dialog or interrupts the selected agent; a second one quits or asks. */
+function stopKey({ context, size, page, boxes, dock, isQuit }: Listeners): DialogEffect | null {
+  if (isQuit()) return { app: 'quit' };
+  if (boxes.top) {
+    boxes.pop();
+    return null;
+  }
+  const effect = page.press({ is: 'key', key: 'ctrl-c' }, context, bodySize(size, dock.rows));
+  return effect ?? { toast: { level: 'info', text: 'Press Ctrl-C again to quit.' } };
+}
+
+/** Computes an effect. Repeated while the effect says `checking`, which means that it changed nothing yet. */
+type AppEffect = () => DialogEffect | null;
+
+interface WaitsParts {
+  readonly world: Pick<World, 'sleep'>;
+  /** Applies the effect. */
+  readonly act: (effect: DialogEffect) => void;
+  readonly changed: () => void;
+}
+
+/** The delay before a notice that the run is being asked, and before giving up. */
+const NOTICE_DELAY: Millis = 100;
+const ANSWER_TIMEOUT: Millis = 1000;
+
+/** Queues input while the run answers a question about it, such as the preview of a mode. */
+export class InputQueue {
+  readonly #of: WaitsParts;
+  #deeds: readonly AppEffect[] = [];
+  /** The action that waits for the run's answer. */
+  #asked: AppEffect | null = null;
+
+  constructor(parts: WaitsParts) {
+    this.#of = parts;
+  }
+
+  /** Queues an action. */
+  add(deed: AppEffect): void {
+    this.#deeds = [...this.#deeds, deed];
+    if (this.#deeds.length === 1) this.answered();
+  }
+
+  /** Runs an action before the queued ones, to which it belongs. */
+  first(deed: AppEffect): void {
+    this.#deeds = [deed, ...this.#deeds];
+    this.answered();
+  }
+
+  /** Runs the queued actions until one has to wait for the run. */
+  answered(): void {
+    for (let [deed] = this.#deeds; deed !== undefined; [deed] = this.#deeds) {
+      const effect = deed();
+      if (effect?.checking) return this.#wait(deed);
+      this.#deeds = this.#deeds.slice(1);
+      if (effect !== null) this.#of.act(effect);
+      // Input typed before a dialog appeared was not meant for it.
+      if (effect?.dialog !== undefined) this.drop(IGNORED_INPUT);
+    }
+  }
+
+  /** Discards the queue and tells the user. */
+  drop(text: string): void {
+    if (this.#deeds.length > 0) this.#of.act({ toast: { level: 'warn', text } });
+    this.#deeds = [];
+  }
+
+  #wait(deed: AppEffect): void {
+    if (this.#asked === deed) return;
+    this.#asked = deed;
+    const { world, act, changed } = this.#of;
+    const after = async (ms: Millis, say: () => void): Promise<void> => {
+      await world.sleep(ms);
+      if (this.#deeds[0] !== deed) return;
+      say();
+      changed();
+    };
+    void after(NOTICE_DELAY, () => act({ toast: { level: 'info', text: 'Checking the effect of this change.' } }));
+    void after(ANSWER_TIMEOUT, () => this.drop('The run did not answer. Your input was ignored.'));
+  }
+}
+
+const IGNORED_INPUT = 'Input typed before this question appeared was ignored.';
+
+const FLASH_MS: Millis = 160;
+
+/** Highlights the pressed key in the footer for a moment. */
+export class KeyFlash {
+  readonly #world: World;
+  readonly #over: () => void;
+  #label: string | null = null;
+  #presses = 0;
+
+  /** `over` is called when the highlight ends. */
+  constructor(world: World, over: () => void) {
+    this.#world = world;
+    this.#over = over;
+  }
+
+  /** The highlighted key as the footer shows it, or null. */
+  get label(): string | null {
+    return this.#label;
+  }
+
+  press(key: string, glyphs: Glyphs): void {
+    this.#label = keyLabel(key, glyphs);
+    this.#presses += 1;
+    const press = this.#presses;
+    void this.#world.sleep(FLASH_MS).then(() => {
+      if (press !== this.#presses) return;
+      this.#label = null;
+      this.#over();
+    });
+  }
+}
