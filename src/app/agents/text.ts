@@ -5,6 +5,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import type { AgentInfo, ProjectInfo } from '../../ports/project-service.ts';
 import { IS_YES } from '../process/index.ts';
+import { toolsText } from '../views/index.ts';
 import { isCustom } from './catalogue.ts';
 
 /** Styles of names, remarks and warnings; identity functions where the output is not coloured. */
@@ -28,7 +29,7 @@ const NO_CUSTOM = 'No custom agents yet. Create one: mimir agents create "<what 
 
 export const showLines = (agent: AgentInfo): readonly string[] => [
   `${agent.name}: ${agent.description}`,
-  `  tools     ${agent.tools.join(', ')}`,
+  `  tools     ${toolsText(agent.tools)}`,
   `  may       ${agent.capabilities.join(', ') || 'use no tools'}${agent.capabilities.includes('spawn') ? '' : '; never Task'}`,
   `  models    ${agent.models.join(', ')}`,
   `  from      ${agent.source}`,
@@ -39,7 +40,7 @@ export const showLines = (agent: AgentInfo): readonly string[] => [
 /** The fields of an agent that is about to be created. */
 export const agentLines = ({ name, description, tools, prompt }: AgentText): readonly string[] => [
   `${name}: ${description}`,
-  `  tools: ${tools.join(', ')}`,
+  `  tools: ${toolsText(tools)}`,
   ...indented(prompt),
 ];
 

@@ -121,6 +121,7 @@ export {
   formatTimeLimit,
   formatTokens,
   priceText,
+  toolsText,
 } from './text/format.ts';
 export {
   centre,

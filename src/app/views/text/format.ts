@@ -37,6 +37,10 @@ export const figuresText = (
 export const formatLimit = (cost: Usd): string =>
   Math.abs(cost * 100 - Math.round(cost * 100)) < 1e-6 ? `$${cost.toFixed(2)}` : formatCost(cost);
 
+/** `read_file, grep`, `all tools` or `none`. */
+export const toolsText = (tools: readonly string[]): string =>
+  tools.includes('*') ? 'all tools' : tools.join(', ') || 'none';
+
 /** `800`, `6.2k`, `22k`, `1.2M`, `34M`. */
 export function formatTokens(tokens: number): string {
   if (tokens < 1000) return String(Math.max(0, Math.round(tokens)));

@@ -13,7 +13,7 @@ import {
   undoEdit,
   whyNotTalk,
 } from '../../../app/actions/index.ts';
-import { expectedPlan, figuresText, formatDuration } from '../../../app/views/index.ts';
+import { expectedPlan, figuresText, formatDuration, toolsText } from '../../../app/views/index.ts';
 import type { SoundPlan } from '../../../domain/plan/plan.ts';
 import type { TemplateRequest } from '../../../ports/project-service.ts';
 import { variantsOf } from '../../../domain/plan/estimate.ts';
@@ -91,7 +91,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
           context,
           (context.state.choices?.roles ?? []).map(
             ({ name, description, tools, model }) =>
-              `${name}: ${description} Model ${model.asked}; tools ${tools.join(', ') || 'none'}.`,
+              `${name}: ${description} Model ${model.asked}; tools: ${toolsText(tools)}.`,
           ),
         ),
     },

@@ -11,6 +11,7 @@ import {
   planWords,
   todosOf,
   toTerminal,
+  toolsText,
 } from '../../../app/views/index.ts';
 import { agentLine, agentNamed, numbered, numberOf, listed } from '../agents.ts';
 import { type LineContext, sayLong } from '../command.ts';
@@ -96,7 +97,7 @@ function overview(agent: AgentState, context: LineContext): readonly string[] {
     agentLine(state, agent, context.now()),
     `Role ${agent.role}, model ${because === null ? used : `${asked} -> ${used}: ${because}`}.`,
     `Task: ${agent.task}`,
-    `${budgetLine(agent)} Tools: ${agent.tools.join(', ') || 'none'}.`,
+    `${budgetLine(agent)} Tools: ${toolsText(agent.tools)}.`,
     ...(agent.children.length === 0
       ? []
       : [`Children: ${listed(agent.children.flatMap((id) => state.agents.get(id) ?? []).map(numbered), 'and')}.`]),

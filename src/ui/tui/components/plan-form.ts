@@ -156,7 +156,7 @@ export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget, empty:
     textField(name, label, value, `${empty[name]} (e.g. ${hint})`);
   return [
     field('tokens', 'Token limit', String(maxTokens ?? ''), '64k'),
-    field('cost', 'Cost limit', String(maxCost ?? ''), '0.50'),
+    field('cost', 'Cost limit', maxCost === undefined ? '' : `$${maxCost}`, '0.50'),
     field('time', 'Time limit', maxDuration === undefined ? '' : formatTimeLimit(maxDuration), '10m'),
   ];
 }
@@ -234,7 +234,7 @@ export function effortChoices({ roles, limits }: PlanChoices, task: PlanTask): r
 
 export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
   const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;
-  return own.map((tool) => ({ value: tool, label: tool, note: '', whyNot: null }));
+  return own.map((tool) => ({ value: tool, label: tool === '*' ? 'all tools' : tool, note: '', whyNot: null }));
 };
 
 /** The other tasks as dependencies of `task`; those that depend on it cannot be chosen. Null: for a new task. */

@@ -1,6 +1,6 @@
 /** Dialogs about agents: list, show, create with a form, delete; opened by a key or as `/agents …`. */
 import { AGENTS_HELP, parseSentence } from '../../../app/agents/index.ts';
-import { type Line, span } from '../../../app/views/index.ts';
+import { type Line, span, toolsText } from '../../../app/views/index.ts';
 import { AGENT_TOOLS, type AgentDraft, blankAgent } from '../../../domain/agents/form.ts';
 import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
 import { type Choice, type Dialog, type DialogEffect, type FormValues, textField } from '../frame/screen.ts';
@@ -68,7 +68,7 @@ function readDialog(agent: AgentInfo): Dialog {
     lines: [
       [span(agent.description, { bold: true })],
       [],
-      row('tools', agent.tools.join(', ') || 'none'),
+      row('tools', toolsText(agent.tools)),
       row('may', agent.capabilities.includes('spawn') ? may : `${may}; never Task`),
       row('models', agent.models.join(', ')),
       row('from', agent.source),

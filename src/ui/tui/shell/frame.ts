@@ -5,7 +5,16 @@ import { APP_KEYS } from './app-keys.ts';
 import { footerLine, type Hint, hintsOf, hintsWhileTyping, isPlain, type Page } from '../frame/keymap.ts';
 import type { Context, Toast } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
-import { columns, type Cursor, type Frame, type Line, lineWidth, plain, restyle } from '../../../app/views/index.ts';
+import {
+  columns,
+  type Cursor,
+  fit,
+  type Frame,
+  type Line,
+  lineWidth,
+  plain,
+  restyle,
+} from '../../../app/views/index.ts';
 import { overlay, sized } from '../text/blocks.ts';
 import { headerLine, marks } from '../components/header.ts';
 import { lostBanner, toastBlock } from '../components/notices.ts';
@@ -105,12 +114,22 @@ function withToasts(boxed: ComposedFrame, shown: Shown, context: Context, { widt
   const block = fits ? all : blockOf(shown.toasts.filter(({ level }) => level !== 'info'));
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
   const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
-  const whole = sized(overlay(boxed.lines, block, x, y), width, height);
+  const onField = y + block.length === height - 1 && hasUnusedField(boxed, shown, context, height);
+  const rows = onField ? block.map((line) => fit(line, width, { bg: 'raised' })) : block;
+  const whole = sized(overlay(boxed.lines, rows, onField ? 0 : x, y), width, height);
   return {
     cursor: boxed.cursor,
     lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
   };
 }
+
+/** True if the last row of the body is a field in which nobody writes. Toasts take it whole, so that no text is cut in a word. */
+const hasUnusedField = (
+  { boxEnd = 0 }: ComposedFrame,
+  { page }: Shown,
+  { elsewhere }: Context,
+  height: number,
+): boolean => ['run', 'result'].includes(page.name) && !elsewhere?.lost && boxEnd < height - 1;
 
 interface Block extends Size {
   readonly x: number;

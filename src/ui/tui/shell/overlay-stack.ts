@@ -192,9 +192,14 @@ const dialogHelp = (box: Top, context: Context): HelpPart => ({
   rows: box.hints(context).map(({ keys, hint }) => ({ keys, help: hint })),
 });
 
+/** Entries of the palette that come first because they were run last. */
+const MOST_RECENT = 4;
+
 /** Opens the overlays that every screen has: help, palette, copy mode and themes. */
 export class AppOverlays {
   readonly #of: AppOverlaysParts;
+  /** The actions that were run from the palette, the last one first. */
+  #recent: readonly string[] = [];
 
   constructor(parts: AppOverlaysParts) {
     this.#of = parts;
@@ -217,14 +222,33 @@ export class AppOverlays {
     if (boxes.top?.kind === 'palette') return boxes.pop();
     const over = boxes.top !== undefined;
     boxes.push(
-      paletteOverlay((context): readonly Entry[] => [
-        ...(over ? [] : page().entries(context)),
-        ...entriesOf(keys, null, context, (effect) => {
+      paletteOverlay((context): readonly Entry[] => {
+        const everywhere = entriesOf(keys, null, context, (effect) => {
           const { ui: _, ...rest } = effect;
           return rest;
-        }),
-      ]),
+        });
+        // A screen may have a command of its own that also works everywhere, such as quitting.
+        const names = new Set(everywhere.map(({ help }) => help));
+        const own = over
+          ? []
+          : page()
+              .entries(context)
+              .filter(({ help }) => !names.has(help));
+        return this.#recentFirst([...own, ...everywhere]);
+      }),
     );
+  }
+
+  /** What was run last from the palette comes first. */
+  #recentFirst(entries: readonly Entry[]): readonly Entry[] {
+    const noted = entries.map((entry) => ({ ...entry, run: () => this.#note(entry).run() }));
+    const recent = this.#recent.flatMap((action) => noted.filter((entry) => entry.action === action));
+    return [...recent, ...noted.filter((entry) => !recent.includes(entry))];
+  }
+
+  #note(entry: Entry): Entry {
+    this.#recent = [entry.action, ...this.#recent.filter((action) => action !== entry.action)].slice(0, MOST_RECENT);
+    return entry;
   }
 
   /** Opens copy mode over the current frame including dialogs, or closes it. */

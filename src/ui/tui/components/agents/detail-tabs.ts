@@ -26,6 +26,7 @@ import {
   spawnerName,
   wrap,
   wrapText,
+  toolsText,
 } from '../../../../app/views/index.ts';
 import {
   type AgentState,
@@ -69,7 +70,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     ...(agent.compactions > 0
       ? row('Context', `summarised ${agent.compactions === 1 ? 'once' : `${agent.compactions} times`}`)
       : []),
-    ...row('Tools', toLabel(agent.tools.join(', ')) || 'none'),
+    ...row('Tools', toLabel(toolsText(agent.tools))),
     ...spawnLines(agent, state, row),
     ...row('Children', children || 'none'),
     ...isolationLines(agent, context, width),

@@ -24,6 +24,7 @@ import {
   widthOf,
   permittedText,
   wrapText,
+  toolsText,
 } from '../../../../app/views/index.ts';
 import type { MandatoryReview, ModelChoice } from '../../../../domain/agents/agent.ts';
 import type { Budget } from '../../../../domain/budget.ts';
@@ -72,7 +73,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     // The estimate is calibrated by recorded runs where there are enough, so that it lies within the range.
     ...field('Estimate', [tint(estimateText(expectedTask(task, of), glyphs), 'fg')]),
     ...likelyLines(of, width, glyphs),
-    ...field('Tools', [tint(task.tools.join(', ') || 'none', 'fg')], 't'),
+    ...field('Tools', [tint(toolsText(task.tools), 'fg')], 't'),
     ...field('Depends', tasksLine(plan, task.dependsOn), 'D'),
     ...field('Blocks', tasksLine(plan, unlocked)),
     ...(changes === null ? [] : field('Writes', [tint(changes, 'fg')], PLAN_EDITS.writes.keys[0] ?? '')),

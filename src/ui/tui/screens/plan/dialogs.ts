@@ -122,7 +122,7 @@ const taskFields = (of: Subject): readonly Field[] => [
     value: of.task.role,
     choices: roleChoices(of.choices, of.plan.tasks.length),
   },
-  { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
+  { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: taskModels(of) },
   {
     is: 'choice',
     name: 'effort',
@@ -141,6 +141,14 @@ const taskFields = (of: Subject): readonly Field[] => [
   },
   writesField(of),
 ];
+
+/** Every model; the one of the task says which model runs in its place. */
+function taskModels(of: Subject): readonly Choice[] {
+  const { used, because } = of.task.model;
+  const own = because === null ? null : modelValue(of);
+  const note = `${modelNamed(of.choices, used)?.label ?? used} is used instead: ${because}`;
+  return modelChoices(of.choices).map((choice) => (choice.value === own ? { ...choice, note } : choice));
+}
 
 function readTask(of: Subject, values: FormValues): Result<PlanEdit, string> {
   const budget = readBudget(values);

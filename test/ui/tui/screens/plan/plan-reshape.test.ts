@@ -113,7 +113,7 @@ describe('reshaping a plan', () => {
 
   it('raises what the whole run may use, where the estimate is over it', () => {
     const asked = dialog('form', press('B'));
-    expect(asked.fields.map((field) => (field.is === 'text' ? field.value : ''))).toEqual(['', '2', '']);
+    expect(asked.fields.map((field) => (field.is === 'text' ? field.value : ''))).toEqual(['', '$2', '']);
     expect(asked.check({ texts: { tokens: '', cost: '', time: '' }, checks: {} })).toBe('Enter at least one limit.');
     expect(asked.then({ texts: { tokens: '', cost: '5', time: '' }, checks: {} })).toEqual({
       commands: [{ do: 'set budget', agent: 'ROOT', budget: { maxCost: 5 } }],

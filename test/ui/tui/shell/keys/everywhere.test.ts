@@ -87,6 +87,16 @@ describe('the palette', () => {
     expect(terminal.text()).toContain('❯ task');
   });
 
+  it('lists first what was run last from it', async () => {
+    const { terminal } = await openSession(midRun());
+    terminal.press('ctrl-p');
+    terminal.type('toggle mouse');
+    terminal.press('enter');
+    terminal.press('ctrl-p');
+    const rows = terminal.text().split('\n');
+    expect(rows[rows.findIndex((row) => row.includes('type to filter')) + 1]).toContain('Toggle mouse');
+  });
+
   it('puts the best match first', () => {
     const entries = allActions()
       .filter(({ where }) => where !== 'Copy mode')
@@ -308,7 +318,7 @@ describe('a first time', () => {
     const rows = terminal.text().split('\n');
     expect(rows[0]).toMatch(/^ MIMIR {2}Fix the to.*\$0\.3278/);
     // In the row of the field, in which nobody writes, below the question.
-    expect(rows.at(-2)).toMatch(/^ ❯ Message .* • An agent is waiting\. Press A to answer or Esc for later\. +$/);
+    expect(rows.at(-2)).toMatch(/^ • An agent is waiting\. Press A to answer or Esc for later\. +$/);
     expect(rows.at(-3)).toMatch(/^╰─ A to answer ─+╯$/);
   });
 });
