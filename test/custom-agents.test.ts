@@ -2,7 +2,7 @@
 import { toolsFor } from '../src/domain/agents/tool-facts.ts';
 import { describe, expect, it } from 'vitest';
 import type { Loaded } from '../src/config/settings/load.ts';
-import { scriptedModel } from '../src/models/script-file.ts';
+import { scriptedModel } from './support/scripted.ts';
 import { ALIASES } from '../src/policy/models.ts';
 import { openTools } from '../src/tools/index.ts';
 import { load, somePlace } from './config/some-place.ts';

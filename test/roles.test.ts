@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/events/event.ts';
 import { plannerForm } from '../src/domain/plan/check-plan.ts';
-import { scriptedModel } from '../src/models/script-file.ts';
+import { scriptedModel } from './support/scripted.ts';
 import { ALIASES } from '../src/policy/models.ts';
 import type { ToolPort } from '../src/ports/tool.ts';
 import { openTools } from '../src/tools/index.ts';

@@ -1,12 +1,10 @@
 /**
- * The interface of a provider of models, and what all providers share (sizes, tool call ids, stopping). The router in open.ts combines
+ * The interface of a provider of models, and what all providers share (sizes, tool call ids). The router in open.ts combines
  * several into a port.
  */
 import { CallId, type CallId as Call } from '../domain/ids.ts';
 import type { ProviderSetup } from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
-import { fail, type Result } from '../domain/result.ts';
-import type { Turn } from '../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 
@@ -39,16 +37,6 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8')
 /** Tokens of `bytes` of text, by the usual rule of four bytes per token, rounded up. */
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
 
-/** Bytes of a turn: its text, and the tools and inputs it names. */
-export function bytesOfTurn(turn: Turn): number {
-  if (turn.by === 'user') return bytesOf(turn.text);
-  if (turn.by === 'tools') return turn.results.reduce((sum, result) => sum + bytesOf(result.text), 0);
-  return turn.calls.reduce(
-    (sum, call) => sum + bytesOf(call.tool) + bytesOf(JSON.stringify(call.input)),
-    bytesOf(turn.text),
-  );
-}
-
 /** FNV-1a over UTF-16 units: 32 bits, from 0 on. */
 export function fnv(text: string, seed: number): number {
   let hash = seed;
@@ -58,16 +46,3 @@ export function fnv(text: string, seed: number): number {
 
 /** The id of the `index`th tool call (from 0) of a reply; the same if the call is repeated. */
 export const toolCallId = (request: ModelRequest, index: number): Call => CallId.parse(`${request.call}.${index + 1}`);
-
-/** The result of `work`, or the fault `aborted` as soon as `signal` is aborted; a later result is ignored. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<Result<T, ModelFault>> {
-  if (signal.aborted) return fail(ABORTED);
-  const stop = Promise.withResolvers<Result<T, ModelFault>>();
-  const onAbort = (): void => stop.resolve(fail(ABORTED));
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work.then((value) => ({ ok: true as const, value })), stop.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}

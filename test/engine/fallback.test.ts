@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import { scriptedModel, type ScriptedReply } from '../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../support/scripted.ts';
 import { ended, fault, hops, meets, one, timesOf } from '../support/faulty.ts';
 import { eventsOf } from '../support/run-looks.ts';
 import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, type Script, SLOW } from '../support/run.ts';

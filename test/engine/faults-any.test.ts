@@ -5,7 +5,7 @@ import { tokensOf } from '../../src/domain/budget.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { throughTime } from '../support/run-looks.ts';
 import { AGENT, calling, planOf, RULES, type TestRun, testRun } from '../support/run.ts';
 import { type FakeWorld, fakeWorld } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tokensOf } from '../../src/domain/budget.ts';
 import { spentOf } from '../../src/events/queries.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { ended, fault, hops, meets, one, waiting } from '../support/faulty.ts';
 import { eventsOf, throughTime, toldTo } from '../support/run-looks.ts';
 import { AGENT, FAST, MODELS, planOf, ROLES, RULES, type Script, type TestRun, testRun } from '../support/run.ts';

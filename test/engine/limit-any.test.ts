@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { brokenBy } from '../support/invariants.ts';
 import { AGENT, calling, RULES, type TestRun, testRun } from '../support/run.ts';
 import { throughTime } from '../support/run-looks.ts';

@@ -4,7 +4,7 @@ import type { Budget } from '../../src/domain/budget.ts';
 import { toMicro } from '../../src/domain/ids.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { ApprovalRequest, MimirEvent } from '../../src/events/event.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { builtIn, type Rule, type Rules } from '../../src/policy/rules.ts';
 import { fault } from '../support/faulty.ts';
 import {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
 import { AGENT, calling, FAST, planOf, RULES, type Setting, SLOW, type TestRun, testRun } from '../support/run.ts';
 import { freshFolder } from '../support/folder.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import type { DayLedger } from '../../src/ports/daily-budget.ts';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentId, depthOf, ROOT } from '../../src/domain/ids.ts';
 import type { Mode } from '../../src/domain/reason.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { ALIASES } from '../../src/policy/models.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { Rules } from '../../src/policy/rules.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import {
   AGENT,
   calling,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/domain/turn.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { planOf, testRun } from '../support/run.ts';
 

@@ -4,7 +4,7 @@ import { tokensOf } from '../../src/domain/budget.ts';
 import { ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { committed } from '../../src/events/queries.ts';
-import { scriptedModel, type ScriptedReply } from '../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../support/scripted.ts';
 import { fault } from '../support/faulty.ts';
 import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';

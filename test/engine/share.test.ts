@@ -1,7 +1,7 @@
 /** Many agents below one limit: what is promised to calls under way is not spent, and comes back when they end. */
 import { describe, expect, it } from 'vitest';
 import { committed, spentOf } from '../../src/events/queries.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from '../support/scripted.ts';
 import { cutLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
 import { AGENT, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { committed } from '../../src/events/queries.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../support/scripted.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { AGENT, calling, filed, planOf, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 

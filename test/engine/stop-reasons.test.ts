@@ -1,6 +1,6 @@
 /** Why a reply ended decides whether its calls run: a reply that did not stop for tools has none, whatever it holds. */
 import { expect, it } from 'vitest';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../support/scripted.ts';
 import { AGENT, planOf, says, testRun } from '../support/run.ts';
 
 const CALLS = [{ tool: 'update_todos', input: { todos: [{ text: 'one', state: 'open' }] } }];

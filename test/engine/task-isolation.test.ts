@@ -5,7 +5,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { cutLog } from '../support/log.ts';
 import { of, ownModel, type OwnWire, runOn } from '../support/on-the-wire.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../support/scripted.ts';
 import { AGENT, calling, type Setting, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../support/scripted.ts';
 import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
 import { AGENT, calling, filed, RULES, type Setting, type TestRun, testRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';

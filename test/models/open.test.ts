@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
 import { ModelId } from '../../src/domain/ids.ts';
 import { openModels, routeModels } from '../../src/models/open.ts';
-import { scriptedModel, scriptedProvider } from '../../src/models/script-file.ts';
+import { scriptedModel, scriptedProvider } from '../support/scripted.ts';
 import { ALIASES } from '../../src/policy/models.ts';
 import { fakeWorld } from '../support/world.ts';
 import { workRequest } from './request.ts';

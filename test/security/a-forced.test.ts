@@ -13,7 +13,7 @@ import { choicesOf } from '../../src/engine/planning/context.ts';
 import { forcedNodes } from '../../src/engine/reviews/review-plan.ts';
 import { planContextOf } from '../../src/engine/planning/context.ts';
 import { spentOf } from '../../src/events/queries.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../support/scripted.ts';
 import { checkRoot, openTools } from '../../src/tools/index.ts';
 import { ends, forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';

@@ -15,7 +15,7 @@ import { fold } from '../../src/events/fold.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { RunState } from '../../src/events/state.ts';
 import { EMPTY } from '../../src/events/state.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from './scripted.ts';
 
 /** One thing that happens; numbers are taken modulo what there is. */
 export type Gust =

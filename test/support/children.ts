@@ -4,7 +4,7 @@ import type { SpawnRequest } from '../../src/domain/agents/agent.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import { RoleName } from '../../src/domain/ids.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';
 import type { Command, Delivery, Receipt, Refusal } from '../../src/ports/controls.ts';
 import { AGENT, filed, planOf, ROLES, RULES, type Setting, type TestRun, testRun } from './run.ts';

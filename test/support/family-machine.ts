@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import type { Mode } from '../../src/domain/reason.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import type { StoredMessage, MessageStore } from '../../src/ports/log.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { LEADER, rulesWith } from './children.ts';

@@ -1,6 +1,6 @@
 /** Runs whose models fail: faults, who meets them, and the clock that is moved through the waits. */
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
 import { throughTime } from './run-looks.ts';
 import type { Script, Setting, TestRun } from './run.ts';

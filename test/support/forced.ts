@@ -11,7 +11,7 @@ import { RoleName } from '../../src/domain/ids.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import type { ReviewGate } from '../../src/events/event.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import type { ReviewRule } from '../../src/policy/rules.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import type { TreePort } from '../../src/ports/tree.ts';

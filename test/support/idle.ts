@@ -2,7 +2,7 @@
 import type { SpawnRequest } from '../../src/domain/agents/agent.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { RunState } from '../../src/events/state.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import { type Setting, type TestRun, testRun } from './run.ts';
 
 export const idleRun = (setting: Setting = {}): TestRun =>

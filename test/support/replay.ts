@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { faultText } from '../../src/config/files/read-text.ts';
 import { loadConfig, type Loaded } from '../../src/config/settings/load.ts';
 import type { Price } from '../../src/domain/models/provider.ts';
-import { scriptedModel } from '../../src/models/script-file.ts';
+import { scriptedModel } from './scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { AGENT, draftOf, type Script, testRun } from './run.ts';
 

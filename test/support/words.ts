@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
-import type { ScriptedReply } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from './scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { openTools } from '../../src/tools/index.ts';
 import { type Files, freshFolder, makeFolder } from './repos.ts';

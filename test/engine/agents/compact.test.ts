@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../src/domain/turn.ts';
 import type { EventOf } from '../../../src/events/event.ts';
 import type { AgentState } from '../../../src/events/state.ts';
-import { scriptedModel, type ScriptedReply } from '../../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../support/scripted.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
 import { AGENT, briefOf, calling, planOf, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { turnsOf } from '../../support/story.ts';

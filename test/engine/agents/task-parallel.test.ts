@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openYieldedSlots } from '../../../src/engine/agents/slots.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import { AGENT, RULES, type Setting, type TestRun, testRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');

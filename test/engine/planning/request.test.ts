@@ -1,6 +1,6 @@
 /** What a planner is asked with: the form of its answer, and facts within a budget. */
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../../../src/models/script-file.ts';
+import { scriptedModel } from '../../support/scripted.ts';
 import { MODELS, testRun } from '../../support/run.ts';
 
 describe('the planner', () => {

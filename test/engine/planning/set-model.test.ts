@@ -3,7 +3,7 @@ import { fault, hops, waiting } from '../../support/faulty.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import { scriptedModel } from '../../../src/models/script-file.ts';
+import { scriptedModel } from '../../support/scripted.ts';
 import {
   AGENT,
   briefOf,

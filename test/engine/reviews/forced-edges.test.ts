@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SessionId } from '../../../src/domain/ids.ts';
 import { fail, ok } from '../../../src/domain/result.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import type { Tool, ToolPort } from '../../../src/ports/tool.ts';
 import type { TreePort } from '../../../src/ports/tree.ts';
 import { giveVerdictTool } from '../../../src/tools/tools.ts';

@@ -4,7 +4,7 @@ import { type AgentId, SessionId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import { forcedRun, forcing, type MemoryProject, memoryProject, verdict, writing } from '../../support/forced.ts';
 import { waits, wish } from '../../support/idle.ts';
 import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../../support/log.ts';

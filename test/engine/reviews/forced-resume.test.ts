@@ -8,7 +8,7 @@ import type { ReviewRule } from '../../../src/policy/rules.ts';
 import type { PolicyWatcher } from '../../../src/ports/policy-watcher.ts';
 import type { Tool, ToolPort } from '../../../src/ports/tool.ts';
 import type { TreePort } from '../../../src/ports/tree.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import { giveVerdictTool } from '../../../src/tools/tools.ts';
 import { cutLog } from '../../support/log.ts';
 import { freshFolder, makeRepository } from '../../support/repos.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fail } from '../../../src/domain/result.ts';
 import { commitAll, makeRepository } from '../../support/repos.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import { AGENT, filed, planOf, ROLES, says, type Script } from '../../support/run.ts';
 import {
   ends,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
-import type { ScriptedReply } from '../../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../support/scripted.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
 import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';

@@ -6,7 +6,7 @@ import { reserve, settle } from '../../../../src/engine/gate/budget/reserve.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { foldAll } from '../../../../src/events/fold.ts';
 import { committed } from '../../../../src/events/queries.ts';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
+import { scriptedModel } from '../../../support/scripted.ts';
 import { memoryLog } from '../../../support/log.ts';
 import { AGENT, calling, planOf, RULES, says, type Setting, type TestRun, testRun } from '../../../support/run.ts';
 import { fakeWorld } from '../../../support/world.ts';

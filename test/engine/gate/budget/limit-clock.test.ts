@@ -7,7 +7,7 @@ import { timeExhausted, timeLeft } from '../../../../src/engine/gate/budget/limi
 import { fold } from '../../../../src/events/fold.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { EMPTY, type RunState } from '../../../../src/events/state.ts';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
+import { scriptedModel } from '../../../support/scripted.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const model = scriptedModel('scripted/m', { price: { input: 1, output: 5 } });

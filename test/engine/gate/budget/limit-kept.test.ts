@@ -7,7 +7,7 @@ import { timeLeft } from '../../../../src/engine/gate/budget/limits.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { fold } from '../../../../src/events/fold.ts';
 import { EMPTY, type RunState } from '../../../../src/events/state.ts';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
+import { scriptedModel } from '../../../support/scripted.ts';
 
 const model = scriptedModel('scripted/m', { price: { input: 1, output: 5 } });
 const choice = { asked: 'm', used: ModelId.parse('scripted/m'), because: null };

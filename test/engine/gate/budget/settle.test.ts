@@ -8,7 +8,7 @@ import type { MimirEvent } from '../../../../src/events/event.ts';
 import { fold, foldAll } from '../../../../src/events/fold.ts';
 import { committed, spentOf } from '../../../../src/events/queries.ts';
 import { EMPTY, type RunState } from '../../../../src/events/state.ts';
-import { scriptedModel, type ScriptedReply } from '../../../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../../support/scripted.ts';
 import { ended } from '../../../support/faulty.ts';
 import { eventsOf } from '../../../support/run-looks.ts';
 import { memoryLog } from '../../../support/log.ts';

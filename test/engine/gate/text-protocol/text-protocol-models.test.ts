@@ -1,6 +1,6 @@
 /** Models without tool calls beside those that have them: who gets which, and conversations that go from one to the other. */
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
+import { scriptedModel } from '../../../support/scripted.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { forcedRun, SECURITY, writing } from '../../../support/forced.ts';
 import { AGENT, calling, ROLES, type Setting } from '../../../support/run.ts';

@@ -4,7 +4,7 @@ import { SessionId } from '../../../../src/domain/ids.ts';
 import { openRedactor } from '../../../../src/domain/text/redact.ts';
 import type { MimirEvent } from '../../../../src/events/event.ts';
 import { UNKNOWN_EFFECT } from '../../../../src/events/turns.ts';
-import { scriptedModel, type ScriptedReply } from '../../../../src/models/script-file.ts';
+import { scriptedModel, type ScriptedReply } from '../../../support/scripted.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { makeFolder } from '../../../support/repos.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../../support/log.ts';

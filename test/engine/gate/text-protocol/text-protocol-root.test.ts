@@ -1,7 +1,7 @@
 /** ROOT itself works by words, in a run without a plan: its children, theirs, and conversations that go on after an end. */
 import { describe, expect, it } from 'vitest';
 import type { RunState } from '../../../../src/events/state.ts';
-import { scriptedModel } from '../../../../src/models/script-file.ts';
+import { scriptedModel } from '../../../support/scripted.ts';
 import type { ModelRequest } from '../../../../src/ports/model.ts';
 import { AGENT } from '../../../support/run.ts';
 import { ends, resultsOf, runs, saying, spawns, wordRun, type WordSetting } from '../../../support/words.ts';

@@ -1,8 +1,7 @@
 /** Scripts: what is written is said, what isn't is a clear fault, and a stop is a stop at once. */
 import { describe, expect, it } from 'vitest';
-import { readScript, scriptedProvider, type ScriptedReply } from '../../src/models/script-file.ts';
-import type { ModelFault } from '../../src/ports/model.ts';
-import { workRequest } from './request.ts';
+import { scriptedProvider, type ScriptedReply } from './scripted.ts';
+import { workRequest } from '../models/request.ts';
 
 const ignore = (): void => undefined;
 const never = new AbortController().signal;
@@ -68,46 +67,5 @@ describe('a scripted model', () => {
     expect(await provider.call(workRequest(), never, ignore)).toEqual({ ok: false, fault });
     const second = await provider.call(workRequest(), never, ignore);
     expect(second.ok && second.value.usage).toEqual({ input: 100, output: 1, cacheRead: 7, cacheWrite: 0 });
-  });
-});
-
-describe('a script in a file', () => {
-  it('finds replies by agent, by purpose or role, and else by *', async () => {
-    const script = readScript({
-      replies: { 'ROOT::S1': [{ text: 'one' }], finder: [{ text: 'two' }], '*': [{ text: 'three' }] },
-    });
-    if (!script.ok) throw new Error(script.fault);
-    const said = [];
-    for (const change of [{}, { agent: 'ROOT::S2' }, { agent: 'ROOT::S3', role: 'tester' }]) {
-      const reply = await script.value.call(workRequest(change), never, ignore);
-      said.push(reply.ok ? reply.value.text : reply.fault.message);
-    }
-    expect(said).toEqual(['one', 'two', 'three']);
-  });
-
-  it('fails in every way that a provider does, and answers in the name of another model', async () => {
-    const spent = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 };
-    const faults: readonly ModelFault[] = [
-      { is: 'cut', message: 'it broke off', spent },
-      { is: 'silent', message: 'nothing came' },
-      { is: 'no credit', message: 'nothing left' },
-      { is: 'mismatch', message: 'another one' },
-      { is: 'rate limited', message: 'too many', retryAfterMs: 10 },
-    ];
-    const script = readScript({
-      replies: { '*': [...faults.map((fault) => ({ fault })), { text: 'me', model: 'scripted/other' }] },
-    });
-    if (!script.ok) throw new Error(script.fault);
-    for (const fault of faults)
-      expect(await script.value.call(workRequest(), never, ignore)).toEqual({ ok: false, fault });
-    const last = await script.value.call(workRequest(), never, ignore);
-    expect(last.ok && last.value.model).toBe('scripted/other');
-  });
-
-  it('says where a script does not fit', () => {
-    expect(readScript({ replies: { finder: [{ txt: 'one' }] } })).toEqual({
-      ok: false,
-      fault: `the script doesn't fit at replies.finder.0: Unrecognized key: "txt"`,
-    });
   });
 });

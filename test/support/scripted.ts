@@ -1,96 +1,12 @@
-/**
- * A provider that plays a script, and scripts as plain JSON, for bug reports and the command line. Replies are listed by agent id, by
- * purpose (`plan`, `merge`), by role, or under `*` for all others, in this order.
- */
-import { z } from 'zod';
-import { NO_USAGE, type Usage } from '../domain/budget.ts';
-import { type Millis, ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan/plan.ts';
-import { defined, fail, ok, type Result } from '../domain/result.ts';
-import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';
-import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../ports/model.ts';
-import type { World } from '../ports/world.ts';
-import { bytesOf, bytesOfTurn, type Provider, tokensIn, toolCallId, unlessAborted } from './provider.ts';
-
-const Tokens = z.int().min(0);
-const Counted = z.strictObject({ input: Tokens, output: Tokens, cacheRead: Tokens, cacheWrite: Tokens });
-/** A model in canonical form. */
-const Id = z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S+$/);
-
-/** All kinds of faults; a missing one does not compile. */
-const CAUSES = {
-  'rate limited': 'rate limited',
-  overloaded: 'overloaded',
-  unreachable: 'unreachable',
-  cut: 'cut',
-  silent: 'silent',
-  refused: 'refused',
-  unauthorised: 'unauthorised',
-  'no credit': 'no credit',
-  malformed: 'malformed',
-  'too long': 'too long',
-  mismatch: 'mismatch',
-  aborted: 'aborted',
-} as const satisfies { readonly [Cause in ModelFault['is']]: Cause };
-
-const Reply = z.strictObject({
-  text: z.string().exactOptional(),
-  calls: z.array(z.strictObject({ tool: z.string(), input: z.json() })).exactOptional(),
-  usage: z
-    .strictObject({
-      input: Tokens.exactOptional(),
-      output: Tokens.exactOptional(),
-      cacheRead: Tokens.exactOptional(),
-      cacheWrite: Tokens.exactOptional(),
-    })
-    .exactOptional(),
-  stopReason: z.enum(['end', 'tool use', 'output limit', 'refused']).exactOptional(),
-  fault: z
-    .strictObject({
-      is: z.enum(CAUSES),
-      message: z.string(),
-      retryAfterMs: z.number().min(0).exactOptional(),
-      spent: Counted.exactOptional(),
-    })
-    .exactOptional(),
-  /** The model that claims to answer. */
-  model: Id.transform((id) => ModelId.parse(id)).exactOptional(),
-  delay: z.number().min(0).exactOptional(),
-});
-
-const Script = z.strictObject({
-  /** Canonical ids of the played models; by default `scripted/model`. */
-  models: z.array(Id).optional(),
-  replies: z.record(z.string(), z.array(Reply)),
-});
-
-/** The provider that a script in JSON describes, or one line about what is wrong with it and where. */
-export function readScript(json: unknown, world?: Pick<World, 'sleep'>): Result<Provider, string> {
-  const parsed = Script.safeParse(json);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return fail(`the script doesn't fit at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? 'not JSON'}`);
-  }
-  const { models, replies } = parsed.data;
-  return ok(
-    scriptedProvider({
-      replies: (request, n) => replyFor(replies, request, n),
-      ...defined({ models: models?.map((id) => scriptedModel(id)), world }),
-    }),
-  );
-}
-
-type Replies = z.infer<typeof Script>['replies'];
-
-function replyFor(replies: Replies, request: ModelRequest, n: number): ScriptedReply | undefined {
-  const { purpose } = request;
-  const names = [request.agent, purpose.is === 'work' ? purpose.role : purpose.is, '*'];
-  const name = names.find((each) => Object.hasOwn(replies, each));
-  return name === undefined ? undefined : replies[name]?.[n];
-}
-
-// A provider that says what a script says: for tests and bug reports. Strict: a call that the script doesn't know is a
-// clear fault, never an invented reply. Files in JSON form are read by script-file.ts.
+/** A provider that plays a script: the replies of each agent, one after the other. A call without a reply is a fault, never invented. */
+import { NO_USAGE, type Usage } from '../../src/domain/budget.ts';
+import { type Millis, ModelId } from '../../src/domain/ids.ts';
+import type { ModelOption } from '../../src/domain/plan/plan.ts';
+import { defined, fail, ok, type Result } from '../../src/domain/result.ts';
+import type { Json, ModelReply, StopReason, ToolCall, Turn } from '../../src/domain/turn.ts';
+import { ABORTED, bytesOf, type Provider, tokensIn, toolCallId } from '../../src/models/provider.ts';
+import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../../src/ports/model.ts';
+import type { World } from '../../src/ports/world.ts';
 
 /** One reply or one fault. Usage is derived from sizes and the stop reason from the calls, unless given. */
 export interface ScriptedReply {
@@ -213,4 +129,27 @@ function scriptEnded(request: ModelRequest, n: number): ModelFault {
   const { purpose } = request;
   const whose = purpose.is === 'work' ? `${request.agent} (${purpose.role})` : `${request.agent} (${purpose.is})`;
   return { is: 'refused', message: `the script has no reply ${n + 1} for ${whose}` };
+}
+
+/** Bytes of a turn: its text, and the tools and inputs it names. */
+function bytesOfTurn(turn: Turn): number {
+  if (turn.by === 'user') return bytesOf(turn.text);
+  if (turn.by === 'tools') return turn.results.reduce((sum, result) => sum + bytesOf(result.text), 0);
+  return turn.calls.reduce(
+    (sum, call) => sum + bytesOf(call.tool) + bytesOf(JSON.stringify(call.input)),
+    bytesOf(turn.text),
+  );
+}
+
+/** The result of `work`, or the fault `aborted` as soon as `signal` is aborted; a later result is ignored. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<Result<T, ModelFault>> {
+  if (signal.aborted) return fail(ABORTED);
+  const stop = Promise.withResolvers<Result<T, ModelFault>>();
+  const onAbort = (): void => stop.resolve(fail(ABORTED));
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work.then((value) => ({ ok: true as const, value })), stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
