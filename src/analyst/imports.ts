@@ -1,7 +1,7 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
 import { place } from './evidence.ts';
-import { anyOf, batched, exportsIn, type Hit, isComment, languageOf, languagesIn } from './languages.ts';
+import { anyOf, batched, exportsIn, type Hit, isComment, isInCode, languageOf, languagesIn } from './languages.ts';
 import { isAside, isTest } from './project.ts';
 import {
   hitsOf,
@@ -30,7 +30,6 @@ export interface Link {
 
 export interface Imports {
   readonly links: readonly Link[];
-  readonly hits: readonly Hit[];
   readonly seen: readonly Seen[];
   /** False where a search failed or stopped: an import that is not here may be there all the same. */
   readonly whole: boolean;
@@ -57,7 +56,7 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
   const hits = seen.flatMap((one) => hitsOf(one));
   const next = yield* namesBehind(seen, todo);
-  return { links: linksIn(hits, new Set(names), next), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
+  return { links: linksIn(hits, new Set(names), next), seen, whole: !seen.some((one) => isCut(one) || !one.ok) };
 }
 
 const GO_MODULE = search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' });
@@ -88,7 +87,7 @@ function* namesBehind(seen: readonly Seen[], todo: number): Looking<ReadonlyMap<
 function linksIn(hits: readonly Hit[], files: ReadonlySet<string>, next: ReadonlyMap<string, string>): readonly Link[] {
   const lookup = new Lookup(files, hits);
   const all = hits.flatMap((hit, at) => {
-    if (!files.has(hit.path) || isComment(hit) || isQuoted(hit.text)) return [];
+    if (!files.has(hit.path) || !isInCode(hit, Math.max(0, hit.text.search(IMPORT)))) return [];
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
     const names = next.get(place(hit));
@@ -100,11 +99,8 @@ function linksIn(hits: readonly Hit[], files: ReadonlySet<string>, next: Readonl
   return distinct(links, ({ from, to }) => `${from}\n${to}`);
 }
 
-/** The import itself is inside of a string or behind a comment: it only speaks of one. */
-function isQuoted(text: string): boolean {
-  const before = text.slice(0, /\bfrom\s*["']|\bimport\b|\brequire\(/.exec(text)?.index ?? 0);
-  return /(?:^|\s)\/[/*]/.test(before) || ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0);
-}
+/** Where an import is within its line: in a string or behind a comment it is only spoken of. */
+const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 
 /** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
 function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
@@ -112,13 +108,21 @@ function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
   return languageOf(file)?.late?.test(text) === true || /^\s*(?:import|export)\s+type\s*\{\s*$/.test(opened);
 }
 
-/** The files that `from` import, and those that these import in turn; in Go the files of a folder import as one. */
-export function reachedFrom(from: readonly string[], links: readonly Link[]): ReadonlySet<string> {
-  const next = Map.groupBy(links, (link) => link.from);
-  const reached = new Set(from);
-  for (const file of reached) for (const { to } of next.get(file) ?? []) reached.add(to);
-  return reached;
+/** The imports of each file. */
+type Imported = ReadonlyMap<string, readonly Link[]>;
+const importedBy = (links: readonly Link[]): Imported => Map.groupBy(links, ({ from }) => from);
+
+/** The shortest way from `start` to each file that it leads to, nearest first: to itself it is empty. */
+function waysFrom(start: readonly string[], imported: Imported): ReadonlyMap<string, readonly Link[]> {
+  const ways = new Map(start.map((file): [string, readonly Link[]] => [file, []]));
+  for (const [file, way] of ways)
+    for (const link of imported.get(file) ?? []) if (!ways.has(link.to)) ways.set(link.to, [...way, link]);
+  return ways;
 }
+
+/** The files that `from` import, and those that these import in turn; in Go the files of a folder import as one. */
+export const reachedFrom = (from: readonly string[], links: readonly Link[]): ReadonlySet<string> =>
+  new Set(waysFrom(from, importedBy(links)).keys());
 
 /** The imports of each file, those in tests and examples left out; most first. */
 export const usersOf = (links: readonly Link[]): ReadonlyMap<string, readonly Link[]> =>
@@ -131,32 +135,18 @@ export const usersOf = (links: readonly Link[]): ReadonlyMap<string, readonly Li
 
 /** Files that import each other in a circle when they are loaded, each as one way round. */
 export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
-  const atOnce = links.filter(({ late }) => !late);
-  const next = Map.groupBy(atOnce, ({ from }) => from);
+  const imported = importedBy(links.filter(({ late }) => !late));
   const found: (readonly Link[])[] = [];
-  const done = new Set<string>();
-  for (const start of [...next.keys()].toSorted()) {
-    const round = done.has(start) ? [] : wayRound(start, next);
-    if (round.length > 0) found.push(round);
-    for (const { from } of round) done.add(from);
-  }
-  return found;
-}
-
-/** The shortest way from `start` back to itself, breadth first; empty when there is none. */
-function wayRound(start: string, next: ReadonlyMap<string, readonly Link[]>): readonly Link[] {
-  const cameBy = new Map<string, readonly Link[]>([[start, []]]);
-  const queue = [start];
-  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
-    for (const link of next.get(at) ?? []) {
-      const way = [...(cameBy.get(at) ?? []), link];
-      if (link.to === start) return way;
-      if (cameBy.has(link.to)) continue;
-      cameBy.set(link.to, way);
-      queue.push(link.to);
+  for (const start of [...imported.keys()].toSorted()) {
+    if (found.flat().some(({ from }) => from === start)) continue;
+    for (const [file, way] of waysFrom([start], imported)) {
+      const back = imported.get(file)?.find(({ to }) => to === start);
+      if (back === undefined) continue;
+      found.push([...way, back]);
+      break;
     }
   }
-  return [];
+  return found;
 }
 
 // Which file of the project an import leads to; what can't be resolved is left out, never guessed.

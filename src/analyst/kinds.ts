@@ -14,7 +14,7 @@ import type { Brief, Part, Work } from './turns.ts';
 import { isFilePath, listed, type Term, termsIn } from './words.ts';
 
 /** In the order in which a plan has them. */
-const PARTS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };
+const WORKS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };
 
 const filled = (text: string): string =>
   text.replace('{notes}', listed(NOTE_WORDS)).replace('{note}', NOTE_WORDS[0] ?? '');
@@ -22,15 +22,16 @@ const filled = (text: string): string =>
 /**
  * `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
  * its agent; where this is a whole task, it is of this kind alone. `words`: what a request of this kind says. `answers`: for a person.
+ * `todos`: the steps of the work, as its list of todos has them.
  */
-export const KINDS = Object.entries(PARTS).flatMap(([name, part]) =>
+export const KINDS = Object.entries(WORKS).flatMap(([name, work]) =>
   ROWS.filter((row) => row.name === name).map((row) => ({
     ...row,
     roles: row.roles.split(' '),
     task: filled(row.task),
     words: new RegExp(row.words, 'i'),
     answers: filled(row.answers),
-    part,
+    part: { todos: row.todos, work },
   })),
 );
 export type Kind = (typeof KINDS)[number];

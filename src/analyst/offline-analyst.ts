@@ -8,8 +8,8 @@ import { CallId, ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
-import { bytesIn, firstLine, paragraphs, plainLine } from '../domain/text/text.ts';
-import type { ModelReply, ToolCall, Turn } from '../domain/turn.ts';
+import { bytesIn, firstLine, headOf, paragraphs, plainLine } from '../domain/text/text.ts';
+import { bytesOfTurn, type ModelReply, tokensIn, type ToolCall } from '../domain/turn.ts';
 import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';
@@ -75,16 +75,11 @@ const hintIn = ({ turns }: ModelRequest): string =>
     .map((turn) => (turn.by === 'user' ? captured(/^# The person asked for another plan\n([^#]+)/m, turn.text) : ''))
     .join(' ');
 
-const CUT = '\n(cut: the budget allows no longer answer)';
+const CUT = '(cut: the budget allows no longer answer)';
 
 /** An answer that doesn't fit is made shorter, and says so. Calls are small and stay. */
-function fitted(turn: NextTurn, tokens: number): NextTurn {
-  const room = tokens * 4 - bytesIn(CUT);
-  if (turn.asks.length > 0 || bytesIn(turn.text) <= room) return turn;
-  const lines = turn.text.split('\n');
-  while (lines.length > 1 && bytesIn(lines.join('\n')) > room) lines.pop();
-  return { text: `${lines.join('\n')}${CUT}`, asks: [] };
-}
+const fitted = (turn: NextTurn, tokens: number): NextTurn =>
+  turn.asks.length > 0 ? turn : { text: headOf(turn.text, tokens * 4, CUT), asks: [] };
 
 function replyOf(request: ModelRequest, { text, asks }: NextTurn): ModelReply {
   const calls = asks.map((ask, index): ToolCall => ({ id: CallId.parse(`${request.call}.${index + 1}`), ...ask }));
@@ -103,15 +98,6 @@ function usageOf({ system, turns }: ModelRequest, text: string, calls: readonly 
   const read = turns.slice(last + 1).reduce((sum, turn) => sum + bytesOfTurn(turn), last === -1 ? bytesIn(system) : 0);
   return { ...NO_USAGE, input: tokensIn(read), output: tokensIn(bytesOfTurn({ by: 'model', text, calls })) };
 }
-
-/** Bytes of what a turn says: its text, and the tools and inputs it names. */
-function bytesOfTurn(turn: Turn): number {
-  if (turn.by === 'user') return bytesIn(turn.text);
-  if (turn.by === 'tools') return bytesIn(turn.results.map(({ text }) => text).join(''));
-  return bytesIn(turn.text + turn.calls.map(({ tool, input }) => tool + JSON.stringify(input)).join(''));
-}
-
-const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
 
 /** Milliseconds before the first word: long enough to see whose turn it is. */
 const BREATH = 600;

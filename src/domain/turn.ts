@@ -1,6 +1,7 @@
 /** The conversation of one agent in Mimir's own words; providers translate it to their wire and back. */
 import type { Usage } from './budget.ts';
 import type { CallId, ModelId } from './ids.ts';
+import { bytesIn } from './text/text.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -28,6 +29,19 @@ export type Turn =
       readonly opaque?: Json;
     }
   | { readonly by: 'tools'; readonly results: readonly ToolResult[] };
+
+/** Bytes of a turn: its text, and the tools and inputs it names. */
+export function bytesOfTurn(turn: Turn): number {
+  if (turn.by === 'user') return bytesIn(turn.text);
+  if (turn.by === 'tools') return turn.results.reduce((sum, result) => sum + bytesIn(result.text), 0);
+  return turn.calls.reduce(
+    (sum, call) => sum + bytesIn(call.tool) + bytesIn(JSON.stringify(call.input)),
+    bytesIn(turn.text),
+  );
+}
+
+/** Tokens of `bytes` of text, by the usual rule of four bytes per token, rounded up. */
+export const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
 
 /** `tool use`: calls follow. `output limit`: cut off; its calls are never executed. */
 export type StopReason = 'end' | 'tool use' | 'output limit' | 'refused';

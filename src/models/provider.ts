@@ -34,9 +34,6 @@ export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
 /** UTF-8 bytes. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8');
 
-/** Tokens of `bytes` of text, by the usual rule of four bytes per token, rounded up. */
-export const tokensIn = (bytes: number): number => Math.ceil(bytes / 4);
-
 /** FNV-1a over UTF-16 units: 32 bits, from 0 on. */
 export function fnv(text: string, seed: number): number {
   let hash = seed;

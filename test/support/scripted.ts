@@ -3,8 +3,8 @@ import { NO_USAGE, type Usage } from '../../src/domain/budget.ts';
 import { type Millis, ModelId } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import { defined, fail, ok, type Result } from '../../src/domain/result.ts';
-import type { Json, ModelReply, StopReason, ToolCall, Turn } from '../../src/domain/turn.ts';
-import { ABORTED, bytesOf, type Provider, tokensIn, toolCallId } from '../../src/models/provider.ts';
+import { bytesOfTurn, type Json, type ModelReply, type StopReason, tokensIn, type ToolCall } from '../../src/domain/turn.ts';
+import { ABORTED, bytesOf, type Provider, toolCallId } from '../../src/models/provider.ts';
 import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../../src/ports/model.ts';
 import type { World } from '../../src/ports/world.ts';
 
@@ -129,16 +129,6 @@ function scriptEnded(request: ModelRequest, n: number): ModelFault {
   const { purpose } = request;
   const whose = purpose.is === 'work' ? `${request.agent} (${purpose.role})` : `${request.agent} (${purpose.is})`;
   return { is: 'refused', message: `the script has no reply ${n + 1} for ${whose}` };
-}
-
-/** Bytes of a turn: its text, and the tools and inputs it names. */
-function bytesOfTurn(turn: Turn): number {
-  if (turn.by === 'user') return bytesOf(turn.text);
-  if (turn.by === 'tools') return turn.results.reduce((sum, result) => sum + bytesOf(result.text), 0);
-  return turn.calls.reduce(
-    (sum, call) => sum + bytesOf(call.tool) + bytesOf(JSON.stringify(call.input)),
-    bytesOf(turn.text),
-  );
 }
 
 /** The result of `work`, or the fault `aborted` as soon as `signal` is aborted; a later result is ignored. */

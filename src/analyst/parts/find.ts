@@ -3,7 +3,7 @@ import { behind, claim, excerpt, place, report, type Section } from '../evidence
 import { anyOf, definitionPatterns, exportsIn, type Hit, isComment, isDefinition, isPrototype } from '../languages.ts';
 import { inventory, type Inventory, isSource, rankOf } from '../project.ts';
 import { type Ask, hitsOf, isCut, linesOf, type Looking, read, search, searchEach, type Seen } from '../tools.ts';
-import type { Brief, Part, Work } from '../turns.ts';
+import type { Brief, Work } from '../turns.ts';
 import {
   byPlace,
   code,
@@ -43,12 +43,7 @@ interface Found {
   readonly useLook: Seen | undefined;
 }
 
-export const find: Part = {
-  todos: ['See what is there', 'Search for definitions and uses', 'Read the best places'],
-  work: places,
-};
-
-function* places({ task }: Brief): Work {
+export function* find({ task }: Brief): Work {
   const terms = termsIn(task, 8);
   const files = terms.flatMap(({ is, text }) => (is === 'path' && isFilePath(text) ? [text] : []));
   const named = terms.filter(({ is }) => is !== 'path').slice(0, MOST_TERMS);

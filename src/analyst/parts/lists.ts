@@ -16,7 +16,7 @@ import {
   search,
   type Seen,
 } from '../tools.ts';
-import type { Brief, Part, Work } from '../turns.ts';
+import type { Brief, Work } from '../turns.ts';
 import { byDepth, byPlace, captured, code, escaped, grouped, listed, plural, shortened } from '../words.ts';
 
 /** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
@@ -31,9 +31,7 @@ const MOST_NOTES = 60;
 const MOST_OTHERS = 10;
 
 /** Every line that holds one of the words: those in comments of code first, by file, then the others. */
-export const todos: Part = { todos: ['Search for open notes'], work: noting };
-
-function* noting({ task }: Brief): Work {
+export function* todos({ task }: Brief): Work {
   const project = yield* inventory(task);
   const ask = search(NOTE.source, { path: project.path, limit: 1000, about: NOTES });
   const [look] = yield { todo: 0, say: `I search for ${NOTES}.`, asks: [ask] };
@@ -75,9 +73,7 @@ const LOG_LENGTH = 100;
 const LOG_LINES = 24;
 const MOST_COMMITS = 12;
 
-export const changes: Part = { todos: ['Ask git', 'Read the change log'], work: changing };
-
-function* changing({ task }: Brief): Work {
+export function* changes({ task }: Brief): Work {
   const project = yield* inventory(task);
   const paths = project.path === undefined ? {} : { paths: [project.path] };
   const [status, log, logs] = yield {
@@ -151,11 +147,6 @@ const MOST_MANIFESTS = 12;
 const MOST_ASKED = 120;
 const MANIFEST_LINES = 400;
 
-export const dependencies: Part = {
-  todos: ['Read the manifests', 'Search for uses of each dependency', 'Look for those without an import'],
-  work: counting,
-};
-
 /** A dependency with what the searches for its imports found; undefined where nothing was searched. */
 interface Counted extends Dependency {
   readonly useLook: Seen | undefined;
@@ -165,7 +156,7 @@ interface Counted extends Dependency {
   readonly mention: Hit | undefined;
 }
 
-function* counting({ task }: Brief): Work {
+export function* dependencies({ task }: Brief): Work {
   const { path } = yield* inventory(task);
   const where = { glob: `{${GLOBS.join(',')}}`, path, about: `manifests of ${GLOBS.length} kinds` };
   const [manifests] = yield { todo: 0, say: 'I look for manifests.', asks: [list(200, where)] };

@@ -5,7 +5,7 @@ import { type Hit, isComment, isInString, languageOf, languagesIn } from '../lan
 import { isManifest } from './lists.ts';
 import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
-import type { Brief, Part, Work } from '../turns.ts';
+import type { Brief, Work } from '../turns.ts';
 import { byDepth, distinct, grouped, listed, plural, shortened } from '../words.ts';
 
 const MOST_CENTRAL = 8;
@@ -15,17 +15,7 @@ const MOST_FOLDERS = 14;
 /** Places of one row. */
 const MOST_PLACES = 4;
 
-export const overview: Part = {
-  todos: [
-    'See what is there',
-    'Read what the project says of itself',
-    'Find where programs start',
-    'Follow the imports',
-  ],
-  work: looking,
-};
-
-function* looking({ task }: Brief): Work {
+export function* overview({ task }: Brief): Work {
   const project = yield* inventory(task);
   if (project.names.length === 0) return `There is no file in ${project.called} ${project.behind}.`;
   const papers = yield* papersOf(project);

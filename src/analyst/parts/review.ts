@@ -13,7 +13,7 @@ import {
 } from '../languages.ts';
 import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll, type Seen } from '../tools.ts';
-import type { Brief, Part, Work } from '../turns.ts';
+import type { Brief, Work } from '../turns.ts';
 import { byPlace, distinct, listed, plural } from '../words.ts';
 
 const MOST_PER_RISK = 5;
@@ -47,12 +47,7 @@ interface Suspect {
   readonly hit: Hit;
 }
 
-export const review: Part = {
-  todos: ['List the sources', 'Search for risky patterns', 'Pass over comments'],
-  work: reviewing,
-};
-
-function* reviewing({ task, role }: Brief): Work {
+export function* review({ task, role }: Brief): Work {
   const project = yield* inventory(task);
   const program = programOf(project);
   if (program.length === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;

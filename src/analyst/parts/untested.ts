@@ -13,8 +13,8 @@ import {
 } from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
 import { inventory, type Inventory, isAside, isTest, programOf, testFolderOf } from '../project.ts';
-import { LONG_LINE } from '../tools.ts';
-import type { Brief, Part, Work } from '../turns.ts';
+import { hitsOf, LONG_LINE } from '../tools.ts';
+import type { Brief, Work } from '../turns.ts';
 import { byPlace, captured, code, distinct, escaped, grouped, listed, plural, shortened } from '../words.ts';
 
 const MOST_SHOWN = 15;
@@ -22,14 +22,9 @@ const MOST_FOLDERS = 12;
 /** Names of a module that are looked for in tests. */
 const MOST_NAMES = 8;
 
-export const untested: Part = {
-  todos: ['List sources and tests', 'See what tests import', 'See which names tests hold'],
-  work: testing,
-};
-
 const isShell = (path: string): boolean => languageOf(path)?.name === 'shell';
 
-function* testing({ task }: Brief): Work {
+export function* untested({ task }: Brief): Work {
   const project = yield* inventory(task);
   const all = project.path === undefined ? project : yield* inventory('');
   const { tests } = all;
@@ -42,7 +37,10 @@ function* testing({ task }: Brief): Work {
     1,
   );
   // Rust has its tests within the module.
-  const inside = imports.hits.filter(({ text }) => /#\[cfg\(test\)\]/.test(text)).map((hit) => hit.path);
+  const inside = imports.seen
+    .flatMap(hitsOf)
+    .filter(({ text }) => text.includes('#[cfg(test)]'))
+    .map((hit) => hit.path);
   const direct = new Set([...inside, ...imports.links.filter(({ from }) => tests.includes(from)).map(({ to }) => to)]);
   const open = candidates.filter((name) => !isReached(direct, name) && !tests.some((test) => isNamedAfter(test, name)));
   const { exports } = yield* exportsOf(candidates, project.path, 2);
@@ -182,12 +180,7 @@ const MOST_DEAD = 40;
 /** Of names that tests use, too, and their own file. */
 const MOST_TESTED = 10;
 
-export const deadExports: Part = {
-  todos: ['List the sources', 'Search for exported names', 'Search for their uses'],
-  work: burying,
-};
-
-function* burying({ task }: Brief): Work {
+export function* deadExports({ task }: Brief): Work {
   const project = yield* inventory(task);
   const program = programOf(project).filter((name) => !isAside(name));
   const { exports: offered, seen: looks } = yield* exportsOf(program, project.path, 1);

@@ -1,6 +1,6 @@
 /** Reads the stream of Chat Completions from any server. Calls are made only if the stream reached its end. */
 import type { Usage } from '../../domain/budget.ts';
-import type { Json, ModelReply, StopReason } from '../../domain/turn.ts';
+import { type Json, type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
 import { unknownStop } from '../http/fault.ts';
 import {
@@ -15,7 +15,7 @@ import {
   parsed,
   textAt,
 } from '../http/json.ts';
-import { bytesOf, tokensIn, toolCallId } from '../provider.ts';
+import { bytesOf, toolCallId } from '../provider.ts';
 import type { KeptReply } from './chat-wire.ts';
 
 /** The finish reasons of various servers. `calls` and `end` are equivalent: some send `stop` with calls. */
