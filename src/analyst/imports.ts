@@ -1,17 +1,13 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
-import { place } from './evidence.ts';
 import { anyOf, batched, exportsIn, type Hit, isComment, isInCode, languageOf, languagesIn } from './languages.ts';
 import { isAside, isTest } from './project.ts';
 import {
   hitsOf,
-  hitsWithNext,
   isCut,
-  linesOf,
+  listsBehind,
   LONG_LINE,
-  LONGEST_CONTEXT,
   type Looking,
-  read,
   search,
   searchAll,
   searchEach,
@@ -40,67 +36,40 @@ const MOST_LINES = 1000;
 /** Searches the imports of `names`, by a search for each language whose imports can be followed. */
 export function* importsOf(names: readonly string[], where: string | undefined, todo: number): Looking<Imports> {
   const languages = languagesIn(names);
-  const common = { path: where, limit: MOST_LINES, about: 'imports' };
-  const inPython = {
-    path: where,
-    limit: 300,
-    glob: '*.py',
-    context: LONGEST_CONTEXT,
-    about: 'imports of several lines',
-  };
   const asks = [
-    ...searchEach(languages, ({ imports }) => [imports], common),
+    ...searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
     ...(languages.some(({ name }) => name === 'go') ? [GO_MODULE] : []),
-    ...(languages.some(({ name }) => name === 'py') ? [search(OPEN_IMPORT, inPython)] : []),
   ];
   const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
+  const files = new Set(names);
   const hits = seen.flatMap((one) => hitsOf(one));
-  const next = yield* namesBehind(seen, todo);
-  return { links: linksIn(hits, new Set(names), next), seen, whole: !seen.some((one) => isCut(one) || !one.ok) };
+  const lookup = new Lookup(files, hits);
+  const imports = hits.filter((hit) => files.has(hit.path) && isInCode(hit, Math.max(0, hit.text.search(IMPORT))));
+  const opened = imports.filter((hit) => OPEN_IMPORT.test(hit.text) && lookup.isPackage(hit));
+  const lists = yield* listsBehind(opened, /\)/, todo);
+  return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => isCut(one) || !one.ok) };
 }
 
 const GO_MODULE = search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' });
+/** Where an import is within its line: in a string or behind a comment it is only spoken of. */
+const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 /** An import of Python whose names are on the lines behind it. */
-const OPEN_IMPORT = String.raw`^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$`;
-
-/** Lines of a file that are read where an import is longer than the lines that a search shows. */
-const LONGEST_IMPORT = 60;
-const MOST_READ = 40;
-
-/** The names of imports over several lines, by the place of the line that opens each. */
-function* namesBehind(seen: readonly Seen[], todo: number): Looking<ReadonlyMap<string, string>> {
-  const opened = seen.filter(({ ask }) => ask.input['pattern'] === OPEN_IMPORT).flatMap((one) => hitsWithNext(one));
-  const isClosed = (line: string): boolean => line.includes(')');
-  const cut = opened.filter(([, lines]) => !lines.some(isClosed)).slice(0, MOST_READ);
-  const asks = cut.map(([hit]) => read(hit.path, hit.line + 1, LONGEST_IMPORT));
-  const texts = asks.length === 0 ? [] : yield { todo, say: 'I read the imports of many lines.', asks };
-  const whole = cut.map(([hit], at) => [hit, linesOf(texts[at]).map(({ text }) => text)] as const);
-  const names = (lines: readonly string[]): string =>
-    lines
-      .slice(0, lines.findIndex(isClosed) + 1 || lines.length + 1)
-      .map((line) => line.replace(/#.*/, ''))
-      .join(' ');
-  return new Map([...opened, ...whole].map(([hit, lines]) => [place(hit), names(lines)]));
-}
+const OPEN_IMPORT = /^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$/;
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
-function linksIn(hits: readonly Hit[], files: ReadonlySet<string>, next: ReadonlyMap<string, string>): readonly Link[] {
-  const lookup = new Lookup(files, hits);
+function linksIn(hits: readonly Hit[], lookup: Lookup, lists: ReadonlyMap<Hit, readonly Hit[]>): readonly Link[] {
   const all = hits.flatMap((hit, at) => {
-    if (!files.has(hit.path) || !isInCode(hit, Math.max(0, hit.text.search(IMPORT)))) return [];
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
-    const names = next.get(place(hit));
+    const list = lists.get(hit);
+    const text = list === undefined ? hit.text : [hit, ...list].map((line) => line.text.replace(/#.*/, '')).join(' ');
     return lookup
-      .targets(names === undefined ? hit : { ...hit, text: hit.text.replace(/#.*/, '') + names })
+      .targets({ path: hit.path, text })
       .map((to): Link => ({ from, to, hit, late: isLate(hit, hits[at - 1]) }));
   });
   const links = all.filter(({ from, to }) => from !== to).toSorted((a, b) => Number(a.late) - Number(b.late));
   return distinct(links, ({ from, to }) => `${from}\n${to}`);
 }
-
-/** Where an import is within its line: in a string or behind a comment it is only spoken of. */
-const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 
 /** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
 function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
@@ -160,7 +129,8 @@ class Lookup {
   /** The end of a path, of two names at least -> the paths that end so. */
   private readonly ends: ReadonlyMap<string, readonly { readonly file: string }[]>;
   private readonly goModule: string;
-  /** Folders around packages of Python. */
+  /** Folders that are packages of Python, and those around them: what is in a package is named from outside of it. */
+  private readonly packages: ReadonlySet<string>;
   private readonly around: readonly string[];
 
   constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
@@ -172,29 +142,35 @@ class Lookup {
     });
     this.ends = Map.groupBy(ends, ({ end }) => end);
     const packages = [...files].filter((file) => path.basename(file) === '__init__.py');
-    this.around = [...new Set(packages.map((file) => path.join(path.dirname(file), '..')))];
+    this.packages = new Set(packages.map((file) => path.dirname(file)));
+    this.around = [...new Set([...this.packages].map((folder) => path.dirname(folder)))];
   }
 
-  /** What is in a package of Python is named from outside of it. */
-  private isPackage(folder: string): boolean {
-    return this.files.has(path.join(folder, '__init__.py'));
+  /** Whether what is imported is, or may be, a package whose modules the import names one by one. */
+  isPackage(hit: Hit): boolean {
+    const [file] = this.targets(hit);
+    return file === undefined ? /^\s*from\s+\./.test(hit.text) : path.basename(file, '.py') === '__init__';
   }
 
-  targets({ path: file, text }: Hit): readonly string[] {
+  targets({ path: file, text }: Pick<Hit, 'path' | 'text'>): readonly string[] {
     const language = languageOf(file);
     if (language === undefined) return [];
     const { target, separator, files, omits } = language;
     const group = (name: string): string => target?.exec(text)?.groups?.[name] ?? '';
     const [up, name] = [group('up'), group('name')];
-    if (file.endsWith('.go')) return this.goFolder(name);
-    const parts = separator === null ? [name] : name.split(separator);
-    const own = parts.filter((part) => part !== '');
+    if (language.name === 'go') return this.goFolder(name);
+    const own = (separator === null ? [name] : name.split(separator)).filter((part) => part !== '');
     const folders = this.foldersFor(file, up, name);
-    const inside = group('names').match(/\w+/g) ?? [];
-    const found = inside.flatMap((one) => this.below(folders, [...own, one], files, own.length + 1));
-    if (found.length > 0) return found;
-    const near = this.below(folders, own, files, up === '' ? 1 : 0);
+    const at = (parts: readonly string[]): readonly string[] => this.below(folders, parts.join('/'), files);
+    const inside = (group('names').match(/\w+/g) ?? []).flatMap((one) => at([...own, one]));
+    const near = inside.length > 0 ? inside : longest(own, up === '' ? 1 : 0, at);
     return near.length > 0 || omits === null ? near : this.byEnd(own, files, omits);
+  }
+
+  /** The first file of that name below one of `folders`. */
+  private below(folders: readonly string[], name: string, endings: readonly string[]): readonly string[] {
+    const places = folders.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)));
+    return places.filter((one) => this.files.has(one)).slice(0, 1);
   }
 
   /** Folders from which a name leads to a file, by how the import begins: nearest first. */
@@ -208,44 +184,39 @@ class Lookup {
     if (name.startsWith('.')) return [here];
     const parts = file.split('/').slice(0, -1);
     const above = [...parts.map((_, at) => parts.slice(0, parts.length - at).join('/')), ''];
-    return [...above.flatMap((folder) => USUAL.map((each) => path.join(folder, each))), ...this.around].filter(
-      (folder) => folder === '.' || !this.isPackage(folder),
-    );
-  }
-
-  /** The file of a name below one of `folders`; the last of its parts may be what the file defines. */
-  private below(
-    folders: readonly string[],
-    parts: readonly string[],
-    endings: readonly string[],
-    least: number,
-  ): readonly string[] {
-    for (let length = parts.length; length >= least; length -= 1) {
-      const name = parts.slice(0, length).join('/');
-      const places = folders.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)));
-      const found = places.find((one) => this.files.has(one));
-      if (found !== undefined) return [found];
-    }
-    return [];
+    const usual = above.flatMap((folder) => USUAL.map((each) => path.join(folder, each)));
+    return [...usual, ...this.around].filter((folder) => !this.packages.has(folder));
   }
 
   /** The longest end of a name that only one file has: `a.b.C.method` -> `…/a/b/C.java`. `omits`: how many first parts no path has. */
   private byEnd(parts: readonly string[], endings: readonly string[], omits: number): readonly string[] {
-    for (let length = parts.length; length > 0; length -= 1) {
-      for (let from = 0; from <= Math.min(omits, length - 1); from += 1) {
-        const name = parts.slice(from, length).join('/');
-        const found = endings.flatMap((ending) => this.ends.get(name + ending) ?? []);
-        if (found.length > 0) return found.length === 1 ? found.map(({ file }) => file) : [];
-      }
-    }
-    return [];
+    const found = longest(parts, 1, (own) => {
+      const names = own.slice(0, omits + 1).map((_, from) => own.slice(from).join('/'));
+      return names.map((name) => this.endingWith(name, endings)).find((files) => files.length > 0) ?? [];
+    });
+    return found.length === 1 ? found : [];
+  }
+
+  private endingWith(name: string, endings: readonly string[]): readonly string[] {
+    return endings.flatMap((ending) => this.ends.get(name + ending) ?? []).map(({ file }) => file);
   }
 
   /** In Go a folder is imported. */
   private goFolder(name: string): readonly string[] {
-    const folder = name.startsWith(`${this.goModule}/`) ? name.slice(this.goModule.length + 1) : '';
+    if (name !== this.goModule && !name.startsWith(`${this.goModule}/`)) return [];
+    const folder = path.join('.', name.slice(this.goModule.length + 1));
     return [...this.files].some((file) => path.dirname(file) === folder) ? [`${folder}/`] : [];
   }
+}
+
+/** What the longest beginning of a name leads to, of `least` parts at least: its last parts may be what the file defines. */
+function longest(
+  parts: readonly string[],
+  least: number,
+  filesAt: (parts: readonly string[]) => readonly string[],
+): readonly string[] {
+  const found = parts.length < least ? [] : filesAt(parts);
+  return found.length > 0 || parts.length <= least ? found : longest(parts.slice(0, -1), least, filesAt);
 }
 
 // The names that files offer to others, and who holds them.
@@ -257,7 +228,6 @@ export interface Export {
 }
 
 const BLOCK = /^module\.exports\s*=\s*\{\s*$/;
-const MOST_BLOCKS = 40;
 
 /** The names that `files` offer, as their lines tell; a `module.exports` of several lines is read. */
 export function* exportsOf(
@@ -270,18 +240,16 @@ export function* exportsOf(
   const seen = yield* searchAll(asks, files, 'I search for the names that files offer to others.', todo);
   const known = new Set(files);
   const hits = seen.flatMap((look) => hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
-  const blocks = hits.filter(({ text }) => BLOCK.test(text)).slice(0, MOST_BLOCKS);
-  const reads = blocks.map(({ path: file, line }) => read(file, line, 60));
-  const texts = reads.length === 0 ? [] : yield { todo, say: 'I read the lists of exported names.', asks: reads };
-  const inBlocks = texts.flatMap((text) => namesInBlock(linesOf(text).slice(1)));
+  const blocks = yield* listsBehind(
+    hits.filter(({ text }) => BLOCK.test(text)),
+    /^\}/,
+    todo,
+  );
+  const inBlocks = [...blocks.values()].flat().flatMap((hit) => {
+    const name = captured(/^\s+([A-Za-z_$][\w$]*)\s*(?:,|:|$)/, hit.text);
+    return name === '' ? [] : [{ name, hit }];
+  });
   return { exports: [...hits.flatMap((hit) => exportsIn(hit).map((name) => ({ name, hit }))), ...inBlocks], seen };
-}
-
-function namesInBlock(lines: readonly Hit[]): readonly Export[] {
-  const end = lines.findIndex(({ text }) => text.startsWith('}'));
-  return lines
-    .slice(0, end === -1 ? undefined : end)
-    .map((hit) => ({ name: captured(/^\s+([A-Za-z_$][\w$]*)\s*(?:,|:|$)/, hit.text), hit }));
 }
 
 /** Names that say nothing of whose they are. */

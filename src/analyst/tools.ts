@@ -93,7 +93,7 @@ export function hitsOf(seen: Seen | undefined): readonly Hit[] {
 export const LONG_LINE = /… \(\+\d+ characters\)$/;
 
 /** Lines that a search shows around a match, at most. */
-export const LONGEST_CONTEXT = 10;
+const LONGEST_CONTEXT = 10;
 
 /** Matching lines, each with the lines that a search with context shows behind it. */
 export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: Hit, next: readonly string[]])[] {
@@ -135,6 +135,26 @@ export function linesOf(seen: Seen | undefined): readonly Hit[] {
     const found = /^\s*(\d+)\t(.*)$/.exec(line);
     return found ? [{ path, line: Number(found[1]), text: found[2] ?? '' }] : [];
   });
+}
+
+const MOST_LISTS = 40;
+const LONGEST_LIST = 60;
+
+/** Reads the lines behind each of `openers`, up to the one that fits `closes`. */
+export function* listsBehind(
+  openers: readonly Hit[],
+  closes: RegExp,
+  todo: number,
+): Looking<ReadonlyMap<Hit, readonly Hit[]>> {
+  const some = openers.slice(0, MOST_LISTS);
+  const asks = some.map(({ path, line }) => read(path, line + 1, LONGEST_LIST));
+  const seen = asks.length === 0 ? [] : yield { todo, say: 'I read the lists that go on behind a line.', asks };
+  return new Map(
+    some.map((hit, at) => {
+      const lines = linesOf(seen[at]);
+      return [hit, lines.slice(0, lines.findIndex(({ text }) => closes.test(text)) + 1 || lines.length)];
+    }),
+  );
 }
 
 const SPLITS = 4;

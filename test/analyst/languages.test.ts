@@ -92,7 +92,7 @@ describe('imports', () => {
     };
     expect(await linesOn(long, 'Which modules lack tests?')).toContain(first);
     expect(first).toBe(
-      'A test imports each of 2 modules, is named after it, or holds a name that it exports (list of all files: 4 files) (search for imports in Python: 1 line; search for imports of several lines: 1 line).',
+      'A test imports each of 2 modules, is named after it, or holds a name that it exports (list of all files: 4 files) (search for imports in Python: 1 line).',
     );
   });
 
@@ -106,6 +106,17 @@ describe('imports', () => {
       '- none among 3 imports that lead to a file here (search for imports in Rust: 3 lines)',
     ]);
   });
+});
+
+it('a folder of Go that imports the module itself imports the folder at the top', async () => {
+  const files = {
+    'go.mod': 'module example.org/tea\n',
+    'tea.go': 'package tea\n',
+    'leaf/leaf.go': 'package leaf\n\nimport (\n\t"example.org/tea"\n)\n',
+  };
+  expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(
+    '- ./: imported by 1 folder, for example `leaf/leaf.go:4` `"example.org/tea"`',
+  );
 });
 
 describe('imports of Rust', () => {
