@@ -3,7 +3,14 @@ import { NO_USAGE, type Usage } from '../../src/domain/budget.ts';
 import { type Millis, ModelId } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import { defined, fail, ok, type Result } from '../../src/domain/result.ts';
-import { bytesOfTurn, type Json, type ModelReply, type StopReason, tokensIn, type ToolCall } from '../../src/domain/turn.ts';
+import {
+  bytesOfTurn,
+  type Json,
+  type ModelReply,
+  type StopReason,
+  tokensIn,
+  type ToolCall,
+} from '../../src/domain/turn.ts';
 import { ABORTED, bytesOf, type Provider, toolCallId } from '../../src/models/provider.ts';
 import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../../src/ports/model.ts';
 import type { World } from '../../src/ports/world.ts';
