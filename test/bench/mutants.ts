@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- mutants [FOLDER] [--each N] [--seed N] [--near]`: plants small faults in the sources that guard people most, in
- * a copy of the checkout, and tells which of them the tests of their room notice: first each alone under the tests that are about
- * its file, then what these missed under all. Stryker is not used: it would first run every test with instrumented sources, and
- * the tests start the program from its sources. With `--near` only the tests that are about the file are run: a first look.
+ * a copy of the checkout, and tells which of them the tests of their room notice: first each alone under the quick tests that call
+ * the function it is in, then what these missed under all. Stryker is not used: the tests start the program from its sources. With
+ * `--near` the second step is left out.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -70,7 +70,7 @@ const parted = <T>(all: readonly T[], is: (one: T) => boolean): readonly [yes: r
 ];
 
 async function judgedAll(cases: readonly Case[], near: boolean): Promise<readonly Judged[]> {
-  const judge = new Judge(copyOf(ROOT));
+  const judge = new Judge(copyOf(ROOT), say);
   const judged: Judged[] = [];
   for (const one of cases) {
     judged.push({ ...one, verdict: await judge.near(one) });

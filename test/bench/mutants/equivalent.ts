@@ -35,6 +35,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'For 0, 1 and 2 bytes before the key both are 0, 2 and 3 letters.',
   },
   {
+    file: 'src/models/http/fault.ts',
+    now: 'for (let at = 0; at < text.length; ) {',
+    becomes: 'for (let at = 0; at <= text.length; ) {',
+    why: 'Behind the last character there is nothing to add.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

@@ -1,5 +1,6 @@
 /** Tells of faults whether the tests of their room notice them. */
-import { nearTests, testsOf } from './rooms.ts';
+import { type Calls, callsIn, testsReaching } from './callers.ts';
+import { type Room, testsOf } from './rooms.ts';
 import type { Case } from './sample.ts';
 import { Trials } from './trial.ts';
 
@@ -11,24 +12,34 @@ export interface Judged extends Case {
 }
 
 /** Limits of a run, in milliseconds: a busy machine is slow. */
-const [SHORTEST, LONGEST] = [60_000, 900_000];
+const [SHORTEST, LONGEST] = [20_000, 900_000];
+/** Tests are near as long as they and those before them take no longer together, in milliseconds. */
+const NEAR = 8000;
 /** How many faults the whole room is run with at once: each that is noticed costs its own run of the tests that failed. */
 const TOGETHER = 8;
+
+/** What is known of a room before its first fault. */
+interface Known {
+  readonly calls: readonly Calls[];
+  readonly took: (test: string) => number;
+}
 
 export class Judge {
   readonly #trials: Trials;
   readonly #copy: string;
-  /** Milliseconds, by tests. */
-  readonly #limits = new Map<string, number>();
+  readonly #say: (line: string) => void;
+  /** By name of the room. */
+  readonly #known = new Map<string, Known>();
 
-  constructor(copy: string) {
+  constructor(copy: string, say: (line: string) => void) {
     this.#trials = new Trials(copy);
     this.#copy = copy;
+    this.#say = say;
   }
 
-  /** By the tests that are about its file. */
+  /** By the tests that reach it and are quick. */
   async near(one: Case): Promise<Verdict> {
-    return this.#verdict(one, nearTests(one.room, one.file, this.#copy));
+    return this.#verdict(one, await this.#near(one));
   }
 
   /**
@@ -37,8 +48,8 @@ export class Judge {
    */
   async wide(missed: readonly Case[], tell: (judged: Judged) => void): Promise<void> {
     for (const group of groupsOf(missed)) {
-      const tests = this.#othersOf(group);
-      const { failed, late } = await this.#trials.run(tests, group, LONGEST, false);
+      const tests = await this.#othersOf(group);
+      const { failed, late } = await this.#trials.run(tests, group, LONGEST, { bail: false });
       const suspects = late ? tests : failed;
       for (const one of group) {
         const verdict = suspects.length === 0 ? 'survived' : await this.#verdict(one, suspects);
@@ -48,33 +59,47 @@ export class Judge {
   }
 
   /** A test that is near to one of several is none that all of them passed. */
-  #othersOf(group: readonly Case[]): readonly string[] {
-    const near = group.map(({ room, file }) => new Set(nearTests(room, file, this.#copy)));
-    const all = new Set(group.flatMap(({ room }) => testsOf(room, this.#copy)));
-    return [...all].filter((test) => !near.every((own) => own.has(test)));
+  async #othersOf(group: readonly Case[]): Promise<readonly string[]> {
+    const all = new Set<string>();
+    const near: string[][] = [];
+    for (const one of group) {
+      const { calls } = await this.#knownOf(one.room);
+      for (const { test } of calls) all.add(test);
+      near.push([...(await this.#near(one))]);
+    }
+    return [...all].filter((test) => !near.every((own) => own.includes(test)));
   }
 
   async #verdict(one: Case, tests: readonly string[]): Promise<Verdict> {
     if (tests.length === 0) return 'survived';
-    const limit = await this.#limitOf(tests);
+    const { took } = await this.#knownOf(one.room);
+    const limit = Math.min(LONGEST, Math.max(SHORTEST, 10 * tests.reduce((sum, test) => sum + took(test), 0)));
     const { failed, late } = await this.#trials.run(tests, [one], limit);
     if (late) return 'timed out';
     return failed.length > 0 ? 'killed' : 'survived';
   }
 
-  /**
-   * Ten times what the tests take without a fault, as busy as the machine is. Throws where they fail: each fault would seem to be
-   * noticed.
-   */
-  async #limitOf(tests: readonly string[]): Promise<number> {
-    const name = tests.join(' ');
-    const known = this.#limits.get(name);
+  async #near(one: Case): Promise<readonly string[]> {
+    const { calls, took } = await this.#knownOf(one.room);
+    let sum = 0;
+    return testsReaching(one, calls, took).filter((test, index) => {
+      sum += took(test);
+      return index === 0 || sum <= NEAR;
+    });
+  }
+
+  /** Runs all tests of the room once without a fault. What fails even so is left out: each fault would seem to be noticed. */
+  async #knownOf(room: Room): Promise<Known> {
+    const known = this.#known.get(room.name);
     if (known !== undefined) return known;
-    const { failed, late, milliseconds } = await this.#trials.run(tests, [], LONGEST);
-    if (late || failed.length > 0) throw new Error(`these fail without a fault: ${(late ? tests : failed).join(' ')}`);
-    const limit = Math.min(LONGEST, Math.max(SHORTEST, 10 * milliseconds));
-    this.#limits.set(name, limit);
-    return limit;
+    const tests = testsOf(room, this.#copy);
+    const { failed, late, took } = await this.#trials.run(tests, [], LONGEST, { bail: false, records: true });
+    if (late) throw new Error(`the tests of ${room.name} do not end within ${LONGEST / 1000} s`);
+    if (failed.length > 0) this.#say(`left out, for these fail without a fault: ${failed.join(' ')}`);
+    const calls = callsIn(this.#copy).filter(({ test }) => tests.includes(test) && !failed.includes(test));
+    const found: Known = { calls, took: (test) => Math.ceil(took[test] ?? 0) };
+    this.#known.set(room.name, found);
+    return found;
   }
 }
 

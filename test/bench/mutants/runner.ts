@@ -1,5 +1,6 @@
 /** The process that runs tests for `trial.ts`: one Vitest for many faults, which reads again only what was changed. */
 import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 import { z } from 'zod';
 
@@ -10,11 +11,18 @@ const Asked = z.strictObject({
   changed: z.array(z.string()),
   /** Ends with the first test that fails. */
   bail: z.boolean(),
+  /** Records which functions each test file calls. */
+  records: z.boolean(),
 });
 /** What is asked of it, one at a time. */
 export type Asked = z.infer<typeof Asked>;
 
-export const Answer = z.strictObject({ failed: z.array(z.string()) });
+export const Answer = z.strictObject({
+  failed: z.array(z.string()),
+  /** Milliseconds of each test file. */
+  took: z.record(z.string(), z.number()),
+});
+export type Answer = z.infer<typeof Answer>;
 
 /** A test that is slow on a busy machine has noticed nothing: who waits for the answer has a limit. */
 const NEVER = 3_600_000;
@@ -36,20 +44,27 @@ if (process.send !== undefined) {
   });
   await vitest.standalone();
   const specifications = await vitest.globTestSpecifications();
+  const usual = vitest.projects.map(({ config }) => config.setupFiles);
+  const recording = fileURLToPath(import.meta.resolve('./calls.ts'));
   process.on('message', (message) => void run(Asked.parse(message)));
   process.on('disconnect', () => process.exit());
-  process.send({ failed: [] });
+  process.send({ failed: [], took: {} });
 
-  async function run({ tests, changed, bail }: Asked): Promise<void> {
+  async function run({ tests, changed, bail, records }: Asked): Promise<void> {
     for (const file of changed) vitest.invalidateFile(`${root}/${file}`);
-    for (const { config } of vitest.projects) config.bail = bail ? 1 : 0;
+    vitest.projects.forEach(({ config }, index) => {
+      config.bail = bail ? 1 : 0;
+      config.setupFiles = [...(usual[index] ?? []), ...(records ? [recording] : [])];
+    });
     const chosen = tests.flatMap((test) => specifications.filter(({ moduleId }) => relative(root, moduleId) === test));
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(chosen);
     // Those of the runs before are among the modules.
-    const failed = testModules
-      .filter((module) => !module.ok())
-      .map(({ moduleId }) => relative(root, moduleId))
-      .filter((file) => tests.includes(file));
-    process.send?.({ failed: unhandledErrors.length > 0 && failed.length === 0 ? tests : failed });
+    const ran = testModules
+      .map((module) => ({ module, test: relative(root, module.moduleId) }))
+      .filter(({ test }) => tests.includes(test));
+    const failed = ran.filter(({ module }) => !module.ok()).map(({ test }) => test);
+    const took = Object.fromEntries(ran.map(({ module, test }) => [test, module.diagnostic().duration]));
+    const answer: Answer = { failed: unhandledErrors.length > 0 && failed.length === 0 ? tests : failed, took };
+    process.send?.(answer);
   }
 }

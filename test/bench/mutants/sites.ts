@@ -10,6 +10,8 @@ export interface Mutant {
   /** What stands there now. */
   readonly was: string;
   readonly text: string;
+  /** The name of the innermost function with a name around it; null outside of all. */
+  readonly inside: string | null;
 }
 
 interface Node {
@@ -20,19 +22,20 @@ interface Node {
 }
 
 type Change = readonly [start: number, end: number, text: string];
+type Found = readonly [...Change, inside: string | null];
 
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value;
 
 /** Every change of this file, in the order of its text. Throws where the file does not parse. */
 export function mutantsOf(source: string): readonly Mutant[] {
-  const found: Change[] = [];
-  visit(parseAst(source, { lang: 'ts', sourceType: 'module' }), source, found);
+  const found: Found[] = [];
+  visit(parseAst(source, { lang: 'ts', sourceType: 'module' }), source, null, found);
   return found
     .toSorted((one, other) => one[0] - other[0] || one[1] - other[1])
-    .map(([start, end, text]) => {
+    .map(([start, end, text, inside]) => {
       const line = source.slice(0, start).split('\n').length;
-      return { line, start, end, was: source.slice(start, end), text };
+      return { line, start, end, was: source.slice(start, end), text, inside };
     });
 }
 
@@ -56,12 +59,25 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const PASSED_OVER = /^(?:TS(?!AsExpression|NonNull|Satisfies)|Import)/;
 const TYPE_FIELDS = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType']);
 
-function visit(value: unknown, source: string, found: Change[]): void {
-  if (Array.isArray(value)) for (const each of value) visit(each, source, found);
+function visit(value: unknown, source: string, around: string | null, found: Found[]): void {
+  if (Array.isArray(value)) for (const each of value) visit(each, source, around, found);
   if (!isNode(value) || PASSED_OVER.test(value.type)) return;
-  found.push(...(CHANGES[value.type]?.(value, source) ?? []));
-  for (const [field, below] of Object.entries(value)) if (!TYPE_FIELDS.has(field)) visit(below, source, found);
+  const inside = functionName(value) ?? around;
+  const changes = CHANGES[value.type]?.(value, source) ?? [];
+  found.push(...changes.map((change): Found => [...change, inside]));
+  for (const [field, below] of Object.entries(value)) if (!TYPE_FIELDS.has(field)) visit(below, source, inside, found);
 }
+
+const FUNCTION = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
+
+/** The name that V8 gives to the function that this node is or names; null where it is none. */
+function functionName({ type, id, init, key, value }: Node): string | null {
+  const named = type === 'FunctionDeclaration' ? id : isFunction(init) ? id : isFunction(value) ? key : null;
+  if (!isNode(named) || typeof named['name'] !== 'string') return null;
+  return named.type === 'PrivateIdentifier' ? `#${named['name']}` : named['name'];
+}
+
+const isFunction = (value: unknown): boolean => isNode(value) && FUNCTION.test(value.type);
 
 const OTHER_OPERATOR: Readonly<Record<string, string>> = {
   '<': '<=',

@@ -52,8 +52,16 @@ export interface InFile extends Mutant {
 export interface Ended {
   /** Test files. */
   readonly failed: readonly string[];
+  /** Milliseconds of each test file. */
+  readonly took: Readonly<Record<string, number>>;
   readonly late: boolean;
-  readonly milliseconds: number;
+}
+
+interface How {
+  /** Ends with the first test that fails; otherwise each file has its verdict. */
+  readonly bail?: boolean;
+  /** Records which functions each test file calls. */
+  readonly records?: boolean;
 }
 
 /** Runs tests of one copy, with faults in it; one run at a time. */
@@ -67,14 +75,19 @@ export class Trials {
   }
 
   /** Runs these tests with these faults, one a file at most, and ends all their processes after `limit` milliseconds. */
-  async run(tests: readonly string[], faults: readonly InFile[], limit: number, bail = true): Promise<Ended> {
+  async run(tests: readonly string[], faults: readonly InFile[], limit: number, how: How = {}): Promise<Ended> {
     const sources = faults.map(({ file }) => readFileSync(join(this.#copy, file), 'utf8'));
     const runner = await this.#ready();
     faults.forEach((fault, index) => {
       writeFileSync(join(this.#copy, fault.file), planted(sources[index] ?? '', fault));
     });
     try {
-      return await this.#asked(runner, { tests: [...tests], changed: faults.map(({ file }) => file), bail }, limit);
+      const changed = faults.map(({ file }) => file);
+      return await this.#asked(
+        runner,
+        { tests: [...tests], changed, bail: how.bail ?? true, records: how.records ?? false },
+        limit,
+      );
     } finally {
       faults.forEach(({ file }, index) => {
         writeFileSync(join(this.#copy, file), sources[index] ?? '');
@@ -97,19 +110,17 @@ export class Trials {
   }
 
   async #asked(runner: ChildProcess, asked: Asked, limit: number): Promise<Ended> {
-    const begun = performance.now();
     const changed = [...new Set([...asked.changed, ...this.#left])];
     const stop = AbortSignal.timeout(limit);
-    const took = (): number => Math.round(performance.now() - begun);
     try {
       const answer = once(runner, 'message', { signal: stop });
       runner.send({ ...asked, changed });
       const messages: readonly unknown[] = await answer;
-      return { failed: Answer.parse(messages[0]).failed, late: false, milliseconds: took() };
+      return { ...Answer.parse(messages[0]), late: false };
     } catch (error) {
       if (!stop.aborted) throw error;
       this.#end();
-      return { failed: [], late: true, milliseconds: took() };
+      return { failed: [], took: {}, late: true };
     }
   }
 

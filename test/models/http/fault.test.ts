@@ -2,11 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Called,
+  causesOf,
   connectionFault,
   eventFault,
+  hostOf,
   redact,
   retryAfter,
   statusFault,
+  stoppedFault,
 } from '../../../src/models/http/fault.ts';
 import { like } from '../../support/like.ts';
 
@@ -75,6 +78,52 @@ describe('a response that is an error', () => {
     expect(fault(status, body).is).toBe(is);
   });
 
+  it.each([
+    [400, 'refused'],
+    [401, 'unauthorised'],
+    [402, 'no credit'],
+    [403, 'unauthorised'],
+    [404, 'refused'],
+    [407, 'refused'],
+    [408, 'overloaded'],
+    [409, 'overloaded'],
+    [410, 'refused'],
+    [412, 'refused'],
+    [413, 'too long'],
+    [414, 'refused'],
+    [424, 'refused'],
+    [425, 'overloaded'],
+    [426, 'refused'],
+    [428, 'refused'],
+    [429, 'rate limited'],
+    [430, 'refused'],
+    [499, 'refused'],
+    [500, 'overloaded'],
+    [501, 'overloaded'],
+  ])('takes %i for what it is where no words say it', (status, is) => {
+    expect(fault(status).is).toBe(is);
+  });
+
+  it.each([
+    [399, 'refused'],
+    [400, 'no credit'],
+    [499, 'no credit'],
+    [500, 'overloaded'],
+    [501, 'overloaded'],
+  ])('believes words about credit where the fault is the caller’s: %i', (status, is) => {
+    expect(fault(status, openai('payment required')).is).toBe(is);
+  });
+
+  it('names the variable of the account that has no credit, or its key, and a key that is not set', () => {
+    const words = 'api.example.com reports no credit: payment required. Add credit to the account of';
+    const noCredit = { status: 402, body: 'payment required', now: NOW };
+    expect(statusFault(called, noCredit).message).toBe(`${words} ANTHROPIC_API_KEY or raise its limit`);
+    expect(statusFault({ ...called, keyEnv: null }, noCredit).message).toBe(`${words} its key or raise its limit`);
+    expect(statusFault({ ...called, key: null }, { status: 401, now: NOW }).message).toBe(
+      'api.example.com rejected the API key: it answered 401. Check ANTHROPIC_API_KEY (not set)',
+    );
+  });
+
   it('J07: says who does not take the key, names the variable, and never the key', () => {
     expect(fault(401, anthropic('authentication_error', `invalid key ${KEY}`))).toEqual({
       is: 'unauthorised',
@@ -94,17 +143,27 @@ describe('a response that is an error', () => {
   it.each([
     [{ error: { message: 'the model is loading' } }, 'the model is loading'],
     [{ error: 'no such deployment' }, 'no such deployment'],
+    [{ error: { type: 'gone' }, message: 'said beside it' }, 'said beside it'],
     [{ errors: [{ message: 'quota of the team' }] }, 'quota of the team'],
     [[{ error: { message: 'listed', status: 'INTERNAL' } }], 'listed'],
     [{ detail: [{ loc: ['body'], msg: 'field required' }] }, '[{"loc":["body"],"msg":"field required"}]'],
     [{ type: 'about:blank', title: 'Bad gateway', detail: 'upstream is gone' }, 'upstream is gone'],
     [{ Message: 'as Amazon writes it' }, 'as Amazon writes it'],
+    [{ type: 'odd', why: 'own' }, '{"type":"odd","why":"own"}'],
+    [{ type: 'odd', code: 7, status: 'ERR', param: null }, 'it answered 500'],
+    [null, 'it answered 500'],
+    ['x'.repeat(400), 'x'.repeat(400)],
+    [`${'\u0007'.repeat(8000)}behind`, 'it answered 500'],
     [{ ok: false, why: 'of a form of its own' }, '{"ok":false,"why":"of a form of its own"}'],
     ['plain text\u001b[31m in red', 'plain text [31m in red'],
     [
       '<html><head><title>502 Bad Gateway</title><style>b{}</style></head><body><h1>nginx</h1> is <b>not</b> well</body></html>',
       '502 Bad Gateway: nginx is not well',
     ],
+    ['<!doctype html><body>not well</body>', 'not well'],
+    ['<html><title>Gone</title><body>Gone</body></html>', 'Gone'],
+    [`<html>${' '.repeat(7990)}abcdefgh`, 'abcd'],
+    ['more than 1 < 2 of <b>', 'more than 1 < 2 of <b>'],
     ['<!doctype html><body><script>alert(1)</script></body>', 'a web page instead of an answer'],
     ['x'.repeat(5000), `${'x'.repeat(399)}…`],
     [{ error: { message: `the key ${KEY} is odd` } }, 'the key [key] is odd'],
@@ -138,6 +197,9 @@ describe('a response that is an error', () => {
       [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW + 4000}` }, 4000],
       [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW / 1000 + 4}` }, 4000],
       [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4' }, 4000],
+      // The largest figures that count as seconds from now, and as seconds since the epoch.
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1000000000' }, 1e12],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '100000000000' }, 1e14 - NOW],
       [{ 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': '4' }, undefined],
       [{ 'retry-after': '-1' }, undefined],
       [{ 'retry-after': 'abc' }, undefined],
@@ -166,6 +228,9 @@ describe('a response that is an error', () => {
       9000,
       undefined,
     ]);
+    // What is no header is passed over, not an error of its own.
+    const broken = { error: { message: 'slow', metadata: { headers: { 'Retry-After': '5\r\n' } } } };
+    expect(fault(429, broken).retryAfterMs).toBeUndefined();
   });
 
   it('J02: never asks for a wait that is no time', () => {
@@ -192,6 +257,39 @@ describe('an error event in a stream', () => {
   ])('J06: %j', (error, is) => {
     expect(eventFault(called, error).is).toBe(is);
   });
+
+  it('has no status to show', () => {
+    expect(eventFault(called, anthropic('overloaded_error', 'Overloaded')).message).toBe(
+      'api.example.com returned a server error: Overloaded',
+    );
+    expect(eventFault(called, undefined).message).toBe(
+      'api.example.com returned a server error: it broke off with an error',
+    );
+  });
+});
+
+describe('a call that was ended here', () => {
+  const setup = { ...called, firstEventMs: 60_000, idleMs: 20_400 };
+
+  it('says how long the provider was silent, before its answer or within it', () => {
+    expect(stoppedFault(setup, 'silent', { begun: () => false })).toEqual({
+      is: 'silent',
+      message: 'api.example.com gave no answer for 60 s',
+    });
+    expect(stoppedFault(setup, 'silent', { begun: () => true })).toEqual({
+      is: 'silent',
+      message: 'api.example.com stopped within its answer for 20 s',
+      begun: true,
+    });
+  });
+
+  it('is no fault of the provider where it was aborted', () => {
+    expect(stoppedFault(setup, 'aborted', { begun: () => true }).is).toBe('aborted');
+  });
+
+  it('names the provider where its address is none', () => {
+    expect(hostOf({ name: 'local', baseUrl: 'not an address' })).toBe('local');
+  });
 });
 
 describe('a connection that failed', () => {
@@ -207,6 +305,7 @@ describe('a connection that failed', () => {
       connectionFault(called, failed('DEPTH_ZERO_SELF_SIGNED_CERT')).message,
       connectionFault(called, failed('ODD', `what ${KEY} is`)).message,
       connectionFault(called, new TypeError('fetch failed', { cause: new Error('unexpected redirect') })),
+      connectionFault(called, undefined).message,
     ]).toEqual([
       {
         is: 'unreachable',
@@ -221,7 +320,23 @@ describe('a connection that failed', () => {
         message:
           'api.example.com answered with a redirect to another address, which is not followed: set the final address as its base URL',
       },
+      "can't reach api.example.com: no reason was given",
     ]);
+  });
+
+  it('has the causes that can be read, eight at most, also where one is its own cause', () => {
+    expect(causesOf({ code: null, message: 'odd', cause: { code: Symbol('none'), message: 'inner' } })).toEqual([
+      'odd',
+      'inner',
+    ]);
+    const chain = Array.from({ length: 10 }, (_, at) => at).reduceRight<unknown>(
+      (cause, at) => ({ message: `cause ${at}`, cause }),
+      null,
+    );
+    expect(causesOf(chain)).toEqual(Array.from({ length: 8 }, (_, at) => `cause ${at}`));
+    const circular = new Error('round');
+    circular.cause = circular;
+    expect(causesOf(circular)).toHaveLength(8);
   });
 });
 
@@ -255,6 +370,21 @@ describe('what a provider said, made fit to be shown', () => {
 
   it('is cut where it goes on for too long', () => {
     expect(redact('x'.repeat(1_000_000), { key: KEY })).toBe(`${'x'.repeat(399)}…`);
+  });
+
+  it('shows five characters of the key, and hides six, also at the end', () => {
+    expect(redact(`it is ${KEY.slice(-5)}`, { key: KEY })).toBe(`it is ${KEY.slice(-5)}`);
+    expect(redact(`it is ${KEY.slice(-6)}`, { key: KEY })).toBe('it is [key]');
+  });
+
+  it('takes a key of seven characters for a word, and of a longer one hides every part', () => {
+    expect(redact('abcdefg xabcdefgx', { key: 'abcdefg' })).toBe('[key] xabcdefgx');
+    expect(redact('abcdefgh xabcdefghx', { key: 'abcdefgh' })).toBe('[key] x[key]x');
+  });
+
+  it('hides values of headers from eight characters on', () => {
+    const headers = { team: 'seven77', secret: 'eight888' };
+    expect(redact('seven77 and eight888', { key: null, headers })).toBe('seven77 and [key]');
   });
 
   it('leaves words alone where the key is a mere word', () => {
