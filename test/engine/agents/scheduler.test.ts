@@ -132,6 +132,27 @@ describe('the scheduler', () => {
     ]);
   });
 
+  it.each([
+    [
+      'another one',
+      [
+        { id: 0, needs: [] },
+        { id: 3, needs: [0] },
+        { id: 2, needs: [0] },
+      ],
+      [3, 2],
+    ],
+    ['one less', jobsOf([], [0], []), [1]],
+  ])('asks anew where %s waits for a failure', async (_, jobs, blocked) => {
+    const { asked, end, running } = byHand(jobsOf([], [0], [0]));
+    await end(0, 'failed');
+    const first = asked.get(0);
+    expect(first?.blocked).toEqual([1, 2]);
+    running.change(jobs);
+    expect(first?.moot.aborted).toBe(true);
+    expect(asked.get(0)?.blocked).toEqual(blocked);
+  });
+
   it('lets what was left out wait for its needs again, where it is wanted after all', async () => {
     const { asked, end, running, answer, told } = byHand(jobsOf([], [0], []));
     await end(0, 'failed');
