@@ -71,7 +71,7 @@ function asking({ within, waitsOn, rests }: Setting = {}) {
     world,
     recorder,
     approvals,
-    ask(agent: AgentId, request: ApprovalRequest, inputs: readonly { path: string; digest: string }[] = []): number {
+    ask: (agent: AgentId, request: ApprovalRequest, inputs: readonly { path: string; digest: string }[] = []) => {
       const at = answers.push(null) - 1;
       void approvals.ask({ agent }, CallId.parse(`c${at}`), request, never, { inputs }).then((answer) => {
         answers[at] = answer;
