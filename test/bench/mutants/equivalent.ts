@@ -41,6 +41,49 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'Behind the last character there is nothing to add.',
   },
   {
+    file: 'src/models/http/fault.ts',
+    now: "return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0);",
+    becomes: 'return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit] ?? 0), 0);',
+    why: 'What the pattern takes for a unit is one: the other is there for the types alone.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: "return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0);",
+    becomes: "return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? '']), 0);",
+    why: 'What the pattern takes for a unit is one: the other is there for the types alone.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: "return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0);",
+    becomes: "return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 1), 0);",
+    why: 'What the pattern takes for a unit is one: the other is there for the types alone.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: 'if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()] ?? 0);',
+    becomes: 'if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()]);',
+    why: 'What the pattern takes for a unit is one: the other is there for the types alone.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: 'if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()] ?? 0);',
+    becomes:
+      'if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()] ?? 1);',
+    why: 'What the pattern takes for a unit is one: the other is there for the types alone.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: "const then = Date.parse(headers.get(`anthropic-ratelimit-${limit}-reset`) ?? '');",
+    becomes: 'const then = Date.parse(headers.get(`anthropic-ratelimit-${limit}-reset`));',
+    why: 'Neither nothing nor an empty text is a date.',
+  },
+  {
+    file: 'src/models/http/fault.ts',
+    now: "shown += text[at] ?? '';",
+    becomes: 'shown += text[at];',
+    why: 'There is a character at each place within the text: the other is there for the types alone.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',
