@@ -14,6 +14,7 @@ import {
   createPainter,
   readArguments,
   flushOutput,
+  wrongUse,
 } from '../app/process/index.ts';
 import { escapeHidden } from '../app/views/text/sanitise.ts';
 import { nearest } from '../domain/text/text.ts';
@@ -133,7 +134,7 @@ const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
 function refuseOfPerson(word: string): void {
   if (FOR_AGENTS.includes(word) || word === 'version') return;
   const near = Object.hasOwn(VERBS, word) ? null : nearest(word, FOR_AGENTS);
-  if (near !== null) throw new Exit(EXIT.wrongUse, `there is no command "${word}"\n  did you mean \`mimir ${near}\`?`);
+  if (near !== null) throw wrongUse(`there is no command "${word}"\n  did you mean \`mimir ${near}\`?`);
   const what = Object.hasOwn(VERBS, word) ? `use \`mimir ${word}\`` : 'start a run';
   throw new Exit(
     EXIT.refused,
@@ -151,7 +152,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
   if (one !== null) return helpOf(io, one);
   if (name !== undefined) {
     refuseMistyped(name, Object.keys(VERBS));
-    throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
+    throw wrongUse(`there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
   io.say('Mimir plans a task for several agents. You review and approve the plan, then they run in parallel.\n');
   io.say(
@@ -268,7 +269,6 @@ async function answerTo(word: string, near: string, rest: readonly string[]): Pr
 }
 
 const refusal = (word: string, near: string): Exit =>
-  new Exit(
-    EXIT.wrongUse,
+  wrongUse(
     `there is no command "${word}"\n  did you mean \`mimir ${near}\`? A task of this one word: mimir run "${word}"`,
   );

@@ -1,7 +1,7 @@
 /** Plan files: read in either spelling, as YAML or JSON; written in the spelling for people. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
-import { type Arguments, EXIT, Exit, fileErrorText, type Io } from '../app/process/index.ts';
+import { type Arguments, Exit, fileErrorText, type Io, wrongUse } from '../app/process/index.ts';
 import { planFromTemplate } from '../app/project/index.ts';
 import { projectConfigOf, projectOf } from '../app/workspace/index.ts';
 import {
@@ -32,9 +32,9 @@ export interface PlanFile {
 function readPlanFile(file: string, folder: string, values: Readonly<Record<string, string>> = {}): PlanFile {
   const text = textOf(file, folder);
   const parsed = parsePlanText(text, file);
-  if (!parsed.ok) throw new Exit(EXIT.wrongUse, parsed.fault);
+  if (!parsed.ok) throw wrongUse(parsed.fault);
   if (isTemplate(parsed.value)) return filledFile(file, text, values);
-  if (Object.keys(values).length > 0) throw new Exit(EXIT.wrongUse, `--set: ${file} has no arguments`);
+  if (Object.keys(values).length > 0) throw wrongUse(`--set: ${file} has no arguments`);
   const draft = plainDraft(file, parsed.value);
   return { draft, task: draft.task ?? null };
 }
@@ -50,11 +50,11 @@ function whatIs(file: string, folder: string): 'file' | 'folder' | 'nothing' {
 function valuesFrom(args: Arguments): Readonly<Record<string, string>> {
   const pairs = args.all('set').map((text): readonly [string, string] => {
     const cut = text.indexOf('=');
-    if (cut < 1) throw new Exit(EXIT.wrongUse, `--set ${text}\n  expected name=value, such as target=src`);
+    if (cut < 1) throw wrongUse(`--set ${text}\n  expected name=value, such as target=src`);
     return [text.slice(0, cut), text.slice(cut + 1)];
   });
   const twice = pairs.find(([name], index) => pairs.findIndex(([same]) => same === name) !== index);
-  if (twice !== undefined) throw new Exit(EXIT.wrongUse, `--set ${twice[0]} is set twice`);
+  if (twice !== undefined) throw wrongUse(`--set ${twice[0]} is set twice`);
   return Object.fromEntries(pairs);
 }
 
@@ -62,10 +62,10 @@ function filledFile(file: string, text: string, values: Readonly<Record<string, 
   const template = readTemplate({ shown: file, stem: parse(file).name, text });
   if (!template.ok) {
     const faults = template.fault.slice(0, 10).map((fault) => `  ${faultText(fault)}`);
-    throw new Exit(EXIT.wrongUse, `${file} is not a template of a plan:\n${faults.join('\n')}`);
+    throw wrongUse(`${file} is not a template of a plan:\n${faults.join('\n')}`);
   }
   const filled = fillTemplate(template.value, values);
-  if (!filled.ok) throw new Exit(EXIT.wrongUse, `--set: ${filled.fault}`);
+  if (!filled.ok) throw wrongUse(`--set: ${filled.fault}`);
   return filled.value;
 }
 
@@ -73,17 +73,17 @@ function plainDraft(file: string, plan: unknown): DraftPlan {
   const draft = readDraft(plan);
   if (draft.ok) return draft.value;
   const faults = draft.fault.slice(0, 10).map(({ task, problem }) => `  ${task === null ? '' : `${task}: `}${problem}`);
-  throw new Exit(EXIT.wrongUse, `${file} is not a plan:\n${faults.join('\n')}`);
+  throw wrongUse(`${file} is not a plan:\n${faults.join('\n')}`);
 }
 
 function textOf(file: string, folder: string): string {
   const path = resolve(folder, file);
   try {
-    if (statSync(path).size > LARGEST) throw new Exit(EXIT.wrongUse, `${file}: too large for a plan (over 2 MiB)`);
+    if (statSync(path).size > LARGEST) throw wrongUse(`${file}: too large for a plan (over 2 MiB)`);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Exit) throw error;
-    throw new Exit(EXIT.wrongUse, `${file}: cannot be read: ${fileErrorText(error)}`);
+    throw wrongUse(`${file}: cannot be read: ${fileErrorText(error)}`);
   }
 }
 
@@ -98,7 +98,7 @@ export function writeOut(file: string, folder: string, text: string): void {
   try {
     writeFileSync(resolve(folder, file), text);
   } catch (error) {
-    throw new Exit(EXIT.wrongUse, `${file}: cannot be written: ${fileErrorText(error)}`);
+    throw wrongUse(`${file}: cannot be written: ${fileErrorText(error)}`);
   }
 }
 
@@ -118,7 +118,7 @@ export async function planNamed(args: Arguments, io: Io, name: string): Promise<
   const { trust } = projectConfigOf(project, io, {}, 'look');
   const plan = planFromTemplate(project, trust.state === 'trusted', name, values);
   if (!plan.ok && plan.fault.startsWith('there is no') && found === 'folder') return planIn(args, io, name);
-  if (!plan.ok) throw new Exit(EXIT.wrongUse, plan.fault);
+  if (!plan.ok) throw wrongUse(plan.fault);
   return plan.value;
 }
 

@@ -6,7 +6,7 @@ import { CHILD_DEFAULTS, childRules } from '../../policy/index.ts';
 import type { RunView } from '../../ports/controls.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { type LogReader, openMessageStore } from '../../store/index.ts';
-import { type Arguments, EXIT, Exit, type Io, exitOnFault, world } from '../process/index.ts';
+import { type Arguments, type Io, exitOnFault, world, wrongUse } from '../process/index.ts';
 import { environmentOf, eventsOf, readConfig, openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
 import { type Knowing, runApi } from './run-api.ts';
 import { patiently, placeOf, reachSoon } from './connect.ts';
@@ -28,7 +28,7 @@ export function personClient(args: Arguments, io: Io): SessionClient {
     submit: async (session, command) => {
       const lives = (): boolean => sessions().some((one) => one.session === session && one.state === 'running');
       const reached = await patiently(io, session, reachSoon(project, session, lives));
-      if (reached === null) throw new Exit(EXIT.wrongUse, notCarried(session));
+      if (reached === null) throw wrongUse(notCarried(session));
       try {
         return await reached.controls.submit(command);
       } finally {

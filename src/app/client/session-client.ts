@@ -7,7 +7,7 @@ import type { Result } from '../../domain/result.ts';
 import { ControlFault, type SessionClient } from '../../ports/control.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import { reachSocket } from '../../remote/index.ts';
-import { type Arguments, EXIT, Exit, type Io } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, wrongUse } from '../process/index.ts';
 
 /** Calls `act` with the client of the calling agent or person. Exits with code 2 and the reason when the run is gone meanwhile. */
 export async function withSessionClient<T>(
@@ -25,7 +25,7 @@ export async function withSessionClient<T>(
       client.close();
     }
   } catch (error) {
-    if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);
+    if (error instanceof ControlFault) throw wrongUse(error.message);
     throw error;
   }
 }

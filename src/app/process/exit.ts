@@ -29,12 +29,15 @@ export class Exit extends Error {
   }
 }
 
+/** Wrong flags, arguments or ids. */
+export const wrongUse = (message: string): Exit => new Exit(EXIT.wrongUse, message);
+
 /** Runs `act`; a fault of the log becomes an `Exit` with the words of the fault. */
 export function exitOnFault<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof LogFault) throw new Exit(EXIT.wrongUse, error.message);
+    if (error instanceof LogFault) throw wrongUse(error.message);
     throw error;
   }
 }

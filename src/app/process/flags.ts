@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { nearest } from '../../domain/text/text.ts';
-import { EXIT, Exit } from './exit.ts';
+import { wrongUse } from './exit.ts';
 
 export interface Flag {
   /** The placeholder of the value in the help: `USD`, `DIR`; empty for a switch. */
@@ -42,7 +42,7 @@ export function readArguments(argv: readonly string[], flags: Flags, maxWords: n
   const parsed = parseStrictly(argv, options, flags);
   if (parsed.positionals.length > maxWords) {
     const extra = parsed.positionals.slice(maxWords).map((word) => `"${word}"`);
-    throw new Exit(EXIT.wrongUse, `unexpected argument: ${extra.join(' ')}\n  put a task of several words in quotes`);
+    throw wrongUse(`unexpected argument: ${extra.join(' ')}\n  put a task of several words in quotes`);
   }
   const values = new Map(Object.entries(parsed.values).map(([name, value]) => [name, [value].flat()]));
   const texts = (flag: string): readonly string[] =>
@@ -64,7 +64,7 @@ function parseStrictly(
     });
     return { values, positionals };
   } catch (error) {
-    throw new Exit(EXIT.wrongUse, usageError(error, flags));
+    throw wrongUse(usageError(error, flags));
   }
 }
 
@@ -109,7 +109,7 @@ export function readChoice<T extends string>(args: Arguments, flag: string, choi
   const choice = choices.find((one) => one === text);
   if (text === undefined || choice !== undefined) return choice;
   const all = choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
-  throw new Exit(EXIT.wrongUse, `--${flag} ${text}\n  expected ${all}`);
+  throw wrongUse(`--${flag} ${text}\n  expected ${all}`);
 }
 
 export const readColour = (args: Arguments): Colour | undefined => readChoice(args, 'color', COLOURS);

@@ -1,5 +1,15 @@
 /** The entrance of `app/process`: arguments, exit codes, signals and the streams of the terminal. */
-export { signalCode, type EndSignal, EXIT, Exit, exitCodeOf, exitOnFault, attempt, SIGNAL_WORDS } from './exit.ts';
+export {
+  signalCode,
+  type EndSignal,
+  EXIT,
+  Exit,
+  exitCodeOf,
+  exitOnFault,
+  attempt,
+  SIGNAL_WORDS,
+  wrongUse,
+} from './exit.ts';
 export { fileErrorText, saveCopy, writeNewFile, writePrivate } from './files.ts';
 export {
   ALLOW,

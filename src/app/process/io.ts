@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ChalkInstance } from 'chalk';
 import { toTerminal } from '../views/text/sanitise.ts';
-import { EXIT, Exit } from './exit.ts';
+import { wrongUse } from './exit.ts';
 import { fileErrorText } from './files.ts';
 import { createPainter } from './flags.ts';
 import { packageRoot } from './program.ts';
@@ -93,7 +93,7 @@ function typedDirectory(env: Io['env']): string {
   try {
     return (own ? env['INIT_CWD'] : undefined) ?? process.cwd();
   } catch {
-    throw new Exit(EXIT.wrongUse, 'the current directory is gone\n  go into one that exists, or name one with --cwd');
+    throw wrongUse('the current directory is gone\n  go into one that exists, or name one with --cwd');
   }
 }
 

@@ -16,7 +16,7 @@ import type { RunView } from '../../ports/controls.ts';
 import { type Log, LogFault } from '../../ports/log.ts';
 import type { Control } from '../../remote/server.ts';
 import { keepLessons, type Lesson, lessonsOf, openMessageStore, type Place } from '../../store/index.ts';
-import { EXIT, Exit, exitOnFault, world } from '../process/index.ts';
+import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { plannerModel, type ProjectPlace, type Providers } from '../workspace/index.ts';
 
 /** What distinguishes one run. */
@@ -63,7 +63,7 @@ export async function beginRun(
   const place = { stateDir: project.places.state, project: project.root };
   const models = await providers.open(what.pace);
   const claim = exitOnFault(() => log.claim(what.session));
-  if (!claim.ok) throw new Exit(EXIT.wrongUse, heldMessage(what.session, claim.holder));
+  if (!claim.ok) throw wrongUse(heldMessage(what.session, claim.holder));
   warm(models, common);
   const learned = learnedFrom(lessonsOf(place));
   const policyWatcher = oncePerTurn(openPolicyWatcher(config, rules));

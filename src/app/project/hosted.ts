@@ -7,13 +7,12 @@ import type { SessionId } from '../../domain/ids.ts';
 import { approvalOf, type OpenProject } from './open-project.ts';
 import {
   type Arguments,
-  EXIT,
-  Exit,
   exitCodeOf,
   type Flags,
   type Io,
   SIGNAL_WORDS,
   watchSignals,
+  wrongUse,
 } from '../process/index.ts';
 import type { Start } from './begin-run.ts';
 
@@ -31,7 +30,7 @@ export const HOSTED: Flags = {
 /** The session of `--hosted`. Throws an `Exit` (2) for an invalid name. */
 export function sessionFrom(text: string): SessionId {
   if (isSessionId(text)) return text;
-  throw new Exit(EXIT.wrongUse, `--hosted ${text}\n  expected the name of a session`);
+  throw wrongUse(`--hosted ${text}\n  expected the name of a session`);
 }
 
 /** Treats a background process as attended if it was started from a terminal. */

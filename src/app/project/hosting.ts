@@ -6,7 +6,17 @@ import type { Log } from '../../ports/log.ts';
 import { type StartedProcess, startProcess } from '../../remote/index.ts';
 import { type LogReader, openLog } from '../../store/index.ts';
 import { reachRun, saidMeanwhile } from '../client/index.ts';
-import { type Arguments, EXIT, Exit, type Io, newSession, exitOnFault, ownProgram, world } from '../process/index.ts';
+import {
+  type Arguments,
+  EXIT,
+  Exit,
+  type Io,
+  newSession,
+  exitOnFault,
+  ownProgram,
+  world,
+  wrongUse,
+} from '../process/index.ts';
 import { openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
 import { environmentWithout } from '../workspace/secrets.ts';
 import { sessionFrom } from './hosted.ts';
@@ -46,7 +56,7 @@ export async function startHosted(
     });
     await waitForSocket(started, session, project);
   } catch (error) {
-    if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);
+    if (error instanceof ControlFault) throw wrongUse(error.message);
     throw error;
   }
   return session;

@@ -10,7 +10,7 @@ import type { ResumedLog } from '../../events/index.ts';
 import type { Log } from '../../ports/log.ts';
 import { openLog } from '../../store/index.ts';
 import type { DraftContext } from '../agents/index.ts';
-import { type Arguments, EXIT, Exit, type Io, exitOnFault } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, exitOnFault, wrongUse } from '../process/index.ts';
 import {
   allowFrom,
   budgetFrom,
@@ -125,7 +125,7 @@ function refuseForbiddenAllow(args: Arguments, { rules }: Loaded): void {
 /** Refuses mode human without a person to answer. */
 export function refuseUnattendedHuman(opened: OpenProject, person: boolean): void {
   if (opened.mode !== 'human' || person) return;
-  throw new Exit(EXIT.wrongUse, 'mode human needs a terminal: every turn waits for a person\n  use --mode confirm');
+  throw wrongUse('mode human needs a terminal: every turn waits for a person\n  use --mode confirm');
 }
 
 /**

@@ -19,7 +19,7 @@ import type { ProjectInfo, ProjectService, ShownHints, TrustQuestion } from '../
 import type { RepositoryPort } from '../../ports/tree.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
-import { EXIT, Exit, newSession, packageRoot, packageVersion, attempt, world, writePrivate } from '../process/index.ts';
+import { newSession, packageRoot, packageVersion, attempt, world, writePrivate, wrongUse } from '../process/index.ts';
 import { isOpen, toLabel } from '../views/index.ts';
 import {
   eventsOf,
@@ -156,7 +156,7 @@ async function openPastRun({ log }: OpenProject, session: SessionId): Promise<Re
   const events = eventsOf(log, session, 0, { outputs: false });
   return attempt(async () => {
     for (const _ of events) return pastRun(session, events, (seq) => readOrNull(() => log.at(session, seq)));
-    throw new Exit(EXIT.wrongUse, `there is no session ${session}`);
+    throw wrongUse(`there is no session ${session}`);
   });
 }
 

@@ -25,7 +25,7 @@ import { type Mode, MODES } from '../../domain/reason.ts';
 import { type Permissions, PERMITTED } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { builtIn, type Rules } from '../../policy/index.ts';
-import { type Arguments, EXIT, Exit, type Io, packageRoot, readChoice } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, packageRoot, readChoice, wrongUse } from '../process/index.ts';
 import { escapeHidden } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';
 import { takeSecrets } from './secrets.ts';
@@ -212,4 +212,4 @@ export function roleModelsFrom(args: Arguments): ReadonlyMap<string, string> {
 }
 
 const invalidFlag = (flag: string, got: string | undefined, expected: string): Exit =>
-  new Exit(EXIT.wrongUse, `${flag} ${got ?? ''}\n  expected ${expected}`);
+  wrongUse(`${flag} ${got ?? ''}\n  expected ${expected}`);

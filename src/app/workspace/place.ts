@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { faultText, findProject, type Places, placesOf } from '../../config/index.ts';
-import { type Arguments, EXIT, Exit, type Io } from '../process/index.ts';
+import { type Arguments, type Io, wrongUse } from '../process/index.ts';
 
 export interface ProjectPlace {
   /** The real path of the project. */
@@ -17,10 +17,10 @@ export interface ProjectPlace {
 export function projectOf(args: Arguments, io: Io): ProjectPlace {
   const places = placesOf(io.env, homeOf(io.env));
   const named = args.get('cwd');
-  if (named === '') throw new Exit(EXIT.wrongUse, '--cwd is empty\n  expected a directory');
+  if (named === '') throw wrongUse('--cwd is empty\n  expected a directory');
   const start = named !== undefined && isAbsolute(named) ? named : resolve(io.where(), named ?? '.');
   const project = findProject(start, places.home);
-  if (!project.ok) throw new Exit(EXIT.wrongUse, faultText(project.fault));
+  if (!project.ok) throw wrongUse(faultText(project.fault));
   return { root: project.value.root, places };
 }
 
@@ -30,6 +30,6 @@ function homeOf({ HOME = '' }: Io['env']): string {
   try {
     return userInfo().homedir;
   } catch {
-    throw new Exit(EXIT.wrongUse, 'there is no home directory to keep the state in\n  set HOME to a directory');
+    throw wrongUse('there is no home directory to keep the state in\n  set HOME to a directory');
   }
 }

@@ -6,7 +6,7 @@ import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
 import type { OpenModels } from '../../models/index.ts';
 import { chooseModel, modelProblem, OFFLINE, resolveModel } from '../../policy/index.ts';
-import { type Arguments, EXIT, Exit, world } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, world, wrongUse } from '../process/index.ts';
 import { roleModelsFrom } from './config.ts';
 
 export interface Providers {
@@ -24,9 +24,8 @@ export async function openProviders(args: Arguments, config: Loaded): Promise<Pr
   const offlineAsked = asked !== undefined && resolveModel(asked, config.models) === OFFLINE;
   const usable = config.providers.filter(({ unusable }) => unusable === null);
   const configured = config.providers.filter((provider) => provider.configured);
-  if (offlineAsked && args.has('no-offline')) {
-    throw new Exit(EXIT.wrongUse, '--model offline contradicts --no-offline\n  remove one of them');
-  }
+  if (offlineAsked && args.has('no-offline'))
+    throw wrongUse('--model offline contradicts --no-offline\n  remove one of them');
   const withoutProvider = usable.length === 0;
   if (withoutProvider && !offlineAsked) refuseNoProvider(args, configured);
   refuseUnusable([...args.all('model').slice(-1), ...roleModelsFrom(args).values()], config);

@@ -16,7 +16,7 @@ import {
   type Sandbox,
   toolEnvironment,
 } from '../../tools/index.ts';
-import { EXIT, Exit, ownProgram } from '../process/index.ts';
+import { EXIT, Exit, ownProgram, wrongUse } from '../process/index.ts';
 import type { ProjectPlace } from './place.ts';
 
 export interface TriedSandbox {
@@ -70,7 +70,7 @@ export function openProjectTools(
   const place = { root, home: places.home, stateDir: places.state };
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram() });
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
-  if (!tools.ok || !checked.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
+  if (!tools.ok || !checked.ok) throw wrongUse(tools.ok ? 'the project cannot be opened' : tools.fault);
   return {
     tools: tools.value,
     repository: openRepository(checked.value, { environment, sandbox }),

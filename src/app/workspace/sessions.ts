@@ -24,7 +24,7 @@ import {
   openMessageStore,
   type Place,
 } from '../../store/index.ts';
-import { EXIT, Exit, exitOnFault, world } from '../process/index.ts';
+import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { runTime } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';
 
@@ -40,13 +40,13 @@ export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | un
     // The newest run is preferred to a draft of an agent.
     const newest = all.find(({ draft }) => draft !== true) ?? all[0];
     if (newest) return newest;
-    throw new Exit(EXIT.wrongUse, 'this project has no sessions yet\n  `mimir` starts one');
+    throw wrongUse('this project has no sessions yet\n  `mimir` starts one');
   }
   const found = all.filter(({ session }) => session === name || session.startsWith(name));
   const [one] = found;
   if (one && (found.length === 1 || one.session === name)) return one;
   const words = one ? `${found.length} sessions begin with "${name}"` : `this project has no session "${name}"`;
-  throw new Exit(EXIT.wrongUse, `${words}\n  \`mimir sessions\` lists them`);
+  throw wrongUse(`${words}\n  \`mimir sessions\` lists them`);
 }
 
 /** The events of a session with a sequence number above `after`. Each iteration reads the log again. */
@@ -158,7 +158,7 @@ interface ResumeContext {
 function checkLog({ project, log }: ResumeContext, session: SessionId): ResumedLog {
   const folded = new ResumedLog((seq) => readOrNull(() => log.at(session, seq)));
   const damage = exitOnFault(() => damageOf(placeOf(project), session, (event) => folded.hear(event)));
-  if (damage !== null) throw new Exit(EXIT.wrongUse, damageWords(session, damage));
+  if (damage !== null) throw wrongUse(damageWords(session, damage));
   return folded;
 }
 

@@ -57,7 +57,7 @@ export const agentsVerb: Verb = {
         for (const line of agents.AGENTS_HELP) io.say(line);
         return cli.EXIT.done;
       default:
-        throw new cli.Exit(cli.EXIT.wrongUse, `mimir agents ${what}\n  expected list, show, create, delete or help`);
+        throw cli.wrongUse(`mimir agents ${what}\n  expected list, show, create, delete or help`);
     }
   },
 };
@@ -65,13 +65,13 @@ export const agentsVerb: Verb = {
 /** A name that would be passed over is another wish. */
 function alone(what: string, [name]: readonly string[]): void {
   if (name === undefined) return;
-  throw new cli.Exit(cli.EXIT.wrongUse, `mimir agents ${what} takes no name: "${name}"\n  mimir agents show ${name}`);
+  throw cli.wrongUse(`mimir agents ${what} takes no name: "${name}"\n  mimir agents show ${name}`);
 }
 
 function oneName(what: string, words: readonly string[]): string {
   const [name, ...more] = words;
   if (name !== undefined && more.length === 0) return name;
-  throw new cli.Exit(cli.EXIT.wrongUse, `mimir agents ${what} NAME\n  \`mimir agents\` lists them`);
+  throw cli.wrongUse(`mimir agents ${what} NAME\n  \`mimir agents\` lists them`);
 }
 
 function list(project: ProjectPlace, args: cli.Arguments, io: cli.Io): number {
@@ -90,7 +90,7 @@ function briefly(agent: AgentInfo): object {
 function show(name: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): number {
   const { config } = projectConfigOf(project, io, {}, 'look');
   const found = agents.findAgent(name, agents.listAgents(project, config));
-  if (!found.ok) throw new cli.Exit(cli.EXIT.wrongUse, found.fault);
+  if (!found.ok) throw cli.wrongUse(found.fault);
   tell(args, io, found.value, agents.showLines(found.value).map(cli.sanitise));
   return cli.EXIT.done;
 }
@@ -98,7 +98,7 @@ function show(name: string, project: ProjectPlace, args: cli.Arguments, io: cli.
 async function remove(name: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): Promise<number> {
   const config = configIfSound(project, io);
   const file = agents.findAgentFile(project, config, name);
-  if (!file.ok) throw new cli.Exit(cli.EXIT.wrongUse, file.fault);
+  if (!file.ok) throw cli.wrongUse(file.fault);
   if (!args.has('yes') && !(await agreed(file.value.shown, io))) return notDone(io, 'Nothing was deleted.');
   const gone = agents.deleteAgent(project, config, name);
   if (!gone.ok) throw new cli.Exit(cli.EXIT.refused, gone.fault.text);
@@ -292,7 +292,7 @@ async function byQuestions(
 
 const notHere = (made: agents.DraftResult | undefined): cli.Exit =>
   made === undefined
-    ? new cli.Exit(cli.EXIT.wrongUse, 'describe it in a sentence: mimir agents create "<description>"')
+    ? cli.wrongUse('describe it in a sentence: mimir agents create "<description>"')
     : new cli.Exit(
         cli.EXIT.noProvider,
         `${agents.draftSummary(made)}\n  on a terminal \`mimir agents create\` asks for name, tools and prompt; \`mimir agents help\` describes the file`,

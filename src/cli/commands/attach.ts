@@ -46,16 +46,14 @@ async function liveRun(opened: OpenProject, name: string | undefined, io: cli.Io
     if (reached !== null) return { is: 'live', reached };
   }
   const [running] = all.filter(({ state }) => state === 'running');
-  if (running !== undefined) throw new cli.Exit(cli.EXIT.wrongUse, unreachedWords(running.session));
+  if (running !== undefined) throw cli.wrongUse(unreachedWords(running.session));
   const session = name === undefined ? newestStopped(all) : all[0];
   if (session === undefined)
-    throw new cli.Exit(
-      cli.EXIT.wrongUse,
+    throw cli.wrongUse(
       'no run is active in this project\n  `mimir run --detach "…"` starts one; `mimir sessions` lists the finished ones',
     );
   const over = whyNotResume(opened, session);
-  if (over !== null)
-    throw new cli.Exit(cli.EXIT.wrongUse, `${over}\n  \`mimir report ${session.session}\` shows its report`);
+  if (over !== null) throw cli.wrongUse(`${over}\n  \`mimir report ${session.session}\` shows its report`);
   return { is: 'down', session };
 }
 
@@ -66,7 +64,7 @@ async function reachedOrExit({ project }: OpenProject, session: SessionId): Prom
       const reached = await reachRun(project, session);
       if (reached !== null || tries === TRIES) return reached;
     } catch (error) {
-      if (error instanceof ControlFault) throw new cli.Exit(cli.EXIT.wrongUse, error.message);
+      if (error instanceof ControlFault) throw cli.wrongUse(error.message);
       throw error;
     }
     await cli.world.sleep(PAUSE_MS);
@@ -94,7 +92,7 @@ async function agentIn(reached: RemoteRun, name: string | undefined): Promise<Ag
   const words = several
     ? `${candidates.length} agents are called "${name}"`
     : `there is no agent "${name}" in session ${reached.session}`;
-  throw new cli.Exit(cli.EXIT.wrongUse, `${words}${known}`);
+  throw cli.wrongUse(`${words}${known}`);
 }
 
 type AttachOptions = Readonly<Record<'session' | 'agent', string | undefined>>;
@@ -121,10 +119,10 @@ async function offer(
   opened: OpenProject,
 ): Promise<number> {
   const words = `session ${session} is not running\n  \`mimir resume ${session}\` continues it`;
-  if (!io.terminal) throw new cli.Exit(cli.EXIT.wrongUse, words);
+  if (!io.terminal) throw cli.wrongUse(words);
   io.say(`Session ${session} now: ${cli.sanitise((asked ?? task).split('\n')[0] ?? '')}`);
   const typed = await cli.askOnce('Continue it here? y yes, anything else no: ', 'fresh');
-  if (typed?.toLowerCase() !== 'y') throw new cli.Exit(cli.EXIT.wrongUse, words);
+  if (typed?.toLowerCase() !== 'y') throw cli.wrongUse(words);
   if (isScreen(args, io)) {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, opened, { resumeSession: session });

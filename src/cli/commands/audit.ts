@@ -1,6 +1,15 @@
 /** `mimir audit verify` checks the hash chain of the log; `mimir audit export` prints who decided what, by which rule. */
 import { hash } from 'node:crypto';
-import { type Arguments, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG, exitOnFault } from '../../app/process/index.ts';
+import {
+  type Arguments,
+  CWD,
+  EXIT,
+  sanitise,
+  type Io,
+  JSON_FLAG,
+  exitOnFault,
+  wrongUse,
+} from '../../app/process/index.ts';
 import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf } from '../../app/workspace/index.ts';
 import { type ByType, forType, type MimirEvent } from '../../events/index.ts';
 import { type AuditFault, verifyLog } from '../../store/index.ts';
@@ -18,7 +27,7 @@ export const auditVerb: Verb = {
     if (what === 'verify') return Promise.resolve(verify(project, session, args, io));
     if (what === 'export') return Promise.resolve(exported(project, session, args, io));
     const words = what === undefined ? 'audit needs a subcommand: verify or export' : `there is no "audit ${what}"`;
-    throw new Exit(EXIT.wrongUse, `${words}\n  \`mimir audit verify\` or \`mimir audit export\``);
+    throw wrongUse(`${words}\n  \`mimir audit verify\` or \`mimir audit export\``);
   },
 };
 
@@ -29,7 +38,7 @@ function verify(project: ProjectPlace, session: string | undefined, args: Argume
   const wanted = (name: string): boolean => session === undefined || name.startsWith(session);
   const found = exitOnFault(() => verifyLog(place, wanted));
   if (session !== undefined && found.sessions === 0 && found.faults.length === 0) {
-    throw new Exit(EXIT.wrongUse, `this project has no session "${session}"\n  \`mimir sessions\` lists them`);
+    throw wrongUse(`this project has no session "${session}"\n  \`mimir sessions\` lists them`);
   }
   if (args.has('json')) io.json(found);
   else {

@@ -1,5 +1,5 @@
 /** `mimir complete`: an agent says that it is done, or that it can't go on. */
-import { readChoice, CWD, EXIT, Exit } from '../../app/process/index.ts';
+import { readChoice, CWD, wrongUse } from '../../app/process/index.ts';
 import { doneOrExit } from '../../app/client/index.ts';
 import { selfOf, sessionVerb } from '../sessions/target.ts';
 
@@ -13,10 +13,7 @@ export const completeVerb = sessionVerb({
     const status = readChoice(args, 'status', ['completed', 'error']) ?? 'completed';
     return async (client) => {
       if (client.as === null) {
-        throw new Exit(
-          EXIT.wrongUse,
-          'only agents use this command\n  `mimir kill ID` ends a session, `mimir kill RUN` a run',
-        );
+        throw wrongUse('only agents use this command\n  `mimir kill ID` ends a session, `mimir kill RUN` a run');
       }
       const { record } = await selfOf(client);
       const message = args.words[0] ?? '';

@@ -1,6 +1,6 @@
 /** `mimir config schema|show`: the JSON schema of the configuration, or every value with its layer. */
 import { configSchemaJson, showConfig } from '../../config/index.ts';
-import { type Arguments, CWD, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
+import { type Arguments, CWD, EXIT, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import type { Verb } from '../verb.ts';
 
 export const configVerb: Verb = {
@@ -13,7 +13,7 @@ export const configVerb: Verb = {
     const [what] = args.words;
     if (what === 'schema') io.write(`${JSON.stringify(configSchemaJson(), null, 2)}\n`);
     else if (what === 'show') await show(args, io);
-    else throw new Exit(EXIT.wrongUse, 'config needs a subcommand: schema or show');
+    else throw wrongUse('config needs a subcommand: schema or show');
     return EXIT.done;
   },
 };

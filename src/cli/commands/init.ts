@@ -1,7 +1,7 @@
 /** `mimir init`: writes a first, commented `.mimir/config.yml`. Never overwrites anything. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CWD, EXIT, Exit, fileErrorText, sanitise } from '../../app/process/index.ts';
+import { CWD, EXIT, fileErrorText, sanitise, wrongUse } from '../../app/process/index.ts';
 import type { ProjectTrust } from '../../config/index.ts';
 import { projectOf, type ProjectPlace, trustOf, trustNow } from '../../app/workspace/index.ts';
 import type { Verb } from '../verb.ts';
@@ -46,13 +46,13 @@ export const initVerb: Verb = {
     const project = projectOf(args, io);
     const folder = join(project.root, '.mimir');
     const file = join(folder, 'config.yml');
-    if (existsSync(file)) throw new Exit(EXIT.wrongUse, `${file} already exists and was not changed`);
+    if (existsSync(file)) throw wrongUse(`${file} already exists and was not changed`);
     const before = trustOf(project, []);
     try {
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, FIRST, { flag: 'wx' });
     } catch (error) {
-      throw new Exit(EXIT.wrongUse, `${file} cannot be written: ${fileErrorText(error)}`);
+      throw wrongUse(`${file} cannot be written: ${fileErrorText(error)}`);
     }
     io.say(`Wrote ${sanitise(file)}. \`mimir config show\` shows the settings in effect.`);
     for (const line of trusted(project, before)) io.say(sanitise(line));

@@ -2,7 +2,7 @@
 import { endedByKill, type KillCandidate, killedAgents } from '../../app/actions/index.ts';
 import type { SessionRecord } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
-import { CWD, EXIT, Exit } from '../../app/process/index.ts';
+import { CWD, wrongUse } from '../../app/process/index.ts';
 import { doneOrExit } from '../../app/client/index.ts';
 import { idIn, named, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
 
@@ -53,8 +53,7 @@ function refuseOver({ record, seen }: Target): void {
   const { family } = seen;
   if (family.state === 'running') return;
   const how = record.completion_status ?? family.state;
-  throw new Exit(
-    EXIT.wrongUse,
+  throw wrongUse(
     `session ${record.session_id} is not running (${how}): run ${family.run} is ${family.state}\n  \`mimir all\` shows what runs`,
   );
 }

@@ -25,7 +25,7 @@ export const planVerb: Verb = {
 
 async function planTask(args: cli.Arguments, io: cli.Io): Promise<number> {
   const [task = ''] = args.words;
-  if (task.trim() === '') throw new cli.Exit(cli.EXIT.wrongUse, 'missing argument: task\n  mimir plan "<task>"');
+  if (task.trim() === '') throw cli.wrongUse('missing argument: task\n  mimir plan "<task>"');
   const project = projectOf(args, io);
   const opened = await openProject(args, io, project);
   const session = cli.newSession();

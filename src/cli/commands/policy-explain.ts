@@ -1,5 +1,5 @@
 /** `mimir policy explain`: calls the policy functions of a run and prints the decision, the rules and what would change it. */
-import { type Arguments, EXIT, Exit, type Io } from '../../app/process/index.ts';
+import { type Arguments, EXIT, type Io, wrongUse } from '../../app/process/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
 import {
   projectConfigOf,
@@ -41,7 +41,7 @@ export async function explainPolicy(args: Arguments, io: Io): Promise<number> {
   const asked = QUESTIONS.filter((name) => args.has(name));
   const [question, ...more] = asked.length > 1 ? asked.filter((name) => name !== 'role') : asked;
   if (question === undefined || more.length > 0) {
-    throw new Exit(EXIT.wrongUse, `one question at a time: ${QUESTIONS.map((name) => `--${name}`).join(', ')}`);
+    throw wrongUse(`one question at a time: ${QUESTIONS.map((name) => `--${name}`).join(', ')}`);
   }
   const asker = askerOf(args, io, question !== 'role');
   const explained = await explain(question, args.get(question) ?? '', asker);
@@ -177,7 +177,7 @@ function standsFor(tool: string): readonly (Capability | null)[] {
   const named = tool === '*' ? [] : capabilitiesOf([tool], { writes: true, root: true, commits: true });
   if (named.length > 0) return named;
   const known = [...new Set([...toolsFor(CAPABILITIES), ...TOOL_NAMES])];
-  throw new Exit(EXIT.wrongUse, `there is no tool "${tool}"\n  ${suggestion(tool, known)}`);
+  throw wrongUse(`there is no tool "${tool}"\n  ${suggestion(tool, known)}`);
 }
 
 /** As on a screen, with a person to ask. The sandbox is probed only for a shell. */
@@ -263,7 +263,7 @@ function agentNamed(named: string, project: ProjectPlace): { readonly state: Run
   const one = agents.find(({ id, name }) => id === wanted || name === wanted);
   if (one !== undefined) return { state, one };
   const known = agents.map(({ id }) => id);
-  throw new Exit(EXIT.wrongUse, `there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
+  throw wrongUse(`there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
 }
 
 function spawnsOf({ agents }: RunState, { id }: AgentState): Spawns {
@@ -285,5 +285,5 @@ function roleOf(name: string, roles: readonly Role[]): Role {
   const role = roleNamed(name, roles);
   if (role !== null) return role;
   const known = roles.map((one) => one.name);
-  throw new Exit(EXIT.wrongUse, `there is no role "${name}"\n  ${suggestion(name, known)}`);
+  throw wrongUse(`there is no role "${name}"\n  ${suggestion(name, known)}`);
 }

@@ -45,7 +45,7 @@ export const policyVerb: Verb = {
     if (what === 'show' && file === undefined) return showPolicy(args, io);
     if (what === 'explain' && file === undefined) return (await import('./policy-explain.ts')).explainPolicy(args, io);
     const known = 'mimir policy show, mimir policy check FILE, or mimir policy explain --model M';
-    throw new cli.Exit(cli.EXIT.wrongUse, `${problemWith(what, file)}\n  ${known}`);
+    throw cli.wrongUse(`${problemWith(what, file)}\n  ${known}`);
   },
 };
 
@@ -62,10 +62,7 @@ function refuseOthers(what: string, args: cli.Arguments): void {
   const other = ['as', ...EXPLAINS].find((flag) => args.has(flag) && own?.includes(flag) === false);
   if (other === undefined) return;
   const whose = other === 'as' ? 'check' : 'explain';
-  throw new cli.Exit(
-    cli.EXIT.wrongUse,
-    `--${other} is not for \`mimir policy ${what}\`\n  it is for \`mimir policy ${whose}\``,
-  );
+  throw cli.wrongUse(`--${other} is not for \`mimir policy ${what}\`\n  it is for \`mimir policy ${whose}\``);
 }
 
 function problemWith(what: string, file: string | undefined): string {

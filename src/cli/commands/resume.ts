@@ -33,12 +33,12 @@ export const resumeVerb: Verb = {
 async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const project = projectOf(args, io);
   const [, followUp] = args.words;
-  if (followUp?.trim() === '') throw new cli.Exit(cli.EXIT.wrongUse, 'the message is empty\n  leave it out');
+  if (followUp?.trim() === '') throw cli.wrongUse('the message is empty\n  leave it out');
   const opened = await openProject(args, asHosted(args, io), project);
   const found = toResume(opened, args, io);
   const { session, task } = found;
   const over = whyNotResume(opened, found, followUp !== undefined);
-  if (over !== null) throw new cli.Exit(cli.EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
+  if (over !== null) throw cli.wrongUse(`${over}\n  \`mimir report ${session}\` shows its report`);
   if (args.has('detach')) {
     opened.close();
     const { detach } = await import('../../app/project/hosting.ts');
@@ -53,7 +53,7 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
 function toResume(opened: OpenProject, args: cli.Arguments, io: cli.Io): SessionSummary {
   const [name] = args.words;
   const found = name === undefined ? newestToResume(opened) : sessionOf(opened.log, name);
-  if (found.state === 'running') throw new cli.Exit(cli.EXIT.wrongUse, runsElsewhere(found.session));
+  if (found.state === 'running') throw cli.wrongUse(runsElsewhere(found.session));
   if (!args.has('accept-damaged-log')) return found;
   const words = acceptedDamage(opened.project, found.session, new Date(cli.world.now()).toISOString());
   if (words === null) return found;
@@ -90,8 +90,7 @@ function newestToResume({ log }: OpenProject): SessionSummary {
   const stopped = newestResumable(all);
   if (stopped) return stopped;
   const running = all.find(({ state }) => state === 'running');
-  throw new cli.Exit(
-    cli.EXIT.wrongUse,
+  throw cli.wrongUse(
     running
       ? runsElsewhere(running.session)
       : 'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists what there is',

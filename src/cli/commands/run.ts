@@ -30,9 +30,9 @@ export const runVerb: Verb = {
   run(args, io) {
     if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
     if (args.has('direct') && args.has('plan'))
-      throw new cli.Exit(cli.EXIT.wrongUse, '--direct and --plan cannot be combined\n  leave one of them out');
+      throw cli.wrongUse('--direct and --plan cannot be combined\n  leave one of them out');
     if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
-    if (args.has('set')) throw new cli.Exit(cli.EXIT.wrongUse, '--set needs a plan\n  name it with --plan');
+    if (args.has('set')) throw cli.wrongUse('--set needs a plan\n  name it with --plan');
     return runTask(args, io, taskOf(args, null), null);
   },
 };
@@ -41,7 +41,7 @@ export const runVerb: Verb = {
 function taskOf(args: cli.Arguments, ofPlan: string | null): string {
   const [said = ''] = args.words;
   const task = said.trim() === '' ? ofPlan : said;
-  if (task === null) throw new cli.Exit(cli.EXIT.wrongUse, 'missing argument: task\n  mimir run "<task>"');
+  if (task === null) throw cli.wrongUse('missing argument: task\n  mimir run "<task>"');
   return task;
 }
 

@@ -17,7 +17,6 @@ import {
   CWD,
   type EndSignal,
   EXIT,
-  Exit,
   exitCodeOf,
   sanitise,
   type Io,
@@ -27,6 +26,7 @@ import {
   SCREEN,
   SIGNAL_WORDS,
   world,
+  wrongUse,
 } from '../../app/process/index.ts';
 import { crashReport } from '../crash-report.ts';
 import {
@@ -57,10 +57,7 @@ export const screenVerb: Verb = {
       return openLines(args, io, opened, task.trim() === '' ? null : { start: task });
     }
     if (task.trim() === '') {
-      throw new Exit(
-        EXIT.wrongUse,
-        'missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"',
-      );
+      throw wrongUse('missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"');
     }
     const { carry } = await import('./run.ts');
     return carry(opened, args, io, { session: newSession(), task, plan: null });

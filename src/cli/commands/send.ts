@@ -3,7 +3,7 @@
  * a person's message is stored first, so it survives whatever happens to the run, and the run is notified.
  */
 import type { Delivery } from '../../ports/controls.ts';
-import { type Arguments, CWD, EXIT, Exit, type Flags } from '../../app/process/index.ts';
+import { type Arguments, CWD, type Flags, wrongUse } from '../../app/process/index.ts';
 import { doneOrExit } from '../../app/client/index.ts';
 import { BY_DELIVERY, sentWords, sessionVerb, targetOf } from '../sessions/target.ts';
 
@@ -23,10 +23,7 @@ export const sendVerb = sessionVerb({
     const delivery = deliveryOf(args);
     const [word, text] = args.words;
     if (word === undefined || text === undefined || text.trim() === '') {
-      throw new Exit(
-        EXIT.wrongUse,
-        'send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions',
-      );
+      throw wrongUse('send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions');
     }
     return async (client) => {
       const target = await targetOf(client, word);
@@ -43,7 +40,6 @@ export const sendVerb = sessionVerb({
 
 function deliveryOf(args: Arguments): Delivery {
   const said = (['sequential', 'important', 'urgent'] as const).filter((one) => args.has(one));
-  if (said.length > 1)
-    throw new Exit(EXIT.wrongUse, `${said.map((one) => `--${one}`).join(' and ')}\n  expected one of them`);
+  if (said.length > 1) throw wrongUse(`${said.map((one) => `--${one}`).join(' and ')}\n  expected one of them`);
   return said[0] ?? 'sequential';
 }

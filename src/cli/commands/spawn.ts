@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { agentSocketOf, doneOrExit, withSessionClient } from '../../app/client/index.ts';
-import { type Arguments, CWD, EXIT, Exit, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import { type Arguments, CWD, EXIT, Exit, type Io, JSON_FLAG, wrongUse } from '../../app/process/index.ts';
 import type { SpawnRequest } from '../../domain/agents/agent.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import type { SessionRecord } from '../../events/index.ts';
@@ -92,7 +92,7 @@ export function wishFrom(args: Arguments): SpawnRequest {
     wait: waitOf(args.get('wait')),
     workingDir: args.get('working-dir') ?? null,
   };
-  for (const [is, fault] of CHECKS) if (!is(wish)) throw new Exit(EXIT.wrongUse, fault);
+  for (const [is, fault] of CHECKS) if (!is(wish)) throw wrongUse(fault);
   return wish;
 }
 
@@ -128,7 +128,7 @@ function saidIn(words: readonly string[]): { readonly role: string | null; reado
   const [first = '', second] = words;
   const prompt = second ?? first;
   if (prompt.trim() !== '') return { role: second === undefined ? null : first, prompt };
-  throw new Exit(EXIT.wrongUse, 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"');
+  throw wrongUse('missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"');
 }
 
 /** The name after the role, if one was given: `engineer-task1`. */
@@ -141,7 +141,7 @@ function waitOf(said: string | undefined): number | null {
   if (said === undefined) return null;
   const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : Number.NaN;
   if (seconds <= 86_400) return seconds;
-  throw new Exit(EXIT.wrongUse, `--wait ${said}\n  expected seconds, 0 to 86400`);
+  throw wrongUse(`--wait ${said}\n  expected seconds, 0 to 86400`);
 }
 
 /** The request with its folder relative to the project `root`; exits with 2 if the folder is outside. */
@@ -149,10 +149,7 @@ function withFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): Sp
   if (wish.workingDir === null) return wish;
   const folder = relative(root, resolve(io.where(), wish.workingDir));
   if (folder === '..' || folder.startsWith('../')) {
-    throw new Exit(
-      EXIT.wrongUse,
-      `--working-dir ${wish.workingDir} is outside of the project ${root}\n  expected a folder in it`,
-    );
+    throw wrongUse(`--working-dir ${wish.workingDir} is outside of the project ${root}\n  expected a folder in it`);
   }
   return { ...wish, workingDir: folder === '' ? '.' : folder };
 }
@@ -162,8 +159,7 @@ function requireFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>):
   const { workingDir } = withFolder(wish, root, io);
   if (workingDir === null || statSync(resolve(root, workingDir), { throwIfNoEntry: false })?.isDirectory() === true)
     return;
-  throw new Exit(
-    EXIT.wrongUse,
+  throw wrongUse(
     `--working-dir ${wish.workingDir ?? ''}: there is no such folder in the project ${root}\n  expected a folder in it`,
   );
 }

@@ -4,7 +4,7 @@ import type { AgentState, RunState } from '../../events/index.ts';
 import { ControlFault, type SessionClient } from '../../ports/control.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import { openMessageStore } from '../../store/index.ts';
-import { type Arguments, EXIT, Exit, type Io, exitOnFault, world } from '../../app/process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, exitOnFault, world, wrongUse } from '../../app/process/index.ts';
 import { projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { doneOrExit, patiently, reachRun } from '../../app/client/index.ts';
 import { type Target, named, BY_DELIVERY, sentWords } from './target.ts';
@@ -25,7 +25,7 @@ export async function sendAsPerson(target: Target, post: Post, { client, args, i
   const { record, seen } = target;
   const { state } = seen;
   const agent = state?.agents.get(record.agent);
-  if (state === null || agent === undefined) throw new Exit(EXIT.wrongUse, `there is no session ${record.agent}`);
+  if (state === null || agent === undefined) throw wrongUse(`there is no session ${record.agent}`);
   refuseUnread(target, state, agent);
   const answered = await answer(target, state, post.text, client);
   if (answered) return sentWords(target, 'resumed');

@@ -3,7 +3,7 @@ import { nearest } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { foundIn, type Miss, type SessionRecord } from '../../events/index.ts';
 import { withSessionClient } from '../../app/client/index.ts';
-import { type Arguments, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
+import { type Arguments, EXIT, type Exit, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import type { SessionClient, Seen } from '../../ports/control.ts';
 import type { Verb } from '../verb.ts';
@@ -25,7 +25,7 @@ export const sessionVerb = ({ run, ...verb }: SessionVerb): Verb => ({
 /** The required argument that names a session. */
 export function idIn({ words: [word] }: Arguments, verb: string): string {
   if (word !== undefined) return word;
-  throw new Exit(EXIT.wrongUse, `missing argument: ID\n  mimir ${verb} ID; \`mimir children --recursive\` lists them`);
+  throw wrongUse(`missing argument: ID\n  mimir ${verb} ID; \`mimir children --recursive\` lists them`);
 }
 
 export interface Target {
@@ -52,16 +52,13 @@ export async function usualSeen(client: SessionClient): Promise<Seen> {
 }
 
 const nothingYet = (): Exit =>
-  new Exit(
-    EXIT.wrongUse,
-    'this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one',
-  );
+  wrongUse('this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one');
 
 /** The caller; for a person, ROOT of the run whose id begins with `run`, or of the default run. */
 export async function selfOf(client: SessionClient, run?: string): Promise<Target> {
   const seen = run === undefined ? await usualSeen(client) : await client.look(runNamed(client, run));
   const record = seen.family.sessions.find(({ agent }) => agent === (client.as ?? 'ROOT'));
-  if (record === undefined) throw new Exit(EXIT.wrongUse, `run ${seen.family.run} has no agents yet\n  wait a moment`);
+  if (record === undefined) throw wrongUse(`run ${seen.family.run} has no agents yet\n  wait a moment`);
   return { seen, record };
 }
 
@@ -113,8 +110,7 @@ function runNamed(client: SessionClient, word: string): SessionId {
   const one = found.find(({ session }) => session === word) ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one.session;
   const words = found.length > 1 ? `${found.length} sessions begin with "${word}"` : `there is no session "${word}"`;
-  throw new Exit(
-    EXIT.wrongUse,
+  throw wrongUse(
     client.as === null
       ? `${words} of this project\n  \`mimir sessions\` lists them`
       : `${words} here: agents can reach only sessions of their own run\n  \`mimir others\` lists them`,
@@ -123,8 +119,7 @@ function runNamed(client: SessionClient, word: string): SessionId {
 
 function missed(word: string, { candidates }: Miss): Exit {
   const lines = candidates.map((one) => `  ${one.agent} (${one.session_id})  ${one.status}`);
-  return new Exit(
-    EXIT.wrongUse,
+  return wrongUse(
     `${candidates.length} sessions are called "${word}"\n${lines.join('\n')}\n  use the id of one of them`,
   );
 }
@@ -140,10 +135,7 @@ function unknown(word: string, sessions: readonly SessionRecord[]): Exit {
     near.length === 0
       ? `there are ${some}${sessions.length > 12 ? ', …; `mimir all` lists them' : ''}`
       : `did you mean ${near.slice(0, NEAR).map(named).join(' or ')}${near.length > NEAR ? ' or …' : ''}?`;
-  return new Exit(
-    EXIT.wrongUse,
-    `there is no session "${word}"\n  ${sessions.length === 0 ? '`mimir all` lists them' : hint}`,
-  );
+  return wrongUse(`there is no session "${word}"\n  ${sessions.length === 0 ? '`mimir all` lists them' : hint}`);
 }
 
 /** `engineer-task1 (4f9a2c)` */

@@ -8,6 +8,7 @@ import {
   type Io,
   SIGNAL_WORDS,
   world,
+  wrongUse,
 } from '../../app/process/index.ts';
 import {
   type LocalProjectService,
@@ -77,7 +78,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
 export async function watchLines(io: Io, opened: OpenProject, session: SessionId): Promise<number> {
   const { reachRun } = await import('../../app/client/index.ts');
   const reached = await reachRun(opened.project, session);
-  if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
+  if (reached === null) throw wrongUse(`session ${session} has ended meanwhile`);
   const { controls } = reached;
   const printPending = pendingPrinter(session, printing(io));
   const run = new LineRun(controls, printing(io), { happened: (_, state) => printPending(state) }, 'attached');
