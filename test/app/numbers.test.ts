@@ -26,8 +26,7 @@ import { resultBody } from '../../src/ui/tui/screens/result/view.ts';
 import { costsLines } from '../../src/ui/tui/screens/result/costs.ts';
 import { runNumbers } from '../../src/ui/tui/components/header.ts';
 import { statusLine } from '../../src/ui/lines/commands/look.ts';
-import { spendLines } from '../../src/ui/lines/commands/results.ts';
-import { reportMarkdown } from '../../src/app/reports/report.ts';
+import { REPORT_PARTS, reportMarkdown } from '../../src/app/reports/report.ts';
 import { contextOf } from '../support/look.ts';
 import { at, begun, histories, idOf, told } from '../support/counted-histories.ts';
 import { modelRun } from '../support/model-run.ts';
@@ -116,7 +115,7 @@ describe('the numbers of a run', () => {
         expect(line).toContain(`${cost} of $2.00`);
         expect(header).toContain(cost);
         expect(header).toContain(` ${time} `);
-        expect(spendLines(state)[0]).toContain(`Spent: ${cost},`);
+        expect(REPORT_PARTS.spending(state)).toContain(`tokens, ${cost}`);
         const worked = formatDuration(runTime(state));
         expect(reportMarkdown(state)).toContain(
           `tokens, ${cost}${worked === '0s' && runTime(state) === 0 ? '' : `, ${worked}`}`,

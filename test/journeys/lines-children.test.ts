@@ -32,8 +32,8 @@ describe('children in a dumb terminal', () => {
     await says(person, 'Y', 'Plan approved');
     await until(() => run.effects() === 1);
     await says(person, 'spawn oracle "Watch the mill" name mill', 'Spawned oracle-mill');
-    await says(person, 'children', /2 oracle-mill \(ROOT::S2\), running, .*spawned by you: In/);
-    await says(person, 'what 2', /2 oracle-mill \(ROOT::S2\) running/);
+    await says(person, 'children', /#2 oracle-mill: running, .*spawned by\s+you/);
+    await says(person, 'what 2', /Id ROOT::S2. Last activity/);
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');
     await says(person, 'kill 2', 'It can be retried, not resumed.', 'Kill oracle-mill?');
     await says(person, 'yes', /\[oracle-mill\] killed by you/);

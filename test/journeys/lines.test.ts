@@ -16,7 +16,7 @@ describe.concurrent('line mode', () => {
     expect(person.terminal.output()).not.toContain('\u001b[?1049h');
     person.press('enter');
     await person.sees('Plan approved (person)', /\[main\] done \(\d+ tools, [\d.]+s\)/, 'completed: 1 agent');
-    await says(person, 'agents', '1 main: completed');
+    await says(person, 'agents', '#1 main: completed');
     await says(person, 'quit');
     expect(await person.leaves()).toBe(0);
   });

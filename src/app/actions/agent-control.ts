@@ -100,7 +100,7 @@ export const pinMode: Action<{ readonly agent: AgentId; readonly mode: Mode | nu
   hint: '',
   word: 'pin',
   short: ['P'],
-  arguments: `N ${MODES.join('|')}`,
+  arguments: `N ${MODES.join('|')}|off`,
   help: 'Pin stricter mode',
   whyNot: (state, { agent }) =>
     whyNotAgent(state, agent, (one) =>

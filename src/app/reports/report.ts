@@ -11,6 +11,7 @@ import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
 import {
   agentTime,
   answerText,
+  budgetText,
   callsOf,
   changesOf,
   comparedSums,
@@ -46,10 +47,18 @@ function factLines(state: RunState): readonly string[] {
     `- Session: ${state.session ?? ''}, ${state.finished?.status ?? 'not finished'}`,
     `- Provider: ${state.provider}; mode ${state.mode}`,
     `- Spent: ${formatTokens(spent.tokens)} tokens, ${costText(spentBy(state.agents.values()))}${time === 0 ? '' : `, ${formatDuration(time)}`}`,
+    `- Budget: ${budgetText(state.budget) ?? 'none'}`,
     ...(words.tokens === '' ? [] : [`- Tokens: ${words.tokens}`]),
     ...(words.trouble === '' ? [] : [`- Problems: ${words.trouble}`]),
   ];
 }
+
+/** Parts of the report as Markdown; empty if there is nothing to show. */
+export const REPORT_PARTS = {
+  spending: (state: RunState): string => [factLines(state).join('\n'), agentTable(state), models(state)].join('\n\n'),
+  estimates,
+  files,
+} as const;
 
 const COLUMNS = ['agent', 'outcome', 'model', 'time', 'tools', 'input', 'output', 'cache read', 'cache write', 'cost'];
 
@@ -285,15 +294,14 @@ const models = (state: RunState): string =>
     ]),
   );
 
-const files = (state: RunState): string =>
-  tableOf(
-    ['file', 'lines', 'by'],
-    touchedFiles(state).map(({ path, added, removed, made, by }) => [
-      made ? `${path} (new)` : path,
-      `+${added} -${removed}`,
-      by.join(', '),
-    ]),
-  );
+function files(state: RunState): string {
+  const rows = touchedFiles(state).map(({ path, added, removed, made, by }) => [
+    made ? `${path} (new)` : path,
+    `+${added} -${removed}`,
+    by.join(', '),
+  ]);
+  return tableOf(['file', 'lines', 'by'], rows);
+}
 
 /** The further sections as JSON: US dollars, milliseconds. */
 export function sectionsJson(state: RunState): Readonly<Record<string, unknown>> {

@@ -94,29 +94,22 @@ export function queuedWords(state: Pick<RunState, 'choices' | 'maxParallel'>): s
   return most === 1 ? 'queued: 1 agent runs at once' : `queued: ${most} agents run at once`;
 }
 
-/** How names are written and joined, and the text before them. */
-const LISTED = {
-  named: (id: AgentId, state: RunState): string => toLabel(labelOf(state, id)),
-  joined: (names: readonly string[]): string => names.join(', '),
-  before: '',
-};
-
-/** Why an agent has not started: `waiting for #1 finder, #2 oracle`, why it cannot start, or `queuedWords`. */
-export function pendingWords(agent: AgentState, state: RunState, { named, joined, before } = LISTED): string {
+/** Why an agent has not started: `waiting for #1 finder, #2 oracle (failed)`, why it cannot start, or `queuedWords`. */
+export function pendingWords(agent: AgentState, state: RunState): string {
+  const named = (id: AgentId): string => toLabel(labelOf(state, id));
   const outcomes = agent.dependsOn.map((id) => ({ id, outcome: state.agents.get(id)?.outcome ?? null }));
-  const needs = outcomes.flatMap(({ id, outcome }) => (outcome === null || !isAnswered(outcome) ? [id] : []));
-  const partial = outcomes.flatMap(({ id, outcome }) => (outcome === 'partial' ? [named(id, state)] : []));
+  const needs = outcomes.filter(({ outcome }) => outcome === null || !isAnswered(outcome));
+  const partial = outcomes.flatMap(({ id, outcome }) => (outcome === 'partial' ? [named(id)] : []));
   // A dependency that is being retried no longer blocks, whatever the earlier reason was.
-  const tried = agent.waitingFor?.is === 'task' && !needs.some((id) => isOver(state, id));
-  if (agent.reason !== '' && !tried) return `${before}${toLabel(plainLine(agent.reason))}`;
+  const tried = agent.waitingFor?.is === 'task' && !needs.some(({ id }) => isOver(state, id));
+  if (agent.reason !== '' && !tried) return toLabel(plainLine(agent.reason));
   const behind = comesAfter(state, agent).filter(({ id }) => !isOver(state, id));
   const all = [
-    ...needs.map((id) => named(id, state)),
-    ...behind.map(({ id, because }) => `${named(id, state)} (${toLabel(because)})`),
+    ...needs.map(({ id, outcome }) => `${named(id)}${outcome === null ? '' : ` (${outcome})`}`),
+    ...behind.map(({ id, because }) => `${named(id)} (${toLabel(because)})`),
   ];
-  return all.length === 0
-    ? `${queuedWords(state)}${partial.length === 0 ? '' : `; partial answer from ${joined(partial)}`}`
-    : `${before}waiting for ${joined(all)}`;
+  if (all.length > 0) return `waiting for ${all.join(', ')}`;
+  return `${queuedWords(state)}${partial.length === 0 ? '' : `; partial answer from ${partial.join(', ')}`}`;
 }
 
 const isOver = (state: RunState, id: AgentId): boolean => {

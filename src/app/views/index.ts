@@ -24,6 +24,7 @@ export {
   waitOf,
 } from './agent-counts.ts';
 export {
+  agentNumber,
   callsOf,
   closedReason,
   indentOf,
@@ -86,6 +87,7 @@ export {
 export {
   comparedSums,
   comparedTasks,
+  endingText,
   expectedPlan,
   expectedTask,
   type Measures,

@@ -130,7 +130,7 @@ export function unfinishedWork(state: RunState): readonly string[] {
   const agents = inOrder(state).filter(({ id }) => id !== ROOT);
   const open = agents.filter(({ outcome, forced }) => outcome !== 'completed' && forced === null);
   // A reason that several tasks share is given once.
-  const tasks = [...Map.groupBy(open, endingWords)].map(
+  const tasks = [...Map.groupBy(open, endingText)].map(
     ([words, same]) => `${same.map(({ id }) => labelOf(state, id)).join(', ')}: ${words}`,
   );
   const gates = state.gates
@@ -145,11 +145,11 @@ export function unfinishedWork(state: RunState): readonly string[] {
   ];
 }
 
-/** `failed, provider refused the request`; a reason that begins with the outcome does not repeat it. */
-function endingWords(agent: AgentState): string {
+/** `completed`, `failed, provider refused the request`; a reason that begins with the outcome does not repeat it. */
+export function endingText(agent: AgentState): string {
   const how = statusWord(agent);
   const why = (agent.error ?? agent.reason).split('\n')[0] ?? '';
-  if (why === '') return how;
+  if (why === '' || how === 'completed') return how;
   return why.startsWith(how) ? why : `${how}, ${why}`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A command of line mode: its word, arguments and help, where it can be used, and which actions of the full screen it covers. Here a typed
- * line is matched with a command; what commands do is in commands/.
+ * A command of line mode: its word, arguments and help, and where it can be used. Here a typed line is matched with a command; what commands
+ * do is in commands/.
  */
 import { type Result } from '../../domain/result.ts';
 import { nearest } from '../../domain/text/text.ts';
@@ -12,14 +12,14 @@ import {
   type PlanHistory,
 } from '../../app/actions/index.ts';
 import { saidMeanwhile } from '../../app/client/index.ts';
-import { IS_YES } from '../../app/process/index.ts';
+import { EXIT, Exit, IS_YES, wrongUse } from '../../app/process/index.ts';
 import { plural } from '../../app/views/index.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
 import type { RunState } from '../../events/index.ts';
 import { type Command, type Controls, type Receipt, type Refusal } from '../../ports/controls.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
 import type { Detaching } from './run-ownership.ts';
-import { type ListSettings, listed } from './agents.ts';
+import { listed } from './agents.ts';
 import type { LineQuestions } from './questions.ts';
 
 /** Where the person is: before a run, at its plan, in an active run, after its end. */
@@ -79,9 +79,35 @@ export interface LineCommand {
   /** One sentence. */
   readonly help: string;
   readonly where: readonly Place[];
-  /** The actions of the full screen that the command covers. */
-  readonly actions?: readonly string[];
+  /** Throws `Exit` when nothing is done: its message says why. */
   run(rest: string, context: LineContext): Promise<void> | void;
+}
+
+/** Ends a command that the person cancelled, with what is printed about it. */
+export const cancelled = (...lines: readonly string[]): Exit => new Exit(EXIT.notApproved, lines.join('\n'));
+
+/** Runs a command; prints why it did nothing. */
+export async function runCommand(command: LineCommand, rest: string, context: LineContext): Promise<void> {
+  try {
+    await command.run(rest, context);
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    if (error.code !== EXIT.notApproved) context.refuse(error.message);
+    else if (error.message !== '') context.say(error.message);
+  }
+}
+
+/** The first word and the rest of a typed text. */
+export function headOf(typed: string): readonly [string, string] {
+  const [, first = '', rest = ''] = /^\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
+  return [first, rest.trim()];
+}
+
+/** A typed text; an empty one cancels the command. */
+export async function askText(prompt: string, ifEmpty: string, context: LineContext): Promise<string> {
+  const text = ((await context.ask(prompt)) ?? '').trim();
+  if (text === '') throw cancelled(ifEmpty);
+  return text;
 }
 
 /** Adds the places where the commands can be used. */
@@ -90,41 +116,36 @@ export const at = (
   ...commands: readonly Omit<LineCommand, 'where'>[]
 ): readonly LineCommand[] => commands.map((command) => ({ ...command, where }));
 
-type Row = Pick<LineCommand, 'name' | 'help'> & Pick<LineCommand, 'short' | 'arguments' | 'actions'>;
-
-/** Word, arguments and help of a row of app/actions; `others`: more actions of the screen that the command covers. */
-export const wordsOf = (
-  { id, word, short = [], arguments: wanted = '', help, more = '' }: Interaction,
-  ...others: readonly string[]
-): Row => ({
+/** Word, arguments and help of a row of app/actions. */
+export const wordsOf = ({
+  word,
+  short = [],
+  arguments: wanted = '',
+  help,
+  more = '',
+}: Interaction): Omit<LineCommand, 'where' | 'run'> => ({
   name: word,
   short,
   arguments: wanted,
   help: `${help}.${more === '' ? '' : ` ${more}`}`,
-  actions: [id, ...others],
 });
 
-/** The command of an action. `read` reads the typed arguments; it prints what is wrong with them and returns undefined. */
+/** The command of an action. `read` reads the typed arguments. */
 export const commandOf = <Args>(
   action: Action<Args>,
-  read: (typed: string, context: LineContext) => Args | undefined,
-  ...more: readonly string[]
+  read: (typed: string, context: LineContext) => Args,
 ): Omit<LineCommand, 'where'> => ({
-  ...wordsOf(action, ...more),
+  ...wordsOf(action),
   run: async (typed, context) => {
-    const args = read(typed.trim(), context);
-    if (args !== undefined) await perform(action, args, context);
+    await perform(action, read(typed.trim(), context), context);
   },
 });
 
-/** Asks the question of the action, if it has one, and submits its command; or prints why not. True when it was done. */
+/** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. True when it was done. */
 export async function perform<Args>(action: Action<Args>, args: Args, context: LineContext): Promise<boolean> {
   const { state } = context;
   const why = action.whyNot(state, args);
-  if (why !== null) {
-    context.refuse(why);
-    return false;
-  }
+  if (why !== null) throw wrongUse(why);
   const question = action.confirm?.(state, args);
   if (question !== undefined && !(await agrees(question, context))) return false;
   return context.submit(action.command(state, args));
@@ -190,7 +211,7 @@ const similarTo = (word: string, rest: string, { here, table, isMarked }: Tables
 
 const OTHER: Meant = { is: 'other' };
 
-const isNamed = ({ name, short }: LineCommand, word: string): boolean =>
+export const isNamed = ({ name, short }: LineCommand, word: string): boolean =>
   name === word.toLowerCase() || short?.includes(word) === true;
 
 /** Is the number of typed arguments right? It is for `mode yolo`, and not for `mode of failure is unclear`. */
@@ -292,15 +313,15 @@ export function sayLong(context: LineContext, lines: readonly string[], most = P
 
 export function sayMore(rest: string, context: LineContext): void {
   const { rest: lines } = context.memory;
-  if (lines.length === 0) return context.refuse('there is nothing more to say');
+  if (lines.length === 0) throw wrongUse('there is nothing more to say');
   sayLong(context, lines, rest === 'all' ? lines.length : PART_LINES);
 }
 
-// What line mode remembers for the person: how much is printed, which agents are listed, and which plans undo returns to.
+// What line mode remembers for the person: how much is printed, and which plans undo returns to.
 
 export type Verbosity = 'quiet' | 'normal' | 'verbose';
 
-export interface LineMemory extends ListSettings {
+export interface LineMemory {
   verbosity: Verbosity;
   /** The id of the agent that `attention` printed last. */
   attended: string;
@@ -312,9 +333,6 @@ export interface LineMemory extends ListSettings {
 
 export const newMemory = (): LineMemory => ({
   verbosity: 'normal',
-  filter: '',
-  onlyRunning: false,
-  sort: 'plan',
   attended: '',
   rest: [],
   plans: NO_HISTORY,

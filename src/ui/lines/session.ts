@@ -11,11 +11,20 @@ import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
 import { type AnswersParts, LineAnswers } from './answers.ts';
-import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place, Stoppable } from './command.ts';
+import {
+  type Going,
+  type LineContext,
+  meantBy,
+  meantInSpeech,
+  newMemory,
+  runCommand,
+  type Place,
+  Stoppable,
+} from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import { sumWords } from './commands/edits.ts';
 import { statusLine } from './commands/look.ts';
-import { startLines, take } from './commands/start.ts';
+import { startLines, takeSuggestion } from './commands/start.ts';
 import type { LineConsole, Typed } from './console.ts';
 import type { LineQuestions } from './questions.ts';
 import { LineRunOwnership } from './run-ownership.ts';
@@ -237,16 +246,16 @@ export class LineSession implements LineContext {
     if (this.place !== 'result' && (await this.#answers.takes(typed))) return;
     if (line === '') return this.say(statusLine(this.state, world.now()));
     const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, LINE_COMMANDS, this.place);
-    if (meant.is === 'command') return meant.command.run(meant.rest, this);
+    if (meant.is === 'command') return runCommand(meant.command, meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(meant.words);
     await this.#answers.takeOther(line);
   }
 
   async #atStart(line: string): Promise<void> {
     if (line === '') return this.say('Type a task, or help.');
-    if (/^\d+$/.test(line)) return take(line, this);
+    if (/^\d+$/.test(line)) return takeSuggestion(Number(line), this);
     const meant = meantInSpeech(line, LINE_COMMANDS, 'start');
-    if (meant.is === 'command') return meant.command.run(meant.rest, this);
+    if (meant.is === 'command') return runCommand(meant.command, meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(`${meant.words}. A task of this one word: task ${line}`);
     await this.go({ start: line });
   }

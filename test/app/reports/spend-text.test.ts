@@ -81,6 +81,7 @@ describe('a report of a run on models', () => {
         .filter((line) => /^\| (?:agent|finder|librarian|oracle|refac)|^- (?!Task|Sess|Prov)|^###/.test(line)),
     ).toEqual([
       '- Spent: 112k tokens, at least $0.2435, 1m 43s',
+      '- Budget: $2.00',
       '- Tokens: 61k in, 3.9k out, 41k cache read, 6.0k cache write',
       '- Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once',
       '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',

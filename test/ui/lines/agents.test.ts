@@ -24,7 +24,7 @@ const said = (state: RunState): string => {
 
 describe('an agent that has not begun', () => {
   it('says whom it needs', () => {
-    expect(said(MID)).toBe('queued, waiting for 3 oracle');
+    expect(said(MID)).toBe('waiting for #3 oracle');
   });
 
   it('says whose files it waits for, as the screen does, rather than that it could begin', () => {
@@ -45,7 +45,7 @@ describe('an agent that has not begun', () => {
         },
       },
     );
-    expect(said(state)).toBe('queued, waiting for 3 oracle (both may change src/auth/**)');
+    expect(said(state)).toBe('waiting for #3 oracle (both may change src/auth/**)');
   });
 
   it('says that it waits for its turn where nothing else keeps it', () => {

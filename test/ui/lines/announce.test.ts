@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { fold } from '../../../src/events/fold.ts';
 import { EMPTY, type RunState } from '../../../src/events/state.ts';
-import { blockers, otherNumbers, statusOf } from '../../../src/ui/lines/agents.ts';
+import { otherNumbers, statusOf } from '../../../src/ui/lines/agents.ts';
 import { Announcer } from '../../../src/ui/lines/run.ts';
 import type { Verbosity } from '../../../src/ui/lines/command.ts';
 import { AgentId } from '../../../src/domain/ids.ts';
@@ -104,15 +104,11 @@ describe('where an agent stands', () => {
     ]);
   });
 
-  it('says what can never run as it is, however far the failure lies back', () => {
-    const listener = new Listener().hear(midRun().events);
-    const agents = new Map(listener.state.agents);
-    const four = agents.get(AgentId.parse('ROOT::S4'));
-    const six = agents.get(AgentId.parse('ROOT::S6'));
-    if (four === undefined || six === undefined) throw new Error('no such agents');
-    agents.set(four.id, { ...four, status: 'pending', runningSince: null });
-    const state = { ...listener.state, agents };
-    expect(blockers(state, six)).toEqual(['2 librarian failed']);
-    expect(statusOf(state, six, listener.now)).toBe('can never run: 2 librarian failed');
+  it('names a dependency that has failed', () => {
+    const { state, now } = new Listener().hear(midRun().events);
+    const four = state.agents.get(AgentId.parse('ROOT::S4'));
+    if (four === undefined) throw new Error('no such agent');
+    const pending = { ...four, status: 'pending', runningSince: null } as const;
+    expect(statusOf(state, pending, now)).toBe('waiting for #2 librarian (failed)');
   });
 });

@@ -40,7 +40,7 @@ describe('a question in lines', () => {
   it('leaves all commands there, and takes neither Enter nor other words for an answer (F04)', async () => {
     const person = await typist(asked().events);
     expect((await person.hears(''))[0]).toMatch(/1 open question\.$/);
-    expect((await person.hears('show 4'))[0]).toMatch(/^4 refactoring: waiting, asks you/);
+    expect((await person.hears('show 4'))[0]).toMatch(/^#4 refactoring: waiting, asks you/);
     expect(await person.hears('sure')).toEqual([
       'That is not an answer or a command; the question is still open. Question 1, #4 refactoring: allow it? 1, 4, 5, y or n?',
     ]);
@@ -81,8 +81,8 @@ describe('a question in lines', () => {
     const person = await typist(asked().events);
     await person.types('later');
     expect(person.prompt()).toBe('> ');
-    expect((await person.hears('questions'))[0]).toBe('1. 4 refactoring, shell: npm test');
-    await person.types('question 1', 'y');
+    expect((await person.hears('questions'))[0]).toBe('1. #4 refactoring, shell: npm test');
+    await person.types('questions 1', 'y');
     expect(person.commands).toMatchObject([{ do: 'answer', approval: 'a0', allow: true }]);
   });
 });
@@ -91,9 +91,7 @@ describe('the end of a run in lines', () => {
   it('says the report again, agents against their estimates, and begins another', async () => {
     const person = await typist(finished().events);
     expect((await person.hears('report'))[0]).toBe('# Token refresh');
-    expect((await person.hears('compare'))[0]).toMatch(
-      /^1 finder, completed: estimated 10k tokens, \$0\.0500, 30s; took /,
-    );
+    expect((await person.hears('compare'))[2]).toMatch(/^\| finder \| \S+ of 10k \| .* of 30s \|$/);
     expect(await person.hears('export pdf')).toEqual(['"pdf" is not a format: expected md, json or html.']);
     expect(await person.hears('interrupt 3')).toEqual(['Interrupt is for an active run. Nothing was done.']);
     await person.types('new', 'Another task');

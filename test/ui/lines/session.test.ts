@@ -206,7 +206,7 @@ describe('a run in lines', () => {
     ['stop', 'kill', { do: 'stop run', reason: 'stopped by the person' }],
     ['mode human', 'yes', { do: 'set mode', mode: 'human' }],
     ['pin 4 human', 'yes', { do: 'pin mode', agent: 'ROOT::S4', mode: 'human' }],
-    ['unpin 4', 'yes', { do: 'pin mode', agent: 'ROOT::S4', mode: null }],
+    ['pin 4 off', 'yes', { do: 'pin mode', agent: 'ROOT::S4', mode: null }],
   ])('"%s" asks first, and only "%s" does it', async (line, word, command) => {
     const person = await typist(midRun().events);
     await person.types(line, 'no', line, '', line, word);
@@ -220,56 +220,56 @@ describe('a run in lines', () => {
     ]);
   });
 
-  it('lists agents by numbers that stay, whatever is filtered or sorted', async () => {
+  it('lists agents by numbers that stay, whatever is selected or sorted', async () => {
     const person = await typist(midRun().events);
-    const numbers = async (line: string): Promise<readonly string[]> =>
+    const names = async (line: string): Promise<readonly string[]> =>
       (await person.hears(line)).slice(1).map((one) => one.split(':')[0] ?? '');
-    expect(await numbers('agents')).toEqual([
-      '1 finder',
-      '2 librarian',
-      '3 oracle',
-      '4 refactoring',
-      '4.1 finder 2',
-      '5 tester',
-      '6 reviewer',
+    expect(await names('agents')).toEqual([
+      '#1 finder',
+      '#2 librarian',
+      '#3 oracle',
+      '#4 refactoring',
+      '#4.1 finder 2',
+      '#5 tester',
+      '#6 reviewer',
     ]);
-    expect(await numbers('running')).toEqual(['3 oracle', '4 refactoring', '4.1 finder 2']);
-    expect(await numbers('running')).toHaveLength(7);
-    expect(await numbers('filter race')).toEqual(['3 oracle', '5 tester']);
-    await person.types('filter');
-    expect((await numbers('sort cost')).slice(0, 2)).toEqual(['3 oracle', '4 refactoring']);
+    expect(await names('agents running')).toEqual(['#3 oracle', '#4 refactoring', '#4.1 finder 2']);
+    expect(await names('agents race')).toEqual(['#3 oracle', '#5 tester']);
+    expect(await names('agents 4')).toEqual(['#4.1 finder 2']);
+    expect((await names('agents cost')).slice(0, 2)).toEqual(['#3 oracle', '#4 refactoring']);
+    expect((await names('agents status'))[0]).toBe('#2 librarian');
   });
 
   it('says who waits for whom', async () => {
     const person = await typist(midRun().events);
     expect(await person.hears('graph')).toEqual([
-      '1 finder, completed; depends on none; blocks 3 oracle and 4 refactoring.',
-      '2 librarian, failed (provider refused the request (400)); depends on none; blocks 4 refactoring.',
-      '3 oracle, running; depends on 1 finder (completed); blocks 5 tester.',
-      '4 refactoring, running; depends on 1 finder (completed) and 2 librarian (failed); blocks 6 reviewer.',
-      '4.1 finder 2, running; depends on none.',
-      '5 tester, queued, waiting for 3 oracle; depends on 3 oracle (running).',
-      '6 reviewer, queued, waiting for 4 refactoring; depends on 4 refactoring (running).',
+      '#1 finder, completed; depends on none; blocks #3 oracle and #4 refactoring.',
+      '#2 librarian, failed, provider refused the request (400); depends on none; blocks #4 refactoring.',
+      '#3 oracle, running; depends on #1 finder; blocks #5 tester.',
+      '#4 refactoring, running; depends on #1 finder and #2 librarian; blocks #6 reviewer.',
+      '#4.1 finder 2, running; depends on none.',
+      '#5 tester, waiting for #3 oracle; depends on #3 oracle.',
+      '#6 reviewer, waiting for #4 refactoring; depends on #4 refactoring.',
     ]);
   });
 
   it('says one agent, and any part of it', async () => {
     const person = await typist(midRun().events);
-    expect((await person.hears('show 3'))[0]).toMatch(/^3 oracle: running, .* Explain the race/);
+    expect((await person.hears('show 3'))[0]).toMatch(/^#3 oracle: running, .* Explain the race/);
     expect(await person.hears('show 3 tools')).toEqual([
-      '3 oracle, tools:',
+      '#3 oracle, tools:',
       '1. Edit src/auth/store.ts (edit): done in 1.2s',
       '2. Bash npm test -- refresh --repeat 50 (bash): runs',
     ]);
     expect((await person.hears('show 3 todos'))[1]).toBe('1. completed: Reproduce the race');
-    expect(await person.hears('show 3 messages')).toEqual(['3 oracle has no messages yet.']);
+    expect(await person.hears('show 3 messages')).toEqual(['#3 oracle has no messages yet.']);
     expect(await person.hears('find 3 guard')).toEqual([
       expect.stringMatching(/^Line \d+: - the UPDATE has no guard$/),
     ]);
     expect(await person.hears('show 9')).toEqual(['There is no agent 9: numbers are 1, 2, 3, 4, 4.1, 5 or 6.']);
-    expect((await person.hears('show finder'))[0]).toMatch(/^1 finder: completed/);
+    expect((await person.hears('show finder'))[0]).toMatch(/^#1 finder: completed/);
     expect(await person.hears('show 1 looks')).toEqual([
-      '"looks" is not a part of an agent: expected transcript, full, todos, tools, diffs, messages or costs.',
+      '"looks" is not a part of an agent: expected transcript, todos, tools, diffs, messages or costs.',
     ]);
   });
 
@@ -277,7 +277,7 @@ describe('a run in lines', () => {
     const person = await typist(midRun().events);
     expect(await person.hears('log 2')).toHaveLength(2);
     expect(await person.hears('log errors')).toEqual([
-      expect.stringMatching(/ error 2 librarian: .*provider refused the request/),
+      expect.stringMatching(/ error #2 librarian: .*provider refused the request/),
     ]);
     expect(await person.hears('log many')).toEqual([
       '"many" is not valid: expected a number of lines, warnings or errors.',
@@ -287,7 +287,7 @@ describe('a run in lines', () => {
   it('says the next agent that needs the person, one after the other', async () => {
     const person = await typist(midRun().events);
     expect(await person.hears('attention')).toEqual([
-      expect.stringMatching(/^1 of 1: 2 librarian: failed/),
+      expect.stringMatching(/^1 of 1: #2 librarian: failed/),
       'retry 2 retries it, show 2 shows details.',
     ]);
   });

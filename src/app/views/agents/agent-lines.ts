@@ -68,14 +68,14 @@ function sumSubtrees(state: RunState): ReadonlyMap<AgentId, Subtree> {
 /** The indentation of an agent's card: 0 for tasks of the plan, 1 for their children, and so on. */
 export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent.id) - 1);
 
-/** The number of an agent: `#4`, `#4.1`; empty for ROOT. */
-const numberOf = (agent: AgentId): string =>
-  agent === ROOT ? '' : `#${agent.replace(/^ROOT::S/, '').replaceAll('::S', '.')}`;
+/** The number by which a person names an agent, the same while the run lasts: `4`, its first child `4.1`; 0 for main. */
+export const agentNumber = (agent: AgentId): string =>
+  agent === ROOT ? '0' : agent.replace(/^ROOT::S/, '').replaceAll('::S', '.');
 
-/** Number and name: `#1 finder`. */
+/** Number and name: `#1 finder`; for main only its name. */
 export function labelOf(state: RunState, agent: AgentId): string {
-  const found = state.agents.get(agent);
-  return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();
+  const name = state.agents.get(agent)?.name ?? parentOf(agent) ?? '';
+  return agent === ROOT ? name : `#${agentNumber(agent)} ${name}`;
 }
 
 /** The name of the agent that spawned a child, or `you`. */

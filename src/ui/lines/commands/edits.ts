@@ -6,21 +6,22 @@ import {
   type Action,
   amendment,
   dropWarning,
+  NO_PLAN,
+  parseWrites,
   PLAN_EDITS,
   plannedTask,
   SAME_PLAN,
   setBudget,
   setModel,
-  parseWrites,
 } from '../../../app/actions/index.ts';
-import { IS_YES } from '../../../app/process/index.ts';
+import { IS_YES, wrongUse } from '../../../app/process/index.ts';
 import {
   expectedPlan,
   figuresText,
-  writableText,
-  parallelCandidates,
   orderLines,
+  parallelCandidates,
   permittedText,
+  writableText,
 } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
@@ -35,42 +36,42 @@ import {
 } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { dependantsOf, totalsOf } from '../../../domain/plan/plan-view.ts';
-import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { AgentState, RunState } from '../../../events/index.ts';
-import { agrees, at, type LineCommand, type LineContext, perform, previewed, wordsOf } from '../command.ts';
 import { agentNamed, listed } from '../agents.ts';
+import {
+  agrees,
+  askText,
+  at,
+  cancelled,
+  headOf,
+  type LineCommand,
+  type LineContext,
+  perform,
+  previewed,
+  wordsOf,
+} from '../command.ts';
 
-type TaskCommand = (task: PlanTask, rest: string, context: LineContext) => Promise<void> | void;
-type Words = Omit<LineCommand, 'where' | 'run'>;
-
-/** A command whose first argument is the number of a task. `more`: other actions of the screen that it covers. */
+/** A command whose first argument is the number of a task; `read` turns the other words into an edit. */
 const onTask = (
-  of: Action<PlanEdit> | Words,
-  run: TaskCommand,
-  ...more: readonly string[]
+  of: Action<PlanEdit> | Omit<LineCommand, 'where' | 'run'>,
+  read: (task: PlanTask, rest: string, context: LineContext) => PlanEdit | Promise<PlanEdit>,
 ): Omit<LineCommand, 'where'> => ({
-  ...('id' in of ? wordsOf(of, ...more) : of),
-  run(typed, context) {
+  ...('id' in of ? wordsOf(of) : of),
+  async run(typed, context) {
     const [which, rest] = headOf(typed);
-    const found = taskNamed(context, which);
-    return found.ok ? run(found.value, rest, context) : context.refuse(found.fault);
+    await change(context, await read(taskNamed(context, which), rest, context));
   },
 });
 
-/** The first word and the rest of a typed text. */
-export function headOf(typed: string): readonly [string, string] {
-  const [, first = '', rest = ''] = /^\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
-  return [first, rest.trim()];
-}
-
 export const EDIT_COMMANDS: readonly LineCommand[] = at(
   ['plan', 'run'],
-  onTask(PLAN_EDITS.describe, describe, 'plan.describeOutside', PLAN_EDITS.form.id, 'plan.change'),
-  onTask(PLAN_EDITS.role, (task, role, context) =>
-    role === '' ? context.refuse(whichRole(context)) : change(context, { is: 'role', task: task.id, role }),
-  ),
-  { ...wordsOf(setModel, PLAN_EDITS.model.id), run: changeModel },
-  { ...wordsOf(setBudget, PLAN_EDITS.budget.id, 'plan.cap'), run: changeBudget },
+  onTask(PLAN_EDITS.describe, describe),
+  onTask(PLAN_EDITS.role, ({ id }, role, context) => {
+    if (role === '') throw wrongUse(whichRole(context));
+    return { is: 'role', task: id, role };
+  }),
+  { ...wordsOf(setModel), run: changeModel },
+  { ...wordsOf(setBudget), run: changeBudget },
   onTask(
     {
       name: 'effort',
@@ -79,50 +80,45 @@ export const EDIT_COMMANDS: readonly LineCommand[] = at(
     },
     setEffort,
   ),
-  onTask(PLAN_EDITS.tools, (task, names, context) => {
-    const tools = names.split(/[\s,]+/).filter((name) => name !== '');
-    if (tools.length === 0) return context.refuse(`which tools? It has ${listed(task.tools, 'and')}`);
-    return change(context, { is: 'tools', task: task.id, tools });
+  onTask(PLAN_EDITS.tools, ({ id, tools }, names) => {
+    if (names === '') throw wrongUse(`which tools? It has ${listed(tools, 'and')}`);
+    return { is: 'tools', task: id, tools: names.split(/[\s,]+/) };
   }),
-  onTask(PLAN_EDITS.depends, (task, numbers, context) =>
-    withTasks(numbers, context, (needs) => change(context, { is: 'depends', task: task.id, dependsOn: idsOf(needs) })),
-  ),
-  { ...wordsOf(PLAN_EDITS.add, 'run.add'), run: add },
+  onTask(PLAN_EDITS.depends, ({ id }, numbers, context) => ({
+    is: 'depends',
+    task: id,
+    dependsOn: idsOf(tasksNamed(context, numbers)),
+  })),
+  { ...wordsOf(PLAN_EDITS.add), run: add },
   onTask(PLAN_EDITS.drop, drop),
   onTask(PLAN_EDITS.split, split),
-  onTask(PLAN_EDITS.join, (task, number, context) => {
-    const other = taskNamed(context, number);
-    if (!other.ok) return context.refuse(other.fault);
-    return change(context, { is: 'join', task: task.id, other: other.value.id });
+  onTask(PLAN_EDITS.join, ({ id }, number, context) => ({
+    is: 'join',
+    task: id,
+    other: taskNamed(context, number).id,
+  })),
+  onTask(PLAN_EDITS.moveDown, ({ id }, direction) => {
+    if (direction !== 'up' && direction !== 'down') throw wrongUse('move it up or down?');
+    return { is: 'move', task: id, by: direction === 'up' ? -1 : 1 };
   }),
-  onTask(
-    PLAN_EDITS.moveDown,
-    (task, direction, context) => {
-      if (direction !== 'up' && direction !== 'down') return context.refuse('move it up or down?');
-      return change(context, { is: 'move', task: task.id, by: direction === 'up' ? -1 : 1 });
-    },
-    PLAN_EDITS.moveUp.id,
-  ),
   { ...wordsOf(PLAN_EDITS.permissions), run: permissions },
-  onTask(PLAN_EDITS.writes, (task, globs, context) =>
-    globs === ''
-      ? printWrites(task, context)
-      : change(context, { is: 'writes', task: task.id, writes: parseWrites(globs) }),
-  ),
+  onTask(PLAN_EDITS.writes, (task, globs, context) => {
+    if (globs === '') throw cancelled(...writesLines(task, context));
+    return { is: 'writes', task: task.id, writes: parseWrites(globs) };
+  }),
   onTask(PLAN_EDITS.alongside, beside),
 );
 
-/** Makes the edits one after the other until one is refused, and prints the refusal. */
-export async function change(context: LineContext, ...edits: readonly PlanEdit[]): Promise<void> {
-  if (context.place === 'run') return amend(context, edits);
-  for (const edit of edits) if (!(await perform(PLAN_EDITS.describe, edit, context))) return;
+/** Makes the edit; in a running plan after the person has confirmed the difference. */
+export async function change(context: LineContext, edit: PlanEdit): Promise<void> {
+  if (context.place === 'run') await amend(context, [edit]);
+  else await perform(PLAN_EDITS.describe, edit, context);
 }
 
 async function amend(context: LineContext, edits: readonly PlanEdit[]): Promise<void> {
   const { state } = context;
   const shown = amendment(edits, await previewed(context.controls?.previewPlan(edits), context));
-  if (!shown.ok)
-    return shown.fault === SAME_PLAN ? context.say(SAME_PLAN) : context.refuse(`not changed: ${shown.fault}`);
+  if (!shown.ok) throw shown.fault === SAME_PLAN ? cancelled(SAME_PLAN) : wrongUse(`not changed: ${shown.fault}`);
   const { preview, command } = shown.value;
   const sums = state.plan === null ? '' : `Now ${sumWords(state.plan, state)}. Then ${sumWords(preview.plan, state)}.`;
   const changes = preview.changes.map(({ is, text }) => `- ${is}: ${text}`);
@@ -137,215 +133,185 @@ export const sumWords = (
   { maxParallel, choices }: Pick<RunState, 'maxParallel' | 'choices'>,
 ): string => figuresText(totalsOf(expectedPlan(plan, choices), maxParallel));
 
+/** The plan; throws why there is none. */
+export function planOf({ state: { plan } }: LineContext): SoundPlan {
+  if (plan === null) throw wrongUse(NO_PLAN);
+  return plan;
+}
+
 /** The task of a number: its place in a plan that waits for approval, the number of its agent in a running one. */
-function taskNamed(context: LineContext, typed: string): Result<PlanTask, string> {
-  const { plan } = context.state;
-  if (plan === null) return fail('there is no plan yet');
+function taskNamed(context: LineContext, typed: string): PlanTask {
+  const { tasks } = planOf(context);
   if (context.place === 'run') {
-    const agent = agentNamed(context.state, typed);
-    if (!agent.ok) return agent;
-    const task = plan.tasks.find(({ id }) => id === agent.value.taskId);
-    return task === undefined ? fail(`the plan has no task ${typed}`) : ok(task);
+    const { taskId } = agentNamed(context.state, typed);
+    const task = tasks.find(({ id }) => id === taskId);
+    if (task === undefined) throw wrongUse(`the plan has no task ${typed}`);
+    return task;
   }
   const word = typed.replace(/^#/, '');
-  const task = plan.tasks[Number(word) - 1] ?? plan.tasks.find(({ id }) => id === word);
-  if (task !== undefined && word !== '') return ok(task);
-  const many = plan.tasks.length;
-  const numbers = many === 1 ? 'there is task 1 only' : `tasks are numbered 1 to ${many}`;
-  return fail(typed === '' ? `which task? ${numbers}` : `there is no task ${typed}: ${numbers}`);
+  const task = tasks[Number(word) - 1] ?? tasks.find(({ id }) => id === word);
+  if (task !== undefined && word !== '') return task;
+  const numbers = tasks.length === 1 ? 'there is task 1 only' : `tasks are numbered 1 to ${tasks.length}`;
+  throw wrongUse(typed === '' ? `which task? ${numbers}` : `there is no task ${typed}: ${numbers}`);
 }
 
-const NO_TASK: ReadonlySet<string> = new Set(['nothing', 'none', 'and']);
+const NO_TASK: ReadonlySet<string> = new Set(['', 'nothing', 'none', 'and']);
 
-/** Calls `use` with the tasks of `1, 3`; prints which number is wrong. */
-function withTasks(
-  typed: string,
-  context: LineContext,
-  use: (tasks: readonly PlanTask[]) => Promise<void> | void,
-): Promise<void> | void {
-  const words = typed.split(/[\s,]+/).filter((word) => word !== '' && !NO_TASK.has(word.toLowerCase()));
-  const found = words.map((word) => taskNamed(context, word));
-  const wrong = found.find((one) => !one.ok);
-  if (wrong !== undefined && !wrong.ok) return context.refuse(wrong.fault);
-  return use(found.flatMap((one) => (one.ok ? [one.value] : [])));
-}
+/** The tasks of `1, 3`. */
+const tasksNamed = (context: LineContext, typed: string): readonly PlanTask[] =>
+  typed
+    .split(/[\s,]+/)
+    .filter((word) => !NO_TASK.has(word.toLowerCase()))
+    .map((word) => taskNamed(context, word));
 
 const idsOf = (tasks: readonly PlanTask[]): readonly PlanTask['id'][] => tasks.map(({ id }) => id);
 
-async function describe(task: PlanTask, text: string, context: LineContext): Promise<void> {
-  if (text === '') context.say(`Current text: ${task.description}`);
-  const description = text === '' ? ((await context.ask('New text (Enter keeps): ')) ?? '').trim() : text;
-  if (description === '') return context.say('Nothing changed.');
-  await change(context, { is: 'describe', task: task.id, description });
+async function describe({ id, description }: PlanTask, text: string, context: LineContext): Promise<PlanEdit> {
+  if (text !== '') return { is: 'describe', task: id, description: text };
+  context.say(`Current text: ${description}`);
+  return {
+    is: 'describe',
+    task: id,
+    description: await askText('New text (Enter keeps): ', 'Nothing changed.', context),
+  };
 }
 
-/** The agent or the task that a setting is for: an agent that has started or is not in the plan, else its task. */
-function settingTarget(
-  context: LineContext,
-  which: string,
-): Result<{ readonly agent: AgentState } | { readonly agent: null; readonly task: PlanTask }, string> {
+/** The agent that a setting is for if it has started or is not in the plan; else null, and the setting is for its task. */
+function startedAgent(context: LineContext, which: string): AgentState | null {
   const agent = context.place === 'run' ? agentNamed(context.state, which) : null;
-  if (agent?.ok === false) return agent;
-  if (agent !== null && plannedTask(agent.value) === null) return ok({ agent: agent.value });
-  const task = taskNamed(context, which);
-  return task.ok ? ok({ agent: null, task: task.value }) : task;
+  return agent !== null && plannedTask(agent) === null ? agent : null;
 }
 
 async function changeModel(typed: string, context: LineContext): Promise<void> {
   const [which, model] = headOf(typed);
-  if (model === '') return context.refuse('which model? models lists them');
-  const target = settingTarget(context, which);
-  if (!target.ok) return context.refuse(target.fault);
-  const { value } = target;
-  if (value.agent === null) return change(context, { is: 'model', task: value.task.id, model });
-  await perform(setModel, { agent: value.agent.id, model }, context);
+  if (model === '') throw wrongUse('which model? models lists them');
+  const agent = startedAgent(context, which);
+  if (agent === null) return change(context, { is: 'model', task: taskNamed(context, which).id, model });
+  await perform(setModel, { agent: agent.id, model }, context);
 }
 
 async function changeBudget(typed: string, context: LineContext): Promise<void> {
   const [which, limits] = headOf(typed);
-  const read = budgetOf(limits);
-  if (!read.ok) return context.refuse(read.fault);
-  const budget = read.value;
+  const budget = readBudget(limits);
   // The budget of the run can be set before it has agents.
-  if (/^(?:0|run|main)$/.test(which))
-    return void (await context.submit(setBudget.command(context.state, { agent: ROOT, budget })));
-  const target = settingTarget(context, which);
-  if (!target.ok) return context.refuse(target.fault);
-  const { value } = target;
-  if (value.agent !== null) return void (await perform(setBudget, { agent: value.agent.id, budget }, context));
-  await change(context, { is: 'budget', task: value.task.id, budget: { ...value.task.budget, ...budget } });
+  const isRun = /^(?:0|run|main)$/.test(which);
+  if (isRun) return void (await context.submit(setBudget.command(context.state, { agent: ROOT, budget })));
+  const agent = startedAgent(context, which);
+  if (agent !== null) return void (await perform(setBudget, { agent: agent.id, budget }, context));
+  const task = taskNamed(context, which);
+  await change(context, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
 }
 
-/** `20k $2.50 10m`: tokens, dollars and time, in any order. The fault says what was expected. */
-export function budgetOf(typed: string): Result<Budget, string> {
+/** `20k $2.50 10m`: tokens, dollars and time, in any order. */
+export function readBudget(typed: string): Budget {
   // The comma in 5,000 separates no limits.
   const words = typed.split(/\s+|(?<!\d),|,(?!\d{3}(?!\d))/).filter((word) => word !== '');
-  if (words.length === 0) return fail('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
-  let budget: Budget = {};
-  for (const word of words) {
-    const one = limitOf(word);
-    if (one === null)
-      return fail(
-        `"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`,
-      );
-    const again = Object.keys(one).find((limit) => limit in budget);
-    if (again !== undefined) return fail(`"${word}" sets the same limit again`);
-    budget = { ...budget, ...one };
-  }
-  return ok(budget);
+  if (words.length === 0) throw wrongUse('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
+  return words.reduce<Budget>((budget, word) => {
+    const limit = readLimit(word);
+    if (Object.keys(limit).some((name) => name in budget)) throw wrongUse(`"${word}" sets the same limit again`);
+    return { ...budget, ...limit };
+  }, {});
 }
 
-function limitOf(word: string): Budget | null {
+function readLimit(word: string): Budget {
   const kinds = /^\$|^\d+\.\d+$/.test(word) ? (['maxCost'] as const) : (['maxTokens', 'maxDuration'] as const);
   for (const limit of kinds) {
     const amount = typedLimit(limit, word);
     if (amount !== null) return { [limit]: amount };
   }
-  return null;
+  throw wrongUse(`"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`);
 }
 
-function setEffort(task: PlanTask, typed: string, context: LineContext): Promise<void> | void {
+function setEffort({ id }: PlanTask, typed: string, { state }: LineContext): PlanEdit {
   const effort = typed === 'role' ? null : EFFORTS.find((one) => one === typed.toLowerCase());
-  if (effort === undefined) return context.refuse(`how much? ${listed([...EFFORTS, 'role'])}`);
-  const max = context.state.choices?.limits.maxEffort;
+  if (effort === undefined) throw wrongUse(`how much? ${listed([...EFFORTS, 'role'])}`);
+  const max = state.choices?.limits.maxEffort;
   if (effort !== null && max !== undefined && cappedEffort(effort, max.value) !== effort)
-    return context.refuse(`${effort} is above the allowed effort: ${max.because}`);
-  return change(context, { is: 'effort', task: task.id, effort });
+    throw wrongUse(`${effort} is above the allowed effort: ${max.because}`);
+  return { is: 'effort', task: id, effort };
 }
 
-const whichRole = ({ state }: LineContext): string =>
-  `which role? There are ${listed(
-    (state.choices?.roles ?? []).map(({ name }) => name),
-    'and',
-  )}`;
+const whichRole = ({ state }: LineContext): string => {
+  const names = (state.choices?.roles ?? []).map(({ name }) => name);
+  return `which role? There are ${listed(names, 'and')}`;
+};
 
 async function add(typed: string, context: LineContext): Promise<void> {
-  const [role, description] = headOf(typed);
+  const [role, text] = headOf(typed);
   const known = context.state.choices?.roles.some(({ name }) => name === role) ?? true;
-  if (!known)
-    return context.refuse(role === '' ? whichRole(context) : `there is no role ${role}: ${whichRole(context)}`);
-  const text = description === '' ? ((await context.ask('Task: ')) ?? '').trim() : description;
-  const numbers = text === '' ? null : await context.ask('Depends on which tasks, by number? Enter for none: ');
-  if (numbers === null) return context.say('Nothing added.');
-  await withTasks(numbers, context, (needs) =>
-    change(context, { is: 'add', description: text, role, dependsOn: idsOf(needs) }),
-  );
+  if (!known) throw wrongUse(`${role === '' ? '' : `there is no role ${role}: `}${whichRole(context)}`);
+  const description = text === '' ? await askText('Task: ', 'Nothing added.', context) : text;
+  const numbers = await context.ask('Depends on which tasks, by number? Enter for none: ');
+  if (numbers === null) throw cancelled('Nothing added.');
+  await change(context, { is: 'add', description, role, dependsOn: idsOf(tasksNamed(context, numbers)) });
 }
 
-async function drop(task: PlanTask, _: string, context: LineContext): Promise<void> {
-  const { plan } = context.state;
-  const warning = plan === null || context.place !== 'plan' ? null : dropWarning(plan, task);
-  if (plan !== null && warning !== null) {
+async function drop(task: PlanTask, _: string, context: LineContext): Promise<PlanEdit> {
+  const plan = planOf(context);
+  const warning = context.place === 'plan' ? dropWarning(plan, task) : null;
+  if (warning !== null) {
     const words = dependantsOf(plan, task.id).map((one) => `${plan.tasks.indexOf(one) + 1} ${one.role}`);
     const lines = [`${warning} ${listed(words, 'and')}.`] as const;
-    if (!(await agrees({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, context))) return;
+    if (!(await agrees({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, context)))
+      throw cancelled();
   }
-  await change(context, { is: 'drop', task: task.id });
+  return { is: 'drop', task: task.id };
 }
 
-async function split(task: PlanTask, _: string, context: LineContext): Promise<void> {
+async function split(task: PlanTask, _: string, context: LineContext): Promise<PlanEdit> {
   context.say(`Current text: ${task.description}`);
   const descriptions: string[] = [];
   for (;;) {
     const typed = await context.ask(`Text of part ${descriptions.length + 1} (Enter ends): `);
-    if (typed === null) return context.say('Nothing split.');
+    if (typed === null) throw cancelled('Nothing split.');
     if (typed.trim() === '') break;
     descriptions.push(typed.trim());
   }
-  if (descriptions.length < 2) return context.say('Nothing split: enter at least two parts.');
-  const order = await context.ask('Sequential? y yes, anything else parallel: ');
-  if (order === null) return context.say('Nothing split.');
-  await change(context, { is: 'split', task: task.id, descriptions, inOrder: IS_YES.test(order.trim()) });
+  if (descriptions.length < 2) throw cancelled('Nothing split: enter at least two parts.');
+  const order = await askText('Sequential? y yes, n parallel: ', 'Nothing split.', context);
+  return { is: 'split', task: task.id, descriptions, inOrder: IS_YES.test(order) };
 }
 
-const PERMITTED_BY_WORD: ReadonlyMap<string, readonly Permitted[]> = new Map<string, readonly Permitted[]>([
-  ['edits', ['edits']],
-  ['commands', ['commands']],
-  ['all', PERMITTED],
-]);
+const PERMITTED_BY_WORD: Readonly<Record<string, readonly Permitted[]>> = {
+  edits: ['edits'],
+  commands: ['commands'],
+  all: PERMITTED,
+};
 
+/** `permissions`, `permissions 2`, `permissions edits allow`, `permissions 2 all ask`. */
 async function permissions(typed: string, context: LineContext): Promise<void> {
-  const [first = '', ...rest] = typed.split(/\s+/).filter((word) => word !== '');
-  const isNumber = /^#?\d+$/.test(first);
-  const named = isNumber ? taskNamed(context, first) : ok(null);
-  if (!named.ok) return context.refuse(named.fault);
-  const words = isNumber || first === '' ? rest : [first, ...rest];
-  if (words.length === 0) return printPermissions(named.value, context);
-  const wanted = permissionsIn(words);
-  if (wanted === null)
-    return context.refuse('expected edits, commands or all, and ask or allow: permissions edits allow');
-  await change(context, { is: 'permissions', task: named.value?.id ?? null, permissions: wanted });
-}
-
-/** `edits allow`, `all ask`; null for anything else. */
-function permissionsIn([what = '', to, ...more]: readonly string[]): Permissions | null {
-  const kinds = PERMITTED_BY_WORD.get(what);
-  const permission = Permission.safeParse(to);
-  if (kinds === undefined || !permission.success || more.length > 0) return null;
-  return Object.fromEntries(kinds.map((one) => [one, permission.data]));
-}
-
-function printPermissions(task: PlanTask | null, context: LineContext): void {
-  const { plan } = context.state;
-  if (plan === null) return context.refuse('there is no plan yet');
+  const plan = planOf(context);
+  const [, number = '', words = ''] = /^(?:#?(\d+)\b)?\s*([^]*)$/.exec(typed.trim()) ?? [];
+  const task = number === '' ? null : taskNamed(context, number);
+  if (words !== '')
+    return change(context, { is: 'permissions', task: task?.id ?? null, permissions: readPermissions(words) });
   const tasks = task === null ? plan.tasks : [task];
   context.say(
     ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${permittedText(plan, one)} without approval`),
   );
 }
 
-function beside(task: PlanTask, numbers: string, context: LineContext): Promise<void> | void {
-  if (numbers === '') return printWrites(task, context);
-  return withTasks(numbers, context, (others) => {
-    const { plan } = context.state;
-    const ordered = plan === null ? [] : parallelCandidates(plan, task);
-    const unordered = others.find((other) => !ordered.includes(other));
-    if (unordered !== undefined) return context.refuse(`it has no order with ${unordered.role} to remove`);
-    return change(context, { is: 'alongside', task: task.id, others: idsOf(others) });
-  });
+/** `edits allow`, `all ask`. */
+function readPermissions(words: string): Permissions {
+  const [what, to] = headOf(words);
+  const kinds = PERMITTED_BY_WORD[what];
+  const permission = Permission.safeParse(to);
+  if (kinds === undefined || !permission.success)
+    throw wrongUse('expected edits, commands or all, and ask or allow: permissions edits allow');
+  return Object.fromEntries(kinds.map((one) => [one, permission.data]));
 }
 
-function printWrites(task: PlanTask, context: LineContext): void {
-  const { plan } = context.state;
-  context.say(`May change: ${writableText(task, true) ?? ''}`, ...(plan === null ? [] : orderLines(plan, task)));
+function beside(task: PlanTask, numbers: string, context: LineContext): PlanEdit {
+  if (numbers === '') throw cancelled(...writesLines(task, context));
+  const others = tasksNamed(context, numbers);
+  const ordered = parallelCandidates(planOf(context), task);
+  const unordered = others.find((other) => !ordered.includes(other));
+  if (unordered !== undefined) throw wrongUse(`it has no order with ${unordered.role} to remove`);
+  return { is: 'alongside', task: task.id, others: idsOf(others) };
 }
+
+const writesLines = (task: PlanTask, context: LineContext): readonly string[] => [
+  `May change: ${writableText(task, true) ?? ''}`,
+  ...orderLines(planOf(context), task),
+];

@@ -7,7 +7,6 @@ import {
   killAgent,
   manualReviews,
   messageAgent,
-  messageAll,
   modeQuestion,
   NO_RUN,
   pinMode,
@@ -21,55 +20,44 @@ import {
   whyNotReview,
   withdrawGrant,
 } from '../../../app/actions/index.ts';
-import { grantText, escapeHidden } from '../../../app/views/index.ts';
+import { wrongUse } from '../../../app/process/index.ts';
+import { escapeHidden, grantText, labelOf } from '../../../app/views/index.ts';
 import { SpawnRequest } from '../../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import { type Mode, MODES } from '../../../domain/reason.ts';
-import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ModePreview } from '../../../ports/controls.ts';
-import { agrees, at, commandOf, type LineCommand, type LineContext, perform, previewed, wordsOf } from '../command.ts';
+import { agentNamed, firstLine, listed } from '../agents.ts';
+import {
+  agrees,
+  askText,
+  at,
+  commandOf,
+  headOf,
+  type LineCommand,
+  type LineContext,
+  perform,
+  previewed,
+  wordsOf,
+} from '../command.ts';
 import type { Detaching } from '../run-ownership.ts';
-import { listed, numbered } from '../agents.ts';
-import { headOf } from './edits.ts';
-import { agentFor } from './look.ts';
 
 /** The typed number of an agent as the arguments of an action. */
-const readAgent = (typed: string, context: LineContext): { readonly agent: AgentId } | undefined => {
-  const agent = agentFor(context, typed);
-  return agent === null ? undefined : { agent: agent.id };
-};
+const readAgent = (typed: string, { state }: LineContext): { readonly agent: AgentId } => ({
+  agent: agentNamed(state, typed).id,
+});
 
 export const RUN_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['run'],
-    {
-      ...wordsOf(
-        messageAgent,
-        messageAll.id,
-        'message.send',
-        'message.delivery',
-        'message.history',
-        'message.editor',
-        'message.leave',
-        'message.clear',
-      ),
-      run: sendMessage,
-    },
+    { ...wordsOf(messageAgent), run: sendMessage },
     commandOf(interruptAgent, readAgent),
     commandOf(resumeAgent, readAgent),
     commandOf(retryAgent, readAgent),
     commandOf(skipAgent, readAgent),
     commandOf(killAgent, readAgent),
-    { ...wordsOf(pinMode), run: (typed, context) => pin(typed, context, false) },
-    {
-      name: 'unpin',
-      arguments: 'N',
-      help: 'Remove the pinned mode of agent N.',
-      actions: [pinMode.id],
-      run: (typed, context) => pin(typed, context, true),
-    },
+    { ...wordsOf(pinMode), run: pin },
     commandOf(startReview, readReview),
-    { ...wordsOf(spawnChild, 'run.spawnBelow'), run: spawn },
+    { ...wordsOf(spawnChild), run: spawn },
   ),
   ...at(
     ['plan', 'run'],
@@ -80,33 +68,23 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
       short: ['d'],
       arguments: '[now|stay]',
       help: 'Detach: the run continues in the background; mimir attach shows it again. Waits for current calls: now does not, stay cancels it.',
-      actions: ['run.detach', 'plan.detach'],
-      run: (word, context) => {
+      run(word, context) {
         const how = DETACHING[word.trim()];
-        return how === undefined
-          ? context.refuse(`"${word}" is not valid: expected now, stay or nothing`)
-          : context.go(how);
+        if (how === undefined) throw wrongUse(`"${word}" is not valid: expected now, stay or nothing`);
+        return context.go(how);
       },
     },
     {
       name: 'here',
       help: 'Continue here a run whose own process has ended.',
-      actions: ['app.goOn'],
       run: continueHere,
     },
     {
       name: 'questions',
-      short: ['inbox'],
-      help: 'List the open questions by number.',
-      actions: ['run.answer'],
-      run: (_, context) => listQuestions(context),
-    },
-    {
-      name: 'question',
-      short: ['ask'],
+      short: ['inbox', 'ask'],
       arguments: '[N]',
-      help: 'Print question N, or the next one, to answer it.',
-      run: turnToQuestion,
+      help: 'List the open questions by number, or print question N to answer it.',
+      run: listQuestions,
     },
     { ...wordsOf(answerQuestion), run: (text, context) => context.go({ answer: text }) },
     { ...wordsOf(withdrawGrant), run: grants },
@@ -114,7 +92,7 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
       name: 'later',
       help: 'Answer the question later; its agent waits, the others continue.',
       run(_, context) {
-        if (context.questions.current(context.state) === null) return context.refuse('no question was printed');
+        if (context.questions.current(context.state) === null) throw wrongUse('no question was printed');
         context.questions.postpone();
         context.say('Postponed. questions lists the open ones.');
       },
@@ -127,18 +105,15 @@ async function sendMessage(typed: string, context: LineContext): Promise<void> {
   const [word, after] = headOf(rest);
   const delivery = DELIVERIES[word];
   const given = delivery === undefined ? rest : after;
-  const to = recipient === 'all' ? ('all' as const) : agentFor(context, recipient)?.id;
-  if (to === undefined) return;
-  const text =
-    given === '' ? ((await context.ask(`Message to ${recipient} (Enter sends none): `)) ?? '').trim() : given;
-  if (text === '') return context.say('Nothing sent.');
+  const to = recipient === 'all' ? ('all' as const) : agentNamed(context.state, recipient).id;
+  const prompt = `Message to ${recipient} (Enter sends none): `;
+  const text = given === '' ? await askText(prompt, 'Nothing sent.', context) : given;
   await perform(messageAgent, { to, text, delivery: delivery ?? 'important' }, context);
 }
 
 async function continueHere(_: string, context: LineContext): Promise<void> {
   const { session } = context.state;
-  if (context.controls?.lost === undefined || session === null)
-    return context.refuse('this run is already in this process');
+  if (context.controls?.lost === undefined || session === null) throw wrongUse('this run is already in this process');
   await context.go({ resume: session });
 }
 
@@ -146,25 +121,24 @@ const DETACHING: Readonly<Record<string, Detaching>> = { '': 'detach', now: 'det
 
 // A change of the mode is previewed and confirmed first.
 
-const modeOf = (word: string): Mode | undefined => MODES.find((mode) => mode === word);
-const NO_MODE = `expected ${listed(MODES)}`;
+function readMode(word: string, present: Mode): Mode {
+  const mode = MODES.find((one) => one === word);
+  if (mode !== undefined) return mode;
+  const what = word === '' ? `the mode is ${present};` : `"${word}" is not a mode:`;
+  throw wrongUse(`${what} expected ${listed(MODES)}`);
+}
 
 async function changeMode(word: string, context: LineContext): Promise<void> {
-  const mode = modeOf(word);
-  if (mode === undefined)
-    return context.refuse(
-      word === '' ? `the mode is ${context.state.mode}; ${NO_MODE}` : `"${word}" is not a mode: ${NO_MODE}`,
-    );
+  const mode = readMode(word, context.state.mode);
   if (await isConfirmed(null, context.controls?.previewMode(mode), context)) await perform(setMode, { mode }, context);
 }
 
-async function pin(typed: string, context: LineContext, off: boolean): Promise<void> {
+async function pin(typed: string, context: LineContext): Promise<void> {
   const [which, word] = headOf(typed);
-  const agent = agentFor(context, which)?.id;
-  if (agent === undefined) return;
-  const mode = off ? null : modeOf(word);
-  if (mode === undefined) return context.refuse(`"${word}" is not a mode: ${NO_MODE}`);
-  const preview = context.controls?.previewMode(mode ?? context.state.mode, agent);
+  const { state } = context;
+  const agent = agentNamed(state, which).id;
+  const mode = word === 'off' ? null : readMode(word, state.mode);
+  const preview = context.controls?.previewMode(mode ?? state.mode, agent);
   if (await isConfirmed(agent, preview, context)) await perform(pinMode, { agent, mode }, context);
 }
 
@@ -175,105 +149,81 @@ async function isConfirmed(
 ): Promise<boolean> {
   const preview = await previewed(pending, context);
   if (preview?.refused === null) return agrees(modeQuestion(context.state, agent, preview), context);
-  context.refuse(preview === undefined ? NO_RUN : `not possible: ${preview.refused ?? ''}`);
-  return false;
+  throw wrongUse(preview === undefined ? NO_RUN : `not possible: ${preview.refused ?? ''}`);
 }
 
-function readReview(name: string, context: LineContext): ReturnType<typeof manualReviews>[number] | undefined {
-  const all = manualReviews(context.state);
+function readReview(name: string, { state }: LineContext): ReturnType<typeof manualReviews>[number] {
+  const all = manualReviews(state);
   const chosen = name === '' && all.length < 2 ? all[0] : all.find(({ role }) => role === name);
   if (chosen !== undefined) return chosen;
   const roles = listed(all.map(({ role }) => role));
   const why = name === '' ? `which review? ${roles}` : `no review ${name} is configured: ${roles}`;
-  context.refuse(whyNotReview(context.state) ?? why);
-  return undefined;
+  throw wrongUse(whyNotReview(state) ?? why);
 }
 
+/** Asks for a missing prompt. */
 async function spawn(typed: string, context: LineContext): Promise<void> {
   const [, under = ROOT, rest = ''] = /^(?:under\s+(\S+)\s*)?([^]*)$/.exec(typed.trim()) ?? [];
-  const parent = agentFor(context, under)?.id;
-  if (parent === undefined) return;
-  const read = spawnRequestIn(rest);
-  if (!read.ok) return context.refuse(read.fault);
-  const request = await withPrompt(read.value, context);
-  if (request !== null) await perform(spawnChild, { parent, wish: request }, context);
+  const parent = agentNamed(context.state, under).id;
+  const read = readSpawn(rest);
+  const prompt =
+    read.prompt === '' ? await askText('Prompt (Enter to cancel): ', 'Nothing spawned.', context) : read.prompt;
+  const checked = SpawnRequest.safeParse({ ...read, prompt });
+  if (!checked.success) throw wrongUse(checked.error.issues[0]?.message ?? 'that cannot be spawned');
+  await perform(spawnChild, { parent, wish: checked.data }, context);
 }
-
-/** Asks for a missing prompt and checks the request; null after it was printed why nothing is spawned. */
-async function withPrompt(request: SpawnRequest, context: LineContext): Promise<SpawnRequest | null> {
-  const prompt = request.prompt === '' ? ((await context.ask(PROMPT)) ?? '').trim() : request.prompt;
-  const checked = SpawnRequest.safeParse({ ...request, prompt });
-  if (prompt === '') context.say('Nothing spawned.');
-  else if (!checked.success) context.refuse(checked.error.issues[0]?.message ?? 'that cannot be spawned');
-  else return checked.data;
-  return null;
-}
-
-const PROMPT = 'Prompt (Enter to cancel): ';
 
 /** Without quotes the whole text is the prompt. With quotes the word before them is the role, and options follow. */
-function spawnRequestIn(typed: string): Result<SpawnRequest, string> {
+function readSpawn(typed: string): SpawnRequest {
   const [, role = null, prompt = typed, options = ''] = /^(?:([^\s"]+)\s+)?"([^"]*)"\s*([^]*)$/.exec(typed) ?? [];
   const left = options.replaceAll(/(?:--)?\b(?:name|model|wait)\s+(?:"[^"]*"|\S+)/g, '').trim();
-  if (left !== '') return fail(`"${left}" is not an option: name NAME, model MODEL, wait SECONDS`);
+  if (left !== '') throw wrongUse(`"${left}" is not an option: name NAME, model MODEL, wait SECONDS`);
   const wait = valueIn(options, 'wait');
-  if (wait !== null && !/^\d+$/.test(wait)) return fail(`"${wait}" is not a number of seconds`);
-  return ok({
+  if (wait !== null && !/^\d+$/.test(wait)) throw wrongUse(`"${wait}" is not a number of seconds`);
+  return {
     prompt: prompt.trim(),
     role,
     model: valueIn(options, 'model'),
     name: childName(valueIn(options, 'name'), role),
     wait: wait === null ? null : Number(wait),
     workingDir: null,
-  });
+  };
 }
 
 const valueIn = (typed: string, key: string): string | null =>
   new RegExp(`\\b${key}\\s+("[^"]*"|\\S+)`).exec(typed)?.[1]?.replaceAll('"', '') ?? null;
 
-function turnToQuestion(typed: string, context: LineContext): void {
-  const all = context.questions.open(context.state);
-  const chosen = typed === '' ? all[0] : all.find(({ number }) => String(number) === typed);
-  if (chosen === undefined)
-    return context.refuse(all.length === 0 ? answerQuestion.none : `there is no question ${typed}`);
-  context.questions.select(chosen);
-}
-
 /** `grants`, `grants withdraw 2`. */
 async function grants(typed: string, context: LineContext): Promise<void> {
-  const [what = '', number = '', ...more] = typed.split(/\s+/).filter((word) => word !== '');
-  const { state } = context;
-  if (what === '') return listGrants(context);
-  if (what !== 'withdraw' || more.length > 0) return context.refuse('expected grants, or grants withdraw and a number');
-  const grant = state.grants[Number(number) - 1];
-  if (grant === undefined && state.grants.length > 0)
-    return context.refuse(`there is no grant ${number}: expected 1 to ${state.grants.length}`);
-  await perform(withdrawGrant, { grant: grant?.id ?? '' }, context);
-}
-
-function listGrants(context: LineContext): void {
   const { state } = context;
   const why = withdrawGrant.whyNot(state, { grant: '' });
   if (why !== null) return context.say(why);
-  context.say(
-    ...state.grants.map(
+  if (typed === '') {
+    const lines = state.grants.map(
       (grant, index) =>
-        `${index + 1}. ${escapeHidden(grantText(grant))} (answered to ${escapeHidden(state.agents.get(grant.agent)?.name ?? grant.agent)})`,
-    ),
-    'grants withdraw N withdraws one.',
-  );
+        `${index + 1}. ${escapeHidden(`${grantText(grant)} (answered to ${labelOf(state, grant.agent)})`)}`,
+    );
+    return context.say(...lines, 'grants withdraw N withdraws one.');
+  }
+  const [, number = ''] = /^withdraw\s+(\S+)$/.exec(typed) ?? [];
+  if (number === '') throw wrongUse('expected grants, or grants withdraw and a number');
+  const grant = state.grants[Number(number) - 1];
+  if (grant === undefined) throw wrongUse(`there is no grant ${number}: expected 1 to ${state.grants.length}`);
+  await perform(withdrawGrant, { grant: grant.id }, context);
 }
 
-function listQuestions(context: LineContext): void {
-  const { state } = context;
-  const all = context.questions.open(state);
+function listQuestions(typed: string, context: LineContext): void {
+  const { state, questions } = context;
+  const all = questions.open(state);
   if (all.length === 0) return context.say(answerQuestion.none);
+  const chosen = all.find(({ number }) => String(number) === typed);
+  if (chosen !== undefined) return questions.select(chosen);
+  if (typed !== '') throw wrongUse(`there is no question ${typed}`);
   context.say(
     ...all.map(({ number, question: { first, all: askers } }) => {
-      const agent = state.agents.get(first.agent);
-      const who = askers.length > 1 ? `${askers.length} agents` : agent === undefined ? first.agent : numbered(agent);
-      return `${number}. ${who}, ${first.request.action}: ${escapeHidden(first.request.title).split('\n')[0] ?? ''}`;
+      const who = askers.length > 1 ? `${askers.length} agents` : labelOf(state, first.agent);
+      return `${number}. ${who}, ${first.request.action}: ${escapeHidden(firstLine(first.request.title))}`;
     }),
-    'question N prints one.',
+    'questions N prints one.',
   );
 }

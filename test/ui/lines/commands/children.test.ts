@@ -9,7 +9,6 @@ import { fold } from '../../../../src/events/fold.ts';
 import { Chalk } from 'chalk';
 import { status, turn } from '../../../support/family-story.ts';
 import type { Recording } from '../../../support/recorded-run.ts';
-import { midRun } from '../../../support/recorded-run.ts';
 import { typist } from '../../../support/typist.ts';
 
 const wish = (more: Readonly<Record<string, unknown>>): unknown => ({
@@ -54,32 +53,31 @@ describe('children in lines', () => {
     expect(person.commands).toEqual([]);
   });
 
-  it('lists them as a tree: where each stands, and whose it is (S044, S045, S048, D14)', async () => {
+  it('lists them by numbers that tell whose they are: status, who spawned them, result (S044, S045, S048, D14)', async () => {
     const person = await typist(spawnedLog().events);
-    const lines = (await person.hears('children')).map((line) => line.replace(/, (?:\d+m )?\d+s,/, ', TIME,'));
+    const lines = (await person.hears('children')).map((line) =>
+      line.replace(/, [\w.-]+, (?:\d+m )?\d+s, .* tools?,/, ', USE,'),
+    );
     expect(lines).toEqual([
-      '1 reviewer-diff (ROOT::S1), completed, TIME, spawned by you: Nothing stands against the diff.',
-      '2 engineer-cache (ROOT::S2), waits for its children (1), TIME, spawned by you: In progress',
-      '  2.1 explore-evictions (ROOT::S2::S1), running, TIME, spawned by engineer-cache: In progress',
-      '  2.2 tester-tests (ROOT::S2::S2), failed (no database), TIME, spawned by engineer-cache: Run the tests',
-      '3 finder-callers (ROOT::S3), killed by you, TIME, spawned by you: Find every caller',
-      '  3.1 explore-left (ROOT::S3::S1), running, TIME, spawned by finder-callers, adopted by main: In progress',
+      '6 agents:',
+      '#1 reviewer-diff: completed, USE, spawned by you. Review the diff. Result: Nothing stands against the diff.',
+      '#2 engineer-cache: waits for its children (1), USE, spawned by you. Implement the cache with tests. Now: Two questions first.',
+      '#2.1 explore-evictions: running, USE, spawned by engineer-cache. Find who evicts. Now: Only `src/lru.ts` evicts.',
+      '#2.2 tester-tests: failed, no database, USE, spawned by engineer-cache. Run the tests',
+      '#3 finder-callers: killed by you, USE, spawned by you. Find every caller',
+      '#3.1 explore-left: running, USE, spawned by finder-callers, adopted by main. Look into the tests',
     ]);
-    expect(await person.hears('children 2')).toHaveLength(2);
-    const planned = await (await typist(midRun().events)).hears('children');
-    expect(planned.find((line) => line.includes('queued'))).toMatch(/: Write race, replay and expiry tests$/);
-    expect(await person.hears('children 1')).toEqual(['reviewer-diff has no children.']);
+    expect(await person.hears('children 2')).toHaveLength(3);
+    expect(await person.hears('children 1')).toEqual(['0 of 6 agents:']);
   });
 
   it('says what one does, and more of it (S054, S055, T021)', async () => {
     const person = await typist(spawnedLog().events);
     const [now, last] = await person.hears('what 2.1');
-    expect(now).toBe('2.1 explore-evictions (ROOT::S2::S1) running: Only `src/lru.ts` evicts.');
-    expect(last).toMatch(/^Last activity .* ago$/);
+    expect(now).toMatch(/^#2\.1 explore-evictions: running, .* Now: Only `src\/lru\.ts` evicts\.$/);
+    expect(last).toMatch(/^Id ROOT::S2::S1\. Last activity .* ago\.$/);
     const task = await typist(taskLog().events);
-    expect(await task.hears('what 1.1 deep')).toContain(
-      'Isolation: child used 12k tokens, parent grew by 60 (counted)',
-    );
+    expect(await task.hears('what 1.1')).toContain('Isolation: child used 12k tokens, parent grew by 60 (counted)');
   });
 
   it('writes to one that has ended, and kills one after a question (S049, S056, S131)', async () => {
@@ -127,9 +125,7 @@ describe('a run without a plan in lines', () => {
     expect(person.commands).toEqual([
       { do: 'message', to: 'ROOT', text: 'Look into the cache, please', delivery: 'important' },
     ]);
-    expect(await person.hears('childern')).toEqual([
-      'Unknown command "childern". Did you mean children? Nothing was done.',
-    ]);
+    expect(await person.hears('agnets')).toEqual(['Unknown command "agnets". Did you mean agents? Nothing was done.']);
     expect(person.commands).toHaveLength(1);
   });
 
