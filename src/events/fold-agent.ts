@@ -1,4 +1,5 @@
 /** The effect of an event on its agent. Pure. */
+import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
@@ -120,6 +121,7 @@ export const AGENT_FOLDS = {
     open: [...agent.open, { call: event.call, model: event.model, ...event.reserved }],
     pause: null,
     iterations: agent.iterations + 1,
+    ...(agent.providerLost === true ? { providerLost: false } : {}),
   }),
   'model.finished': (agent, event) => ({
     ...agent,
@@ -143,6 +145,7 @@ export const AGENT_FOLDS = {
     byModel: withShare(agent.byModel, event.model, event.usage ?? NO_USAGE, event.cost ?? 0),
     priced: agent.priced && event.priced !== false,
     lost: withLost(agent.lost, event),
+    ...(PROVIDERS_FAULTS.has(event.cause) ? { providerLost: true } : {}),
     blocks: event.cause === 'aborted' ? agent.blocks : add(agent, noteBlock(`model: ${event.message}`, 'error')),
   }),
   'model.retry': (agent, event, at) => ({
@@ -174,11 +177,7 @@ export const AGENT_FOLDS = {
   'tool.finished': (agent, event) => ({
     ...agent,
     ...withNews(agent, event),
-    blocks: agent.blocks.map((block) =>
-      block.is === 'tool' && block.call === event.call && block.ok === null
-        ? { ...block, ok: event.ok, output: keptOutput(event.output), ms: event.ms }
-        : block,
-    ),
+    blocks: withEnd(agent.blocks, event),
   }),
   'tool.noted': (agent, { text }) => ({
     ...agent,
@@ -244,7 +243,10 @@ function begunAnew(agent: AgentState): AgentState {
 /** The agent after `event`; the same object when nothing changed. */
 export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): AgentState {
   const change = forType<[AgentState], [Millis], AgentState>(AGENT_FOLDS, event.type);
-  return change ? { ...change(agent, event, at), lastAt: at } : agent;
+  if (!change) return agent;
+  const changed = change(agent, event, at);
+  // A new object needs no second copy: nobody else has it yet.
+  return changed === agent ? { ...agent, lastAt: at } : Object.assign(changed, { lastAt: at });
 }
 
 /** Starts or stops the agent's clock, which excludes waiting for a person and interruptions. */
@@ -259,6 +261,19 @@ export function clock(agent: AgentState, running: boolean, at: Millis): AgentSta
 }
 
 const add = (agent: AgentState, block: Block): readonly Block[] => [...agent.blocks, block];
+
+/** The blocks after the end of a call, which has several open ones if it was repeated after a crash. */
+function withEnd(blocks: readonly Block[], { call, ok, output, ms }: EventOf<'tool.finished'>): readonly Block[] {
+  const next = [...blocks];
+  // Mapping each of thousands of blocks at each call would be most of the time that a long log takes.
+  for (let at = blocks.length - 1; at >= 0; at -= 1) {
+    const block = blocks[at];
+    if (block?.is === 'tool' && block.ok === null && block.call === call)
+      next[at] = { ...block, ok, output: keptOutput(output), ms };
+  }
+  return next;
+}
+
 const noteBlock = (text: string, level: NoteBlock['level']): NoteBlock => ({ is: 'note', text, level });
 type NoteBlock = Extract<Block, { readonly is: 'note' }>;
 

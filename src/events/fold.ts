@@ -148,13 +148,17 @@ function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>):
 /** The state after `event`. Events of an unknown type are only counted. */
 export function fold(state: RunState, event: MimirEvent): RunState {
   const at = Date.parse(event.time);
-  if (!Object.hasOwn(KNOWN, event.type)) return { ...stamped(state, event, at), unknown: state.unknown + 1 };
+  if (!Object.hasOwn(KNOWN, event.type)) return stamped(state, event, at, { unknown: state.unknown + 1 });
   const change = forType<[RunState], [Millis], RunState>(RUN_FOLDS, event.type);
-  return stamped(withLog(withChange(change ? change(state, event, at) : state, event, at), event, at), event, at);
+  const changed = change ? change(state, event, at) : state;
+  const agents = agentsAfter(changed, event, at);
+  return stamped(changed, event, at, { agents, log: logAfter({ agents, log: changed.log }, event, at) });
 }
 
-const stamped = (state: RunState, event: MimirEvent, at: Millis): RunState => ({
+/** A state has dozens of properties, so each event copies it as rarely as possible. */
+const stamped = (state: RunState, event: MimirEvent, at: Millis, more: Partial<RunState>): RunState => ({
   ...state,
+  ...more,
   session: event.session,
   seq: event.seq,
   lastAt: at,
@@ -204,12 +208,12 @@ function begunAgain(state: RunState): RunState {
 
 const wasAtWork = ({ status }: AgentState): boolean => status === 'running' || status === 'waiting';
 
-function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
+function agentsAfter({ agents }: RunState, event: MimirEvent, at: Millis): RunState['agents'] {
   const id = agentOf(event);
-  const agent = id === null || event.type === 'agent.created' ? undefined : state.agents.get(id);
-  if (!agent) return state;
+  const agent = id === null || event.type === 'agent.created' ? undefined : agents.get(id);
+  if (!agent) return agents;
   const changed: AgentState = foldAgent(agent, event, at);
-  return changed === agent ? state : { ...state, agents: withAgent(state.agents, changed) };
+  return changed === agent ? agents : withAgent(agents, changed);
 }
 
 /** ROOT's name in a run whose only task is done by `main`, because two agents of one name would be shown. */
@@ -218,14 +222,15 @@ const PLANNER = { name: 'planner' } as const;
 const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
 
 /** Whether the denying answer has already reported the result of this call. */
-const isTold = ({ log }: RunState, event: MimirEvent): boolean =>
+const isTold = (log: RunState['log'], event: MimirEvent): boolean =>
   event.type === 'tool.finished' && log.findLast(({ agent }) => agent === event.agent)?.denial === true;
 
-function withLog(state: RunState, event: MimirEvent, at: Millis): RunState {
-  const line = logLine(event, at, (id) => state.agents.get(id)?.name ?? id);
-  return line === null || isTold(state, event)
-    ? state
-    : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
+function logAfter({ agents, log }: Pick<RunState, 'agents' | 'log'>, event: MimirEvent, at: Millis): RunState['log'] {
+  const line = logLine(event, at, (id) => agents.get(id)?.name ?? id);
+  if (line === null || isTold(log, event)) return log;
+  const lines = log.slice(-(LOG_LINES - 1));
+  lines.push(line);
+  return lines;
 }
 
 /** The most points kept; more than any screen has columns. */

@@ -3,8 +3,7 @@ import { firstLine } from '../domain/text/text.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { limitTokens, tokensOf } from '../domain/budget.ts';
 import { type AgentId, type CallId, fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
-import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
-import type { ApprovalRequest, MimirEvent } from './event.ts';
+import type { ApprovalRequest } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
 
@@ -111,14 +110,8 @@ export function spentOf(state: RunState): { readonly tokens: number; readonly co
 }
 
 /** Agents whose last model call was lost by its provider; a resumed run starts them again. */
-export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentId> {
-  const lost = new Set<AgentId>();
-  for (const event of events) {
-    if (event.type === 'model.started') lost.delete(event.agent);
-    if (event.type === 'model.failed' && PROVIDERS_FAULTS.has(event.cause)) lost.add(event.agent);
-  }
-  return lost;
-}
+export const lostToProvider = ({ agents }: RunState): ReadonlySet<AgentId> =>
+  new Set([...agents.values()].flatMap(({ id, providerLost }) => (providerLost === true ? [id] : [])));
 
 /** The subject of a question, without the role before it, because every display names the asking agent. */
 export const askedFor = ({ action, title }: Pick<ApprovalRequest, 'action' | 'title'>): string =>

@@ -142,6 +142,8 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   /** Which of its limits (of ROOT: of the run's) left no room for a step, until that limit is changed; absent where none did. */
   readonly exhausted?: events.Exhausted;
   readonly lost: LostTries;
+  /** Whether its provider lost its last call; absent where none was ever lost. */
+  readonly providerLost?: boolean;
   /** Tries after a wait. */
   readonly retries: number;
   /** In the order they happened. */

@@ -20,7 +20,6 @@ import {
   used,
   callId,
   MODEL,
-  story,
 } from '../support/story.ts';
 
 const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 };
@@ -90,7 +89,8 @@ describe('who was lost to a provider', () => {
   });
 
   it('is who made no call after one that the provider failed (J09)', () => {
-    const events = story(
+    const state = stateAfter(
+      ...[FINDER, REVIEWER, NESTED].map((agent) => created(agent)),
       asked(FINDER, 'c1'),
       failed(FINDER, 'overloaded'),
       asked(REVIEWER, 'c2'),
@@ -99,7 +99,7 @@ describe('who was lost to a provider', () => {
       asked(NESTED, 'c4'),
       failed(NESTED, 'refused'),
     );
-    expect([...lostToProvider(events)]).toEqual([FINDER]);
+    expect([...lostToProvider(state)]).toEqual([FINDER]);
   });
 });
 

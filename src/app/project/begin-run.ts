@@ -5,11 +5,11 @@
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
 import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
-import type { AgentId, ModelId, SessionId, TaskId } from '../../domain/ids.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
-import type { DraftPlan, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
 import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
-import { type EventBody, type EventType, isFinal, type MimirEvent, type ResumedLog } from '../../events/index.ts';
+import { type AgentState, isFinal, type ResumedLog, tokensOfAgent } from '../../events/index.ts';
 import { childRules, type Rules } from '../../policy/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
@@ -213,84 +213,34 @@ export function prepareServing({ root, places }: ProjectPlace, session: SessionI
 }
 
 /**
- * The actual use of agents compared with their estimates, read from the log up to its first fault. An agent counts if
- * it completed a task of the plan on the planned model; otherwise its full cost is unknown.
+ * The actual use of agents compared with their estimates. An agent counts if it completed a task of the plan on the
+ * planned model; otherwise its full cost is unknown.
  */
-export function lessonsFrom({ session, each }: Pick<RunView, 'session' | 'each'>): readonly Lesson[] {
-  const heard: LessonState = { plan: null, tasks: new Map(), models: new Map(), unpriced: new Set(), lessons: [] };
-  try {
-    for (const event of each(0, { types: LESSON_EVENTS })) recordEvent(heard, event, session);
-  } catch (error) {
-    if (!(error instanceof LogFault)) throw error;
-  }
-  return heard.lessons;
+export function lessonsFrom({ session, state }: Pick<RunView, 'session' | 'state'>): readonly Lesson[] {
+  const { plan, agents } = state();
+  return [...agents.values()].flatMap((agent): readonly Lesson[] => {
+    const task = plan?.tasks.find(({ id }) => id === agent.taskId);
+    if (task === undefined || !isLearnable(agent, task)) return [];
+    return [
+      {
+        run: session,
+        agent: agent.id,
+        role: task.role,
+        model: task.model.used,
+        tokens: tokensOfAgent(agent) / task.estimatedTokens,
+        seconds: Math.max(1, agent.ranMs) / 1000 / task.estimatedSeconds,
+        cost: agent.priced ? costShare(task, agent.cost) : null,
+      },
+    ];
+  });
 }
 
-/** Event types that `hear` reads. */
-const LESSON_EVENTS: readonly EventType[] = [
-  'plan.proposed',
-  'plan.edited',
-  'plan.amended',
-  'agent.created',
-  'model.finished',
-  'agent.finished',
-];
-
-interface LessonState {
-  plan: SoundPlan | null;
-  readonly tasks: Map<AgentId, TaskId>;
-  /** The models that each agent called. */
-  readonly models: Map<AgentId, Set<ModelId>>;
-  readonly unpriced: Set<AgentId>;
-  readonly lessons: Lesson[];
+/** Whether the task was estimated, and only the planned model worked on it until it was completed. */
+function isLearnable(agent: AgentState, { model, estimatedTokens }: PlanTask): boolean {
+  const [share, other] = agent.byModel;
+  const isOnPlanned = share?.model === model.used && other === undefined;
+  return agent.outcome === 'completed' && isOnPlanned && tokensOfAgent(agent) > 0 && estimatedTokens > 0;
 }
-
-function recordEvent(heard: LessonState, event: MimirEvent, run: string): void {
-  switch (event.type) {
-    case 'plan.proposed':
-    case 'plan.edited':
-    case 'plan.amended':
-      heard.plan = event.plan;
-      break;
-    case 'agent.created':
-      if (event.taskId !== null) heard.tasks.set(event.agent, event.taskId);
-      break;
-    case 'model.finished':
-      if (!event.priced) heard.unpriced.add(event.agent);
-      heard.models.set(event.agent, (heard.models.get(event.agent) ?? new Set()).add(event.model));
-      break;
-    case 'agent.finished':
-      heard.lessons.push(...lessonOf(heard, event, run));
-      break;
-    default:
-  }
-}
-
-function lessonOf(heard: LessonState, { agent, outcome, metrics }: Finished, run: string): readonly Lesson[] {
-  const task = outcome === 'completed' ? learnableTask(heard, agent) : undefined;
-  if (task === undefined || metrics.tokensUsed <= 0) return [];
-  return [
-    {
-      run,
-      agent,
-      role: task.role,
-      model: task.model.used,
-      tokens: metrics.tokensUsed / task.estimatedTokens,
-      seconds: Math.max(1, metrics.duration) / 1000 / task.estimatedSeconds,
-      cost: heard.unpriced.has(agent) ? null : costShare(task, metrics.cost),
-    },
-  ];
-}
-
-/** The agent's task, if it was estimated and only the planned model worked on it. */
-function learnableTask({ plan, tasks, models }: LessonState, agent: AgentId): PlanTask | undefined {
-  const task = plan?.tasks.find(({ id }) => id === tasks.get(agent));
-  const [model, other] = models.get(agent) ?? [];
-  const fits = other === undefined && model === task?.model.used && (task?.estimatedTokens ?? 0) > 0;
-  return fits ? task : undefined;
-}
-
-type Finished = Extract<EventBody, { readonly type: 'agent.finished' }>;
 
 const costShare = ({ estimatedCost }: PlanTask, cost: number): number | null =>
   estimatedCost === null || estimatedCost <= 0 || cost <= 0 ? null : cost / estimatedCost;

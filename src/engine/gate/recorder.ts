@@ -15,6 +15,8 @@ export interface Recorder {
   readonly session: SessionId;
   /** The state when the log was opened. */
   readonly initial: RunState;
+  /** The state at the last end before that which was not a stop; empty without one. */
+  readonly lastEnd: RunState;
   state(): RunState;
   /** Appends the events, all or nothing, as `Log.append` promises. Throws `LogFault` when they could not be written. */
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
@@ -59,6 +61,7 @@ export function openRecorder(
   return {
     session,
     initial,
+    lastEnd: folded.lastEnd,
     state: () => state,
     record(...bodies) {
       const by = world.clockJump?.() ?? 0;

@@ -305,23 +305,16 @@ function failureQuestion(state: events.RunState, failed: AgentId, blocked: reado
 type IsPlanned = (id: AgentId) => boolean;
 
 /**
- * The agents that lost their provider, from one pass over the log. If the run had failed, its failed tasks and the tasks behind them return
- * to pending, and run again from the start.
+ * The agents that lost their provider. If the run had failed, its failed tasks and the tasks behind them return to pending, and run again
+ * from the start.
  */
 function lostAndRetried(parts: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned): ReadonlySet<AgentId> {
-  const few = [...parts.recorder.each({ types: LOOKED_AT })];
-  const lost = events.lostToProvider(few);
+  const { initial } = parts.recorder;
+  const state = parts.recorder.state();
+  const lost = events.lostToProvider(state);
   // A run resumed only to answer messages retries nothing.
-  if (!parts.recorder.state().answering && endedFailed(few)) retryAll(parts, isPlanned, lost);
+  if (!state.answering && initial.finished?.status === 'failed') retryAll(parts, isPlanned, lost);
   return lost;
-}
-
-const LOOKED_AT: readonly events.EventType[] = ['session.finished', 'session.resumed', 'model.started', 'model.failed'];
-
-/** Whether the run ended as failed before this resume. */
-function endedFailed(stored: readonly events.MimirEvent[]): boolean {
-  const last = stored.filter(({ type }) => type === 'session.finished' || type === 'session.resumed').at(-2);
-  return last?.type === 'session.finished' && last.status === 'failed';
 }
 
 function retryAll({ recorder }: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned, lost: ReadonlySet<AgentId>): void {

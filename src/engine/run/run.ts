@@ -134,7 +134,7 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
   const { recorder } = parts;
   const { children } = parts.messaging;
   const { answering, approvedDigest } = recorder.state();
-  const before = answering ? endedBefore(parts) : null;
+  const before = answering ? recorder.lastEnd : null;
   // The plan's work may begin much later.
   if (resumed && approvedDigest === null) children.resume();
   if (before === null && (await approvedPlan(parts)) === null) return result(parts);
@@ -155,16 +155,6 @@ function endLost({ recorder, agents: { supervisor }, signal }: RunModules): void
   for (const { id, outcome, parent, call, summary } of signal.aborted ? [] : agents.values())
     if (outcome === null && call !== null && ended(parent))
       recorder.record(supervisor.finished(id, 'abandoned', summary, PARENT_STOPPED));
-}
-
-/** The state at the last end of the run that was not a stop. */
-function endedBefore({ recorder }: RunModules): events.RunState {
-  let [state, atEnd] = [events.EMPTY, events.EMPTY];
-  for (const event of recorder.each({ outputs: false })) {
-    state = events.fold(state, event);
-    if (event.type === 'session.finished' && event.status !== 'stopped') atEnd = state;
-  }
-  return atEnd;
 }
 
 /** The report without its reviews section, which is written again at each end. */

@@ -52,7 +52,11 @@ export class FoldedLog {
     const block = agent.blocks[at];
     if (block?.is !== 'tool') return state;
     // Only the log has the whole output.
-    if (isShortened(event)) return withBlocks(agent.blocks.with(at, stored(block, event.seq, read)));
+    if (isShortened(event)) {
+      const blocks = [...agent.blocks];
+      blocks[at] = stored(block, event.seq, read);
+      return withBlocks(blocks);
+    }
     this.#places.set(block, event.seq);
     return state;
   }
@@ -116,9 +120,16 @@ export class ResumedLog extends FoldedLog {
   readonly #few = new Map<number, MimirEvent>();
   /** Where calls began that have not ended. */
   readonly #open = new Map<string, readonly number[]>();
+  #lastEnd: RunState = EMPTY;
+
+  /** The state at the last end that was not a stop; empty without one. */
+  get lastEnd(): RunState {
+    return this.#lastEnd;
+  }
 
   override hear(event: MimirEvent): void {
     super.hear(event);
+    if (event.type === 'session.finished' && event.status !== 'stopped') this.#lastEnd = this.state;
     if (KEPT.has(event.type)) this.#few.set(event.seq, event);
     if (event.type === 'tool.started') {
       // Ids of calls may be the model's own, and come again.

@@ -1,31 +1,35 @@
 /** Estimates against what was really used, from a run to the next plan. */
 import { describe, expect, it } from 'vitest';
+import { NO_USAGE } from '../../../src/domain/budget.ts';
 import { AgentId, ModelId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
-import { LogFault } from '../../../src/ports/log.ts';
+import { Roster } from '../../../src/events/roster.ts';
+import type { AgentState } from '../../../src/events/state.ts';
 import { lessonsFrom } from '../../../src/app/project/begin-run.ts';
 import { jsonLines, openHome, SMALL } from '../../support/cli.ts';
 import { among, part } from '../../support/like.ts';
 import { finished, SESSION } from '../../support/recorded-run.ts';
 
-const lessons = (events: readonly MimirEvent[]): ReturnType<typeof lessonsFrom> =>
-  lessonsFrom({ session: SESSION, each: () => events });
-
 const recorded = finished().events;
 const planned = new Map(
   recorded.flatMap((event) => (event.type === 'agent.created' ? [[event.agent, event.model.used] as const] : [])),
 );
-/** The recorded run, each agent on the model that it was planned for and with figures of its own. */
-const events = recorded.map((event): MimirEvent => {
-  if (event.type === 'model.finished') return { ...event, model: planned.get(event.agent) ?? event.model };
-  if (event.type !== 'agent.finished') return event;
-  const number = Number(event.agent.at(-1));
-  return {
-    ...event,
-    metrics: { ...event.metrics, duration: 10_000 * number, tokensUsed: 1000 * number, cost: 0.01 * number },
-  };
-});
+/** The recorded run, each agent on the model that it was planned for. */
+const events = recorded.map(
+  (event): MimirEvent =>
+    event.type === 'model.finished' ? { ...event, model: planned.get(event.agent) ?? event.model } : event,
+);
+
+/** What these events teach, where each agent used figures of its own. */
+function lessons(events: readonly MimirEvent[]): ReturnType<typeof lessonsFrom> {
+  const state = foldAll(events);
+  const used = [...state.agents.values()].map((agent): AgentState => {
+    const number = Number(agent.id.at(-1)) || 0;
+    return { ...agent, ranMs: 10_000 * number, usage: { ...NO_USAGE, input: 1000 * number }, cost: 0.01 * number };
+  });
+  return lessonsFrom({ session: SESSION, state: () => ({ ...state, agents: Roster.of(used) }) });
+}
 const tasks = foldAll(events).plan?.tasks ?? [];
 
 describe('what a run teaches', () => {
@@ -53,16 +57,6 @@ describe('what a run teaches', () => {
       event.type === 'model.finished' && event.agent === agent ? { ...event, model: ModelId.parse('x/other') } : event,
     );
     for (const other of [failed, moved]) expect(lessons(other).map((one) => one.agent)).not.toContain(agent);
-  });
-
-  it('is nothing where the log can not be read, and no fault of the run', async () => {
-    const broken = lessonsFrom({
-      session: SESSION,
-      each: () => {
-        throw new LogFault('the disk is full');
-      },
-    });
-    expect(broken).toEqual([]);
   });
 });
 
