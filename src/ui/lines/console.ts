@@ -5,7 +5,7 @@
  */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { type Io, world } from '../../app/process/index.ts';
-import { clusterWidth, graphemes, isSimple, widthOf } from '../../app/views/index.ts';
+import { isSimple, type Span, type Style, widthOf, wrap } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 
 export interface Typed {
@@ -231,7 +231,7 @@ function dumbKeys(queue: Queue, io: ConsoleParts['io'], interrupted: () => void)
 const BUFFERED_INPUT: Millis = 60;
 
 // Lines are broken at words to the present width of the terminal, with a hanging indent. Text to be copied is never broken: code, tables,
-// JSON, exact actions, commands and long words. In a pipe nothing is broken.
+// JSON, exact actions, commands, and lines with a long word. In a pipe nothing is broken.
 
 /** Fits a text to the present width of a stream. */
 export const fitting =
@@ -256,89 +256,56 @@ export function wrapped(text: string, columns: number): string {
     .join('\n');
 }
 
-const ESCAPE = '\u001b';
+/** In a text of one line, what follows hangs below its beginning by as many columns. */
 const HANG = 2;
-/** The hanging indent takes at most a third of a narrow terminal. */
-const DEEPEST = 1 / 3;
 
 /** Escape sequences of our own styles: other text is sanitised. The group keeps them when a text is split. */
+const ESCAPE = '\u001b';
 const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`, 'g');
-const withoutStyles = (text: string): string => text.replaceAll(STYLES, '');
 
 /** Tables, JSON, exact actions and calls of tools. */
 const COPIED = /^(?:\s*[|{}"]|\s*\[\s*(?:["{[\d-]|\]?$)|  : |\[[^\]]*\] {3}(?!- ))/;
 
-/** Blanks and the sign of a list item, a quotation or a number. */
-const BEGINNING = /^\s*(?:(?:[-*+>!]|#?\d+[.)]?)\s+)?/;
+/** Blanks, and the sign of a list item, a quotation or a number. */
+const BEGINNING = /^(\s*)((?:[-*+>!]|#?\d+[.)]?)\s+)?/;
+
+/** A `mimir` command with its first words, or a text in backquotes: never broken. */
+const WHOLE = /\bmimir \S+(?: \S+)?|`[^`]+`/g;
+const NO_BREAK = '\u00a0';
 
 function broken(line: string, columns: number, least: number): string {
-  const plain = withoutStyles(line);
+  const plain = line.replaceAll(STYLES, '');
   if (widthOf(plain) <= columns || COPIED.test(plain)) return line;
-  const beginning = BEGINNING.exec(plain)?.[0].length ?? 0;
-  const hang = Math.min(Math.max(beginning, least), Math.floor(columns * DEEPEST));
-  return rowsOf(partsOf(line, columns - hang), columns, hang).join(`\n${' '.repeat(hang)}`);
+  const [, blanks = '', sign = ''] = BEGINNING.exec(plain) ?? [];
+  const hang = Math.max(sign.length, least - blanks.length);
+  const kept = line.replaceAll(WHOLE, (text) => text.replaceAll(' ', NO_BREAK));
+  const room = columns - blanks.length - hang;
+  // A longer word is left to the terminal, so that it can be copied.
+  const words = kept.replaceAll(STYLES, '').split(' ');
+  if (words.some((word) => word.length > room && isSimple(word.replaceAll(NO_BREAK, ' ')))) return line;
+  return wrapStyled(kept, columns, hang).replaceAll(NO_BREAK, ' ');
 }
 
-function rowsOf(parts: readonly Part[], columns: number, hang: number): readonly string[] {
-  const rows: string[] = [];
-  let [row, used, words] = ['', 0, 0];
-  for (const { blanks, text, width } of parts) {
-    if (words > 0 && used + blanks.length + width > columns) {
-      rows.push(row);
-      [row, used, words] = [text, hang + width, 1];
-    } else {
-      row += blanks + text;
-      used += blanks.length + width;
-      words += 1;
+/** Wraps a line with escape sequences, each of which stays in front of the text that follows it. */
+function wrapStyled(line: string, columns: number, hang: number): string {
+  const before = new Map<Style, string>();
+  const spans: Span[] = [];
+  let escapes = '';
+  for (const part of line.split(STYLES)) {
+    const style = {};
+    if (part.startsWith(ESCAPE)) escapes += part;
+    else if (part !== '') {
+      before.set(style, escapes);
+      spans.push([part, style]);
+      escapes = '';
     }
   }
-  return [...rows, row];
+  const rows = wrap(spans, columns, hang).map((row) =>
+    row.map(([text, style]) => {
+      const start = before.get(style) ?? '';
+      before.delete(style);
+      return start + text;
+    }),
+  );
+  return rows.map((row) => row.join('')).join('\n') + escapes;
 }
-
-/** Text that is never broken, and the blanks in front of it. */
-interface Part {
-  readonly blanks: string;
-  readonly text: string;
-  readonly width: number;
-}
-
-/** A `mimir` command with its first words, a text in backquotes, or a word. */
-const WORDS = /( *)([^\s`]*`[^`]+`[^\s`]*|\S*\bmimir \S+(?: \S+)?|\S+)/g;
-
-function partsOf(line: string, most: number): readonly Part[] {
-  return [...line.matchAll(WORDS)].flatMap(([, blanks = '', text = '']) => {
-    const width = widthOf(withoutStyles(text));
-    if (width <= most && !isLettered(text)) return [{ blanks, text, width }];
-    return [...text.matchAll(/( *)(\S+)/g)].flatMap(([, inner = '', word = ''], at) =>
-      lettersOf(at === 0 ? blanks : inner, word),
-    );
-  });
-}
-
-/** Is the text, which is no path, of a script without blanks between words? */
-const isLettered = (text: string): boolean =>
-  !isSimple(text) && !text.includes('/') && graphemes(text).some((one) => clusterWidth(one) === 2);
-
-/** Signs that never begin a line in a script without blanks. */
-const CLOSING = /^[、。，．！？：；）」』】〉》ー]$/;
-
-/** A word as one part; of a script without blanks each letter with its combining and closing signs. */
-function lettersOf(blanks: string, word: string): readonly Part[] {
-  if (!isLettered(word)) return [{ blanks, text: word, width: widthOf(withoutStyles(word)) }];
-  const parts: Part[] = [];
-  let open = false;
-  for (const text of lettersIn(word)) {
-    const width = isStyle(text) ? 0 : clusterWidth(text);
-    const last = parts.at(-1);
-    if (last === undefined) parts.push({ blanks, text, width });
-    else if (width === 0 || CLOSING.test(text) || (open && width === 1))
-      parts[parts.length - 1] = { ...last, text: last.text + text, width: last.width + width };
-    else parts.push({ blanks: '', text, width });
-    if (width > 0) open = width === 1;
-  }
-  return parts;
-}
-
-const lettersIn = (word: string): readonly string[] =>
-  word.split(STYLES).flatMap((piece) => (isStyle(piece) ? [piece] : graphemes(piece)));
-const isStyle = (text: string): boolean => text.startsWith(ESCAPE);
