@@ -1,6 +1,7 @@
 /** The report of a run from its state, as Markdown, JSON or HTML, and as a file. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Marked } from 'marked';
 import { shownPath } from '../../config/index.ts';
 import { ROOT, type SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -147,8 +148,29 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 
-/** A whole page from the Markdown that reports use; `markdown` is foreign text. Everything is escaped; no script, no external resource. */
+/** Markdown of models: its HTML stays text, and nothing in it leads or loads from elsewhere. */
+const PAGE = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    image: ({ text }) => escapeHtml(text),
+    link({ tokens }) {
+      return this.parser.parseInline(tokens);
+    },
+    checkbox: ({ checked }) => (checked ? '[x] ' : '[ ] '),
+  },
+});
+
+/** A whole page from Markdown, which is foreign text; one that is nested too deep stays as it is. */
 export function htmlOf(title: string, markdown: string): string {
+  let body: string;
+  try {
+    body = PAGE.parse(markdown, { async: false });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    body = `<pre>${escapeHtml(markdown)}</pre>\n`;
+  }
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -158,79 +180,9 @@ code,pre{font:14px/1.45 ui-monospace,monospace;background:#f1f4f8;border-radius:
 table{border-collapse:collapse;display:block;overflow:auto}td,th{border:1px solid #c9d1dc;padding:.25rem .6rem;text-align:left}hr{border:0;border-top:1px solid #c9d1dc}
 @media(prefers-color-scheme:dark){body{color:#d6dce6;background:#0e1218}code,pre{background:#1b222c}td,th{border-color:#3a4452}}
 </style></head><body>
-${blocksOf(markdown.split('\n')).join('\n')}
-</body></html>
+${body}</body></html>
 `;
 }
-
-function blocksOf(lines: readonly string[]): readonly string[] {
-  const out: string[] = [];
-  for (let at = 0; at < lines.length; ) {
-    const kind = KINDS.find(({ first }) => first.test(lines[at] ?? '')) ?? PARAGRAPH;
-    let end = at + 1;
-    while (end < lines.length && kind.more(lines[end] ?? '', lines[end - 1] ?? '', end - at)) end += 1;
-    const html = kind.html(lines.slice(at, end));
-    if (html !== '') out.push(html);
-    at = end;
-  }
-  return out;
-}
-
-interface Kind {
-  readonly first: RegExp;
-  /** True if the next line belongs to the block, which has `n` lines so far. */
-  more(line: string, before: string, n: number): boolean;
-  html(lines: readonly string[]): string;
-}
-
-const KINDS: readonly Kind[] = [
-  { first: /^\s*$/, more: () => false, html: () => '' },
-  { first: /^---+$/, more: () => false, html: () => '<hr>' },
-  {
-    first: /^```/,
-    more: (_, before, n) => n === 1 || !before.startsWith('```'),
-    html: (lines) => `<pre>${escapeHtml(lines.filter((line) => !line.startsWith('```')).join('\n'))}</pre>`,
-  },
-  { first: /^#{1,6} /, more: () => false, html: ([line = '']) => heading(line) },
-  { first: /^\|/, more: (line) => line.startsWith('|'), html: (lines) => htmlTable(lines) },
-  {
-    first: /^\s*(?:[-*]|\d+\.) /,
-    more: (line) => /^\s*(?:[-*]|\d+\.) |^\s{2,}\S/.test(line),
-    html: (lines) => list(lines),
-  },
-];
-
-const PARAGRAPH: Kind = {
-  first: /./,
-  more: (line) => !KINDS.some(({ first }) => first.test(line)),
-  html: (lines) => `<p>${lines.map(inline).join('<br>')}</p>`,
-};
-
-function heading(line: string): string {
-  const level = /^#+/.exec(line)?.[0].length ?? 1;
-  return `<h${level}>${inline(line.slice(level + 1))}</h${level}>`;
-}
-
-const list = (lines: readonly string[]): string =>
-  `<ul>${lines.map((line) => `<li>${inline(line.replace(/^\s*(?:[-*]|\d+\.) /, ''))}</li>`).join('')}</ul>`;
-
-function htmlTable(lines: readonly string[]): string {
-  const rows = lines.filter((line) => !/^[|\s:-]+$/.test(line)).map((line) => line.split('|').slice(1, -1));
-  const [head = [], ...body] = rows;
-  const row = (cells: readonly string[], tag: 'th' | 'td'): string =>
-    `<tr>${cells.map((cell) => `<${tag}>${inline(cell.trim())}</${tag}>`).join('')}</tr>`;
-  return `<table>${row(head, 'th')}${body.map((cells) => row(cells, 'td')).join('')}</table>`;
-}
-
-const inline = (text: string): string =>
-  text
-    .split(/(`[^`]+`)/)
-    .map((part) =>
-      part.length > 2 && part.startsWith('`') && part.endsWith('`')
-        ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
-        : escapeHtml(part).replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>'),
-    )
-    .join('');
 
 /** The further sections as Markdown with headings: estimates, models, files, unfinished work. Empty ones are left out. */
 export function sectionsOf(state: RunState): string {

@@ -221,7 +221,7 @@ export interface Part {
 }
 
 /** Breaks a line into rows of at most `width` columns, after blanks, keeping every character. An empty line is one row. */
-export function partsOf(line: Units, width: number): readonly Part[] {
+function partsOf(line: Units, width: number): readonly Part[] {
   const parts: Part[] = [];
   let continues: Part['continues'] = 'new';
   for (let from = 0; from < line.length || parts.length === 0; ) {

@@ -289,7 +289,7 @@ function breakOf(row: readonly Cell[]): number {
 const indented = (line: Line, indent: number): Line => (indent > 0 ? [[' '.repeat(indent), PLAIN], ...line] : line);
 
 /** Joins adjacent cells of one style into spans. */
-export function joinCells(cells: readonly Pick<Cell, 'text' | 'style'>[]): Line {
+function joinCells(cells: readonly Pick<Cell, 'text' | 'style'>[]): Line {
   const spans: Span[] = [];
   let text = '';
   let style: Style | null = null;

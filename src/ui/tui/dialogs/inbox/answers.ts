@@ -4,29 +4,22 @@
  */
 import {
   questionText,
-  clusterWidth,
-  plural,
   type Cursor,
   dangerOf,
   defaultOffer,
-  graphemes,
+  exactMeasure,
+  exactRows as rowsOfExact,
   isProse,
-  joinCells,
   kindOf,
   type Line,
   type Offer,
   offersFor,
-  type Part,
-  partsOf,
   type Question,
   span,
   type Style,
   toLabel,
-  type Units,
-  splitMarked,
   wrap,
 } from '../../../../app/views/index.ts';
-import { jsonDigest } from '../../../../domain/digest.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { ApprovalRequest } from '../../../../events/index.ts';
 import { diffInk } from '../../components/text/inline.ts';
@@ -230,19 +223,23 @@ export function exactRows(request: ApprovalRequest, width: number, glyphs: Glyph
   if (known?.width === width) return known.rows;
   const prose = isProse(request);
   const room = Math.max(1, prose ? width : width - GUTTER);
-  let at = 0;
+  let next = 0;
   const rows = questionText(request)
     .split('\n')
-    .flatMap((line) => {
-      const style = prose ? PROSE : styleOf(request, line);
-      const of = rowsOf(line, style, room, at);
-      at = (of.at(-1)?.to ?? at) + 1;
-      return of.map(({ line: text, from, to, continues }, row): ExactRow => {
+    .flatMap((text) => {
+      const style = prose ? PROSE : styleOf(request, text);
+      const parts = rowsOfExact(text, room);
+      const [start, end] = [next, next + (parts.at(-1)?.to ?? 0)];
+      next = end + 1;
+      return parts.map(({ from, to, continues, pieces }, row): ExactRow => {
+        const line = pieces.map((piece) => span(piece.text, piece.hidden ? HIDDEN : style));
         const sign = continues === 'new' ? ' ' : glyphs.continuation[continues];
-        if (prose && continues === 'blank')
-          return { line: trimmed(text), from, to: row === of.length - 1 ? to + 1 : to };
-        const gutter = prose ? [] : [span(`${sign} `, { fg: 'warn', bg: 'raised' })];
-        return { line: [...gutter, ...text], from, to: row === of.length - 1 ? to + 1 : to };
+        const shown = prose
+          ? continues === 'blank'
+            ? trimmed(line)
+            : line
+          : [span(`${sign} `, { fg: 'warn', bg: 'raised' }), ...line];
+        return { line: shown, from: start + from, to: row === parts.length - 1 ? end + 1 : start + to };
       });
     });
   EXACT.set(request, { width, rows });
@@ -257,71 +254,9 @@ const PROSE: Style = { fg: 'fg', bg: 'raised' };
 const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
   action === 'shell' ? { fg: 'title', bg: 'raised', bold: true } : { fg: diffInk(line), bg: 'raised' };
 
-/** Visible characters of one column: nearly every action, and some have megabytes of them. */
-const SIMPLE = /^[\x20-\x7e]*$/;
-
-interface TextRow extends ExactRow {
-  readonly continues: Part['continues'];
-}
-
-function rowsOf(text: string, style: Style, width: number, at: number): readonly TextRow[] {
-  if (!SIMPLE.test(text)) return clusterRows(text, style, width, at);
-  const units: Units = { length: text.length, isBlank: (one) => text[one] === ' ', columns: () => 1 };
-  return partsOf(units, width).map(({ from, to, continues }) => ({
-    line: [span(text.slice(from, to), style)],
-    from: at + from,
-    to: at + to,
-    continues,
-  }));
-}
-
-function clusterRows(text: string, style: Style, width: number, at: number): readonly TextRow[] {
-  const clusters = splitMarked(text).flatMap(({ text: part, hidden }) =>
-    graphemes(part).map((cluster) => ({ text: cluster, style: hidden ? HIDDEN : style })),
-  );
-  const units: Units = {
-    length: clusters.length,
-    isBlank: (one) => clusters[one]?.text === ' ',
-    columns: (one) => clusterWidth(clusters[one]?.text ?? ''),
-  };
-  return partsOf(units, width).map(({ from, to, continues }) => ({
-    line: joinCells(clusters.slice(from, to)),
-    from: at + from,
-    to: at + to,
-    continues,
-  }));
-}
-
-const LONG = 200;
-
-/** The size of an action; cached, since it may be long. */
-interface Measure {
-  readonly words: readonly string[];
-  readonly hidden: boolean;
-}
-
-const MEASURES = new WeakMap<ApprovalRequest, Measure>();
-
-function measureOf(request: ApprovalRequest): Measure {
-  const known = MEASURES.get(request);
-  if (known !== undefined) return known;
-  const { exact } = request;
-  const parts = splitMarked(exact);
-  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
-  const words = [
-    plural(exact.split('\n').length, 'line'),
-    plural(length, 'character'),
-    // A short digest distinguishes long actions that differ anywhere.
-    ...(length > LONG ? [`digest ${jsonDigest(exact).slice(0, 8)}`] : []),
-  ];
-  const measure = { words, hidden: parts.some((piece) => piece.hidden) };
-  MEASURES.set(request, measure);
-  return measure;
-}
-
 /** `3 lines · 9029 characters · digest 3f9a01bc`, and whether it has hidden characters. */
 export function lengthLine(request: ApprovalRequest, { glyphs }: Context): Line {
-  const { words, hidden } = measureOf(request);
+  const { words, hidden } = exactMeasure(request);
   return [
     span(words.join(` ${glyphs.dot} `), { fg: 'faint' }),
     ...(hidden ? [span('  '), span('hidden characters', HIDDEN), span(' are shown as escapes', { fg: 'warn' })] : []),
