@@ -216,10 +216,9 @@ function wrapped(text: string, room: number): readonly string[] {
 }
 
 function helpOf(io: Io, verb: Verb): number {
-  io.say(`${verb.usage}\n\n${verb.summary}\n`);
-  for (const line of flagLines(verb.flags)) io.say(line);
-  for (const line of verb.notes === undefined ? [] : ['', ...verb.notes]) io.say(line);
-  io.say(`\nExample:\n  ${verb.example}`);
+  const { usage, summary, flags, notes = [], example } = verb;
+  const parts = [usage, summary, flagLines(flags).join('\n'), notes.join('\n'), `Example:\n  ${example}`];
+  io.say(parts.filter((part) => part !== '').join('\n\n'));
   return EXIT.done;
 }
 

@@ -44,6 +44,15 @@ const configured = (text: string): void => {
 };
 
 describe('a configuration with a fault is refused with its place, and nothing runs:', () => {
+  it('unless it stands in an option, which is named instead', async () => {
+    expect(await home.run(['run', '--model', 'sonet-4.5', 'x'], { cwd: folder })).toMatchObject({
+      code: 3,
+      err: holding(
+        'the options have faults; nothing was run:\n  --model sonet-4.5: is not a known model — did you mean',
+      ),
+    });
+  });
+
   it.each([
     ['broken YAML', 'mode: [', like(/\.mimir\/config\.yml:\d+:\d+: .* — fix the YAML here\n$/)],
     ['a key twice', 'mode: { max: confirm }\nmode: { max: confirm }\n', holding('.mimir/config.yml:2:1: ')],

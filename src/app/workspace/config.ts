@@ -41,9 +41,11 @@ export const configOf = (project: ProjectPlace, io: Io, flags: ConfigFlags): Loa
 export function projectConfigOf(project: ProjectPlace, io: Io, flags: ConfigFlags, how: How = 'record'): ProjectConfig {
   const loaded = checkManaged(project, readConfig(project, environmentOf(project, io), flags, how), how);
   if (loaded.ok) return loaded.value;
+  const inOptions = loaded.fault.every(({ file }) => file.startsWith('--'));
+  const heading = `the ${inOptions ? 'options have' : 'configuration has'} faults; nothing was run:`;
   throw new Exit(
     EXIT.refused,
-    `the configuration has faults; nothing was run:\n${loaded.fault.map((fault) => `  ${escapeHidden(faultText(fault))}`).join('\n')}`,
+    [heading, ...loaded.fault.map((fault) => `  ${escapeHidden(faultText(fault))}`)].join('\n'),
   );
 }
 

@@ -42,8 +42,12 @@ function oddAt(text: string, index: number): Unfit {
   return {
     line,
     column: index - before.lastIndexOf('\n'),
-    problem: `has the character U+${code}, which some programs show as the end of a line and YAML does not`,
-    remedy: 'remove it, or begin a new line',
+    ...(/[\r\v\f\u0085\u2028\u2029]/.test(text[index] ?? '')
+      ? {
+          problem: `has the character U+${code}, which some programs show as the end of a line and YAML does not`,
+          remedy: 'remove it, or begin a new line',
+        }
+      : { problem: `has the control character U+${code}`, remedy: 'remove it, or save the file as UTF-8' }),
   };
 }
 

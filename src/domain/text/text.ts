@@ -171,14 +171,15 @@ function endOfObject(text: string, start: number): number {
 
 // "Did you mean": the known word that was probably meant, by edits of one letter and swaps of two neighbours.
 
-/** The closest of `known` within a third of the word's length (at least one edit), or null. Case counts as one edit less. */
+/** The closest of `known` within a third of the word's length (at least one edit), or null. Case does not count; among equals the most equal length wins. */
 export function nearest(word: string, known: readonly string[]): string | null {
   if (word.length > 100) return null;
   const reach = Math.max(1, Math.floor(word.length / 3));
+  const otherLength = (candidate: string): number => Math.abs(candidate.length - word.length);
   const ranked = known
     .map((candidate) => ({ candidate, edits: edits(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ edits }) => edits <= reach)
-    .sort((a, b) => a.edits - b.edits);
+    .sort((a, b) => a.edits - b.edits || otherLength(a.candidate) - otherLength(b.candidate));
   return ranked[0]?.candidate ?? null;
 }
 

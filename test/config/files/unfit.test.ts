@@ -25,6 +25,10 @@ describe('an end of a line that only some programs see', () => {
     },
   );
 
+  it('is told apart from any other control character', () => {
+    expect(faultOf('a: 1\0')).toEqual([1, 5, 'has the control character U+0000']);
+  });
+
   it('is refused in each kind of file, and CR with LF is one end', () => {
     const hidden = '---\nname: x # y\u2028tools: []\n---\nDo.\n';
     const role = parseRole({ file: 'x.md', stem: 'x', text: hidden, source: 'user', kind: 'md' });

@@ -104,6 +104,10 @@ it('finds what was probably meant: a letter missing, too many, wrong, or two swa
   ).toEqual(Array(5).fill('allowedModels'));
 });
 
+it('prefers a word of the same length among those that are equally near', () => {
+  expect(nearest('modle', ['mode', 'model'])).toBe('model');
+});
+
 it('guesses nothing for a word that is far from all', () => {
   expect(nearest('colour', KNOWN)).toBeNull();
   expect(nearest('', KNOWN)).toBeNull();
