@@ -2,7 +2,7 @@
  * Roles that a project describes. For an untrusted project their files are only named. For a trusted one they are read strictly, under names
  * that cannot be mistaken for another role's, and their prompts are marked as the project's.
  */
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Role } from '../../domain/agents/role.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -157,9 +157,22 @@ export function rolesOf(
   });
 }
 
-/** True in Mimir's own checkout, where the defaults must not count as a project's settings. */
-export const isItself = (packageRoot: string, projectRoot: string): boolean =>
-  realpathSync(packageRoot) === realpathSync(projectRoot);
+/**
+ * True in a checkout of Mimir, whose `.mimir` has the defaults: they must not count as a project's settings. Another copy than the running
+ * one counts while its defaults are the same to the byte, so that skipping them changes no rule.
+ */
+export function isItself(packageRoot: string, projectRoot: string): boolean {
+  if (realpathSync(packageRoot) === realpathSync(projectRoot)) return true;
+  const defaults = (root: string): string => path.join(root, '.mimir/config.yml');
+  try {
+    const seen = lstatSync(defaults(projectRoot));
+    if (!seen.isFile() || seen.size !== statSync(defaults(packageRoot)).size) return false;
+    return readFileSync(defaults(projectRoot)).equals(readFileSync(defaults(packageRoot)));
+  } catch {
+    // What is odd about the file is said where the layer is read.
+    return false;
+  }
+}
 
 // Names that look alike to a reader: a project's role must not pass for one of Mimir's or the person's.
 

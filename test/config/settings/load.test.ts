@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, showConfig } from '../../../src/config/settings/load.ts';
@@ -48,6 +48,17 @@ describe('loading', () => {
     const elsewhere = loadConfig({ packageRoot: PACKAGE, projectRoot: freshDirectory(), env });
     expect(own.ok && own.value.rules).toEqual(elsewhere.ok && elsewhere.value.rules);
     expect(own.ok && own.value.notes).toEqual([]);
+  });
+
+  it('takes the defaults in another checkout of Mimir for what they are, until a byte of them is changed', () => {
+    const projectRoot = freshDirectory();
+    cpSync(path.join(PACKAGE, '.mimir'), path.join(projectRoot, '.mimir'), { recursive: true });
+    const env = { HOME: freshDirectory() };
+    const copy = loadConfig({ packageRoot: PACKAGE, projectRoot, env });
+    const elsewhere = loadConfig({ packageRoot: PACKAGE, projectRoot: freshDirectory(), env });
+    expect(copy.ok && copy.value.rules).toEqual(elsewhere.ok && elsewhere.value.rules);
+    appendFileSync(path.join(projectRoot, '.mimir/config.yml'), '# changed\n');
+    expect(loadConfig({ packageRoot: PACKAGE, projectRoot, env })).toMatchObject({ ok: false });
   });
 
   it('reads the user’s file below XDG_CONFIG_HOME when that is set', () => {
