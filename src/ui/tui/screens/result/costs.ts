@@ -20,7 +20,6 @@ import {
   lineWidth,
   type Measures,
   modelName,
-  modelText,
   neverRan,
   runSpending,
   runTime,
@@ -35,7 +34,7 @@ import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import { aboutSign, costText, meter, TOKEN_KINDS, UNCERTAIN, uncertainText } from '../../components/costs.ts';
-import { fitName } from '../../components/names.ts';
+import { fitName, fittingModel } from '../../components/names.ts';
 import { endOf, oneLine, statusSpan } from '../../components/progress.ts';
 import { countSpans } from '../../components/text/inline.ts';
 import type { Context } from '../../frame/screen.ts';
@@ -284,7 +283,7 @@ export function agentTable(context: Context, width: number): readonly Line[] {
         [
           statusSpan(agent, context),
           span(' '),
-          ...row(columns.map(({ size, align, cell }) => aligned(cell(agent, context), size, align))),
+          ...row(columns.map(({ size, align, cell }) => aligned(cell(agent, context, size), size, align))),
         ],
         width,
         {},
@@ -317,7 +316,8 @@ interface Column {
   readonly name: string;
   readonly size: number;
   readonly align: 'left' | 'right';
-  readonly cell: (agent: AgentState, context: Context) => Line;
+  /** In `size` columns, as many as the column has in this table. */
+  readonly cell: (agent: AgentState, context: Context, size: number) => Line;
 }
 
 const row = (cells: readonly Line[]): Line =>
@@ -386,7 +386,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'model',
       size: 14,
       align: 'left',
-      cell: ({ model }, { glyphs }) => [span(modelText(model, glyphs), { fg: 'muted' })],
+      cell: ({ model }, { glyphs }, size) => [span(fittingModel(model, size, glyphs), { fg: 'muted' })],
     },
   },
   {
