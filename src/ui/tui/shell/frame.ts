@@ -114,7 +114,7 @@ function withToasts(boxed: ComposedFrame, shown: Shown, context: Context, { widt
   const block = fits ? all : blockOf(shown.toasts.filter(({ level }) => level !== 'info'));
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
   const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
-  const onField = y + block.length === height - 1 && hasUnusedField(boxed, shown, context, height);
+  const onField = cutsField(boxed, x, y, context);
   const rows = onField ? block.map((line) => fit(line, width, { bg: 'raised' })) : block;
   const whole = sized(overlay(boxed.lines, rows, onField ? 0 : x, y), width, height);
   return {
@@ -123,13 +123,11 @@ function withToasts(boxed: ComposedFrame, shown: Shown, context: Context, { widt
   };
 }
 
-/** True if the last row of the body is a field in which nobody writes. Toasts take it whole, so that no text is cut in a word. */
-const hasUnusedField = (
-  { boxEnd = 0 }: ComposedFrame,
-  { page }: Shown,
-  { elsewhere }: Context,
-  height: number,
-): boolean => ['run', 'result'].includes(page.name) && !elsewhere?.lost && boxEnd < height - 1;
+/** True if a toast from column `x` on would cut the text of an unused field in row `y`; it takes the row whole then. */
+function cutsField({ lines }: ComposedFrame, x: number, y: number, { glyphs }: Context): boolean {
+  const under = plain(columns(lines[y] ?? [], 0, x));
+  return under.startsWith(` ${glyphs.prompt}`) && under.trimEnd().length > x - GAP;
+}
 
 interface Block extends Size {
   readonly x: number;
