@@ -1,6 +1,6 @@
 /** The generated pages equal what the program has; `npm run docs` writes them anew. */
 import { describe, expect, it } from 'vitest';
-import { allActions } from '../../src/ui/tui/shell/app-keys.ts';
+import { allActions } from '../support/actions.ts';
 import { generatedPages } from './pages.ts';
 
 const pages = await generatedPages();

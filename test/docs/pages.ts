@@ -2,8 +2,7 @@
 import { screenVerb } from '../../src/cli/commands/screen.ts';
 import { groupsOf, verbNamed } from '../../src/cli/dispatch.ts';
 import type { Verb } from '../../src/cli/verb.ts';
-import type { PlacedAction } from '../../src/ui/tui/shell/app-keys.ts';
-import { allActions } from '../../src/ui/tui/shell/app-keys.ts';
+import { allActions, type PlacedAction } from '../support/actions.ts';
 import { keyLabel } from '../../src/ui/tui/frame/keymap.ts';
 import { ASCII } from '../../src/ui/tui/text/glyphs.ts';
 import { configurationPage } from './configuration.ts';

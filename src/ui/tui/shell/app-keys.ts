@@ -1,7 +1,7 @@
-/** The keys that work on every screen, and the list of all actions for docs/keys.md, line mode and `mimir doctor`. */
+/** The keys that work on every screen, and what is wrong with the keys that a person chose. */
 import { answerQuestion, setMode } from '../../../app/actions/index.ts';
 import { COPY_KEYS } from '../dialogs/copy-mode.ts';
-import { type Action, bindingOf, bindings, keyFaults, rebind, TITLES } from '../frame/keymap.ts';
+import { bindingOf, bindings, keyFaults, rebind } from '../frame/keymap.ts';
 import { screenActions } from './screen-router.ts';
 
 /** A screen's own keys take precedence. The app handles Ctrl-C itself, since its effect depends on the key before. */
@@ -97,21 +97,6 @@ export const HELP_NOTES: readonly string[] = [
   'Hold Shift while dragging to select text with the mouse.',
 ];
 
-export interface PlacedAction extends Action {
-  /** The place of the action: a screen, `Everywhere` or `Copy mode`. */
-  readonly where: string;
-}
-
-/** All actions in the order of the help: those that work everywhere, then screen by screen. */
-export const allActions = (): readonly PlacedAction[] => [
-  ...withPlace('Everywhere', APP_KEYS),
-  ...screenActions({}).flatMap(({ name, actions }) => withPlace(TITLES[name], actions)),
-  ...withPlace('Copy mode', COPY_KEYS),
-];
-
 /** The faults of the user's own keys (`keys:` of the configuration, action to key), one sentence each. */
 export const ownKeyFaults = (own: Readonly<Record<string, string>>): readonly string[] =>
   keyFaults([...screenActions(own).map(({ actions }) => actions), rebind(APP_KEYS, own), COPY_KEYS], own);
-
-const withPlace = (where: string, table: readonly Action[]): readonly PlacedAction[] =>
-  table.map(({ action, keys, hint, help }) => ({ where, action, keys, hint, help }));

@@ -1,7 +1,7 @@
 /** The table of line mode against the full screen's key tables, and how a typed line becomes a command. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allActions } from '../../../../src/ui/tui/shell/app-keys.ts';
+import { allActions } from '../../../support/actions.ts';
 import { LINE_COMMANDS } from '../../../../src/ui/lines/commands/commands.ts';
 import { meantBy, type Place, usageOf } from '../../../../src/ui/lines/command.ts';
 

@@ -1,7 +1,7 @@
 /** What is the same on every screen: palette, mouse, themes, copies, the editor, notices, hints, the key that lights up. */
 import { describe, expect, it } from 'vitest';
 import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
-import { allActions } from '../../../../../src/ui/tui/shell/app-keys.ts';
+import { allActions } from '../../../../support/actions.ts';
 import { searchEntries } from '../../../../../src/ui/tui/dialogs/commands.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { noticeEventOf, noticeText } from '../../../../../src/ui/tui/shell/notices.ts';
