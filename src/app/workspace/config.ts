@@ -43,10 +43,8 @@ export function projectConfigOf(project: ProjectPlace, io: Io, flags: ConfigFlag
   if (loaded.ok) return loaded.value;
   const inOptions = loaded.fault.every(({ file }) => file.startsWith('--'));
   const heading = `the ${inOptions ? 'options have' : 'configuration has'} faults; nothing was run:`;
-  throw new Exit(
-    EXIT.refused,
-    [heading, ...loaded.fault.map((fault) => `  ${escapeHidden(faultText(fault))}`)].join('\n'),
-  );
+  const faults = loaded.fault.map((fault) => `  ${escapeHidden(faultText(fault))}`);
+  throw new Exit(EXIT.refused, [heading, ...faults].join('\n'));
 }
 
 /** Refuses a configuration whose managed policy vanished; otherwise records the present one, unless `how` is `look`. */
