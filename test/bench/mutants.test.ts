@@ -1,5 +1,6 @@
 /** The faults that `npm run bench -- mutants` plants. */
 import { describe, expect, it } from 'vitest';
+import { testsReaching } from './mutants/callers.ts';
 import { mutantsOf, planted } from './mutants/sites.ts';
 
 /** Each as `line: was => text`. */
@@ -46,5 +47,41 @@ describe('the changes of a source', () => {
   it('are one place of the text each', () => {
     const source = "const a = 'é' && b;\n";
     expect(mutantsOf(source).map((mutant) => planted(source, mutant))).toEqual(["const a = 'é' || b;\n"]);
+  });
+});
+
+describe('the tests that reach a fault', () => {
+  const known = {
+    calls: [
+      { test: 'test/slow.test.ts', functions: { 'src/a.ts': ['f', 'g'] } },
+      { test: 'test/quick.test.ts', functions: { 'src/a.ts': ['f'] } },
+      { test: 'test/a-any.test.ts', functions: { 'src/a.ts': ['f'] } },
+      { test: 'test/other.test.ts', functions: { 'src/b.ts': ['h'] } },
+    ],
+    importers: new Map([['src/a.ts', ['src/b.ts']]]),
+    took: (test: string) => (test.includes('slow') ? 2 : 1),
+  };
+  const reaching = (inside: string | null): readonly string[] =>
+    testsReaching({ file: 'src/a.ts', inside }, known).map((test) => test.slice(5, -8));
+
+  it('are those that call its function: the ones of its name first, then the quickest', () => {
+    expect([reaching('f'), reaching('g')]).toEqual([['a-any', 'quick', 'slow'], ['slow']]);
+  });
+
+  it('are all of its file and of those that import it where it is in no function, or in one that nobody calls', () => {
+    expect(reaching(null)).toEqual(['a-any', 'quick', 'other', 'slow']);
+    expect(reaching('unknown')).toEqual(reaching(null));
+  });
+
+  it('are found by the name of the innermost function with a name', () => {
+    const source =
+      'class A { #b() { [].map(() => 1); } }\nconst c = (d = 2) => d;\nconst e = { f: () => 3, g() { return 4; } };';
+    expect(mutantsOf(source).map(({ inside, was }) => [inside, was])).toEqual([
+      ['#b', '[].map(() => 1);'],
+      ['#b', '1'],
+      ['c', '2'],
+      ['f', '3'],
+      ['g', '4'],
+    ]);
   });
 });

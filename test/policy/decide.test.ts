@@ -48,6 +48,13 @@ describe('the table of modes', () => {
     expect(answered).toEqual(expected.map((each) => (each === 'deny' ? 'deny' : 'allow')));
   });
 
+  it('denies everything in a mode that is none', () => {
+    expect(decide(use('read'), someRules(), Object.assign(at(), { mode: 'careless' }))).toEqual({
+      verdict: 'deny',
+      because: builtIn('unknown mode "careless"'),
+    });
+  });
+
   it('says in the reason that nobody could be asked', () => {
     expect(decide(use('write'), someRules(), at({ interactive: false }))).toEqual({
       verdict: 'deny',

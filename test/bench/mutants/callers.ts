@@ -1,6 +1,6 @@
 /** Which test files call which functions of the sources: recorded by `calls.ts` while all tests of a room run once. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { InFile } from './trial.ts';
 
@@ -18,20 +18,40 @@ export type Calls = z.infer<typeof Calls>;
 export const callsIn = (copy: string): readonly Calls[] =>
   readdirSync(join(copy, CALLS)).map((name) => Calls.parse(JSON.parse(readFileSync(join(copy, CALLS, name), 'utf8'))));
 
+/** The sources that import each source: what is written outside of all functions works in theirs as well. */
+export function importersIn(copy: string): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>();
+  for (const file of globSync('src/**/*.ts', { cwd: copy })) {
+    for (const [, path = ''] of readFileSync(join(copy, file), 'utf8').matchAll(/from '(\.[^']+)'/g)) {
+      const imported = join(dirname(file), path);
+      importers.set(imported, [...(importers.get(imported) ?? []), file]);
+    }
+  }
+  return importers;
+}
+
+/** What is known of the tests of a room. */
+export interface KnownTests {
+  readonly calls: readonly Calls[];
+  readonly importers: ReadonlyMap<string, readonly string[]>;
+  /** Milliseconds. */
+  readonly took: (test: string) => number;
+}
+
 /**
- * The tests that reach a fault: those that call the function around it, or else any function of its file. The ones named after the
- * file are first, and then the quickest: most faults are noticed by them.
+ * The tests that reach a fault: those that call the function around it, or else any function of its file or of one that imports
+ * it. The ones named after the file are first, and then the quickest: most faults are noticed by them.
  */
 export function testsReaching(
   { file, inside }: Pick<InFile, 'file' | 'inside'>,
-  calls: readonly Calls[],
-  took: (test: string) => number,
+  { calls, importers, took }: KnownTests,
 ): readonly string[] {
-  const ofFile = calls.filter(({ functions }) => functions[file] !== undefined);
-  const ofFunction = ofFile.filter(({ functions }) => inside !== null && functions[file]?.includes(inside));
+  const files = [file, ...(importers.get(file) ?? [])];
+  const ofFiles = calls.filter(({ functions }) => files.some((each) => functions[each] !== undefined));
+  const ofFunction = calls.filter(({ functions }) => inside !== null && functions[file]?.includes(inside) === true);
   const name = basename(file, '.ts');
   const isNamed = (test: string): boolean => basename(test).startsWith(name);
-  return (ofFunction.length > 0 ? ofFunction : ofFile)
+  return (ofFunction.length > 0 ? ofFunction : ofFiles)
     .map(({ test }) => test)
     .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || took(a) - took(b));
 }

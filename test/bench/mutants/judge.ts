@@ -1,5 +1,5 @@
 /** Tells of faults whether the tests of their room notice them. */
-import { type Calls, callsIn, testsReaching } from './callers.ts';
+import { callsIn, importersIn, type KnownTests, testsReaching } from './callers.ts';
 import { type Room, testsOf } from './rooms.ts';
 import type { Case } from './sample.ts';
 import { Trials } from './trial.ts';
@@ -14,22 +14,16 @@ export interface Judged extends Case {
 /** Limits of a run, in milliseconds: a busy machine is slow. */
 const [SHORTEST, LONGEST] = [20_000, 900_000];
 /** Tests are near as long as they and those before them take no longer together, in milliseconds. */
-const NEAR = 8000;
+const NEAR = 30_000;
 /** How many faults the whole room is run with at once: each that is noticed costs its own run of the tests that failed. */
 const TOGETHER = 8;
-
-/** What is known of a room before its first fault. */
-interface Known {
-  readonly calls: readonly Calls[];
-  readonly took: (test: string) => number;
-}
 
 export class Judge {
   readonly #trials: Trials;
   readonly #copy: string;
   readonly #say: (line: string) => void;
   /** By name of the room. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownTests>();
 
   constructor(copy: string, say: (line: string) => void) {
     this.#trials = new Trials(copy);
@@ -73,23 +67,23 @@ export class Judge {
   async #verdict(one: Case, tests: readonly string[]): Promise<Verdict> {
     if (tests.length === 0) return 'survived';
     const { took } = await this.#knownOf(one.room);
-    const limit = Math.min(LONGEST, Math.max(SHORTEST, 10 * tests.reduce((sum, test) => sum + took(test), 0)));
+    const limit = Math.min(LONGEST, Math.max(SHORTEST, 5 * tests.reduce((sum, test) => sum + took(test), 0)));
     const { failed, late } = await this.#trials.run(tests, [one], limit);
     if (late) return 'timed out';
     return failed.length > 0 ? 'killed' : 'survived';
   }
 
   async #near(one: Case): Promise<readonly string[]> {
-    const { calls, took } = await this.#knownOf(one.room);
+    const known = await this.#knownOf(one.room);
     let sum = 0;
-    return testsReaching(one, calls, took).filter((test, index) => {
-      sum += took(test);
+    return testsReaching(one, known).filter((test, index) => {
+      sum += known.took(test);
       return index === 0 || sum <= NEAR;
     });
   }
 
   /** Runs all tests of the room once without a fault. What fails even so is left out: each fault would seem to be noticed. */
-  async #knownOf(room: Room): Promise<Known> {
+  async #knownOf(room: Room): Promise<KnownTests> {
     const known = this.#known.get(room.name);
     if (known !== undefined) return known;
     const tests = testsOf(room, this.#copy);
@@ -97,7 +91,7 @@ export class Judge {
     if (late) throw new Error(`the tests of ${room.name} do not end within ${LONGEST / 1000} s`);
     if (failed.length > 0) this.#say(`left out, for these fail without a fault: ${failed.join(' ')}`);
     const calls = callsIn(this.#copy).filter(({ test }) => tests.includes(test) && !failed.includes(test));
-    const found: Known = { calls, took: (test) => Math.ceil(took[test] ?? 0) };
+    const found = { calls, importers: importersIn(this.#copy), took: (test: string) => Math.ceil(took[test] ?? 0) };
     this.#known.set(room.name, found);
     return found;
   }

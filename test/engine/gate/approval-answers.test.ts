@@ -1,31 +1,17 @@
 /** What one answer does: to whom it grants what, which other questions it answers, and when the agent runs again. */
 import { describe, expect, it } from 'vitest';
-import { type AgentId, CallId, ModelId, RoleName, SessionId } from '../../../src/domain/ids.ts';
+import { type AgentId, CallId, SessionId } from '../../../src/domain/ids.ts';
 import { type Answer, changedInputs, openApprovals, withdrawGrant } from '../../../src/engine/gate/approvals.ts';
 import { openRecorder } from '../../../src/engine/gate/recorder.ts';
-import type { ApprovalRequest, EventBody } from '../../../src/events/event.ts';
+import type { ApprovalRequest } from '../../../src/events/event.ts';
 import { memoryLog } from '../../support/log.ts';
 import { AGENT } from '../../support/run.ts';
+import { created } from '../../support/story.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
 const never = new AbortController().signal;
-
-const created = (agent: AgentId): EventBody => ({
-  type: 'agent.created',
-  agent,
-  parent: AGENT('ROOT'),
-  role: RoleName.parse('finder'),
-  name: 'finder',
-  task: 'look',
-  taskId: null,
-  tools: [],
-  budget: {},
-  dependsOn: [],
-  model: { asked: 'fast', used: ModelId.parse('scripted/fast'), because: null },
-  iterations: 20,
-});
 
 const write = (file: string): ApprovalRequest => ({
   action: 'write',

@@ -100,6 +100,24 @@ describe('an explanation', () => {
     });
   });
 
+  it('of a model advises to change the entries that deny it, which somebody wrote, and no others', () => {
+    const [own, other, fixed] = [written('enforcement.deniedModels', 3), written('enforcement.deniedModels', 4), 'x'];
+    const rules = someRules({
+      deniedModels: [entry(OPUS, own), entry(SONNET, other), entry(OPUS, { ...own, layer: 'default', rule: fixed })],
+    });
+    const { rules: parts, change } = explainModel(wish('opus-4.5', rules));
+    expect(parts.filter(({ says }) => says === 'deny').map(({ reason }) => reason.rule)).toEqual([own.rule, fixed]);
+    expect(change.filter((words) => words.includes(SONNET))).toEqual([]);
+  });
+
+  it('of a name that nobody knows says so', () => {
+    const { decision, because } = explainModel(wish('gpt-none', someRules()));
+    expect([decision, because.rule]).toEqual([
+      'deny',
+      `There is no model "gpt-none"; there are ${HAIKU}, ${SONNET}, ${OPUS}`,
+    ]);
+  });
+
   it('of a role says which list leaves it out; of `main` that nothing helps', () => {
     const from = managed('enforcement.allowedSubAgents: [finder]', 5);
     const rules = someRules({ allowedSubAgents: [{ value: ['finder'], from }] });
@@ -134,6 +152,16 @@ describe('an explanation', () => {
       ],
       change: ['take "curl **" out of commands.deny (managed, by an administrator, /etc/mimir/policy.yml:8)'],
     });
+  });
+
+  it('of a command without a rule says why it may do more than read, in mode confirm alone', () => {
+    const rulesOf = (command: string, circumstances: Partial<Circumstances>): readonly string[] =>
+      explainAction('it', shell(command), someRules(), at(circumstances)).rules.map(({ reason }) => reason.rule);
+    const reading = { place: { root: '/project', folder: '/project' }, obstacle: null };
+    const more = 'it may do more than read: npm is not known to only read';
+    expect(rulesOf('npm test', { reading })).toEqual(['mode confirm: shell asks', more]);
+    expect(rulesOf('npm test', { reading, mode: 'human' })).toEqual(['mode human: shell asks']);
+    expect(rulesOf('npm test', {})).toEqual(['mode confirm: shell asks']);
   });
 
   it('of a command that asks says what would let it run', () => {
