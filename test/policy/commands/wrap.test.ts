@@ -31,3 +31,14 @@ it('an option that is not known leaves open which program runs, and the doubt na
 it('a script in a file is a program like any other', () => {
   expect(says('bash rm', given)).toBe('none');
 });
+
+it.each([
+  ['bash', 'bash reads what it runs from its input'],
+  ['bash -x', 'bash reads what it runs from its input'],
+  ['bash -o pipefail', 'bash reads what it runs from its input'],
+  ['bash -s a', 'bash reads what it runs from its input'],
+  ['bash $X', 'what bash runs is not in the text'],
+  ['bash -x "$X"', 'what bash runs is not in the text'],
+])('a shell without a text or a file leaves open what it runs: %s', (command, doubt) => {
+  expect(readCommand(command).doubts).toEqual([doubt]);
+});

@@ -22,6 +22,17 @@ describe('a command that only reads (D39)', () => {
     },
   );
 
+  it('may choose, and is asked about by each part of the choice', () => {
+    const parts = ['test -f a', 'cat a', 'test -f b', 'cat b', 'ls'];
+    const chosen = ([one, two, three, four, five]: readonly string[]): string =>
+      `if ${one}; then ${two}; elif ${three}; then ${four}; else ${five}; fi`;
+    expect(more(chosen(parts))).toBeNull();
+    for (const at of parts.keys())
+      expect(more(chosen(parts.with(at, 'npm test')))).toBe('npm is not known to only read');
+    expect(more('if test -f a; then cat a; fi')).toBeNull();
+    expect(more('if test -f a; then cat a; elif test -f b; then npm test; fi')).toBe('npm is not known to only read');
+  });
+
   it('says why it may do more', () => {
     expect(more('sort -o made a.txt')).toBe('sort: its option -o is not known to only read');
     expect(more('cat a.txt; npm test')).toBe('npm is not known to only read');
