@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { CallId, ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { DayLedger, DayLimit } from '../../src/ports/daily-budget.ts';
@@ -128,6 +129,53 @@ describe('the ledger of a day', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     chmodSync(file, 0o644);
     expect(() => openDayLedger(stateDir, () => NOON)).toThrow(/can be reached by others/);
+  });
+
+  it('charges whole amounts alone, and names one that is none', () => {
+    const ledger = openDayLedger(folder(), () => NOON);
+    for (const tokens of [-1, 0.5, Number.NaN, Infinity])
+      expect(() => ledger.reserve(call('a', tokens, 0), [])).toThrow(`not an amount to be charged: ${tokens}`);
+    expect(() => ledger.reserve(call('a', 1, -0.000001), [])).toThrow('not an amount to be charged: -1');
+    expect(ledger.reserve(call('a', 0, 0), [all({ maxTokens: 0, maxCost: 0 })])).toBeNull();
+    expect(ledger.today()).toEqual({ tokens: 0, cost: 0 });
+    ledger.close();
+  });
+
+  it('is asked for each limit in turn, and keeps nothing of a call that one of them refuses', () => {
+    const ledger = openDayLedger(folder(), () => NOON);
+    const limits = [all({ maxTokens: 100 }), { model: 'scripted/fast', budget: { maxCost: 0.5 } }];
+    expect(ledger.reserve(call('a', 100, 0.500001), limits)).toEqual({
+      limit: limits[1],
+      what: 'cost',
+      spent: 0,
+      most: 0.5,
+    });
+    expect(ledger.today()).toEqual({ tokens: 0, cost: 0 });
+    expect(ledger.reserve(call('a', 100, 0.5), limits)).toBeNull();
+    expect(ledger.reserve(call('b', 1, 0), limits)).toMatchObject({ what: 'tokens', spent: 100, most: 100 });
+    ledger.close();
+  });
+
+  it('forgets the calls of a day after forty days', () => {
+    const stateDir = folder();
+    const daysIn = (): readonly unknown[] => {
+      const database = new DatabaseSync(join(stateDir, 'days.db'), { readOnly: true });
+      const rows = database.prepare('SELECT day FROM calls ORDER BY day').all();
+      database.close();
+      return rows.map(({ day }) => day);
+    };
+    for (const [id, day] of [
+      ['a', 4],
+      ['b', 5],
+      ['c', 12],
+    ] as const) {
+      const ledger = openDayLedger(stateDir, () => new Date(2026, 0, day, 12).getTime());
+      ledger.reserve(call(id, 1, 0), []);
+      ledger.close();
+    }
+    expect(daysIn()).toEqual(['2026-01-04', '2026-01-05', '2026-01-12']);
+    openDayLedger(stateDir, () => new Date(2026, 1, 14, 12).getTime()).close();
+    expect(daysIn()).toEqual(['2026-01-05', '2026-01-12']);
   });
 
   it('says in words what is wrong with its file', () => {

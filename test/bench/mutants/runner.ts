@@ -1,7 +1,7 @@
 /** The process that runs tests for `trial.ts`: one Vitest for many faults, which reads again only what was changed. */
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestCase, type TestSpecification } from 'vitest/node';
 import { z } from 'zod';
 
 const Asked = z.strictObject({
@@ -19,18 +19,22 @@ export type Asked = z.infer<typeof Asked>;
 
 export const Answer = z.strictObject({
   failed: z.array(z.string()),
+  /** Nothing failed but tests that did not come to an end. */
+  late: z.boolean(),
   /** Milliseconds of each test file. */
   took: z.record(z.string(), z.number()),
 });
 export type Answer = z.infer<typeof Answer>;
 
-/** A test that is slow on a busy machine has noticed nothing: who waits for the answer has a limit. */
-const NEVER = 3_600_000;
+/** Milliseconds that one test may take: many times what any takes, for a busy machine. */
+const HANGS = 20_000;
 
 /** As they were asked for: the first are those that notice most. */
 class AsAsked extends BaseSequencer {
   override sort = (files: TestSpecification[]): Promise<TestSpecification[]> => Promise.resolve(files);
 }
+
+const messagesOf = (test: TestCase): readonly string[] => (test.result().errors ?? []).map(({ message }) => message);
 
 if (process.send !== undefined) {
   const root = process.cwd();
@@ -38,7 +42,7 @@ if (process.send !== undefined) {
     config: 'test/vitest.config.ts',
     watch: false,
     reporters: [],
-    testTimeout: NEVER,
+    testTimeout: HANGS,
     maxWorkers: 1,
     sequence: { sequencer: AsAsked },
   });
@@ -48,7 +52,7 @@ if (process.send !== undefined) {
   const recording = fileURLToPath(import.meta.resolve('./calls.ts'));
   process.on('message', (message) => void run(Asked.parse(message)));
   process.on('disconnect', () => process.exit());
-  process.send({ failed: [], took: {} });
+  process.send({ failed: [], late: false, took: {} });
 
   async function run({ tests, changed, bail, records }: Asked): Promise<void> {
     for (const file of changed) vitest.invalidateFile(`${root}/${file}`);
@@ -64,7 +68,15 @@ if (process.send !== undefined) {
       .filter(({ test }) => tests.includes(test));
     const failed = ran.filter(({ module }) => !module.ok()).map(({ test }) => test);
     const took = Object.fromEntries(ran.map(({ module, test }) => [test, module.diagnostic().duration]));
-    const answer: Answer = { failed: unhandledErrors.length > 0 && failed.length === 0 ? tests : failed, took };
+    const errors = [
+      ...unhandledErrors.map((error) => (error instanceof Error ? error.message : '')),
+      ...ran.flatMap(({ module }) => [...module.children.allTests('failed')].flatMap(messagesOf)),
+    ];
+    const answer: Answer = {
+      failed: unhandledErrors.length > 0 && failed.length === 0 ? tests : failed,
+      late: errors.length > 0 && errors.every((message) => message.includes('timed out in')),
+      took,
+    };
     process.send?.(answer);
   }
 }

@@ -116,7 +116,7 @@ export class Trials {
       const answer = once(runner, 'message', { signal: stop });
       runner.send({ ...asked, changed });
       const messages: readonly unknown[] = await answer;
-      return { ...Answer.parse(messages[0]), late: false };
+      return Answer.parse(messages[0]);
     } catch (error) {
       if (!stop.aborted) throw error;
       this.#end();
