@@ -1,9 +1,10 @@
 /** What was learned of estimates: kept beside the log, and never in its way. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId, RoleName, SessionId } from '../../src/domain/ids.ts';
+import { tried } from '../../src/domain/result.ts';
 import { keepLessons, type Lesson, lessonsOf } from '../../src/store/estimate-history.ts';
 import { openLog } from '../../src/store/log.ts';
 import { databaseOf } from '../../src/store/database.ts';
@@ -37,6 +38,18 @@ describe('what was learned', () => {
     const { agent: _one, ...first } = lesson('a', 'ROOT::S1', 1.25, { cost: 0.5 });
     const { agent: _two, ...second } = lesson('a', 'ROOT::S2', 2);
     expect(lessonsOf(at)).toEqual([first, second]);
+  });
+
+  it('makes no database, and leaves none open', () => {
+    const at = place();
+    mkdirSync(dirname(databaseOf(at)), { recursive: true });
+    expect(keepLessons(at, [lesson('a', 'ROOT::S1', 1)])).toBe(false);
+    expect(readdirSync(dirname(databaseOf(at)))).toEqual([]);
+    openLog(at).close();
+    expect(keepLessons(at, [lesson('a', 'ROOT::S1', 1)])).toBe(true);
+    expect(lessonsOf(at)).toHaveLength(1);
+    const open = readdirSync('/proc/self/fd').map((fd) => tried(() => readlinkSync(join('/proc/self/fd', fd)), ''));
+    expect(open.filter((path) => path.startsWith(databaseOf(at)))).toEqual([]);
   });
 
   it('is taught once by an agent, however often its run goes on', () => {

@@ -1,4 +1,5 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, ROOT, SessionId } from '../../src/domain/ids.ts';
@@ -6,6 +7,7 @@ import type { EventBody, EventType, MimirEvent } from '../../src/events/event.ts
 import { foldAll } from '../../src/events/fold.ts';
 import { withoutOutput } from '../../src/events/fold-agent.ts';
 import type { Log } from '../../src/ports/log.ts';
+import { databaseOf } from '../../src/store/database.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import { body, history } from '../support/events.ts';
 import { freshFolder } from '../support/folder.ts';
@@ -17,7 +19,7 @@ const ONE = SessionId.parse('session-one');
 const TWO = SessionId.parse('session-two');
 
 const mode = (mode: 'human' | 'confirm' | 'yolo'): EventBody => ({ type: 'session.mode', mode });
-const start = (task: string, more: { readonly idle?: true } = {}): EventBody => ({
+const start = (task: string, more: { readonly idle?: true; readonly draft?: true } = {}): EventBody => ({
   ...more,
   type: 'session.started',
   task,
@@ -301,5 +303,41 @@ describe('a run without a plan', () => {
       ['Waits', 'Find every caller'],
     ]);
     log.close();
+  });
+});
+
+describe('a log in its database', () => {
+  it('gives nothing any more when it is closed, neither all events nor some', () => {
+    const log = fresh();
+    log.append(ONE, NOON, [start('task'), finish]);
+    const [all, some] = [log.each(ONE), log.each(ONE, 0, { types: ['session.started'] })];
+    expect([[...all].length, [...some].length]).toEqual([2, 1]);
+    log.close();
+    expect([[...all], [...some], [...log.each(ONE, 1)]]).toEqual([[], [], []]);
+  });
+
+  it('lists which sessions are drafts', () => {
+    const log = fresh();
+    log.append(ONE, NOON, [start('a plan', { draft: true })]);
+    log.append(TWO, NOON, [start('a task')]);
+    expect(log.sessions().map(({ session, draft }) => [session, draft])).toEqual([
+      [TWO, undefined],
+      [ONE, true],
+    ]);
+    log.close();
+  });
+
+  it('keeps long texts beside their records, and no others', () => {
+    const place = { stateDir: freshFolder(), project: freshFolder() };
+    const log = openLog(place);
+    const texts = ['x'.repeat(16_384), 'y'.repeat(16_385), '\u0000 short'];
+    log.append(ONE, NOON, [letter(texts.join(''))]);
+    for (const text of texts) log.append(TWO, NOON, [letter(text)]);
+    expect(log.read(TWO)).toMatchObject(texts.map((content) => ({ content })));
+    log.close();
+    const database = new DatabaseSync(databaseOf(place), { readOnly: true });
+    const kept = database.prepare('SELECT length(json) AS length FROM texts ORDER BY length').all();
+    database.close();
+    expect(kept.map(({ length }) => length)).toEqual([16_387, JSON.stringify(texts.join('')).length]);
   });
 });
