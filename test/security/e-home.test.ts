@@ -3,6 +3,7 @@
  * share and who judges work never sees, and nothing that could carry one agent's text into the commands of another.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mountsIn } from '../../src/tools/sandbox/socket-mount.ts';
@@ -37,10 +38,16 @@ const SECRETS: Files = {
   '.gitconfig': 'canary\n',
 };
 
-/** `ls /tmp` of a command that made `names` there: beside them lie the home, and the way to this checkout where it is below `/tmp`. */
+/**
+ * `ls /tmp` of a command that made `names` there: beside them lie the home, and the ways to this checkout and to the project where these
+ * are below `/tmp`, as the project of an ordinary user is.
+ */
 const tmpWith = (...names: readonly string[]): string => {
-  const [, first, top = ''] = import.meta.dirname.split('/');
-  return [...new Set([...names, 'home', ...(first === 'tmp' ? [top] : [])])].toSorted().join('\n');
+  const ways = [import.meta.dirname, ...(process.getuid?.() === 0 ? [] : [tmpdir()])].flatMap((folder) => {
+    const [, first, top = ''] = folder.split('/');
+    return first === 'tmp' ? [top] : [];
+  });
+  return [...new Set([...names, 'home', ...ways])].toSorted().join('\n');
 };
 
 /** A project whose machine has these toolchains, as far as anybody looks. */

@@ -92,8 +92,10 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
 
   it('sees the project and the system, but no other folder of the machine', async () => {
     const place = openPlace(user, FILES);
+    // The way to this checkout, whose Node runs the tools, is there.
+    const [, , way = ''] = import.meta.dirname.split('/');
     const look = [
-      'ls /srv /opt /var /home /root /run 2>/dev/null | grep -v :$ | grep .',
+      `ls /srv /opt /var /home /root /run 2>/dev/null | grep -v :$ | grep -vxF ${quoted(way)} | grep .`,
       `ls ${place.other}`,
       'cat /etc/fstab /etc/hosts /etc/hostname /etc/shadow /etc/ssh/ssh_config 2>/dev/null',
       'touch a.txt /etc/x /var/x 2>/dev/null && echo wrote',
