@@ -18,7 +18,7 @@ interface Row {
 export const flat = (records: readonly SessionRecord[]): readonly Row[] =>
   records.map((record) => ({ record, branch: '' }));
 
-/** Prints a run: its heading, what is waiting, and a table of its sessions with usage. */
+/** Prints a run: its heading, what is waiting, and its sessions as a tree with usage. */
 export function printRunSessions(family: RunSessions, io: Io): void {
   const width = widthFor(io);
   const now = world.now();
@@ -26,9 +26,16 @@ export function printRunSessions(family: RunSessions, io: Io): void {
   io.say(io.paint.bold(cut(headOf(family, now))));
   if (family.task !== '') io.say(cut(`  ${sanitise(family.task).split('\n')[0] ?? ''}`));
   for (const waits of waitingWords(family)) io.say(io.paint.yellow(`  ${waits}`));
+  const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
+  const rows = branches(family.sessions, tops);
   const room = width === null ? null : Math.max(1, width - 2);
-  for (const line of tableLines(family, now, room)) io.say(`  ${line}`);
+  // In a narrow terminal the use of what is below a session is left out.
+  const spent = room === null || room >= WIDE ? spentWords : ownWords;
+  const cells = (record: SessionRecord): readonly string[] => [record.status, spent(record)];
+  for (const line of linesOf(rows, { width: room, cells, words: activityWords })) io.say(`  ${line}`);
 }
+
+const WIDE = 100;
 
 function headOf({ run, state, mode, sessions, cost, tokens, started_at }: RunSessions, now: number): string {
   const agents = plural(sessions.length, 'agent');
@@ -50,94 +57,6 @@ function waitingWords({ run, state, questions, kept_messages, reviews_due }: Run
   ];
 }
 
-// A run's sessions as a table, one line each. Columns that do not fit are left out; names and texts are cut.
-
-interface Column {
-  readonly head: string;
-  readonly cells: readonly string[];
-  /** Aligned to the right, for numbers. */
-  readonly right: boolean;
-}
-
-const GAP = '  ';
-/** The smallest useful widths of a name with its id, and of the activity. */
-const NAME = 18;
-const SOME = 12;
-/** The usual width of names, and their share of a wide terminal. */
-const USUAL = 24;
-const SHARE = 0.45;
-
-/**
- * Heading and rows, with the tree in the first column. `width` null: nothing is cut. In a narrow terminal the least useful
- * columns are left out first; name and status always stay.
- */
-function tableLines(family: Pick<RunSessions, 'sessions'>, now: Millis, width: number | null): readonly string[] {
-  const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
-  const rows = branches(family.sessions, tops);
-  if (rows.length === 0) return [];
-  const records = rows.map(({ record }) => record);
-  const [status, age, cost, tokens, subtree] = columnsOf(records, now);
-  const words = records.map((record) => toLabel(activityWords(record)));
-  const sets: readonly (readonly [columns: readonly Column[], words: boolean])[] = [
-    [[status, age, cost, tokens, ...subtree], true],
-    [[status, age, cost, tokens], true],
-    [[status, cost, tokens], true],
-    [[status, age, cost, tokens], false],
-    [[status, cost, tokens], false],
-    [[status, cost], false],
-    [[status], false],
-  ];
-  const least = ([columns, last]: (typeof sets)[number]): number => NAME + widthsOf(columns) + (last ? SOME + 2 : 0);
-  const [columns, last] = sets.find((set) => width === null || least(set) <= width) ?? [[status], false];
-  const left = width === null ? null : width - widthsOf(columns);
-  const most = left === null || !last ? left : Math.min(left - SOME - 2, Math.max(USUAL, Math.floor(left * SHARE)));
-  const names = namesIn(rows, most);
-  const all = [{ head: 'SESSION', cells: names, right: false }, ...columns];
-  const lines = ['', ...rows].map((_, at) =>
-    [...all.map((column) => cellOf(column, at)), ...(last ? [at === 0 ? 'NOW' : (words[at - 1] ?? '')] : [])]
-      .join(GAP)
-      .trimEnd(),
-  );
-  return lines.map((line) => cutTo(line, width));
-}
-
-/** The subtree's usage is shown only where it differs from the session's own. */
-function columnsOf(
-  records: readonly SessionRecord[],
-  now: Millis,
-): readonly [status: Column, age: Column, cost: Column, tokens: Column, subtree: readonly Column[]] {
-  const column = (head: string, right: boolean, cell: (record: SessionRecord) => string): Column => ({
-    head,
-    cells: records.map(cell),
-    right,
-  });
-  const more = column('WITH BELOW', true, ({ cost, tokens_used, subtree_cost, subtree_tokens }) =>
-    subtree_cost === cost && subtree_tokens === tokens_used
-      ? ''
-      : `${formatCost(subtree_cost)} ${formatTokens(subtree_tokens).padStart(4)}`,
-  );
-  return [
-    column('STATUS', false, ({ status }) => status),
-    column('SPAWNED', false, ({ created_at }) => ago(created_at, now)),
-    column('COST', true, ({ cost }) => formatCost(cost)),
-    column('TOKENS', true, ({ tokens_used }) => formatTokens(tokens_used)),
-    more.cells.every((cell) => cell === '') ? [] : [more],
-  ];
-}
-
-const widthOfColumn = ({ head, cells }: Column): number => Math.max(widthOf(head), ...cells.map(widthOf));
-
-/** The sum of the widths, with the gap before each column. */
-const widthsOf = (columns: readonly Column[]): number =>
-  columns.reduce((sum, column) => sum + GAP.length + widthOfColumn(column), 0);
-
-/** `at` 0: the heading. */
-function cellOf(column: Column, at: number): string {
-  const text = at === 0 ? column.head : (column.cells[at - 1] ?? '');
-  const width = widthOfColumn(column);
-  return column.right ? ' '.repeat(Math.max(0, width - widthOf(text))) + text : padded(text, width);
-}
-
 /** `└─ engineer-cache (4f9a2c)`: long names are cut, ids never, because people type them. */
 const namesIn = (rows: readonly Row[], room: number | null): readonly string[] =>
   rows.map(({ record, branch }) => {
@@ -146,8 +65,6 @@ const namesIn = (rows: readonly Row[], room: number | null): readonly string[] =
     const left = room === null ? null : Math.max(3, room - widthOf(branch) - widthOf(id));
     return `${branch}${cutTo(name, left)}${id}`;
   });
-
-// Texts and rows for child sessions, used by every command that lists them. Foreign text is made harmless here.
 
 /** `30s`, `5min`, `3h`, `2d` */
 export function ageOf(ms: Millis): string {
@@ -182,10 +99,14 @@ const WAITS: Readonly<Partial<Record<SessionRecord['status'], string>>> = {
   idle: 'waiting for messages or children',
 };
 
+const ownWords = ({ cost, tokens_used }: SessionRecord): string =>
+  `${formatCost(cost)} ${formatTokens(tokens_used)} tok`;
+
 /** `$0.0123 6.2k tok`, with the subtree's usage if it has children. */
-export function spentWords({ cost, tokens_used, subtree_cost, subtree_tokens, children }: SessionRecord): string {
-  const own = `${formatCost(cost)} ${formatTokens(tokens_used)} tok`;
-  return children === 0 ? own : `${own} (subtree ${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok)`;
+export function spentWords(record: SessionRecord): string {
+  const { children, subtree_cost, subtree_tokens } = record;
+  const all = `${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok`;
+  return children === 0 ? ownWords(record) : `${ownWords(record)} (subtree ${all})`;
 }
 
 /** The smallest useful width of the last cell. */
@@ -194,34 +115,47 @@ const LEAST_WORDS = 16;
 const LEAST_NAME = 24;
 const BAR = ' | ';
 
-/**
- * `engineer (4f9a2c) | running | 5min ago | In progress`, in columns, with tree branches if there are any. Names are cut to fit
- * the terminal; if too little would remain, each row takes several lines: the name, and the rest below it.
- */
-export function rowLines(rows: readonly Row[], io: Io): readonly string[] {
-  const width = widthFor(io);
-  const now = world.now();
-  const cells = rows.map(({ record }) => [record.status, ago(record.created_at, now)] as const);
-  const cellWidths = [0, 1].map((at) => Math.max(0, ...cells.map((each) => widthOf(each[at] ?? ''))));
+/** How rows are printed: in at most `width` columns, with these cells after the name, and a text at the end. */
+interface RowFormat {
+  readonly width: number | null;
+  readonly cells: (record: SessionRecord) => readonly string[];
+  readonly words: (record: SessionRecord) => string;
+}
+
+const statusCells = ({ status, created_at }: SessionRecord): readonly string[] => [
+  status,
+  ago(created_at, world.now()),
+];
+
+/** `engineer (4f9a2c) | running | 5min ago | In progress`, in columns, with tree branches if there are any. */
+export const rowLines = (rows: readonly Row[], io: Io): readonly string[] =>
+  linesOf(rows, { width: widthFor(io), cells: statusCells, words: endOrProgress });
+
+/** Names are cut to fit the terminal; if too little would remain, each row takes several lines: the name, and the rest below it. */
+function linesOf(rows: readonly Row[], { width, cells: cellsOf, words }: RowFormat): readonly string[] {
+  const cells = rows.map(({ record }) => cellsOf(record));
+  const cellWidths = (cells[0] ?? []).map((_, at) => Math.max(0, ...cells.map((each) => widthOf(each[at] ?? ''))));
   const used = cellWidths.reduce((sum, one) => sum + one + BAR.length, BAR.length + LEAST_WORDS);
   const whole = namesIn(rows, null);
   const fits = width === null || used + Math.max(0, ...whole.map(widthOf)) <= width;
-  if (!fits && used + LEAST_NAME > width) return rows.flatMap((row, at) => stacked(row, cells[at] ?? [], width));
+  const last = rows.map(({ record }) => toLabel(words(record)));
+  if (!fits && used + LEAST_NAME > width)
+    return rows.flatMap((row, at) => stacked(row, [...(cells[at] ?? []), last[at] ?? ''], width));
   const names = fits ? whole : namesIn(rows, width - used);
   const widths = [Math.max(0, ...names.map(widthOf)), ...cellWidths];
-  return rows.map(({ record }, at) => {
+  return rows.map((_, at) => {
     const line = [names[at] ?? '', ...(cells[at] ?? [])].map((cell, column) => padded(cell, widths[column] ?? 0));
-    return cutTo([...line, toLabel(endOrProgress(record))].join(BAR), width);
+    return cutTo([...line, last[at] ?? ''].join(BAR), width);
   });
 }
 
 function stacked(row: Row, cells: readonly string[], width: number): readonly string[] {
   const under = `${row.branch.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}  `;
   const lines: string[] = [];
-  for (const [at, part] of [...cells, toLabel(endOrProgress(row.record))].entries()) {
+  for (const [at, part] of cells.entries()) {
     const last = lines.at(-1);
     // The last cell may be cut to its smallest useful width.
-    const least = at < cells.length ? widthOf(part) : Math.min(widthOf(part), LEAST_WORDS);
+    const least = at < cells.length - 1 ? widthOf(part) : Math.min(widthOf(part), LEAST_WORDS);
     if (last === undefined || widthOf(last) + BAR.length + least > width) lines.push(`${under}${part}`);
     else lines[lines.length - 1] = `${last}${BAR}${part}`;
   }

@@ -34,14 +34,13 @@ async function carried(): Promise<Carried> {
 
 describe('mimir status and mimir all', () => {
   const WIDE = [
-    '  SESSION                     STATUS     SPAWNED       COST  TOKENS    WITH BELOW  NOW',
-    '  main (obgef6)               idle       10min ago  $0.0050     500  $0.0370 4.5k  waits for its children',
-    '  ├─ engineer-cache (fgul86)  running    9min ago   $0.0200    2.5k  $0.0220 2.8k  read src/lru.ts',
-    '  │  ├─ finder (5kylm1)       completed  6min ago   $0.0020     300                partial: Found 3 of them',
-    '  │  └─ explore (xhrf5m)      running    2min ago   $0.0000       0                running',
-    '  ├─ architect (3f0dq8)       completed  8min ago   $0.0100    1.2k                An LRU with a bound.',
-    '  ├─ child-vyqj8b (vyqj8b)    error      5min ago   $0.0000       0                no database',
-    '  └─ security (pe89hg)        completed  5min ago   $0.0000       0                pass',
+    '  main (obgef6)              | idle      | $0.0050 500 tok (subtree $0.0370 4.5k tok)  | waits for its children',
+    '  ├─ engineer-cache (fgul86) | running   | $0.0200 2.5k tok (subtree $0.0220 2.8k tok) | read src/lru.ts',
+    '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok                             | partial: Found 3 of them',
+    '  │  └─ explore (xhrf5m)     | running   | $0.0000 0 tok                               | running',
+    '  ├─ architect (3f0dq8)      | completed | $0.0100 1.2k tok                            | An LRU with a bound.',
+    '  ├─ child-vyqj8b (vyqj8b)   | error     | $0.0000 0 tok                               | no database',
+    '  └─ security (pe89hg)       | completed | $0.0000 0 tok                               | pass',
   ];
 
   it('S070, S150, S156: shows the run with all its sessions, and what each used with those below it', async () => {
@@ -67,18 +66,18 @@ describe('mimir status and mimir all', () => {
         ? [
             'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · begun 10m…',
             '  Make the cache faster',
-            '  SESSION                   STATUS     SPAWNED       COST  TOKENS  NOW',
-            '  main (obgef6)             idle       10min ago  $0.0050     500  waits for it…',
-            '  ├─ engineer-ca… (fgul86)  running    9min ago   $0.0200    2.5k  read src/lru…',
-            '  │  ├─ finder (5kylm1)     completed  6min ago   $0.0020     300  partial: Fou…',
+            '  main (obgef6)              | idle      | $0.0050 500 tok  | waits for its chi…',
+            '  ├─ engineer-cache (fgul86) | running   | $0.0200 2.5k tok | read src/lru.ts',
+            '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok  | partial: Found 3 …',
+            '  │  └─ explore (xhrf5m)     | running   | $0.0000 0 tok    | running',
           ]
         : [
             'Run k7f3a2 · running · 7 agents · $0.03…',
             '  Make the cache faster',
-            '  SESSION             STATUS        COST',
-            '  main (obgef6)       idle       $0.0050',
-            '  ├─ engin… (fgul86)  running    $0.0200',
-            '  │  ├─ fi… (5kylm1)  completed  $0.0020',
+            '  main (obgef6)',
+            '    idle | $0.0050 500 tok',
+            '    waits for its children',
+            '  ├─ engineer-cache (fgul86)',
           ],
     );
   });
@@ -108,9 +107,8 @@ describe('mimir status and mimir all', () => {
         '',
         'Run a1b2c3 · finished · 2 agents · $0.0000 · 0 tok · mode confirm · begun 1h ago',
         '  Older',
-        '  SESSION              STATUS     SPAWNED     COST  TOKENS  NOW',
-        '  main (acw0ao)        completed  1h ago   $0.0000       0  all well',
-        '  └─ old-one (uxa5sv)  completed  1h ago   $0.0000       0  yes',
+        '  main (acw0ao)       | completed | $0.0000 0 tok (subtree $0.0000 0 tok) | all well',
+        '  └─ old-one (uxa5sv) | completed | $0.0000 0 tok                         | yes',
       ),
     );
     const { json } = await stage.ask(allVerb, ['--json']);
@@ -148,7 +146,7 @@ describe('mimir status and mimir all', () => {
     const { out } = await stage.ask(statusVerb, []);
     expect(out).toContain('  1 question for you: `mimir attach k7f3a2`');
     expect(out).toContainEqual(holding('waiting_input'));
-    expect(out).toContainEqual(holding('  asks: npm test'));
+    expect(out).toContainEqual(holding('| asks: npm test'));
     expect((await stage.ask(whatVerb, ['engineer-cache'])).out).toEqual([
       holding('engineer-cache (fgul86) waiting_input: '),
       'Last activity 10s ago',
