@@ -8,7 +8,7 @@ import { plainLine } from '../domain/text/text.ts';
 import type { Todo, Turn } from '../domain/turn.ts';
 import { faults } from './evidence.ts';
 import type { Ask, Looking, Seen } from './tools.ts';
-import { captured } from './words.ts';
+import { captured, sentence } from './words.ts';
 
 /** A piece of work that gives a report. */
 export type Work = Looking<string>;
@@ -78,7 +78,7 @@ function hear(text: string, partsFor: Planner, brief: Brief, progress: Progress,
   const task = text.replace(SENDER, '').replaceAll(/^> /gm, '');
   const quote = `"${plainLine(task, 80)}"`;
   const from = sender.startsWith('agent') ? ` from ${sender}` : '';
-  const answer = `A message${from} came in: ${quote}. I am not a language model: I take it as one more task.`;
+  const answer = `${sentence(`A message${from} came in: ${quote}`)} I am not a language model: I take it as one more task.`;
   progress.said = [...progress.said, answer];
   const own = { ...brief, task, role: '' };
   for (const part of partsFor(own)) progress.queue.push({ work: answering(quote, part.work(own)), before });

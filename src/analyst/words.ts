@@ -76,6 +76,9 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 /** What the first group of `expression` holds in `text`; empty when it doesn't match. */
 export const captured = (expression: RegExp, text: string): string => expression.exec(text)?.[1] ?? '';
 
+/** A text as a sentence: with a full stop, unless what it quotes at its end ends a sentence by itself. */
+export const sentence = (text: string): string => (/[.!?…]["'`]$/.test(text) ? text : `${text}.`);
+
 export const code = (text: string): string => `\`${text}\``;
 
 /** Sorts files and lines: by path, then by line. */

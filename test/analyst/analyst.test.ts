@@ -122,6 +122,10 @@ describe('a message in the middle', () => {
     const whole = await atWork('rush');
     const idle: Turn = { by: 'user', text: 'Message from the person who runs you:\nhow is it going?' };
     const told = await carry({ root: shop.root, role: 'rush', task: TASK, turns: [...whole.turns.slice(0, 3), idle] });
+    const said = told.turns.flatMap((turn) => (turn.by === 'model' ? [turn.text] : [])).join('\n');
+    expect(said).toContain(
+      'A message came in: "how is it going?" I am not a language model: I take it as one more task.',
+    );
     expect(told.answer).toContain('"how is it going?" is none of the kinds of task that the built-in analyst knows');
   });
 });

@@ -132,6 +132,28 @@ describe('imports of Rust', () => {
   });
 });
 
+describe('a sentence that ends with a quote', () => {
+  const ENDED: Files = {
+    'README.md': '# Tea\n\nTea that is brewed by a machine.\n',
+    'CHANGES.md': '# 1.0.0 is the first!\n',
+    'requirements.txt': 'leaf  # Do we need it?\n',
+    'main.rb': '#!/usr/bin/env ruby # Brews…\nrequire "leaf"\ndef brew?\nend\n\ndef steep!\nend\n',
+  };
+
+  it.each([
+    ['Give me an overview', 'It says of itself: `README.md:3` `Tea that is brewed by a machine.`'],
+    ['Give me an overview', 'A program starts at `main.rb:1` `#!/usr/bin/env ruby # Brews…`'],
+    ['Where is `brew?` defined?', '`brew?` is defined at `main.rb:3` `def brew?`'],
+    ['Where is `steep!` defined?', '`steep!` is defined at `main.rb:6` `def steep!`'],
+    ['Which dependencies are not used?', 'the first at `requirements.txt:1` `leaf  # Do we need it?`'],
+    ['What changed lately?', 'The change log begins at `CHANGES.md:1` `# 1.0.0 is the first!`'],
+  ])('%s: it has no stop of its own where the quote ends one', async (task, words) => {
+    const [first = ''] = await linesOn(ENDED, task);
+    expect(`${first} `).toContain(`${words} `);
+    expect(first.replaceAll('`', '')).not.toMatch(/[.!?…]\.(?:\s|$)/);
+  });
+});
+
 describe('what a project says of itself', () => {
   it('is its name, version and description, each once', async () => {
     const files = {

@@ -13,6 +13,7 @@ import {
   isFilePath,
   listed,
   plural,
+  sentence,
   shortened,
   stem,
   termsIn,
@@ -179,7 +180,8 @@ function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): 
   const more = definitions.length === 1 ? '' : ` (the first of ${plural(definitions.length, 'such line')})`;
   const isAlone = uses.length === 0 && useLook?.ok === true && !isCut(useLook);
   const alone = isAlone ? ` No other line holds it ${behind(useLook)}.` : '';
-  return `${namesIn(sought)} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}.${alone}`;
+  const verb = isPrototype(best) ? 'declared' : 'defined';
+  return `${sentence(`${namesIn(sought)} is ${verb} at ${claim(best)}${more}`)}${alone}`;
 }
 
 function closestText(sought: Sought, { length }: readonly Hit[], best: Hit): string {

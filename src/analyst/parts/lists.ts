@@ -17,7 +17,7 @@ import {
   type Seen,
 } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, byPlace, captured, code, escaped, grouped, listed, plural, shortened } from '../words.ts';
+import { byDepth, byPlace, captured, code, escaped, grouped, listed, plural, sentence, shortened } from '../words.ts';
 
 /** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
 export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word.replace('-', ''));
@@ -119,7 +119,7 @@ function commitsIn(log: Seen | undefined) {
 function changesText(commits: readonly Commit[], entry: readonly Hit[], log: Seen | undefined): string {
   const [latest] = commits;
   const top = entry.find(({ text }) => /\w/.test(text));
-  const begins = top === undefined ? '' : ` The change log begins at ${claim(top)}.`;
+  const begins = top === undefined ? '' : ` ${sentence(`The change log begins at ${claim(top)}`)}`;
   if (latest === undefined) return `No commit could be read ${behind(log)}.${begins}`;
   const read = `${plural(commits.length, 'commit')} ${commits.length === 1 ? 'was' : 'were'} read`;
   return `The latest commit is ${latest.hash} of ${latest.date}, "${latest.subject}" by ${latest.author}; ${read} (git log, at most ${LOG_LENGTH}).${begins}`;
@@ -237,11 +237,11 @@ function headText(counted: readonly Counted[], paths: readonly string[], manifes
   if (first === undefined)
     return `${listed(paths)} ${paths.length === 1 ? 'declares' : 'declare'} no dependency in a known form ${behind(manifests)}.`;
   const files = listed([...new Set(counted.map(({ hit }) => hit.path))]);
-  const head = `${plural(counted.length, 'dependency is', 'dependencies are')} declared in ${files}, the first at ${claim(first.hit)}.`;
+  const count = plural(counted.length, 'dependency is', 'dependencies are');
   const lost = counted.filter(isLost).map(({ name }) => name);
   const named = counted.filter(({ mention }) => mention !== undefined).map(({ name }) => name);
   return [
-    head,
+    sentence(`${count} declared in ${files}, the first at ${claim(first.hit)}`),
     ...(lost.length === 0 ? [] : [`No import and no other mention was found of ${listed(lost)}.`]),
     ...(named.length === 0
       ? []

@@ -6,7 +6,7 @@ import { isManifest } from './lists.ts';
 import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, distinct, grouped, listed, plural, shortened } from '../words.ts';
+import { byDepth, distinct, grouped, listed, plural, sentence, shortened } from '../words.ts';
 
 const MOST_CENTRAL = 8;
 const MOST_CYCLES = 6;
@@ -91,8 +91,8 @@ function headText(project: Inventory, title: Hit | undefined, starts: readonly H
   const start = starts.find(({ path, text }) => !isAside(path) && (text.startsWith('#!') || PROGRAM.test(path)));
   return [
     `${called === 'this repository' ? 'This repository' : called} has ${project.whole ? '' : 'at least '}${plural(count, 'file')}; ${known}; test files in known languages: ${tests.length} ${project.behind}.`,
-    ...(title === undefined ? [] : [`It says of itself: ${claim(title)}.`]),
-    ...(start === undefined ? [] : [`A program starts at ${claim(start)}.`]),
+    ...(title === undefined ? [] : [sentence(`It says of itself: ${claim(title)}`)]),
+    ...(start === undefined ? [] : [sentence(`A program starts at ${claim(start)}`)]),
   ].join(' ');
 }
 
