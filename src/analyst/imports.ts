@@ -161,7 +161,8 @@ class Lookup {
     if (language.name === 'go') return this.goFolder(name);
     const own = (separator === null ? [name] : name.split(separator)).filter((part) => part !== '');
     const folders = this.foldersFor(file, up, name);
-    const at = (parts: readonly string[]): readonly string[] => this.below(folders, parts.join('/'), files);
+    const endings = [group('ending'), ...files];
+    const at = (parts: readonly string[]): readonly string[] => this.below(folders, parts.join('/'), endings);
     const inside = (group('names').match(/\w+/g) ?? []).flatMap((one) => at([...own, one]));
     const near = inside.length > 0 ? inside : longest(own, up === '' ? 1 : 0, at);
     return near.length > 0 || omits === null ? near : this.byEnd(own, files, omits);

@@ -5,7 +5,8 @@
  * - `comment`: how comments begin. `defines`: lines that define NAME. `starts`: lines at which a program starts.
  * - `exports`: top-level lines that offer a name to other files; the first group that matched is the name.
  * - `imports`: lines that import a file of the project. `late`: such a line that does not need the file when it is loaded.
- * - `target`: what such a line names: `name`, `up` before it (where it is looked for), `names` of it that may be files, too.
+ * - `target`: what such a line names: `name`, `ending` behind it, `up` before it (where it is looked for), `names` of it that may be
+ *   files, too.
  * - `separator`: between the parts of a name; null where it is a path. `files`: what comes behind a name in the path of a file.
  * - `omits`: how many of its first parts a path may leave out where a file is told by the end of its path; null where it cannot be.
  * - `tests`: names of files that are tests in whatever folder.

@@ -37,6 +37,9 @@ export const isForeign = (path: string): boolean =>
     path,
   );
 
+/** Such files in words. */
+export const FOREIGN = 'vendored, generated or translated';
+
 /** Where one looks first: code in source folders, then other code, then other files, examples, tests and foreign files. */
 export function rankOf(path: string): number {
   if (isForeign(path)) return 5;
@@ -57,6 +60,8 @@ export interface Inventory {
   /** Code that is neither a test nor foreign; examples and scripts are in it. */
   readonly sources: readonly string[];
   readonly tests: readonly string[];
+  /** How many files of code are not the project's own. */
+  readonly foreign: number;
   readonly languages: readonly Language[];
   /** For searches: the folder or file; undefined for the whole. */
   readonly path: string | undefined;
@@ -89,13 +94,16 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
   const isNamed = (place: string, name: string): boolean => `/${name}`.endsWith(`/${place}`);
   const file = places.find((place) => isFilePath(place) && all.some((name) => isNamed(place, name)));
   const names = file === undefined ? all : all.filter((name) => isNamed(file, name));
-  const own = names.filter((name) => isSource(name) && !isForeign(name));
+  const { own = [], foreign = [] } = Object.groupBy(names.filter(isSource), (name) =>
+    isForeign(name) ? 'foreign' : 'own',
+  );
   return {
     names,
     whole: !isCut(seen.at(-1)),
     count: file === undefined ? Math.max(names.length, ...seen.map((one) => countOf(one))) : names.length,
     sources: own.filter((name) => !isTest(name)),
     tests: own.filter((name) => isTest(name)),
+    foreign: foreign.length,
     languages: languagesIn(own),
     path: names.length === 1 && file !== undefined ? names[0] : folder,
     called: file !== undefined ? code(file) : folder === undefined ? 'this repository' : code(`${folder}/`),

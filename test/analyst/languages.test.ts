@@ -55,6 +55,15 @@ describe('where a name is', () => {
     expect(below(await linesOn(files, `Where is \`${name}\` defined?`), 'Definitions')[0]).toBe(row);
   });
 
+  it('counts definitions and declarations apart', async () => {
+    const files = {
+      'tea.h': 'int brew(int leaves);\n',
+      'tea.c': 'int brew(int leaves) {\n  return leaves;\n}\n',
+    };
+    const [first] = await linesOn(files, 'Where is `brew` defined?');
+    expect(first).toBe('`brew` is defined at `tea.c:1` `int brew(int leaves) {`.');
+  });
+
   it('says when nothing else holds it, by which search', async () => {
     const [first] = await linesOn(RUBY, 'Where is `brew` defined?');
     expect(first).toBe(
@@ -76,6 +85,23 @@ describe('imports', () => {
     ['C#', CSHARP, undefined],
   ])('of %s lead to files', async (_, files, row) => {
     expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(row);
+  });
+
+  it('of JavaScript lead to the file that they name, before others of that name', async () => {
+    const files = {
+      'lib/cup.cjs': "require('./leaf.cjs');\n",
+      'lib/pot.js': "import './leaf.js';\n",
+      'lib/tea.js': "import './water.js';\n",
+      'lib/leaf.cjs': '',
+      'lib/leaf.js': '',
+      'lib/water.ts': '',
+    };
+    expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')).toEqual([
+      "- lib/leaf.cjs: imported by 1 file, for example `lib/cup.cjs:1` `require('./leaf.cjs');`",
+      "- lib/leaf.js: imported by 1 file, for example `lib/pot.js:1` `import './leaf.js';`",
+      "- lib/water.ts: imported by 1 file, for example `lib/tea.js:1` `import './water.js';`",
+      '- imports in tests and examples are not counted (search for imports in TypeScript or JavaScript: 3 lines)',
+    ]);
   });
 
   it('of Python lead to modules that are named on the lines behind them, and to declarations', async () => {
@@ -167,6 +193,64 @@ describe('what a project says of itself', () => {
       '- `composer.json:2` `"name": "shop/tea",`',
     ]);
   });
+
+  it('is neither in a comment of its README nor said of its parent', async () => {
+    const files = {
+      'README.md': '<!---\n Licensed under the terms of the licence of tea\n-->\nTea that is brewed by a machine.\n',
+      'pom.xml':
+        '<project>\n  <parent>\n    <artifactId>drinks</artifactId>\n  </parent>\n  <artifactId>tea</artifactId>\n</project>\n',
+    };
+    expect(below(await linesOn(files, 'Give me an overview'), 'What it says of itself')).toEqual([
+      '- `README.md:4` `Tea that is brewed by a machine.`',
+      '- `pom.xml:5` `<artifactId>tea</artifactId>`',
+    ]);
+  });
+});
+
+describe('where programs start', () => {
+  const headed = async (files: Files): Promise<readonly string[]> =>
+    below(await linesOn(files, 'Give me an overview'), 'Where programs start');
+
+  it('is where scripts are declared, and at no other entry point', async () => {
+    const files = {
+      'setup.cfg':
+        '[options.entry_points]\nbabel.extractors =\n  tea = tea.leaf:extract\nconsole_scripts =\n  brew = tea.pot:brew\n',
+      'pyproject.toml': '[project.entry-points.drinks]\nt = "tea:leaf"\n\n[project.scripts]\npour = "tea.pot:pour"\n',
+    };
+    expect(await headed(files)).toEqual([
+      '- declared: `pyproject.toml:5` `pour = "tea.pot:pour"`',
+      '- declared: `setup.cfg:5` `brew = tea.pot:brew`',
+    ]);
+  });
+
+  it('is in no test', async () => {
+    const files = {
+      'tests/tea.c': 'int main(void) {\n  return 0;\n}\n',
+      'tea.c': 'int brew(void) {\n  return 2;\n}\n',
+    };
+    expect(await headed(files)).toEqual([
+      '- no line outside tests that declares or starts a program was found (search for starts of programs in C or C++: 1 line)',
+    ]);
+  });
+});
+
+describe('code that is not the own work of a project', () => {
+  const files = { 'src/tea.ts': 'export const tea = 2;\n', 'src/locales/de.ts': 'export const name = 1;\n' };
+
+  it('is counted apart in an overview', async () => {
+    const lines = await linesOn(files, 'Give me an overview');
+    expect(lines[0]).toContain(
+      'source files: 1 TypeScript or JavaScript; 1 more is vendored, generated or translated; test files',
+    );
+    expect(below(lines, 'Folders').slice(0, 2)).toEqual(['- src/ 1 file, of them 1 source', '- src/locales/ 1 file']);
+  });
+
+  it('is left out of a review, which says so', async () => {
+    const [first] = await linesOn(files, 'Review this repository for risky patterns');
+    expect(first).toContain(
+      '1 source file of this repository (tests, examples, scripts, documents and vendored, generated or translated code left out)',
+    );
+  });
 });
 
 describe('untested modules', () => {
@@ -246,6 +330,21 @@ it('a comment in a build file is an open note', async () => {
   const note = '# TODO: brew longer';
   const lines = await linesOn({ 'CMakeLists.txt': `${note}\n` }, 'List all open notes');
   expect(below(lines, 'Open notes')).toEqual([`- \`CMakeLists.txt:1\` \`${note}\``]);
+});
+
+it('a Java library is told from all parts of its name', async () => {
+  const dependency = (name: string): string =>
+    `    <dependency>\n      <artifactId>${name}</artifactId>\n    </dependency>\n`;
+  const files = {
+    'pom.xml': `<project>\n${['tea-leaf3', 'tea-cup', 'pot-api'].map(dependency).join('')}</project>\n`,
+    'src/main/java/org/tea/Shop.java': 'import org.tea.cup.Saucer;\nimport org.pot.Lid;\n',
+  };
+  const rows = below(await linesOn(files, 'Which dependencies are not used?'), 'pom.xml, dependency');
+  expect(rows.map((row) => row.replace(/^- (.*?): .*?; (.*?)(?: \(.*|, for .*)$/, '$1: $2'))).toEqual([
+    'tea-leaf3: no import by its name was found',
+    'tea-cup: imported in 1 file',
+    'pot-api: imported in 1 file',
+  ]);
 });
 
 it('a use of a PHP package is told from its namespace', async () => {

@@ -177,8 +177,9 @@ function headText(found: Found): string {
 function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): string {
   const isExact = !sought.words && new RegExp(`(?:^|\\W)${sought.patterns.join('')}(?:\\W|$)`).test(best.text);
   if (!isExact) return closestText(sought, definitions, best);
-  const more = definitions.length === 1 ? '' : ` (the first of ${plural(definitions.length, 'such line')})`;
-  const isAlone = uses.length === 0 && useLook?.ok === true && !isCut(useLook);
+  const same = definitions.filter((one) => isPrototype(one) === isPrototype(best)).length;
+  const more = same === 1 ? '' : ` (the first of ${plural(same, 'such line')})`;
+  const isAlone = uses.length === 0 && same === definitions.length && useLook?.ok === true && !isCut(useLook);
   const alone = isAlone ? ` No other line holds it ${behind(useLook)}.` : '';
   const verb = isPrototype(best) ? 'declared' : 'defined';
   return `${sentence(`${namesIn(sought)} is ${verb} at ${claim(best)}${more}`)}${alone}`;

@@ -3,7 +3,7 @@ import { behind, claim, claims, report } from '../evidence.ts';
 import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
 import { type Hit, isComment, isInString, languageOf, languagesIn } from '../languages.ts';
 import { isManifest } from './lists.ts';
-import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
+import { FOREIGN, inventory, type Inventory, isAside, isForeign, isTest, programOf } from '../project.ts';
 import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
 import { byDepth, distinct, grouped, listed, plural, sentence, shortened } from '../words.ts';
@@ -61,7 +61,8 @@ function* papersOf({ names }: Inventory): Looking<Papers> {
   const say = all.length === 0 ? 'There is neither a README nor a manifest.' : `I read ${listed(all)}.`;
   const seen = yield { todo: 1, say, asks: all.map((path) => read(path, 1, readme.includes(path) ? 60 : 250)) };
   const words = readme.length === 0 ? [] : sayings(linesOf(seen[0]));
-  const manifestLines = seen.slice(readme.length).flatMap((one) => linesOf(one));
+  // What is said of a parent is not said of the project.
+  const manifestLines = seen.slice(readme.length).flatMap((one) => without(linesOf(one), /<parent>[^]*?<\/parent>/g));
   // Each fact once: the same key again is an author's or a plugin's.
   const told = manifestLines.filter(({ text }) => FACT.test(text));
   const facts = distinct(told, ({ path, text }) => `${path} ${FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase()}`);
@@ -69,10 +70,16 @@ function* papersOf({ names }: Inventory): Looking<Papers> {
   return { rows: claims([...words, ...facts]), manifestLines, title };
 }
 
-/** The first lines of a README that are sentences: no code, pictures, badges, links alone, rulers or later headings. */
+/** Lines of which something is left without what matches `pattern`. */
+function without(lines: readonly Hit[], pattern: RegExp): readonly Hit[] {
+  const text = lines.map((line) => line.text).join('\n');
+  const rest = text.replaceAll(pattern, (match) => match.replaceAll(/[^\n]/g, '')).split('\n');
+  return lines.filter((_, at) => rest[at]?.trim() !== '');
+}
+
+/** The first lines of a README that are sentences: no comments, code, pictures, badges, links alone, rulers or later headings. */
 const sayings = (lines: readonly Hit[]): readonly Hit[] =>
-  lines
-    .filter((_, at) => lines.slice(0, at + 1).filter(({ text }) => FENCE.test(text)).length % 2 === 0)
+  without(lines, ASIDES)
     .filter(
       ({ text }) =>
         text.replaceAll(/!?\[[^\]]*\]\([^)]*\)|<[^>]*>|\[[^\]]*\]|https?:\S+|[^\p{L}]/gu, '').length > 14 &&
@@ -80,17 +87,18 @@ const sayings = (lines: readonly Hit[]): readonly Hit[] =>
     )
     .slice(0, 4);
 
-const FENCE = /^\s*(?:`{3}|~{3})/;
+const ASIDES = /<!--[^]*?(?:-->|(?![^]))|^[ \t]*(`{3}|~{3})[^]*?(?:^[ \t]*\1|(?![^]))/gm;
 
 function headText(project: Inventory, title: Hit | undefined, starts: readonly Hit[]): string {
-  const { sources, tests, called, count } = project;
+  const { sources, tests, called, count, foreign } = project;
   const languages = languagesIn(sources).map(
     (language) => `${sources.filter((file) => languageOf(file) === language).length} ${language.label}`,
   );
   const known = languages.length === 0 ? 'no source file in a known language' : `source files: ${languages.join(', ')}`;
+  const others = foreign === 0 ? '' : `; ${foreign} more ${foreign === 1 ? 'is' : 'are'} ${FOREIGN}`;
   const start = starts.find(({ path, text }) => !isAside(path) && (text.startsWith('#!') || PROGRAM.test(path)));
   return [
-    `${called === 'this repository' ? 'This repository' : called} has ${project.whole ? '' : 'at least '}${plural(count, 'file')}; ${known}; test files in known languages: ${tests.length} ${project.behind}.`,
+    `${called === 'this repository' ? 'This repository' : called} has ${project.whole ? '' : 'at least '}${plural(count, 'file')}; ${known}${others}; test files in known languages: ${tests.length} ${project.behind}.`,
     ...(title === undefined ? [] : [sentence(`It says of itself: ${claim(title)}`)]),
     ...(start === undefined ? [] : [sentence(`A program starts at ${claim(start)}`)]),
   ].join(' ');
@@ -112,13 +120,24 @@ function startsIn(looks: readonly Seen[], project: Inventory): readonly Hit[] {
 }
 
 const DECLARED =
-  /^\s*"(?:main|module|browser|bin|types|start)"\s*:\s*"|^\s*"\.{0,2}[\w/-]*"\s*:\s*"\.?\/?[\w./-]+\.[cm]?[jt]s"|^\s*["']?[\w-]+\s*=\s*["']?[\w.]+:\w+|^\s*<(?:mainClass|Main-Class)>|^path\s*=\s*"(?!tests|benches|examples).*\.rs"/;
+  /^\s*"(?:main|module|browser|bin|types|start)"\s*:\s*"|^\s*"\.{0,2}[\w/-]*"\s*:\s*"\.?\/?[\w./-]+\.[cm]?[jt]s"|^\s*<(?:mainClass|Main-Class)>|^path\s*=\s*"(?!tests|benches|examples).*\.rs"/;
+const SCRIPT = /^\s*["']?[\w-]+\s*=\s*["']?[\w.]+:\w+/;
 const DECLARING = /(?:package\.json|pyproject\.toml|setup\.(?:py|cfg)|Cargo\.toml|pom\.xml)$/;
 
 function startRows(manifests: readonly Hit[], starts: readonly Hit[], looks: readonly Seen[]): readonly string[] {
-  const declared = manifests.filter(({ path, text }) => DECLARED.test(text) && DECLARING.test(path)).slice(0, 8);
+  // Other entry points of Python are those of plugins.
+  const isScript = (at: number): boolean =>
+    manifests
+      .slice(0, at)
+      .findLast(({ text }) => /^\s*\[|[=:]\s*\[?\s*$/.test(text))
+      ?.text.includes('scripts') ?? false;
+  const declared = manifests
+    .filter(
+      ({ path, text }, at) => DECLARING.test(path) && (DECLARED.test(text) || (SCRIPT.test(text) && isScript(at))),
+    )
+    .slice(0, 8);
   if (declared.length + starts.length === 0)
-    return [`- no line that declares or starts a program was found ${behind(...looks)}`];
+    return [`- no line outside tests that declares or starts a program was found ${behind(...looks)}`];
   return [
     ...declared.map((hit) => `- declared: ${claim(hit)}`),
     ...shortened(starts, MOST_STARTS, (hit) => `- ${claim(hit)}`, ` ${behind(...looks)}`),
@@ -135,13 +154,12 @@ function folderRows(project: Inventory): readonly string[] {
     new Set(project.names.map((name) => folderAt(name, depth))).size <= MOST_FOLDERS;
   const depth = [7, 6, 5, 4, 3, 2].find(isShort) ?? 1;
   const folders = grouped(project.names, (name) => folderAt(name, depth));
-  return [...shortened(folders, MOST_FOLDERS, folderRow), `- counted by ${project.behind}`];
-}
-
-function folderRow([folder, names]: readonly [string, readonly string[]]): string {
-  const [tests, sources] = [true, false].map((one) => names.filter((name) => isSource(name) && isTest(name) === one));
-  const known = [...counted(sources, 'source'), ...counted(tests, 'test')];
-  return `- ${folder} ${plural(names.length, 'file')}${known.length === 0 ? '' : `, of them ${listed(known)}`}`;
+  const row = ([folder, names]: (typeof folders)[number]): string => {
+    const [sources, tests] = [project.sources, project.tests].map((own) => names.filter((name) => own.includes(name)));
+    const known = [...counted(sources, 'source'), ...counted(tests, 'test')];
+    return `- ${folder} ${plural(names.length, 'file')}${known.length === 0 ? '' : `, of them ${listed(known)}`}`;
+  };
+  return [...shortened(folders, MOST_FOLDERS, row), `- counted by ${project.behind}`];
 }
 
 const counted = (names: readonly string[] = [], one: string): readonly string[] =>

@@ -11,7 +11,7 @@ import {
   languageOf,
   languagesIn,
 } from '../languages.ts';
-import { inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
+import { FOREIGN, inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
 import { byPlace, distinct, listed, plural } from '../words.ts';
@@ -61,8 +61,8 @@ export function* review({ task, role }: Brief): Work {
   const real = suspects.filter(({ hit }) => !isPassedOver(hit)).toSorted((a, b) => byPlace(a.hit, b.hit));
   const bySeverity = SEVERITIES.map((one) => [one, real.filter(({ risk }) => risk.severity === one)] as const);
   const files = project.whole ? plural(program.length, 'source file') : 'the source files';
-  const omitted = program.some(isAside) ? 'tests' : 'tests, examples and scripts';
-  const scope = `${files} of ${project.called} (${omitted} left out) ${project.behind}`;
+  const omitted = program.some(isAside) ? 'tests' : 'tests, examples, scripts, documents';
+  const scope = `${files} of ${project.called} (${omitted} and ${FOREIGN} code left out) ${project.behind}`;
   const isCutShort = looks.some((look) => isCut(look)) || !project.whole;
   return report(
     `${headText(bySeverity, rows.length === 1 ? 'the only risky pattern of this kind' : `one of ${rows.length} risky patterns`, scope, isCutShort)} ${behind(...looks)}.`,
