@@ -25,9 +25,6 @@ function quotable(line: string): string {
     .trim();
 }
 
-/** A row for each line. */
-export const claims = (hits: readonly Hit[]): readonly string[] => hits.map((hit) => `- ${claim(hit)}`);
-
 const MOST_CALLS = 4;
 
 /** The call behind a sentence, with what it gave: `(search for definitions of x: 3 lines)`. A search in parts counts as one. */

@@ -99,27 +99,24 @@ function usageOf({ system, turns }: ModelRequest, text: string, calls: readonly 
   return { ...NO_USAGE, input: tokensIn(read), output: tokensIn(bytesOfTurn({ by: 'model', text, calls })) };
 }
 
-/** Milliseconds before the first word: long enough to see whose turn it is. */
+/** Milliseconds before the first word: long enough to see whose turn it is; between groups of words; and their number at most. */
 const BREATH = 600;
-const MS_PER_WORD = 13;
-const LONGEST = 2500;
-const WORDS_PER_DELTA = 3;
+const BETWEEN = 40;
+const MOST_GROUPS = 60;
+const WORDS_PER_GROUP = 3;
 
 /** Gives `text` to `onText` in groups of words. Returns at once when `signal` is aborted. */
 async function speak(text: string, pace: Pace, signal: AbortSignal, onText: (delta: string) => void): Promise<void> {
-  const words = text.match(/\s*\S+\s*/g) ?? [];
   if (pace.is === 'none') {
     if (text !== '') onText(text);
     return;
   }
   await pace.world.sleep(BREATH, signal);
-  const perWord = Math.min(MS_PER_WORD, LONGEST / Math.max(1, words.length));
-  // A long answer comes in larger groups rather than in sleeps too short to be kept.
-  const group = Math.max(WORDS_PER_DELTA, Math.ceil(30 / perWord));
+  const words = text.match(/\s*\S+\s*/g) ?? [];
+  const group = Math.max(WORDS_PER_GROUP, Math.ceil(words.length / MOST_GROUPS));
   for (let at = 0; at < words.length && !signal.aborted; at += group) {
-    const some = words.slice(at, at + group);
-    onText(some.join(''));
-    await pace.world.sleep(perWord * some.length, signal);
+    onText(words.slice(at, at + group).join(''));
+    await pace.world.sleep(BETWEEN, signal);
   }
 }
 

@@ -9,14 +9,11 @@ import { code, isFilePath, termsIn } from './words.ts';
 export const isSource = (path: string): boolean =>
   languageOf(path) !== undefined && !/\.min\.\w+$|\.d\.[cm]?ts$/.test(path);
 
-const TEST_FOLDER =
-  /^(?:.*?\/)??(?:tests?|Tests|__tests__|spec|specs|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
+const TEST_FOLDER = /(?:^|\/)(?:tests?|Tests|__tests__|specs?|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
 
-/** A glob for the uppermost folder of tests that a file is in. */
-export function testFolderOf(path: string): string | undefined {
-  const folder = TEST_FOLDER.exec(path)?.[0];
-  return folder === undefined ? undefined : `${folder}**`;
-}
+/** A glob for all files that may be tests, by their name or a folder. */
+export const TESTS_GLOB =
+  '{**/*[tT]est*,**/*[sS]pec*,**/*e2e*,**/*[.-]cy.*,**/*IT.*,**/{*[tT]est*,spec,specs,e2e,fixtures,__mocks__}/**}';
 
 /** A test by its name or its folder; data of tests counts too. A `tests.py` in a folder of the program is none. */
 export const isTest = (path: string): boolean =>

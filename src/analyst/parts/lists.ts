@@ -24,6 +24,7 @@ export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word
 const NOTES = listed(NOTE_WORDS);
 const ANY_NOTE = listed(NOTE_WORDS, 'or');
 const NOTE = new RegExp(String.raw`\b(?:${NOTE_WORDS.join('|')})\b`);
+const QUOTED_NOTE = new RegExp(`["'\`](?:${NOTE_WORDS.join('|')})["'\`]`);
 /** Beside code, files in which a comment is told by its sign. */
 const COMMENTED =
   /(?:^|\/)(?:CMakeLists\.txt|Makefile[\w.]*|Dockerfile|[\w.-]+\.(?:y|l|cmake|ya?ml|toml|ini|cfg|sql|mk|am|ac))$/;
@@ -39,6 +40,7 @@ export function* todos({ task }: Brief): Work {
   const isNote = (hit: Hit): boolean =>
     (languageOf(hit.path) !== undefined || COMMENTED.test(hit.path)) &&
     !isForeign(hit.path) &&
+    !QUOTED_NOTE.test(hit.text) &&
     isInComment(hit, NOTE.exec(hit.text)?.index ?? 0);
   const { notes = [], others = [] } = Object.groupBy(hits, (hit) => (isNote(hit) ? 'notes' : 'others'));
   return report(
@@ -147,13 +149,10 @@ const MOST_MANIFESTS = 12;
 const MOST_ASKED = 120;
 const MANIFEST_LINES = 400;
 
-/** A dependency with what the searches for its imports found; undefined where nothing was searched. */
+/** A dependency with what the searches for it showed, and a sentence of it. `unknown`: a search was not made, or not whole. */
 interface Counted extends Dependency {
-  readonly useLook: Seen | undefined;
-  readonly uses: readonly Hit[];
-  /** Of one without an import: the search for any other mention, and the best of them. */
-  readonly nameLook: Seen | undefined;
-  readonly mention: Hit | undefined;
+  readonly is: 'imported' | 'mentioned' | 'lost' | 'unknown';
+  readonly text: string;
 }
 
 export function* dependencies({ task }: Brief): Work {
@@ -169,7 +168,9 @@ export function* dependencies({ task }: Brief): Work {
   const kinds = Map.groupBy(counted, ({ hit, kind }) => (kind === '' ? hit.path : `${hit.path}, ${kind}`));
   return report(
     headText(counted, paths, manifests),
-    ...[...kinds].map(([heading, all]): Section => [heading, all.map(rowOf)]),
+    ...[...kinds].map(([heading, all]): Section => {
+      return [heading, all.map(({ name, hit, text }) => `- ${name}: declared at ${claim(hit)}; ${text}`)];
+    }),
   );
 }
 
@@ -183,11 +184,8 @@ function* countedOf(found: readonly Dependency[]): Looking<readonly Counted[]> {
       search(use?.pattern ?? '', { glob: use?.glob ?? '*', limit: 100, about: `imports of ${code(name)}` }),
     ),
   };
-  const used = found.map((one) => {
-    const useLook = looks[asked.indexOf(one)];
-    return { ...one, useLook, uses: usesIn(one, useLook) };
-  });
-  const idle = used.filter(({ useLook, uses }) => useLook?.ok === true && uses.length === 0);
+  const lookFor = (one: Dependency): Seen | undefined => looks[asked.indexOf(one)];
+  const idle = asked.filter((one) => lookFor(one)?.ok === true && usesIn(one, lookFor(one)).length === 0);
   // Of `vendor/name` the second half alone is a mention, too.
   const asks = idle.map(({ name }) => {
     const own = anyOf([...new Set([name, name.split('/').at(-1) ?? ''])].map(escaped));
@@ -195,10 +193,7 @@ function* countedOf(found: readonly Dependency[]): Looking<readonly Counted[]> {
     return search(`(?:^|[^\\w@-])${own}(?:[^\\w-]|$)`, where);
   });
   const named = yield { todo: 2, say: 'I search for other lines that name those without an import.', asks };
-  return used.map((one) => {
-    const nameLook = named[idle.indexOf(one)];
-    return { ...one, nameLook, mention: mentionIn(nameLook, one) };
-  });
+  return found.map((one) => ({ ...one, ...countedAs(one, lookFor(one), named[idle.indexOf(one)]) }));
 }
 
 const usesIn = (one: Dependency, look: Seen | undefined): readonly Hit[] =>
@@ -206,22 +201,25 @@ const usesIn = (one: Dependency, look: Seen | undefined): readonly Hit[] =>
     .filter((hit) => !isComment(hit) && !hit.path.includes('node_modules/') && hit.path !== one.hit.path)
     .toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
 
-function rowOf({ name, hit, useLook, uses, nameLook, mention }: Counted): string {
-  const begin = `- ${name}: declared at ${claim(hit)}`;
-  if (useLook === undefined) return `${begin}; its use cannot be told from its name`;
+function countedAs(
+  one: Dependency,
+  useLook: Seen | undefined,
+  nameLook: Seen | undefined,
+): Pick<Counted, 'is' | 'text'> {
+  if (useLook === undefined) return { is: 'unknown', text: 'its use cannot be told from its name' };
+  const uses = usesIn(one, useLook);
   const [first] = uses;
   if (first !== undefined) {
     const files = `${isCut(useLook) ? 'at least ' : ''}${plural(new Set(uses.map(({ path }) => path)).size, 'file')}`;
-    return `${begin}; imported in ${files}${isTest(first.path) ? ', all of them tests' : ''}, for example ${claim(first)}`;
+    const tests = isTest(first.path) ? ', all of them tests' : '';
+    return { is: 'imported', text: `imported in ${files}${tests}, for example ${claim(first)}` };
   }
-  const none = `${begin}; no import by its name was found ${behind(useLook)}`;
-  if (mention !== undefined) return `${none}, but ${claim(mention)} names it`;
-  return isLost({ nameLook, mention }) ? `${none}, and no other line names it ${behind(nameLook)}` : none;
+  const none = `no import by its name was found ${behind(useLook)}`;
+  const mention = mentionIn(nameLook, one);
+  if (mention !== undefined) return { is: 'mentioned', text: `${none}, but ${claim(mention)} names it` };
+  if (nameLook?.ok !== true || isCut(nameLook)) return { is: 'unknown', text: none };
+  return { is: 'lost', text: `${none}, and no other line names it ${behind(nameLook)}` };
 }
-
-/** No line names it, as far as a search that was not cut tells. */
-const isLost = ({ nameLook, mention }: Pick<Counted, 'nameLook' | 'mention'>): boolean =>
-  nameLook?.ok === true && !isCut(nameLook) && mention === undefined;
 
 /** Another line that names it: of its own manifest first, then of other files but locks. */
 function mentionIn(look: Seen | undefined, { hit }: Dependency): Hit | undefined {
@@ -238,14 +236,14 @@ function headText(counted: readonly Counted[], paths: readonly string[], manifes
     return `${listed(paths)} ${paths.length === 1 ? 'declares' : 'declare'} no dependency in a known form ${behind(manifests)}.`;
   const files = listed([...new Set(counted.map(({ hit }) => hit.path))]);
   const count = plural(counted.length, 'dependency is', 'dependencies are');
-  const lost = counted.filter(isLost).map(({ name }) => name);
-  const named = counted.filter(({ mention }) => mention !== undefined).map(({ name }) => name);
+  const names = (is: Counted['is']): readonly string[] =>
+    counted.filter((one) => one.is === is).map(({ name }) => name);
+  const [lost, named] = [names('lost'), names('mentioned')];
+  const them = named.length === 1 ? 'it' : 'them';
   return [
     sentence(`${count} declared in ${files}, the first at ${claim(first.hit)}`),
     ...(lost.length === 0 ? [] : [`No import and no other mention was found of ${listed(lost)}.`]),
-    ...(named.length === 0
-      ? []
-      : [`No import was found of ${listed(named)}, but other lines name ${named.length === 1 ? 'it' : 'them'}.`]),
+    ...(named.length === 0 ? [] : [`No import was found of ${listed(named)}, but other lines name ${them}.`]),
   ].join(' ');
 }
 

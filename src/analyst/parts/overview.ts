@@ -1,5 +1,5 @@
 /** An overview: what a project says of itself, where it starts, what is in which folder, which files others rely on, what goes in circles. */
-import { behind, claim, claims, report } from '../evidence.ts';
+import { behind, claim, report } from '../evidence.ts';
 import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
 import { type Hit, isComment, isInString, languageOf, languagesIn } from '../languages.ts';
 import { isManifest } from './lists.ts';
@@ -67,7 +67,7 @@ function* papersOf({ names }: Inventory): Looking<Papers> {
   const told = manifestLines.filter(({ text }) => FACT.test(text));
   const facts = distinct(told, ({ path, text }) => `${path} ${FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase()}`);
   const title = facts.find(({ text }) => /^\s*["<]?description\b/.test(text)) ?? words[0];
-  return { rows: claims([...words, ...facts]), manifestLines, title };
+  return { rows: [...words, ...facts].map((hit) => `- ${claim(hit)}`), manifestLines, title };
 }
 
 /** Lines of which something is left without what matches `pattern`. */

@@ -12,7 +12,7 @@ import {
   usersOf,
 } from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
-import { inventory, type Inventory, isAside, isTest, programOf, testFolderOf } from '../project.ts';
+import { inventory, type Inventory, isAside, isTest, programOf, TESTS_GLOB } from '../project.ts';
 import { hitsOf, LONG_LINE } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
 import { byPlace, captured, code, distinct, escaped, grouped, listed, plural, shortened } from '../words.ts';
@@ -47,7 +47,7 @@ export function* untested({ task }: Brief): Work {
   const names = Map.groupBy(exports, ({ hit }) => hit.path);
   const searched = tests.length === 0 ? [] : open;
   const wanted = searched.flatMap((name) => telling(names.get(name) ?? [], exports));
-  const held = yield* holdersOf(wanted, testGlob(tests), 'tests', isHeld);
+  const held = yield* holdersOf(wanted, TESTS_GLOB, 'tests', isHeld);
   const mentioned = mentionsIn(held);
   // A package of Python that offers nothing itself is loaded with each of its modules.
   const isEmpty = (name: string): boolean => name.endsWith('/__init__.py') && open.includes(name) && !names.has(name);
@@ -105,14 +105,6 @@ function mentionsIn({ of }: Holders): ReadonlyMap<string, Hit> {
 function isHeld({ name }: Export, hit: Hit): boolean {
   const at = hit.text.search(new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`));
   return isTest(hit.path) && (at === -1 ? LONG_LINE.test(hit.text) : isInCode(hit, at));
-}
-
-const LONGEST_GLOB = 280;
-
-/** Folders of tests and the other tests one by one; all code where that is too long. */
-function testGlob(tests: readonly string[]): string {
-  const glob = `{${[...new Set(tests.map((test) => testFolderOf(test) ?? test))].join(',')}}`;
-  return glob.length > LONGEST_GLOB ? globFor(LANGUAGES) : glob;
 }
 
 function headText(
