@@ -1,6 +1,16 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
-import { anyOf, batched, exportsIn, type Hit, isComment, isInCode, languageOf, languagesIn } from './languages.ts';
+import {
+  anyOf,
+  batched,
+  exportsIn,
+  type Hit,
+  isComment,
+  isInCode,
+  type Language,
+  languageOf,
+  languagesIn,
+} from './languages.ts';
 import { isAside, isTest } from './project.ts';
 import {
   hitsOf,
@@ -38,7 +48,7 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   const languages = languagesIn(names);
   const asks = [
     ...searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
-    ...(languages.some(({ name }) => name === 'go') ? [GO_MODULE] : []),
+    ...(languages.some(({ name }) => name === 'go' || name === 'js') ? [MODULE_NAMES] : []),
   ];
   const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
   const files = new Set(names);
@@ -50,7 +60,9 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => isCut(one) || !one.ok) };
 }
 
-const GO_MODULE = search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' });
+/** Under which names the project imports itself. */
+const MODULE_NAME = /^(?:module\s+|\s*"name"\s*:\s*")([^"\s]+)/;
+const MODULE_NAMES = search(MODULE_NAME.source, { glob: '{go.mod,package.json}', about: 'names of modules' });
 /** Where an import is within its line: in a string or behind a comment it is only spoken of. */
 const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 /** An import of Python whose names are on the lines behind it. */
@@ -128,14 +140,16 @@ class Lookup {
   private readonly files: ReadonlySet<string>;
   /** The end of a path, of two names at least -> the paths that end so. */
   private readonly ends: ReadonlyMap<string, readonly { readonly file: string }[]>;
-  private readonly goModule: string;
+  /** Folders of modules that import themselves by a name. */
+  private readonly modules: ReadonlyMap<string, string>;
   /** Folders that are packages of Python, and those around them: what is in a package is named from outside of it. */
   private readonly packages: ReadonlySet<string>;
   private readonly around: readonly string[];
 
   constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
     this.files = files;
-    this.goModule = captured(/^module\s+(\S+)/, hits.find((hit) => /(?:^|\/)go\.mod$/.test(hit.path))?.text ?? '');
+    const modules = hits.filter((hit) => /(?:^|\/)(?:go\.mod|package\.json)$/.test(hit.path)).toReversed();
+    this.modules = new Map(modules.map((hit) => [captured(MODULE_NAME, hit.text), path.dirname(hit.path)]));
     const ends = [...files].flatMap((file) => {
       const parts = file.split('/');
       return parts.slice(1).map((_, at) => ({ file, end: parts.slice(at).join('/') }));
@@ -154,15 +168,40 @@ class Lookup {
 
   targets({ path: file, text }: Pick<Hit, 'path' | 'text'>): readonly string[] {
     const language = languageOf(file);
-    if (language === undefined) return [];
-    const { target, separator, files, omits } = language;
-    const group = (name: string): string => target?.exec(text)?.groups?.[name] ?? '';
+    const groups = language?.target?.exec(text)?.groups;
+    if (language === undefined || groups === undefined) return [];
+    const { name = '' } = groups;
+    // In Go a folder is imported.
+    if (language.name === 'go') {
+      const isSeen = (folder: string): boolean => [...this.files].some((one) => path.dirname(one) === folder);
+      return this.inModule(name)
+        .slice(0, 1)
+        .filter(isSeen)
+        .map((folder) => `${folder}/`);
+    }
+    if (language.name !== 'js' || name.startsWith('.')) return this.filesOf(file, language, groups);
+    return this.inModule(name)
+      .flatMap((one) => this.below(['.'], one, language.files))
+      .slice(0, 1);
+  }
+
+  /** What a name leads to that begins with the name of a module: below its folder, and below the usual ones in it. */
+  private inModule(name: string): readonly string[] {
+    const [own = '', folder] = [...this.modules].find(([each]) => `${name}/`.startsWith(`${each}/`)) ?? [];
+    return folder === undefined ? [] : USUAL.map((each) => path.join(folder, each, name.slice(own.length)));
+  }
+
+  private filesOf(
+    file: string,
+    { separator, files, omits }: Language,
+    groups: Readonly<Record<string, string>>,
+  ): readonly string[] {
+    const group = (key: string): string => groups[key] ?? '';
     const [up, name] = [group('up'), group('name')];
-    if (language.name === 'go') return this.goFolder(name);
     const own = (separator === null ? [name] : name.split(separator)).filter((part) => part !== '');
     const folders = this.foldersFor(file, up, name);
-    const endings = [group('ending'), ...files];
-    const at = (parts: readonly string[]): readonly string[] => this.below(folders, parts.join('/'), endings);
+    const at = (parts: readonly string[]): readonly string[] =>
+      this.below(folders, parts.join('/'), [group('ending'), ...files]);
     const inside = (group('names').match(/\w+/g) ?? []).flatMap((one) => at([...own, one]));
     const near = inside.length > 0 ? inside : longest(own, up === '' ? 1 : 0, at);
     return near.length > 0 || omits === null ? near : this.byEnd(own, files, omits);
@@ -200,13 +239,6 @@ class Lookup {
 
   private endingWith(name: string, endings: readonly string[]): readonly string[] {
     return endings.flatMap((ending) => this.ends.get(name + ending) ?? []).map(({ file }) => file);
-  }
-
-  /** In Go a folder is imported. */
-  private goFolder(name: string): readonly string[] {
-    if (name !== this.goModule && !name.startsWith(`${this.goModule}/`)) return [];
-    const folder = path.join('.', name.slice(this.goModule.length + 1));
-    return [...this.files].some((file) => path.dirname(file) === folder) ? [`${folder}/`] : [];
   }
 }
 

@@ -100,7 +100,23 @@ describe('imports', () => {
       "- lib/leaf.cjs: imported by 1 file, for example `lib/cup.cjs:1` `require('./leaf.cjs');`",
       "- lib/leaf.js: imported by 1 file, for example `lib/pot.js:1` `import './leaf.js';`",
       "- lib/water.ts: imported by 1 file, for example `lib/tea.js:1` `import './water.js';`",
-      '- imports in tests and examples are not counted (search for imports in TypeScript or JavaScript: 3 lines)',
+      '- imports in tests and examples are not counted (search for imports in TypeScript or JavaScript: 3 lines; search for names of modules: 0 lines)',
+    ]);
+  });
+
+  it('of JavaScript by the name of the package lead into it, and by another name to no file here', async () => {
+    const files = {
+      'package.json': '{\n  "name": "@shop/tea"\n}\n',
+      'src/index.ts': 'export const brew = 2;\n',
+      'src/leaf/index.ts': 'export const leaf = 2;\n',
+      'src/path.ts': 'export const onlyHere = 2;\n',
+      'test/all.test.ts':
+        "import { b } from '@shop/tea';\nimport { l } from '@shop/tea/leaf';\nimport path from 'path';\n",
+    };
+    const lines = await linesOn(files, 'Which modules lack tests?');
+    expect(lines[0]).toMatch(/^No test was found for 1 of 3 modules: /);
+    expect(below(lines, 'Modules for which no test was found')).toEqual([
+      '- src/path.ts: no code of a test holds `onlyHere`',
     ]);
   });
 
@@ -272,7 +288,7 @@ describe('modules and their tests', () => {
   it('are told apart: imported by a test, only by way of another module, or neither', async () => {
     const lines = await linesOn(TESTED, 'Which modules lack tests?');
     expect(lines[0]).toBe(
-      'No test was found for 2 of 4 modules: no test file imports them, even through other modules, is named after them, or has in its code one of their names that were searched for; tests import 1 module only through other modules (list of all files: 5 files) (search for imports in TypeScript or JavaScript: 2 lines).',
+      'No test was found for 2 of 4 modules: no test file imports them, even through other modules, is named after them, or has in its code one of their names that were searched for; tests import 1 module only through other modules (list of all files: 5 files) (search for imports in TypeScript or JavaScript: 2 lines; search for names of modules: 0 lines).',
     );
     expect(below(lines, 'Modules that tests import only through other modules')).toEqual([
       "- src/leaf.ts: it exports `f1`, which was not searched for in tests; imported by 1 file, for example `src/shop.ts:1` `import { f1 } from './leaf.ts';`",

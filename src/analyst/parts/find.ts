@@ -28,8 +28,6 @@ const BODY_LINES = 16;
 interface Sought {
   /** What is searched for: `bar` of `Foo.bar`; or the words. */
   readonly names: readonly string[];
-  /** A regular expression of each name. */
-  readonly patterns: readonly string[];
   /** `Foo` of `Foo.bar`: a definition is best where its file or line holds it. */
   readonly owner: string;
   /** Words of language are looked for by their stems, within names and in any case. */
@@ -50,7 +48,7 @@ export function* find({ task }: Brief): Work {
   const named = terms.filter(({ is }) => is !== 'path').slice(0, MOST_TERMS);
   const project = yield* inventory(named.length > 0 ? withoutFiles(task) : task);
   const names = named.map(({ text }) => text);
-  const all = named.some(({ is }) => is === 'word') ? [wordsSought(names)] : names.map(nameSought);
+  const all = named.some(({ is }) => is === 'word') ? [{ names, owner: '', words: true }] : names.map(nameSought);
   const found: Found[] = [];
   for (const sought of all) found.push(yield* lookFor(sought, project));
   const best = found.flatMap(({ definitions }) => definitions.slice(0, 1)).slice(0, 3);
@@ -76,29 +74,24 @@ const withoutFiles = (task: string): string =>
 
 function nameSought(said: string): Sought {
   const parts = said.split(/\.|::|->|#/).filter((part) => part !== '');
-  const name = parts.at(-1) ?? said;
-  return { names: [name], patterns: [escaped(name)], owner: parts.at(-2) ?? '', words: false };
+  return { names: [parts.at(-1) ?? said], owner: parts.at(-2) ?? '', words: false };
 }
 
-const wordsSought = (names: readonly string[]): Sought => ({
-  names,
-  patterns: names.map((name) => `\\w*${escaped(stem(name))}\\w*`),
-  owner: '',
-  words: true,
-});
+/** A regular expression of each name. */
+const patternsOf = ({ names, words }: Sought): readonly string[] =>
+  names.map((name) => (words ? `\\w*${escaped(stem(name))}\\w*` : escaped(name)));
 
-/** Searches for what defines one of `patterns`, in each language of the project. */
+/** Searches for what defines one of the names, in each language of the project. */
 function searchDefinitions(sought: Sought, project: Inventory): readonly Ask[] {
-  const { patterns, words } = sought;
-  const about = `definitions of ${words ? 'names with ' : ''}${namesIn(sought)}`;
-  const where = { path: project.path, ignore_case: words, limit: 400, about };
-  return searchEach(project.languages, (language) => definitionPatterns(language, patterns), where);
+  const about = `definitions of ${sought.words ? 'names with ' : ''}${namesIn(sought)}`;
+  const where = { path: project.path, ignore_case: sought.words, limit: 400, about };
+  return searchEach(project.languages, (language) => definitionPatterns(language, patternsOf(sought)), where);
 }
 
 /** Identifiers as they are written; one that nobody defines so is looked for within names and in any case. */
 function* lookFor(sought: Sought, project: Inventory): Looking<Found> {
-  const { names, patterns, words } = sought;
-  const holding = words ? anyOf(names.map((name) => escaped(stem(name)))) : bounded(patterns.join(''));
+  const { names, words } = sought;
+  const holding = words ? anyOf(names.map((name) => escaped(stem(name)))) : bounded(patternsOf(sought).join(''));
   const where = { path: project.path, ignore_case: words, limit: 600, about: namesIn(sought) };
   const [useLook, ...looks] = yield {
     todo: 1,
@@ -108,12 +101,10 @@ function* lookFor(sought: Sought, project: Inventory): Looking<Found> {
   const definitions = definitionsIn(looks, sought);
   const found = { sought, definitions, uses: usesIn(useLook, definitions, sought), looks, useLook };
   if (words || definitions.length > 0) return found;
-  const within = yield {
-    todo: 1,
-    say: `No line defines ${namesIn(sought)} as it is written: I search for names that contain it, in any case.`,
-    asks: searchDefinitions(wordsSought(names), project),
-  };
-  return { ...found, definitions: definitionsIn(within, wordsSought(names)), looks: [...looks, ...within] };
+  const parts = { names, owner: '', words: true };
+  const say = `No line defines ${namesIn(sought)} as it is written: I search for names that contain it, in any case.`;
+  const within = yield { todo: 1, say, asks: searchDefinitions(parts, project) };
+  return { ...found, definitions: definitionsIn(within, parts), looks: [...looks, ...within] };
 }
 
 const bounded = (pattern: string): string =>
@@ -137,10 +128,12 @@ function weightOf(hit: Hit, { owner, words }: Sought): number {
 }
 
 /** How well a definition fits plain words: those in its name count more than those in its path, rare ones more than common ones. */
-function matching(hits: readonly Hit[], { names, patterns, words }: Sought): (hit: Hit) => number {
+function matching(hits: readonly Hit[], sought: Sought): (hit: Hit) => number {
+  const { names, words } = sought;
   if (!words) return () => 0;
+  const pattern = new RegExp(anyOf(patternsOf(sought)), 'i');
   const stems = names.map((name) => stem(name.toLowerCase()));
-  const nameIn = ({ text }: Hit): string => (new RegExp(anyOf(patterns), 'i').exec(text)?.[0] ?? '').toLowerCase();
+  const nameIn = ({ text }: Hit): string => (pattern.exec(text)?.[0] ?? '').toLowerCase();
   const rarity = stems.map((one) => 10 / Math.max(1, hits.filter((hit) => nameIn(hit).includes(one)).length));
   const sum = (text: string): number =>
     rarity.reduce((all, one, at) => all + (text.includes(stems[at] ?? '') ? one : 0), 0);
@@ -175,7 +168,7 @@ function headText(found: Found): string {
 }
 
 function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): string {
-  const isExact = !sought.words && new RegExp(`(?:^|\\W)${sought.patterns.join('')}(?:\\W|$)`).test(best.text);
+  const isExact = !sought.words && new RegExp(`(?:^|\\W)${patternsOf(sought).join('')}(?:\\W|$)`).test(best.text);
   if (!isExact) return closestText(sought, definitions, best);
   const same = definitions.filter((one) => isPrototype(one) === isPrototype(best)).length;
   const more = same === 1 ? '' : ` (the first of ${plural(same, 'such line')})`;

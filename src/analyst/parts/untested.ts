@@ -152,18 +152,12 @@ function untestedRows(
 
 /** Which of the names that a module exports were looked for, or why none was. */
 function namesText(own: readonly Export[], of: Holders['of']): string {
-  const several = (some: readonly Export[], last: 'and' | 'or'): string =>
-    listed(
-      distinct(
-        some.map(({ name }) => code(name)),
-        String,
-      ).slice(0, 4),
-      last,
-    );
-  const searched = own.filter((one) => of.has(one));
-  if (searched.length > 0) return `no code of a test holds ${several(searched, 'or')}`;
   if (own.length === 0) return 'no exported name was recognised in it';
-  return `it exports ${several(own, 'and')}, which ${own.length === 1 ? 'was' : 'were'} not searched for in tests`;
+  const searched = own.filter((one) => of.has(one));
+  const some = searched.length > 0 ? searched : own;
+  const names = [...new Set(some.map(({ name }) => code(name)))].slice(0, 4);
+  if (searched.length > 0) return `no code of a test holds ${listed(names, 'or')}`;
+  return `it exports ${listed(names)}, which ${own.length === 1 ? 'was' : 'were'} not searched for in tests`;
 }
 
 // Exported names that no other file holds.
