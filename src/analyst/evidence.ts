@@ -1,7 +1,8 @@
 /** The evidence of what is said: a quoted line, or the call behind a sentence; and the report that is made of such sentences. */
+import { plural } from '../domain/text/phrases.ts';
 import type { Hit } from './languages.ts';
 import { countOf, hitsOf, isCut, linesOf, LONG_LINE, type Seen } from './tools.ts';
-import { code, plural } from './words.ts';
+import { code } from './words.ts';
 
 const LONGEST_QUOTE = 100;
 

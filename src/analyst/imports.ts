@@ -1,4 +1,5 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
+import { captured, escaped, listed, plural } from '../domain/text/phrases.ts';
 import { posix as path } from 'node:path';
 import {
   anyOf,
@@ -23,7 +24,7 @@ import {
   searchEach,
   type Seen,
 } from './tools.ts';
-import { captured, distinct, escaped, grouped, listed, plural } from './words.ts';
+import { distinct, grouped } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
 export interface Link {

@@ -3,6 +3,7 @@
  * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are.
  */
 import { plainLine } from '../domain/text/text.ts';
+import { listed } from '../domain/text/phrases.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
 import { report } from './evidence.ts';
 import { find } from './parts/find.ts';
@@ -11,7 +12,7 @@ import { overview } from './parts/overview.ts';
 import { review } from './parts/review.ts';
 import { deadExports, untested } from './parts/untested.ts';
 import type { Brief, Part, Work } from './turns.ts';
-import { isFilePath, listed, type Term, termsIn } from './words.ts';
+import { isFilePath, type Term, termsIn } from './words.ts';
 
 /** In the order in which a plan has them. */
 const WORKS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };

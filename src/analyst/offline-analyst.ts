@@ -10,12 +10,13 @@ import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { bytesIn, firstLine, headOf, paragraphs, plainLine } from '../domain/text/text.ts';
 import { bytesOfTurn, type ModelReply, tokensIn, type ToolCall } from '../domain/turn.ts';
+import { captured, listed, plural } from '../domain/text/phrases.ts';
 import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';
 import { FOCUS } from './parts/review.ts';
 import { nextTurn, type NextTurn } from './turns.ts';
-import { captured, code, isFilePath, listed, plural, termsIn } from './words.ts';
+import { code, isFilePath, termsIn } from './words.ts';
 
 export const OFFLINE = ModelId.parse('offline/analyst');
 

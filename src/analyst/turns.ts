@@ -6,9 +6,9 @@
 import { jsonDigest } from '../domain/digest.ts';
 import { plainLine } from '../domain/text/text.ts';
 import type { Todo, Turn } from '../domain/turn.ts';
+import { captured, sentence } from '../domain/text/phrases.ts';
 import { faults } from './evidence.ts';
 import type { Ask, Looking, Seen } from './tools.ts';
-import { captured, sentence } from './words.ts';
 
 /** A piece of work that gives a report. */
 export type Work = Looking<string>;

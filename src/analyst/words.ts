@@ -64,21 +64,6 @@ export function stem(word: string): string {
   return ending === undefined ? word : word.slice(0, -ending.length);
 }
 
-export const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** `one`, `one and two`, `one, two and three`. */
-export function listed(parts: readonly string[], last: 'and' | 'or' = 'and'): string {
-  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1) ?? ''}`;
-}
-
-export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
-
-/** What the first group of `expression` holds in `text`; empty when it doesn't match. */
-export const captured = (expression: RegExp, text: string): string => expression.exec(text)?.[1] ?? '';
-
-/** A text as a sentence: with a full stop, unless what it quotes at its end ends a sentence by itself. */
-export const sentence = (text: string): string => (/[.!?…]["'`]$/.test(text) ? text : `${text}.`);
-
 export const code = (text: string): string => `\`${text}\``;
 
 /** Sorts files and lines: by path, then by line. */

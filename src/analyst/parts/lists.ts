@@ -1,4 +1,5 @@
 /** Three kinds of task whose answers are lists: open notes, recent changes, declared dependencies. */
+import { captured, escaped, listed, plural, sentence } from '../../domain/text/phrases.ts';
 import MANIFESTS from '../data/manifests.json' with { type: 'json' };
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
 import { anyOf, type Hit, isComment, isInComment, languageOf } from '../languages.ts';
@@ -17,7 +18,7 @@ import {
   type Seen,
 } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, byPlace, captured, code, escaped, grouped, listed, plural, sentence, shortened } from '../words.ts';
+import { byDepth, byPlace, code, grouped, shortened } from '../words.ts';
 
 /** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
 export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word.replace('-', ''));

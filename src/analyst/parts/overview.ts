@@ -1,4 +1,5 @@
 /** An overview: what a project says of itself, where it starts, what is in which folder, which files others rely on, what goes in circles. */
+import { listed, plural, sentence } from '../../domain/text/phrases.ts';
 import { behind, claim, report } from '../evidence.ts';
 import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
 import { type Hit, isComment, isInString, languageOf, languagesIn } from '../languages.ts';
@@ -6,7 +7,7 @@ import { isManifest } from './lists.ts';
 import { FOREIGN, inventory, type Inventory, isAside, isForeign, isTest, programOf } from '../project.ts';
 import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, distinct, grouped, listed, plural, sentence, shortened } from '../words.ts';
+import { byDepth, distinct, grouped, shortened } from '../words.ts';
 
 const MOST_CENTRAL = 8;
 const MOST_CYCLES = 6;

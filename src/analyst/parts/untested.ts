@@ -1,4 +1,5 @@
 /** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
+import { captured, escaped, listed, plural } from '../../domain/text/phrases.ts';
 import { behind, claim, place, report } from '../evidence.ts';
 import {
   type Export,
@@ -15,7 +16,7 @@ import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, language
 import { inventory, type Inventory, isAside, isTest, programOf, TESTS_GLOB } from '../project.ts';
 import { hitsOf, LONG_LINE } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byPlace, captured, code, distinct, escaped, grouped, listed, plural, shortened } from '../words.ts';
+import { byPlace, code, distinct, grouped, shortened } from '../words.ts';
 
 const MOST_SHOWN = 15;
 const MOST_FOLDERS = 12;

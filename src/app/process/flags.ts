@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
+import { listed } from '../../domain/text/phrases.ts';
 import { nearest } from '../../domain/text/text.ts';
 import { wrongUse } from './exit.ts';
 
@@ -108,8 +109,7 @@ export function readChoice<T extends string>(args: Arguments, flag: string, choi
   const text = args.get(flag);
   const choice = choices.find((one) => one === text);
   if (text === undefined || choice !== undefined) return choice;
-  const all = choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
-  throw wrongUse(`--${flag} ${text}\n  expected ${all}`);
+  throw wrongUse(`--${flag} ${text}\n  expected ${listed(choices, 'or')}`);
 }
 
 export const readColour = (args: Arguments): Colour | undefined => readChoice(args, 'color', COLOURS);

@@ -1,4 +1,5 @@
 /** What a person can allow for a whole session, and the texts about it. A grant replaces the person's answer; policy still decides each action. */
+import { listed } from '../text/phrases.ts';
 
 /** `session`: equal questions. `program`: commands that run only these programs. `file`: changes of this file. */
 export const GRANT_SCOPES = ['session', 'program', 'file'] as const;
@@ -18,8 +19,7 @@ export interface Grantable {
 
 /** `npm test …`, `cp … and git add …`; a redirection is `writing files by >`. */
 export function programsText(programs: readonly (readonly string[])[]): string {
-  const names = programs.map((words) => (words[0] === '>' ? 'writing files by >' : `${words.join(' ')} …`));
-  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
+  return listed(programs.map((words) => (words[0] === '>' ? 'writing files by >' : `${words.join(' ')} …`)));
 }
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
+import { escaped } from '../../domain/text/phrases.ts';
 import { encodedForms, HIDDEN } from '../../domain/text/redact.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import { ABORTED } from '../provider.ts';
@@ -312,8 +313,6 @@ const hideMasked = (text: string): string =>
     .replace(/[\w-]+\*{3,}/g, SHOWN)
     .replace(/\b(?:sk|pk|rk)-[\w-]{8,}/g, SHOWN)
     .replace(/\[key\](?:[\s*…•.]*\[key\])+/g, SHOWN);
-
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 
 // How long a provider asks to wait, from its headers. The value is not capped; the gate decides how long to wait.
 

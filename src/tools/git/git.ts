@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import { escaped } from '../../domain/text/phrases.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { denied, gitOf, hiddenBelow, insideName, type Root } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';
@@ -191,6 +192,6 @@ export function withoutSecrets(root: Root, text: string): string {
 /** A name, or one below it, in the first line of a section: `a/name b/name`, quoted where it holds odd characters. */
 function inHead(name: string): RegExp {
   const written = name.replaceAll(/["\\]/g, String.raw`\\$&`);
-  const exact = [name, written].map((each) => each.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join('|');
+  const exact = [name, written].map(escaped).join('|');
   return new RegExp(String.raw`(?:^|[ "])(?:[a-z]/)?(?:${exact})(?:[/ "]|$)`);
 }

@@ -7,9 +7,10 @@ import { FollowedRun } from '../../app/client/index.ts';
 import { sanitise, type Io, world } from '../../app/process/index.ts';
 import { planLines } from '../../app/reports/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
+import { listed } from '../../domain/text/phrases.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
-import { firstLine, listed, secondsText, workAfterStart } from './agents.ts';
+import { firstLine, secondsText, workAfterStart } from './agents.ts';
 import type { Verbosity } from './command.ts';
 import { statusLine } from './commands/look.ts';
 import { linesOf, printThinkingOnce } from './event-lines.ts';
@@ -218,7 +219,7 @@ function sumLine(pending: readonly (readonly [AgentId, Batch])[], { agents }: Ru
   const sum = pending.reduce((all, [, { calls }]) => all + calls, 0);
   const most = [...pending].sort(([, a], [, b]) => b.calls - a.calls).slice(0, 3);
   const names = most.map(([id, { calls }]) => `${agents.get(id)?.name ?? id} ${calls}`);
-  return `${plural(pending.length, 'agent')}: ${plural(sum, 'more tool')}, most of them ${listed(names, 'and')}`;
+  return `${plural(pending.length, 'agent')}: ${plural(sum, 'more tool')}, most of them ${listed(names)}`;
 }
 
 /** Is the event printed in quiet mode as well? */

@@ -70,8 +70,7 @@ export function formatShares(shares: readonly number[]): readonly string[] {
   return whole.map((percent, at) => `${percent + (up.has(at) ? 1 : 0)}%`);
 }
 
-/** A count with its noun: `1 agent`, `4 agents`. */
-export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+export { plural } from '../../../domain/text/phrases.ts';
 
 /** Local time: `14:03:09`. */
 export function formatClock(at: Millis): string {
