@@ -13,17 +13,7 @@ import {
   languagesIn,
 } from './languages.ts';
 import { isAside, isTest } from './project.ts';
-import {
-  hitsOf,
-  isCut,
-  listsBehind,
-  LONG_LINE,
-  type Looking,
-  search,
-  searchAll,
-  searchEach,
-  type Seen,
-} from './tools.ts';
+import * as tools from './tools.ts';
 import { distinct, grouped } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
@@ -37,7 +27,7 @@ export interface Link {
 
 export interface Imports {
   readonly links: readonly Link[];
-  readonly seen: readonly Seen[];
+  readonly seen: readonly tools.Seen[];
   /** False where a search failed or stopped: an import that is not here may be there all the same. */
   readonly whole: boolean;
 }
@@ -45,25 +35,25 @@ export interface Imports {
 const MOST_LINES = 1000;
 
 /** Searches the imports of `names`, by a search for each language whose imports can be followed. */
-export function* importsOf(names: readonly string[], where: string | undefined, todo: number): Looking<Imports> {
+export function* importsOf(names: readonly string[], where: string | undefined, todo: number): tools.Looking<Imports> {
   const languages = languagesIn(names);
   const asks = [
-    ...searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
+    ...tools.searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
     ...(languages.some(({ name }) => name === 'go' || name === 'js') ? [MODULE_NAMES] : []),
   ];
-  const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
+  const seen = yield* tools.searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
   const files = new Set(names);
-  const hits = seen.flatMap((one) => hitsOf(one));
+  const hits = seen.flatMap((one) => tools.hitsOf(one));
   const lookup = new Lookup(files, hits);
   const imports = hits.filter((hit) => files.has(hit.path) && isInCode(hit, Math.max(0, hit.text.search(IMPORT))));
   const opened = imports.filter((hit) => OPEN_IMPORT.test(hit.text) && lookup.isPackage(hit));
-  const lists = yield* listsBehind(opened, /\)/, todo);
-  return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => isCut(one) || !one.ok) };
+  const lists = yield* tools.listsBehind(opened, /\)/, todo);
+  return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => tools.isCut(one) || !one.ok) };
 }
 
 /** Under which names the project imports itself. */
 const MODULE_NAME = /^(?:module\s+|\s*"name"\s*:\s*")([^"\s]+)/;
-const MODULE_NAMES = search(MODULE_NAME.source, { glob: '{go.mod,package.json}', about: 'names of modules' });
+const MODULE_NAMES = tools.search(MODULE_NAME.source, { glob: '{go.mod,package.json}', about: 'names of modules' });
 /** Where an import is within its line: in a string or behind a comment it is only spoken of. */
 const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 /** An import of Python whose names are on the lines behind it. */
@@ -268,13 +258,13 @@ export function* exportsOf(
   files: readonly string[],
   where: string | undefined,
   todo: number,
-): Looking<{ readonly exports: readonly Export[]; readonly seen: readonly Seen[] }> {
+): tools.Looking<{ readonly exports: readonly Export[]; readonly seen: readonly tools.Seen[] }> {
   const common = { path: where, limit: MOST_LINES, about: 'exported names' };
-  const asks = searchEach(languagesIn(files), (language) => [language.exports], common);
-  const seen = yield* searchAll(asks, files, 'I search for the names that files offer to others.', todo);
+  const asks = tools.searchEach(languagesIn(files), (language) => [language.exports], common);
+  const seen = yield* tools.searchAll(asks, files, 'I search for the names that files offer to others.', todo);
   const known = new Set(files);
-  const hits = seen.flatMap((look) => hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
-  const blocks = yield* listsBehind(
+  const hits = seen.flatMap((look) => tools.hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
+  const blocks = yield* tools.listsBehind(
     hits.filter(({ text }) => BLOCK.test(text)),
     /^\}/,
     todo,
@@ -297,7 +287,7 @@ export const isCommon = (name: string, shortest: number): boolean => name.length
 export interface Holders {
   readonly of: ReadonlyMap<Export, readonly Hit[]>;
   readonly left: number;
-  readonly seen: readonly Seen[];
+  readonly seen: readonly tools.Seen[];
 }
 
 const ROUNDS = 24;
@@ -313,9 +303,9 @@ export function* holdersOf(
   glob: string,
   where: string,
   isUse: (one: Export, hit: Hit) => boolean,
-): Looking<Holders> {
+): tools.Looking<Holders> {
   const of = new Map<Export, readonly Hit[]>();
-  const looks: Seen[] = [];
+  const looks: tools.Seen[] = [];
   let open = wanted;
   let most = wanted.length;
   for (let round = 0; round < ROUNDS && open.length > 0 && most > 0; round += 1) {
@@ -324,9 +314,9 @@ export function* holdersOf(
     const asks = groups.map((group) => {
       const about = `${plural(group.length, 'name')} in ${where}`;
       const names = anyOf(group.map(({ name }) => escaped(name)));
-      return search(`(?:^|[^\\w$])${names}(?:[^\\w$]|$)`, { glob, limit: MOST_LINES, about });
+      return tools.search(`(?:^|[^\\w$])${names}(?:[^\\w$]|$)`, { glob, limit: MOST_LINES, about });
     });
-    const seen: readonly Seen[] = yield { todo: 2, say, asks };
+    const seen: readonly tools.Seen[] = yield { todo: 2, say, asks };
     looks.push(...seen);
     if (seen.some(({ ok }) => !ok)) break;
     const settled = groups.flatMap((group, at) => settledIn(group, seen[at], isUse));
@@ -341,11 +331,11 @@ export function* holdersOf(
 /** The lines of each name of a group that a search for all of them settles. */
 function settledIn(
   group: readonly Export[],
-  look: Seen | undefined,
+  look: tools.Seen | undefined,
   isUse: (one: Export, hit: Hit) => boolean,
 ): readonly (readonly [Export, readonly Hit[]])[] {
-  const hits = hitsOf(look);
-  const isWhole = !isCut(look) && (group.length === 1 || !hits.some(({ text }) => LONG_LINE.test(text)));
+  const hits = tools.hitsOf(look);
+  const isWhole = !tools.isCut(look) && (group.length === 1 || !hits.some(({ text }) => tools.LONG_LINE.test(text)));
   const words = hits.map(({ text }) => new Set(text.match(/[\w$]+/g)));
   return group
     .map((one) => [one, hits.filter((_, at) => group.length === 1 || words[at]?.has(one.name) === true)] as const)

@@ -120,19 +120,14 @@ export const isPrototype = (hit: Hit): boolean =>
 export const isHeader = (path: string): boolean => /\.(?:h|hpp|hh)$/.test(path);
 
 const NO_EXPORT = /\b(?:static|typedef)\b|\bmain\s*\(|^\s*(?:else|return|case|goto)\b/;
-const MODULE_EXPORTS =
-  /^module\.exports\s*=\s*(?:\{(.*)\}|(?:(?:async\s+)?function\s*\*?|class)?\s*([A-Za-z_$][\w$]*)\b)/;
 
 /** What is static in C, and what a header only declares, is not offered. */
 const isHidden = ({ path, text }: Pick<Hit, 'path' | 'text'>): boolean =>
   languageOf(path)?.name === 'c' && (isHeader(path) || NO_EXPORT.test(text));
 
-/** Names that a line offers to other files. */
+/** Names that a line offers to other files: one, or those of a list. */
 export function exportsIn(hit: Pick<Hit, 'path' | 'text'>): readonly string[] {
   const pattern = isHidden(hit) ? null : languageOf(hit.path)?.exports;
-  if (typeof pattern !== 'string') return [];
-  const { text } = hit;
-  const several = MODULE_EXPORTS.exec(text);
-  const name = several === null ? new RegExp(pattern).exec(text)?.slice(1).find(Boolean) : (several[1] ?? several[2]);
-  return (name ?? '').split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []);
+  const names = typeof pattern === 'string' ? new RegExp(pattern).exec(hit.text)?.slice(1).find(Boolean) : undefined;
+  return names?.split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []) ?? [];
 }

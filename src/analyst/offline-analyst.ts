@@ -207,7 +207,7 @@ function planText(purpose: Planning, hint = ''): string {
 function descriptionOf(kind: Kind, task: string, facts: RepositoryFacts): string {
   // Plain words stay plain: what is between backticks is looked for as it is written.
   const names = soughtIn(withoutNoise(task, facts)).map(({ is, text }) => (is === 'word' ? text : code(text)));
-  const focus = Object.values(FOCUS).flatMap(({ words, called }) => (words.test(task) ? [called] : []));
+  const focus = FOCUS.flatMap(({ words, called }) => (words.test(task) ? [called] : []));
   return kind.task
     .replace('{names}', () => `${listed(names)} ${names.length > 1 ? 'are' : 'is'}`)
     .replace('{focus}', () => (focus.length === 0 ? 'risky patterns' : listed(focus)))

@@ -3,20 +3,8 @@ import { captured, escaped, listed, plural, sentence } from '../../domain/text/p
 import MANIFESTS from '../data/manifests.json' with { type: 'json' };
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
 import { anyOf, type Hit, isComment, isInComment, languageOf } from '../languages.ts';
-import { inventory, isForeign, isTest, rankOf } from '../project.ts';
-import {
-  filesOf,
-  git,
-  hitsOf,
-  isCut,
-  linesOf,
-  list,
-  LONG_LINE,
-  type Looking,
-  read,
-  search,
-  type Seen,
-} from '../tools.ts';
+import { FOREIGN, inventory, isForeign, isTest, rankOf } from '../project.ts';
+import * as tools from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
 import { byDepth, byPlace, code, grouped, shortened } from '../words.ts';
 
@@ -35,9 +23,9 @@ const MOST_OTHERS = 10;
 /** Every line that holds one of the words: those in comments of code first, by file, then the others. */
 export function* todos({ task }: Brief): Work {
   const project = yield* inventory(task);
-  const ask = search(NOTE.source, { path: project.path, limit: 1000, about: NOTES });
+  const ask = tools.search(NOTE.source, { path: project.path, limit: 1000, about: NOTES });
   const [look] = yield { todo: 0, say: `I search for ${NOTES}.`, asks: [ask] };
-  const hits = hitsOf(look).toSorted((a, b) => rankOf(a.path) - rankOf(b.path) || byPlace(a, b));
+  const hits = tools.hitsOf(look).toSorted((a, b) => rankOf(a.path) - rankOf(b.path) || byPlace(a, b));
   const isNote = (hit: Hit): boolean =>
     (languageOf(hit.path) !== undefined || COMMENTED.test(hit.path)) &&
     !isForeign(hit.path) &&
@@ -45,7 +33,7 @@ export function* todos({ task }: Brief): Work {
     isInComment(hit, NOTE.exec(hit.text)?.index ?? 0);
   const { notes = [], others = [] } = Object.groupBy(hits, (hit) => (isNote(hit) ? 'notes' : 'others'));
   return report(
-    `${isCut(look) ? 'At least ' : ''}${notesText(notes, others, project.called)} ${behind(look)}.`,
+    `${tools.isCut(look) ? 'At least ' : ''}${notesText(notes, others, project.called)} ${behind(look)}.`,
     ['Open notes', noteRows(notes, MOST_NOTES)],
     ['Other lines with these words', noteRows(others, MOST_OTHERS)],
   );
@@ -83,24 +71,29 @@ export function* changes({ task }: Brief): Work {
     todo: 0,
     say: 'I ask git for the state and the latest commits, and look for a change log.',
     asks: [
-      git('status'),
-      git('log', { limit: LOG_LENGTH, ...paths }),
-      list(20, { glob: CHANGE_LOGS, about: 'CHANGE*, HISTORY*, NEWS*, RELEASE*' }),
+      tools.git('status'),
+      tools.git('log', { limit: LOG_LENGTH, ...paths }),
+      tools.list(20, { glob: CHANGE_LOGS, about: 'CHANGE*, HISTORY*, NEWS*, RELEASE*' }),
     ],
   };
-  const papers = filesOf(logs).filter((path) => !isTest(path) && !isForeign(path) && CHANGE_LOG.test(path));
+  const papers = tools.filesOf(logs).filter((path) => !isTest(path) && !isForeign(path) && CHANGE_LOG.test(path));
   const [top, ...others] = papers.toSorted(byDepth);
   const say = top === undefined ? 'There is no change log.' : `I read the top of ${top}.`;
-  const [paper] = yield { todo: 1, say, asks: top === undefined ? [] : [read(top)] };
+  const [paper] = yield { todo: 1, say, asks: top === undefined ? [] : [tools.read(top)] };
   const commits = commitsIn(log);
-  const entry = firstEntry(linesOf(paper));
+  const entry = firstEntry(tools.linesOf(paper));
   const rows = commits.map(({ hash, date, author, subject }) => `- ${hash} ${date} ${subject} (${author})`);
   return report(
     changesText(commits, entry, log),
     ['Uncommitted', statusRows(status)],
     ['Latest commits', rows.slice(0, MOST_COMMITS)],
     paper === undefined
-      ? ['Change log', [`- no file is called CHANGE*, HISTORY*, NEWS* or RELEASE* ${behind(logs)}`]]
+      ? [
+          'Change log',
+          [
+            `- no plain text outside tests and ${FOREIGN} code is called CHANGE*, HISTORY*, NEWS* or RELEASE* ${behind(logs)}`,
+          ],
+        ]
       : excerpt(entry),
     ['Other change logs', others.slice(0, MOST_OTHERS).map((path) => `- ${path}`)],
   );
@@ -110,7 +103,7 @@ type Commit = ReturnType<typeof commitsIn>[number];
 
 const COMMIT = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})T\S+ (.*)$/;
 
-function commitsIn(log: Seen | undefined) {
+function commitsIn(log: tools.Seen | undefined) {
   const lines = log?.ok === true ? log.text.split('\n') : [];
   return lines.flatMap((line, at) => {
     const [, hash = '', date = '', author = ''] = COMMIT.exec(line) ?? [];
@@ -119,7 +112,7 @@ function commitsIn(log: Seen | undefined) {
   });
 }
 
-function changesText(commits: readonly Commit[], entry: readonly Hit[], log: Seen | undefined): string {
+function changesText(commits: readonly Commit[], entry: readonly Hit[], log: tools.Seen | undefined): string {
   const [latest] = commits;
   const top = entry.find(({ text }) => /\w/.test(text));
   const begins = top === undefined ? '' : ` ${sentence(`The change log begins at ${claim(top)}`)}`;
@@ -128,7 +121,7 @@ function changesText(commits: readonly Commit[], entry: readonly Hit[], log: See
   return `The latest commit is ${latest.hash} of ${latest.date}, "${latest.subject}" by ${latest.author}; ${read} (git log, at most ${LOG_LENGTH}).${begins}`;
 }
 
-function statusRows(status: Seen | undefined): readonly string[] {
+function statusRows(status: tools.Seen | undefined): readonly string[] {
   if (status?.ok !== true) return [];
   const rows = status.text.split('\n').filter((line) => /^[ MADRCU?!]{2} /.test(line));
   if (rows.length === 0) return ['- nothing (git status)'];
@@ -159,13 +152,13 @@ interface Counted extends Dependency {
 export function* dependencies({ task }: Brief): Work {
   const { path } = yield* inventory(task);
   const where = { glob: `{${GLOBS.join(',')}}`, path, about: `manifests of ${GLOBS.length} kinds` };
-  const [manifests] = yield { todo: 0, say: 'I look for manifests.', asks: [list(200, where)] };
-  const own = filesOf(manifests).filter((file) => !isForeign(file) && !isTest(file));
+  const [manifests] = yield { todo: 0, say: 'I look for manifests.', asks: [tools.list(200, where)] };
+  const own = tools.filesOf(manifests).filter((file) => !isForeign(file) && !isTest(file));
   const paths = own.toSorted(byDepth).slice(0, MOST_MANIFESTS);
   if (paths.length === 0) return `No manifest of a known kind was found ${behind(manifests)}.`;
-  const asks = paths.map((file) => read(file, 1, MANIFEST_LINES));
+  const asks = paths.map((file) => tools.read(file, 1, MANIFEST_LINES));
   const texts = yield { todo: 0, say: `I read ${listed(paths)}.`, asks };
-  const counted = yield* countedOf(texts.flatMap((seen, at) => declaredIn(paths[at] ?? '', linesOf(seen))));
+  const counted = yield* countedOf(texts.flatMap((seen, at) => declaredIn(paths[at] ?? '', tools.linesOf(seen))));
   const kinds = Map.groupBy(counted, ({ hit, kind }) => (kind === '' ? hit.path : `${hit.path}, ${kind}`));
   return report(
     headText(counted, paths, manifests),
@@ -176,62 +169,63 @@ export function* dependencies({ task }: Brief): Work {
 }
 
 /** Searches for imports of each, then for any mention of those that have none. */
-function* countedOf(found: readonly Dependency[]): Looking<readonly Counted[]> {
+function* countedOf(found: readonly Dependency[]): tools.Looking<readonly Counted[]> {
   const asked = found.filter(({ use }) => use !== null).slice(0, MOST_ASKED);
   const looks = yield {
     todo: 1,
     say: 'I search for the imports of each dependency.',
     asks: asked.map(({ name, use }) =>
-      search(use?.pattern ?? '', { glob: use?.glob ?? '*', limit: 100, about: `imports of ${code(name)}` }),
+      tools.search(use?.pattern ?? '', { glob: use?.glob ?? '*', limit: 100, about: `imports of ${code(name)}` }),
     ),
   };
-  const lookFor = (one: Dependency): Seen | undefined => looks[asked.indexOf(one)];
+  const lookFor = (one: Dependency): tools.Seen | undefined => looks[asked.indexOf(one)];
   const idle = asked.filter((one) => lookFor(one)?.ok === true && usesIn(one, lookFor(one)).length === 0);
   // Of `vendor/name` the second half alone is a mention, too.
   const asks = idle.map(({ name }) => {
     const own = anyOf([...new Set([name, name.split('/').at(-1) ?? ''])].map(escaped));
     const where = { limit: 40, ignore_case: true, about: code(name) };
-    return search(`(?:^|[^\\w@-])${own}(?:[^\\w-]|$)`, where);
+    return tools.search(`(?:^|[^\\w@-])${own}(?:[^\\w-]|$)`, where);
   });
   const named = yield { todo: 2, say: 'I search for other lines that name those without an import.', asks };
   return found.map((one) => ({ ...one, ...countedAs(one, lookFor(one), named[idle.indexOf(one)]) }));
 }
 
-const usesIn = (one: Dependency, look: Seen | undefined): readonly Hit[] =>
-  hitsOf(look)
+const usesIn = (one: Dependency, look: tools.Seen | undefined): readonly Hit[] =>
+  tools
+    .hitsOf(look)
     .filter((hit) => !isComment(hit) && !hit.path.includes('node_modules/') && hit.path !== one.hit.path)
     .toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
 
 function countedAs(
   one: Dependency,
-  useLook: Seen | undefined,
-  nameLook: Seen | undefined,
+  useLook: tools.Seen | undefined,
+  nameLook: tools.Seen | undefined,
 ): Pick<Counted, 'is' | 'text'> {
   if (useLook === undefined) return { is: 'unknown', text: 'its use cannot be told from its name' };
   const uses = usesIn(one, useLook);
   const [first] = uses;
   if (first !== undefined) {
-    const files = `${isCut(useLook) ? 'at least ' : ''}${plural(new Set(uses.map(({ path }) => path)).size, 'file')}`;
+    const files = `${tools.isCut(useLook) ? 'at least ' : ''}${plural(new Set(uses.map(({ path }) => path)).size, 'file')}`;
     const tests = isTest(first.path) ? ', all of them tests' : '';
     return { is: 'imported', text: `imported in ${files}${tests}, for example ${claim(first)}` };
   }
   const none = `no import by its name was found ${behind(useLook)}`;
   const mention = mentionIn(nameLook, one);
   if (mention !== undefined) return { is: 'mentioned', text: `${none}, but ${claim(mention)} names it` };
-  if (nameLook?.ok !== true || isCut(nameLook)) return { is: 'unknown', text: none };
+  if (nameLook?.ok !== true || tools.isCut(nameLook)) return { is: 'unknown', text: none };
   return { is: 'lost', text: `${none}, and no other line names it ${behind(nameLook)}` };
 }
 
 /** Another line that names it: of its own manifest first, then of other files but locks. */
-function mentionIn(look: Seen | undefined, { hit }: Dependency): Hit | undefined {
-  const others = hitsOf(look).filter((one) => place(one) !== place(hit) && !/lock|\.sum$/.test(one.path));
+function mentionIn(look: tools.Seen | undefined, { hit }: Dependency): Hit | undefined {
+  const others = tools.hitsOf(look).filter((one) => place(one) !== place(hit) && !/lock|\.sum$/.test(one.path));
   // Of a long line the name may be in the part that is not shown.
   const rank = ({ path, text }: Hit): number =>
-    (path === hit.path ? -1 : rankOf(path)) + (LONG_LINE.test(text) ? 10 : 0);
+    (path === hit.path ? -1 : rankOf(path)) + (tools.LONG_LINE.test(text) ? 10 : 0);
   return others.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-function headText(counted: readonly Counted[], paths: readonly string[], manifests: Seen | undefined): string {
+function headText(counted: readonly Counted[], paths: readonly string[], manifests: tools.Seen | undefined): string {
   const [first] = counted;
   if (first === undefined)
     return `${listed(paths)} ${paths.length === 1 ? 'declares' : 'declare'} no dependency in a known form ${behind(manifests)}.`;

@@ -24,21 +24,15 @@ const MOST_PLACES = 8;
 const MOST_CHECKED = 45;
 const SEVERITIES = ['high', 'medium', 'low'] as const;
 
-/** Words of a task that ask for one part of the list; as a person reads it, and the words. */
-export const FOCUS = {
-  security: { called: 'security risks', words: /\bsecur|\binjection|\bsecrets?\b|\bvulnerab/i },
-  errors: {
-    called: 'swallowed and ignored errors',
-    words: /\berrors?\b|\bexceptions?\b|\bswallow|\bignored\b/i,
-  },
-} as const;
+/** Parts of the list that a task may ask for, each as a person reads it and by which words. */
+export const FOCUS = RISKS.focus.map((row) => ({ ...row, words: new RegExp(row.words, 'i') }));
 
 /**
  * A row of the documented list of risky patterns, `data/risks.json`, for ripgrep and JavaScript alike. A hit is a place to look, never a
  * proof. `next`: what the following line (comments and blanks passed over) has to be. `look`: what a person should look at. `secret`: the
  * place is named, the line is not quoted.
  */
-type Risk = (typeof RISKS)[number];
+type Risk = (typeof RISKS.risks)[number];
 
 const isOf = ({ languages }: Risk, { name }: Language): boolean =>
   languages === 'all' || languages.split(' ').includes(name);
@@ -53,7 +47,7 @@ export function* review({ task, role }: Brief): Work {
   const program = programOf(project);
   if (program.length === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;
   const groups = groupsIn(task, role);
-  const rows = RISKS.filter(
+  const rows = RISKS.risks.filter(
     (risk) => groups.includes(risk.group) && languagesIn(program).some((language) => isOf(risk, language)),
   );
   const looks = yield* searchesFor(rows, project);
@@ -73,8 +67,8 @@ export function* review({ task, role }: Brief): Work {
 
 /** Which parts of the list a task asks for; all when it names none. */
 function groupsIn(task: string, role: string): readonly string[] {
-  const named = Object.entries(FOCUS).filter(([group, { words }]) => words.test(task) || role === group);
-  return named.length === 0 ? ['security', 'errors', 'other'] : named.map(([group]) => group);
+  const named = FOCUS.filter(({ group, words }) => words.test(task) || role === group);
+  return (named.length === 0 ? RISKS.risks : named).map(({ group }) => group);
 }
 
 /** Searches for lines that match; rows that look at the following line are searched apart, with context. */

@@ -1,17 +1,7 @@
 /** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
 import { captured, escaped, listed, plural } from '../../domain/text/phrases.ts';
 import { behind, claim, place, report } from '../evidence.ts';
-import {
-  type Export,
-  exportsOf,
-  type Holders,
-  holdersOf,
-  type Imports,
-  importsOf,
-  isCommon,
-  reachedFrom,
-  usersOf,
-} from '../imports.ts';
+import * as links from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
 import { inventory, type Inventory, isAside, isTest, programOf, TESTS_GLOB } from '../project.ts';
 import { hitsOf, LONG_LINE } from '../tools.ts';
@@ -32,7 +22,7 @@ export function* untested({ task }: Brief): Work {
   const candidates = programOf(project).filter(
     (name) => !isShell(name) && !isHeader(name) && !/(?:package|module)-info\.java$|(?:^|\/)doc\.go$/.test(name),
   );
-  const imports = yield* importsOf(
+  const imports = yield* links.importsOf(
     [...all.sources, ...tests].filter((name) => !isShell(name)),
     undefined,
     1,
@@ -44,17 +34,17 @@ export function* untested({ task }: Brief): Work {
     .map((hit) => hit.path);
   const direct = new Set([...inside, ...imports.links.filter(({ from }) => tests.includes(from)).map(({ to }) => to)]);
   const open = candidates.filter((name) => !isReached(direct, name) && !tests.some((test) => isNamedAfter(test, name)));
-  const { exports } = yield* exportsOf(candidates, project.path, 2);
+  const { exports } = yield* links.exportsOf(candidates, project.path, 2);
   const names = Map.groupBy(exports, ({ hit }) => hit.path);
   const searched = tests.length === 0 ? [] : open;
   const wanted = searched.flatMap((name) => telling(names.get(name) ?? [], exports));
-  const held = yield* holdersOf(wanted, TESTS_GLOB, 'tests', isHeld);
+  const held = yield* links.holdersOf(wanted, TESTS_GLOB, 'tests', isHeld);
   const mentioned = mentionsIn(held);
   // A package of Python that offers nothing itself is loaded with each of its modules.
   const isEmpty = (name: string): boolean => name.endsWith('/__init__.py') && open.includes(name) && !names.has(name);
   const modules = candidates.filter((name) => !isEmpty(name));
   if (modules.length === 0) return `There is no module to test in ${project.called} ${project.behind}.`;
-  const reached = reachedFrom([...tests, ...inside], imports.links);
+  const reached = links.reachedFrom([...tests, ...inside], imports.links);
   const rest = modules.filter((name) => open.includes(name) && !mentioned.has(name));
   const { none = [], indirect = [] } = Object.groupBy(rest, (name) => (isReached(reached, name) ? 'indirect' : 'none'));
   const isWhole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
@@ -90,20 +80,20 @@ function isNamedAfter(test: string, module: string): boolean {
 }
 
 /** The names of a module that tell of it: neither short nor common, and offered by no other module. */
-const telling = (own: readonly Export[], all: readonly Export[]): readonly Export[] =>
+const telling = (own: readonly links.Export[], all: readonly links.Export[]): readonly links.Export[] =>
   distinct(own, ({ name }) => name)
-    .filter(({ name }) => !isCommon(name, 4))
+    .filter(({ name }) => !links.isCommon(name, 4))
     .filter(({ name, hit }) => !all.some((other) => other.name === name && other.hit.path !== hit.path))
     .slice(0, MOST_NAMES);
 
 /** The first line of code of a test that holds a name of a module, by the module. */
-function mentionsIn({ of }: Holders): ReadonlyMap<string, Hit> {
+function mentionsIn({ of }: links.Holders): ReadonlyMap<string, Hit> {
   const found = [...of].map(([one, hits]) => [one.hit.path, hits.find((hit) => isHeld(one, hit))] as const);
   return new Map(found.toReversed().flatMap(([file, hit]) => (hit === undefined ? [] : [[file, hit]])));
 }
 
 /** A line of code of a test that holds the name; of a long line that cannot be told, and it counts. */
-function isHeld({ name }: Export, hit: Hit): boolean {
+function isHeld({ name }: links.Export, hit: Hit): boolean {
   const at = hit.text.search(new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`));
   return isTest(hit.path) && (at === -1 ? LONG_LINE.test(hit.text) : isInCode(hit, at));
 }
@@ -136,11 +126,11 @@ function folderRows({ tests, behind: how }: Inventory): readonly string[] {
 /** Most imported first, each with the names that were looked for. */
 function untestedRows(
   rest: readonly string[],
-  names: ReadonlyMap<string, readonly Export[]>,
-  { of }: Holders,
-  { links }: Imports,
+  names: ReadonlyMap<string, readonly links.Export[]>,
+  { of }: links.Holders,
+  imports: links.Imports,
 ): readonly string[] {
-  const users = usersOf(links);
+  const users = links.usersOf(imports.links);
   const count = (name: string): number => users.get(name)?.length ?? 0;
   const row = (name: string): string => {
     const [use] = users.get(name) ?? [];
@@ -152,7 +142,7 @@ function untestedRows(
 }
 
 /** Which of the names that a module exports were looked for, or why none was. */
-function namesText(own: readonly Export[], of: Holders['of']): string {
+function namesText(own: readonly links.Export[], of: links.Holders['of']): string {
   if (own.length === 0) return 'no exported name was recognised in it';
   const searched = own.filter((one) => of.has(one));
   const some = searched.length > 0 ? searched : own;
@@ -170,17 +160,18 @@ const MOST_TESTED = 10;
 export function* deadExports({ task }: Brief): Work {
   const project = yield* inventory(task);
   const program = programOf(project).filter((name) => !isAside(name));
-  const { exports: offered, seen: looks } = yield* exportsOf(program, project.path, 1);
-  const all = offered.filter(({ name }) => !isCommon(name, 3));
+  const { exports: offered, seen: looks } = yield* links.exportsOf(program, project.path, 1);
+  const all = offered.filter(({ name }) => !links.isCommon(name, 3));
   const exports = distinct(all, ({ name }) => name);
   if (exports.length === 0) return `No exported name was recognised in ${project.called} ${behind(...looks)}.`;
-  const imports = yield* importsOf(project.sources, undefined, 1);
+  const imports = yield* links.importsOf(project.sources, undefined, 1);
   const definitions = new Map(all.map(({ name, hit }) => [place(hit), name]));
   /** A line of documents is no use of a name in code, a prototype none of a function, nor another definition of it. */
-  const counts = ({ name }: Export, hit: Hit): boolean =>
+  const counts = ({ name }: links.Export, hit: Hit): boolean =>
     languageOf(hit.path) !== undefined && !isPrototype(hit) && !isComment(hit) && definitions.get(place(hit)) !== name;
-  const isUse = (one: Export, hit: Hit): boolean => hit.path !== one.hit.path && !isTest(hit.path) && counts(one, hit);
-  const { of, left, seen } = yield* holdersOf(exports, globFor(LANGUAGES), 'code', isUse);
+  const isUse = (one: links.Export, hit: Hit): boolean =>
+    hit.path !== one.hit.path && !isTest(hit.path) && counts(one, hit);
+  const { of, left, seen } = yield* links.holdersOf(exports, globFor(LANGUAGES), 'code', isUse);
   const single = [...of].filter(([one, hits]) => !hits.some((hit) => isUse(one, hit)));
   const files = new Set(single.map(([one]) => one.hit.path));
   const whole = imports.links.filter(({ to, hit }) => files.has(to) && WHOLE_EXPORT.test(hit.text));
@@ -217,7 +208,7 @@ export function* deadExports({ task }: Brief): Work {
 /** `export * from './a'`, `from .a import *`: what is in such a file is offered under its own name elsewhere. */
 const WHOLE_EXPORT = /export\s+\*|import\s+\*(?!\s+as)|\bpub use\b.*\*|exports\s*=\s*require/;
 
-const deadRows = (dead: readonly (readonly [Export, readonly Hit[]])[], most = MOST_DEAD): readonly string[] =>
+const deadRows = (dead: readonly (readonly [links.Export, readonly Hit[]])[], most = MOST_DEAD): readonly string[] =>
   shortened(
     dead,
     most,
