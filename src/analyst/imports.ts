@@ -1,4 +1,5 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
+import { distinct, grouped } from '../domain/lists.ts';
 import { captured, escaped, listed, plural } from '../domain/text/phrases.ts';
 import { posix as path } from 'node:path';
 import {
@@ -14,7 +15,6 @@ import {
 } from './languages.ts';
 import { isAside, isTest } from './project.ts';
 import * as tools from './tools.ts';
-import { distinct, grouped } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
 export interface Link {
@@ -223,13 +223,10 @@ class Lookup {
   private byEnd(parts: readonly string[], endings: readonly string[], omits: number): readonly string[] {
     const found = longest(parts, 1, (own) => {
       const names = own.slice(0, omits + 1).map((_, from) => own.slice(from).join('/'));
-      return names.map((name) => this.endingWith(name, endings)).find((files) => files.length > 0) ?? [];
+      const files = names.map((name) => endings.flatMap((ending) => this.ends.get(name + ending) ?? []));
+      return files.find((some) => some.length > 0)?.map(({ file }) => file) ?? [];
     });
     return found.length === 1 ? found : [];
-  }
-
-  private endingWith(name: string, endings: readonly string[]): readonly string[] {
-    return endings.flatMap((ending) => this.ends.get(name + ending) ?? []).map(({ file }) => file);
   }
 }
 
@@ -264,11 +261,8 @@ export function* exportsOf(
   const seen = yield* tools.searchAll(asks, files, 'I search for the names that files offer to others.', todo);
   const known = new Set(files);
   const hits = seen.flatMap((look) => tools.hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
-  const blocks = yield* tools.listsBehind(
-    hits.filter(({ text }) => BLOCK.test(text)),
-    /^\}/,
-    todo,
-  );
+  const opened = hits.filter(({ text }) => BLOCK.test(text));
+  const blocks = yield* tools.listsBehind(opened, /^\}/, todo);
   const inBlocks = [...blocks.values()].flat().flatMap((hit) => {
     const name = captured(/^\s+([A-Za-z_$][\w$]*)\s*(?:,|:|$)/, hit.text);
     return name === '' ? [] : [{ name, hit }];

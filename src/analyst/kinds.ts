@@ -3,11 +3,10 @@
  * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are.
  */
 import { plainLine } from '../domain/text/text.ts';
-import { listed } from '../domain/text/phrases.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
 import { report } from './evidence.ts';
 import { find } from './parts/find.ts';
-import { changes, dependencies, NOTE_WORDS, todos } from './parts/lists.ts';
+import { changes, dependencies, todos } from './parts/lists.ts';
 import { overview } from './parts/overview.ts';
 import { review } from './parts/review.ts';
 import { deadExports, untested } from './parts/untested.ts';
@@ -16,9 +15,6 @@ import { isFilePath, type Term, termsIn } from './words.ts';
 
 /** In the order in which a plan has them. */
 const WORKS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };
-
-const filled = (text: string): string =>
-  text.replace('{notes}', listed(NOTE_WORDS)).replace('{note}', NOTE_WORDS[0] ?? '');
 
 /**
  * `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
@@ -29,9 +25,7 @@ export const KINDS = Object.entries(WORKS).flatMap(([name, work]) =>
   ROWS.filter((row) => row.name === name).map((row) => ({
     ...row,
     roles: row.roles.split(' '),
-    task: filled(row.task),
     words: new RegExp(row.words, 'i'),
-    answers: filled(row.answers),
     part: { todos: row.todos, work },
   })),
 );

@@ -19,20 +19,19 @@ export const TESTS_GLOB =
 export const isTest = (path: string): boolean =>
   TEST_FOLDER.test(path) || languageOf(path)?.tests.test(path) === true || path.endsWith('.bats');
 
+const ASIDE_FOLDER =
+  /(?:^|\/)(?:examples?|samples?|demos?|bench(?:mark)?s?|scripts?|docs?|tools|website|integration|\.[\w-]+)\//i;
+const ASIDE_FILE =
+  /(?:^|\/)[\w.-]*\.config\.\w+$|^(?:setup|conf|gulpfile|Gruntfile|build)\.(?:py|js|rs|ts)$|(?:^|\/)\.\w+rc\.\w+$/;
+
 /** Beside the program itself: examples, measurements, scripts, documents. */
-export const isAside = (path: string): boolean =>
-  /(?:^|\/)(?:examples?|samples?|demos?|bench(?:mark)?s?|scripts?|docs?|tools|website|integration|\.[\w-]+)\//i.test(
-    path,
-  ) ||
-  /(?:^|\/)[\w.-]*\.config\.\w+$|^(?:setup|conf|gulpfile|Gruntfile|build)\.(?:py|js|rs|ts)$|(?:^|\/)\.\w+rc\.\w+$/.test(
-    path,
-  );
+export const isAside = (path: string): boolean => ASIDE_FOLDER.test(path) || ASIDE_FILE.test(path);
+
+const FOREIGN_PATH =
+  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|locales?|i18n|translations|debian)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/;
 
 /** Not the project's own work, or data: vendored, generated, translations. */
-export const isForeign = (path: string): boolean =>
-  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|locales?|i18n|translations|debian)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/.test(
-    path,
-  );
+export const isForeign = (path: string): boolean => FOREIGN_PATH.test(path);
 
 /** Such files in words. */
 export const FOREIGN = 'vendored, generated or translated';

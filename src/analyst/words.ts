@@ -1,4 +1,5 @@
 /** The words of a request: what can be looked for in it (identifiers, paths, plain words), and small helpers for texts. */
+import { byName, distinct } from '../domain/lists.ts';
 import WORDS from './data/stop-words.json' with { type: 'json' };
 import type { Hit } from './languages.ts';
 
@@ -68,12 +69,10 @@ export const code = (text: string): string => `\`${text}\``;
 
 /** Sorts files and lines: by path, then by line. */
 export const byPlace = (a: Partial<Hit>, b: Partial<Hit>): number =>
-  compare(a.path ?? '', b.path ?? '') || (a.line ?? 0) - (b.line ?? 0);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  byName(a.path ?? '', b.path ?? '') || (a.line ?? 0) - (b.line ?? 0);
 
 /** The files nearest to the top first. */
-export const byDepth = (a: string, b: string): number => a.split('/').length - b.split('/').length || compare(a, b);
+export const byDepth = (a: string, b: string): number => a.split('/').length - b.split('/').length || byName(a, b);
 
 /** At most `most` rows; where there are more, a last row says how many, and of them what `rest` says. */
 export function shortened<T>(
@@ -85,15 +84,4 @@ export function shortened<T>(
   const others = all.slice(most);
   const more = `- and ${others.length} more${typeof rest === 'string' ? rest : rest(others)}`;
   return [...all.slice(0, most).map(row), ...(others.length === 0 ? [] : [more])];
-}
-
-/** The first of those that have the same key. */
-export function distinct<T>(all: readonly T[], key: (one: T) => string): readonly T[] {
-  const firsts = new Map(all.toReversed().map((one) => [key(one), one]));
-  return all.filter((one) => firsts.get(key(one)) === one);
-}
-
-/** Keys with their values, those with most values first, then by name. */
-export function grouped<T>(all: readonly T[], key: (one: T) => string): readonly (readonly [string, readonly T[]])[] {
-  return [...Map.groupBy(all, key)].toSorted(([a, x], [b, y]) => y.length - x.length || compare(a, b));
 }

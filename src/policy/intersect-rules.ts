@@ -2,6 +2,7 @@
  * Intersects two sets of rules into one that is as strict as both, for a run whose policy an administrator changes: tighter rules apply
  * now, looser ones at the next start. Pure.
  */
+import { distinct } from '../domain/lists.ts';
 import { defined } from '../domain/result.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/agents/agent.ts';
 import { type Budget, tightest } from '../domain/budget.ts';
@@ -124,13 +125,6 @@ const least = (a: Rule<number>, b: Rule<number>): Rule<number> => (b.value < a.v
 function either<T>(a: T | undefined, b: T | undefined, both: (a: T, b: T) => T): T | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : both(a, b);
-}
-
-/** The first of each kind. */
-function distinct<T>(all: readonly T[], kindOf: (each: T) => string): readonly T[] {
-  const kinds = new Map<string, T>();
-  for (const each of all) if (!kinds.has(kindOf(each))) kinds.set(kindOf(each), each);
-  return [...kinds.values()];
 }
 
 const patternsOf = (list: readonly ModelEntry[]): string =>

@@ -1,11 +1,12 @@
 /** Where a name is: the lines that define it, exported ones in source folders first, what is said there, and who uses it. */
+import { distinct, grouped } from '../../domain/lists.ts';
 import { escaped, listed, plural, sentence } from '../../domain/text/phrases.ts';
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
 import { anyOf, definitionPatterns, exportsIn, type Hit, isComment, isDefinition, isPrototype } from '../languages.ts';
 import { inventory, type Inventory, isSource, rankOf } from '../project.ts';
 import { type Ask, hitsOf, isCut, linesOf, type Looking, read, search, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byPlace, code, distinct, grouped, isFilePath, shortened, stem, termsIn } from '../words.ts';
+import { byPlace, code, isFilePath, shortened, stem, termsIn } from '../words.ts';
 
 const MOST_TERMS = 4;
 const MOST_DEFINITIONS = 8;

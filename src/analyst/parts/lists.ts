@@ -1,4 +1,5 @@
 /** Three kinds of task whose answers are lists: open notes, recent changes, declared dependencies. */
+import { grouped } from '../../domain/lists.ts';
 import { captured, escaped, listed, plural, sentence } from '../../domain/text/phrases.ts';
 import MANIFESTS from '../data/manifests.json' with { type: 'json' };
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
@@ -6,10 +7,10 @@ import { anyOf, type Hit, isComment, isInComment, languageOf } from '../language
 import { FOREIGN, inventory, isForeign, isTest, rankOf } from '../project.ts';
 import * as tools from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, byPlace, code, grouped, shortened } from '../words.ts';
+import { byDepth, byPlace, code, shortened } from '../words.ts';
 
-/** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
-export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word.replace('-', ''));
+/** Words of open notes. */
+const NOTE_WORDS = ['TODO', 'FIXME', 'XXX', 'HACK'];
 const NOTES = listed(NOTE_WORDS);
 const ANY_NOTE = listed(NOTE_WORDS, 'or');
 const NOTE = new RegExp(String.raw`\b(?:${NOTE_WORDS.join('|')})\b`);

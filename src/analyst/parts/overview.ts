@@ -1,4 +1,5 @@
 /** An overview: what a project says of itself, where it starts, what is in which folder, which files others rely on, what goes in circles. */
+import { distinct, grouped } from '../../domain/lists.ts';
 import { listed, plural, sentence } from '../../domain/text/phrases.ts';
 import { behind, claim, report } from '../evidence.ts';
 import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
@@ -7,7 +8,7 @@ import { isManifest } from './lists.ts';
 import { FOREIGN, inventory, type Inventory, isAside, isForeign, isTest, programOf } from '../project.ts';
 import { hitsOf, linesOf, type Looking, read, searchEach, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byDepth, distinct, grouped, shortened } from '../words.ts';
+import { byDepth, shortened } from '../words.ts';
 
 const MOST_CENTRAL = 8;
 const MOST_CYCLES = 6;
@@ -30,18 +31,12 @@ export function* overview({ task }: Brief): Work {
   const imports = yield* importsOf([...project.sources, ...project.tests], project.path, 3);
   return report(
     headText(project, papers.title, starts),
-    ['What it says of itself', papers.rows],
+    ['What it says of itself', papers.said.map((hit) => `- ${claim(hit)}`)],
     ['Where programs start', startRows(papers.manifestLines, starts, looks)],
     ['Folders', folderRows(project)],
     ['Files that most others import', centralRows(imports)],
     ['Import cycles', cycleRows(imports)],
   );
-}
-
-interface Papers {
-  readonly rows: readonly string[];
-  readonly manifestLines: readonly Hit[];
-  readonly title: Hit | undefined;
 }
 
 const README = /^readme(?:\.(?:md|markdown|rst|txt|adoc|org))?$/i;
@@ -50,7 +45,9 @@ const FACT =
   /^\s*(?:"(name|version|description)"\s*:|(name|version|description)\s*=(?!\s*\w+[.(])|(module)\s+[\w./-]+\s*$|<(artifactId|version|description)>|(AC_INIT|project)\s*\()/i;
 
 /** The README and the manifests nearest to the top. */
-function* papersOf({ names }: Inventory): Looking<Papers> {
+function* papersOf({
+  names,
+}: Inventory): Looking<{ said: readonly Hit[]; manifestLines: readonly Hit[]; title: Hit | undefined }> {
   const near = (test: (file: string) => boolean, most: number): readonly string[] =>
     names
       .filter((name) => test(name.split('/').at(-1) ?? '') && !isTest(name) && !isForeign(name))
@@ -68,7 +65,7 @@ function* papersOf({ names }: Inventory): Looking<Papers> {
   const told = manifestLines.filter(({ text }) => FACT.test(text));
   const facts = distinct(told, ({ path, text }) => `${path} ${FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase()}`);
   const title = facts.find(({ text }) => /^\s*["<]?description\b/.test(text)) ?? words[0];
-  return { rows: [...words, ...facts].map((hit) => `- ${claim(hit)}`), manifestLines, title };
+  return { said: [...words, ...facts], manifestLines, title };
 }
 
 /** Lines of which something is left without what matches `pattern`. */
@@ -169,16 +166,12 @@ const counted = (names: readonly string[] = [], one: string): readonly string[] 
 function centralRows({ links, seen, whole }: Imports): readonly string[] {
   const rows = [...usersOf(links)].slice(0, MOST_CENTRAL).map(([path, users]) => {
     const count = `${whole ? '' : 'at least '}${plural(users.length, path.endsWith('/') ? 'folder' : 'file')}`;
-    return `- ${path}: imported by ${count}, for example ${placesOf(users, 1)}`;
+    return `- ${path}: imported by ${count}, for example ${placesOf(users.slice(0, 1))}`;
   });
   return rows.length === 0 ? [] : [...rows, `- imports in tests and examples are not counted ${behind(...seen)}`];
 }
 
-const placesOf = (links: Imports['links'], most: number): string =>
-  links
-    .slice(0, most)
-    .map(({ hit }) => claim(hit))
-    .join(', ');
+const placesOf = (links: Imports['links']): string => links.map(({ hit }) => claim(hit)).join(', ');
 
 function cycleRows({ links, seen }: Imports): readonly string[] {
   if (links.length === 0) return [];
@@ -187,7 +180,7 @@ function cycleRows({ links, seen }: Imports): readonly string[] {
     return [`- none among ${plural(links.length, 'import')} that lead to a file here ${behind(...seen)}`];
   const row = (round: Imports['links']): string => {
     const way = [...round, ...round.slice(0, 1)].map(({ from }) => from).join(' -> ');
-    return `- ${way}: ${placesOf(round, MOST_PLACES)}`;
+    return `- ${way}: ${placesOf(round.slice(0, MOST_PLACES))}`;
   };
   return shortened(all, MOST_CYCLES, row, ` ${behind(...seen)}`);
 }

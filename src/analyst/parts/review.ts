@@ -1,4 +1,5 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
+import { distinct } from '../../domain/lists.ts';
 import { listed, plural } from '../../domain/text/phrases.ts';
 import RISKS from '../data/risks.json' with { type: 'json' };
 import { behind, claim, place, report, type Section } from '../evidence.ts';
@@ -15,7 +16,7 @@ import {
 import { FOREIGN, inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byPlace, distinct } from '../words.ts';
+import { byPlace } from '../words.ts';
 
 const MOST_PER_RISK = 5;
 /** Places of a risk that are named beside those that are quoted. */

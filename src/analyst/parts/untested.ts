@@ -1,12 +1,13 @@
 /** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
+import { distinct, grouped } from '../../domain/lists.ts';
 import { captured, escaped, listed, plural } from '../../domain/text/phrases.ts';
-import { behind, claim, place, report } from '../evidence.ts';
+import { behind, claim, place, report, type Section } from '../evidence.ts';
 import * as links from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
 import { inventory, type Inventory, isAside, isTest, programOf, TESTS_GLOB } from '../project.ts';
 import { hitsOf, LONG_LINE } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
-import { byPlace, code, distinct, grouped, shortened } from '../words.ts';
+import { byPlace, code, shortened } from '../words.ts';
 
 const MOST_SHOWN = 15;
 const MOST_FOLDERS = 12;
@@ -156,6 +157,11 @@ function namesText(own: readonly links.Export[], of: links.Holders['of']): strin
 const MOST_DEAD = 40;
 /** Of names that tests use, too, and their own file. */
 const MOST_TESTED = 10;
+const OWN_AND_TESTS = 'in their own file and in tests';
+const PLACES = ['on no other line of code', 'only in tests', 'only in their own file', OWN_AND_TESTS];
+
+/** A name with the lines that hold it. */
+type Dead = readonly [links.Export, readonly Hit[]];
 
 export function* deadExports({ task }: Brief): Work {
   const project = yield* inventory(task);
@@ -179,25 +185,18 @@ export function* deadExports({ task }: Brief): Work {
     .filter(([one]) => !whole.some(({ to }) => to === one.hit.path))
     .toSorted(([a], [b]) => byPlace(a.hit, b.hit));
   /** Who holds each beside the line that defines it. */
-  const {
-    none = [],
-    tests = [],
-    own = [],
-    both = [],
-  } = Object.groupBy(dead, ([one, hits]) => {
+  const placeOf = ([one, hits]: Dead): string => {
     const others = hits.filter((hit) => counts(one, hit) && place(hit) !== place(one.hit));
     const isInTests = others.some(({ path }) => isTest(path));
-    if (others.some(({ path }) => path === one.hit.path)) return isInTests ? 'both' : 'own';
-    return isInTests ? 'tests' : 'none';
-  });
+    if (others.some(({ path }) => path === one.hit.path)) return isInTests ? OWN_AND_TESTS : 'only in their own file';
+    return isInTests ? 'only in tests' : 'on no other line of code';
+  };
+  const groups = PLACES.map((where) => [where, dead.filter((one) => placeOf(one) === where)] as const);
   const unknown = left === 0 ? '' : ` ${plural(left, 'more name')} occurred too often for these searches.`;
-  const counted = `${none.length} on no other line of code, ${tests.length} only in tests, ${own.length} only in their own file, ${both.length} in their own file and in tests`;
+  const counted = groups.map(([where, some]) => `${some.length} ${where}`).join(', ');
   return report(
     `Of ${plural(exports.length - left, 'exported name')}, ${dead.length} ${dead.length === 1 ? 'occurs' : 'occur'} in no other file of the program: ${counted} ${behind(...looks)} ${behind(...seen)}.${unknown}\n\nFiles in other languages were not searched, and a library may export a name for its users alone.`,
-    ['On no other line of code', deadRows(none)],
-    ['Only in tests', deadRows(tests)],
-    ['Only in their own file', deadRows(own)],
-    ['In their own file and in tests', deadRows(both, MOST_TESTED)],
+    ...groups.map(([where, some]): Section => [where.charAt(0).toUpperCase() + where.slice(1), deadRows(some, where)]),
     [
       'Left out: files that another file exports as a whole',
       [...new Set(whole.map(({ to, hit }) => `- ${to}, by ${claim(hit)}`))],
@@ -208,10 +207,10 @@ export function* deadExports({ task }: Brief): Work {
 /** `export * from './a'`, `from .a import *`: what is in such a file is offered under its own name elsewhere. */
 const WHOLE_EXPORT = /export\s+\*|import\s+\*(?!\s+as)|\bpub use\b.*\*|exports\s*=\s*require/;
 
-const deadRows = (dead: readonly (readonly [links.Export, readonly Hit[]])[], most = MOST_DEAD): readonly string[] =>
+const deadRows = (dead: readonly Dead[], where: string): readonly string[] =>
   shortened(
     dead,
-    most,
+    where === OWN_AND_TESTS ? MOST_TESTED : MOST_DEAD,
     ([{ name, hit }]) => `- ${name}: ${claim(hit)}`,
     (others) => `: ${listed(others.slice(0, 30).map(([{ name }]) => name))}`,
   );
