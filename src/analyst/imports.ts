@@ -60,7 +60,7 @@ const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 const OPEN_IMPORT = /^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$/;
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
-function linksIn(hits: readonly Hit[], lookup: Lookup, lists: ReadonlyMap<Hit, readonly Hit[]>): readonly Link[] {
+function linksIn(hits: readonly Hit[], lookup: Lookup, lists: tools.Lists): readonly Link[] {
   const all = hits.flatMap((hit, at) => {
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;

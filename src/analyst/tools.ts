@@ -137,15 +137,13 @@ export function linesOf(seen: Seen | undefined): readonly Hit[] {
   });
 }
 
+/** The lines of lists, by the line that opens each. */
+export type Lists = ReadonlyMap<Hit, readonly Hit[]>;
 const MOST_LISTS = 40;
 const LONGEST_LIST = 60;
 
 /** Reads the lines behind each of `openers`, up to the one that fits `closes`. */
-export function* listsBehind(
-  openers: readonly Hit[],
-  closes: RegExp,
-  todo: number,
-): Looking<ReadonlyMap<Hit, readonly Hit[]>> {
+export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: number): Looking<Lists> {
   const some = openers.slice(0, MOST_LISTS);
   const asks = some.map(({ path, line }) => read(path, line + 1, LONGEST_LIST));
   const seen = asks.length === 0 ? [] : yield { todo, say: 'I read the lists that go on behind a line.', asks };
@@ -157,16 +155,13 @@ export function* listsBehind(
   );
 }
 
+/** Looking that gives what all its calls gave. */
+type Looks = Looking<readonly Seen[]>;
 const SPLITS = 4;
 const MOST_PARTS = 40;
 
 /** A search that was cut is asked again for each folder below, and for the files beside them, so that nothing of it is missing. */
-export function* searchAll(
-  asks: readonly Ask[],
-  names: readonly string[],
-  say: string,
-  todo: number,
-): Looking<readonly Seen[]> {
+export function* searchAll(asks: readonly Ask[], names: readonly string[], say: string, todo: number): Looks {
   let seen = yield { todo, say, asks };
   for (let round = 0; round < SPLITS; round += 1) {
     const cut = seen.filter((one) => one.ok && isCut(one));

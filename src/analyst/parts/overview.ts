@@ -152,16 +152,16 @@ function folderRows(project: Inventory): readonly string[] {
     new Set(project.names.map((name) => folderAt(name, depth))).size <= MOST_FOLDERS;
   const depth = [7, 6, 5, 4, 3, 2].find(isShort) ?? 1;
   const folders = grouped(project.names, (name) => folderAt(name, depth));
+  const counted = (names: readonly string[], own: readonly string[], one: string): readonly string[] => {
+    const { length } = names.filter((name) => own.includes(name));
+    return length === 0 ? [] : [plural(length, one)];
+  };
   const row = ([folder, names]: (typeof folders)[number]): string => {
-    const [sources, tests] = [project.sources, project.tests].map((own) => names.filter((name) => own.includes(name)));
-    const known = [...counted(sources, 'source'), ...counted(tests, 'test')];
+    const known = [...counted(names, project.sources, 'source'), ...counted(names, project.tests, 'test')];
     return `- ${folder} ${plural(names.length, 'file')}${known.length === 0 ? '' : `, of them ${listed(known)}`}`;
   };
   return [...shortened(folders, MOST_FOLDERS, row), `- counted by ${project.behind}`];
 }
-
-const counted = (names: readonly string[] = [], one: string): readonly string[] =>
-  names.length === 0 ? [] : [plural(names.length, one)];
 
 function centralRows({ links, seen, whole }: Imports): readonly string[] {
   const rows = [...usersOf(links)].slice(0, MOST_CENTRAL).map(([path, users]) => {

@@ -55,14 +55,13 @@ export function* review({ task, role }: Brief): Work {
   const suspects = suspectsIn(looks, rows, project);
   const isPassedOver = yield* passedOver(suspects);
   const real = suspects.filter(({ hit }) => !isPassedOver(hit)).toSorted((a, b) => byPlace(a.hit, b.hit));
-  const bySeverity = SEVERITIES.map((one) => [one, real.filter(({ risk }) => risk.severity === one)] as const);
   const files = project.whole ? plural(program.length, 'source file') : 'the source files';
   const omitted = program.some(isAside) ? 'tests' : 'tests, examples, scripts, documents';
   const scope = `${files} of ${project.called} (${omitted} and ${FOREIGN} code left out) ${project.behind}`;
   const isCutShort = looks.some((look) => isCut(look)) || !project.whole;
   return report(
-    `${headText(bySeverity, rows.length === 1 ? 'the only risky pattern of this kind' : `one of ${rows.length} risky patterns`, scope, isCutShort)} ${behind(...looks)}.`,
-    ...bySeverity.map(([one, own]): Section => [`${one.charAt(0).toUpperCase()}${one.slice(1)}`, riskRows(own)]),
+    `${headText(real, rows.length === 1 ? 'the only risky pattern of this kind' : `one of ${rows.length} risky patterns`, scope, isCutShort)} ${behind(...looks)}.`,
+    ...bySeverity(real).map(([one, own]): Section => [`${one.charAt(0).toUpperCase()}${one.slice(1)}`, riskRows(own)]),
   );
 }
 
@@ -97,7 +96,7 @@ function suspectsIn(looks: readonly Seen[], rows: readonly Risk[], project: Inve
     .flatMap((look) => hitsWithNext(look))
     .filter(([hit]) => isProgram(hit))
     .flatMap(([hit, next]) => rows.filter((risk) => fits(risk, hit, next)).map((risk) => ({ risk, hit })));
-  const sorted = SEVERITIES.flatMap((one) => all.filter(({ risk }) => risk.severity === one));
+  const sorted = bySeverity(all).flatMap(([, own]) => own);
   return distinct(sorted, ({ hit }) => place(hit));
 }
 
@@ -143,19 +142,17 @@ function* passedOver(suspects: readonly Suspect[]): Looking<(hit: Hit) => boolea
 const opensTests = ({ line, text }: Hit, lines: readonly Hit[]): boolean =>
   /^\s*mod \w+\s*\{/.test(text) && lines.some((one) => one.line === line - 1 && one.text.includes('#[cfg(test)]'));
 
+/** Suspects by their severity, the highest first. */
+const bySeverity = (all: readonly Suspect[]): readonly (readonly [severity: string, suspects: readonly Suspect[]])[] =>
+  SEVERITIES.map((one) => [one, all.filter(({ risk }) => risk.severity === one)]);
+
 const quoted = ({ risk, hit }: Suspect): string => (risk.secret ? `${place(hit)} (not quoted)` : claim(hit));
 
-function headText(
-  bySeverity: readonly (readonly [severity: string, suspects: readonly Suspect[]])[],
-  patterns: string,
-  scope: string,
-  isCutShort: boolean,
-): string {
-  const real = bySeverity.flatMap(([, own]) => own);
-  const [first] = real;
+function headText(real: readonly Suspect[], patterns: string, scope: string, isCutShort: boolean): string {
+  const [first] = bySeverity(real).flatMap(([, own]) => own);
   if (first === undefined)
     return `${isCutShort ? 'As far as these searches went, no' : 'No'} line of ${scope} matches ${patterns} outside comments and strings`;
-  const counts = bySeverity.map(([one, own]) => `${own.length} ${one}`);
+  const counts = bySeverity(real).map(([one, own]) => `${own.length} ${one}`);
   const files = plural(new Set(real.map(({ hit }) => hit.path)).size, 'file');
   const lines = `${isCutShort ? 'At least ' : ''}${plural(real.length, 'line')} in ${files} ${real.length === 1 ? 'matches' : 'match'}`;
   return `${lines} ${patterns} in ${scope}: ${listed(counts)}, first ${quoted(first)} (${first.risk.name})`;

@@ -23,11 +23,8 @@ export function* untested({ task }: Brief): Work {
   const candidates = programOf(project).filter(
     (name) => !isShell(name) && !isHeader(name) && !/(?:package|module)-info\.java$|(?:^|\/)doc\.go$/.test(name),
   );
-  const imports = yield* links.importsOf(
-    [...all.sources, ...tests].filter((name) => !isShell(name)),
-    undefined,
-    1,
-  );
+  const files = [...all.sources, ...tests].filter((name) => !isShell(name));
+  const imports = yield* links.importsOf(files, undefined, 1);
   // Rust has its tests within the module.
   const inside = imports.seen
     .flatMap(hitsOf)
@@ -49,7 +46,7 @@ export function* untested({ task }: Brief): Work {
   const rest = modules.filter((name) => open.includes(name) && !mentioned.has(name));
   const { none = [], indirect = [] } = Object.groupBy(rest, (name) => (isReached(reached, name) ? 'indirect' : 'none'));
   const isWhole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
-  const head = headText([modules.length, none.length, indirect.length], all, isWhole);
+  const head = headText(modules.length, none.length, indirect.length, all, isWhole);
   const note = `At most ${MOST_NAMES} names of each module were looked for in tests. This does not measure coverage.`;
   return report(
     `${head} ${all.behind} ${behind(...imports.seen, ...held.seen)}.${wanted.length === 0 ? '' : `\n\n${note}`}`,
@@ -99,11 +96,8 @@ function isHeld({ name }: links.Export, hit: Hit): boolean {
   return isTest(hit.path) && (at === -1 ? LONG_LINE.test(hit.text) : isInCode(hit, at));
 }
 
-function headText(
-  [all, none, indirect]: readonly [all: number, none: number, indirect: number],
-  { tests, names }: Inventory,
-  isWhole: boolean,
-): string {
+function headText(all: number, none: number, indirect: number, project: Inventory, isWhole: boolean): string {
+  const { tests, names } = project;
   const modules = plural(all, 'module');
   if (tests.length === 0)
     return `None of ${plural(names.length, 'file')} is a test in a known language by its name or folder; there ${all === 1 ? 'is' : 'are'} ${modules}`;
