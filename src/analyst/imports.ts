@@ -1,18 +1,8 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
-import { distinct, grouped } from '../domain/lists.ts';
+import { batched, distinct, grouped } from '../domain/lists.ts';
 import { captured, escaped, listed, plural } from '../domain/text/phrases.ts';
 import { posix as path } from 'node:path';
-import {
-  anyOf,
-  batched,
-  exportsIn,
-  type Hit,
-  isComment,
-  isInCode,
-  type Language,
-  languageOf,
-  languagesIn,
-} from './languages.ts';
+import * as syntax from './languages.ts';
 import { isAside, isTest } from './project.ts';
 import * as tools from './tools.ts';
 
@@ -20,7 +10,7 @@ import * as tools from './tools.ts';
 export interface Link {
   readonly from: string;
   readonly to: string;
-  readonly hit: Hit;
+  readonly hit: syntax.Hit;
   /** Of types only, within a function or a mere declaration: the file doesn't need it when it is loaded. */
   readonly late: boolean;
 }
@@ -36,7 +26,7 @@ const MOST_LINES = 1000;
 
 /** Searches the imports of `names`, by a search for each language whose imports can be followed. */
 export function* importsOf(names: readonly string[], where: string | undefined, todo: number): tools.Looking<Imports> {
-  const languages = languagesIn(names);
+  const languages = syntax.languagesIn(names);
   const asks = [
     ...tools.searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
     ...(languages.some(({ name }) => name === 'go' || name === 'js') ? [MODULE_NAMES] : []),
@@ -45,7 +35,9 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   const files = new Set(names);
   const hits = seen.flatMap((one) => tools.hitsOf(one));
   const lookup = new Lookup(files, hits);
-  const imports = hits.filter((hit) => files.has(hit.path) && isInCode(hit, Math.max(0, hit.text.search(IMPORT))));
+  const imports = hits.filter(
+    (hit) => files.has(hit.path) && syntax.isInCode(hit, Math.max(0, hit.text.search(IMPORT))),
+  );
   const opened = imports.filter((hit) => OPEN_IMPORT.test(hit.text) && lookup.isPackage(hit));
   const lists = yield* tools.listsBehind(opened, /\)/, todo);
   return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => tools.isCut(one) || !one.ok) };
@@ -60,7 +52,7 @@ const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
 const OPEN_IMPORT = /^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$/;
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
-function linksIn(hits: readonly Hit[], lookup: Lookup, lists: tools.Lists): readonly Link[] {
+function linksIn(hits: readonly syntax.Hit[], lookup: Lookup, lists: tools.Lists): readonly Link[] {
   const all = hits.flatMap((hit, at) => {
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
@@ -75,9 +67,9 @@ function linksIn(hits: readonly Hit[], lookup: Lookup, lists: tools.Lists): read
 }
 
 /** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
-function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
+function isLate({ path: file, text }: syntax.Hit, before: syntax.Hit | undefined): boolean {
   const opened = before?.path === file && /^\s*\}\s*from\b/.test(text) ? before.text : '';
-  return languageOf(file)?.late?.test(text) === true || /^\s*(?:import|export)\s+type\s*\{\s*$/.test(opened);
+  return syntax.languageOf(file)?.late?.test(text) === true || /^\s*(?:import|export)\s+type\s*\{\s*$/.test(opened);
 }
 
 /** The imports of each file. */
@@ -137,7 +129,7 @@ class Lookup {
   private readonly packages: ReadonlySet<string>;
   private readonly around: readonly string[];
 
-  constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
+  constructor(files: ReadonlySet<string>, hits: readonly syntax.Hit[]) {
     this.files = files;
     const modules = hits.filter((hit) => /(?:^|\/)(?:go\.mod|package\.json)$/.test(hit.path)).toReversed();
     this.modules = new Map(modules.map((hit) => [captured(MODULE_NAME, hit.text), path.dirname(hit.path)]));
@@ -152,13 +144,13 @@ class Lookup {
   }
 
   /** Whether what is imported is, or may be, a package whose modules the import names one by one. */
-  isPackage(hit: Hit): boolean {
+  isPackage(hit: syntax.Hit): boolean {
     const [file] = this.targets(hit);
     return file === undefined ? /^\s*from\s+\./.test(hit.text) : path.basename(file, '.py') === '__init__';
   }
 
-  targets({ path: file, text }: Pick<Hit, 'path' | 'text'>): readonly string[] {
-    const language = languageOf(file);
+  targets({ path: file, text }: Pick<syntax.Hit, 'path' | 'text'>): readonly string[] {
+    const language = syntax.languageOf(file);
     const groups = language?.target?.exec(text)?.groups;
     if (language === undefined || groups === undefined) return [];
     const { name = '' } = groups;
@@ -184,7 +176,7 @@ class Lookup {
 
   private filesOf(
     file: string,
-    { separator, files, omits }: Language,
+    { separator, files, omits }: syntax.Language,
     groups: Readonly<Record<string, string>>,
   ): readonly string[] {
     const group = (key: string): string => groups[key] ?? '';
@@ -245,7 +237,7 @@ function longest(
 /** A name that a line offers to other files. */
 export interface Export {
   readonly name: string;
-  readonly hit: Hit;
+  readonly hit: syntax.Hit;
 }
 
 const BLOCK = /^module\.exports\s*=\s*\{\s*$/;
@@ -257,17 +249,22 @@ export function* exportsOf(
   todo: number,
 ): tools.Looking<{ readonly exports: readonly Export[]; readonly seen: readonly tools.Seen[] }> {
   const common = { path: where, limit: MOST_LINES, about: 'exported names' };
-  const asks = tools.searchEach(languagesIn(files), (language) => [language.exports], common);
+  const asks = tools.searchEach(syntax.languagesIn(files), (language) => [language.exports], common);
   const seen = yield* tools.searchAll(asks, files, 'I search for the names that files offer to others.', todo);
   const known = new Set(files);
-  const hits = seen.flatMap((look) => tools.hitsOf(look)).filter((hit) => known.has(hit.path) && !isComment(hit));
+  const hits = seen
+    .flatMap((look) => tools.hitsOf(look))
+    .filter((hit) => known.has(hit.path) && !syntax.isComment(hit));
   const opened = hits.filter(({ text }) => BLOCK.test(text));
   const blocks = yield* tools.listsBehind(opened, /^\}/, todo);
   const inBlocks = [...blocks.values()].flat().flatMap((hit) => {
     const name = captured(/^\s+([A-Za-z_$][\w$]*)\s*(?:,|:|$)/, hit.text);
     return name === '' ? [] : [{ name, hit }];
   });
-  return { exports: [...hits.flatMap((hit) => exportsIn(hit).map((name) => ({ name, hit }))), ...inBlocks], seen };
+  return {
+    exports: [...hits.flatMap((hit) => syntax.exportsIn(hit).map((name) => ({ name, hit }))), ...inBlocks],
+    seen,
+  };
 }
 
 /** Names that say nothing of whose they are. */
@@ -279,7 +276,7 @@ export const isCommon = (name: string, shortest: number): boolean => name.length
 
 /** Who holds names: the lines of each whose search was whole or that is used, and how many could not be told. */
 export interface Holders {
-  readonly of: ReadonlyMap<Export, readonly Hit[]>;
+  readonly of: ReadonlyMap<Export, readonly syntax.Hit[]>;
   readonly left: number;
   readonly seen: readonly tools.Seen[];
 }
@@ -296,18 +293,18 @@ export function* holdersOf(
   wanted: readonly Export[],
   glob: string,
   where: string,
-  isUse: (one: Export, hit: Hit) => boolean,
+  isUse: (one: Export, hit: syntax.Hit) => boolean,
 ): tools.Looking<Holders> {
-  const of = new Map<Export, readonly Hit[]>();
+  const of = new Map<Export, readonly syntax.Hit[]>();
   const looks: tools.Seen[] = [];
   let open = wanted;
   let most = wanted.length;
   for (let round = 0; round < ROUNDS && open.length > 0 && most > 0; round += 1) {
-    const groups = batched(open, ({ name }) => escaped(name), most).slice(0, PER_STEP);
+    const groups = batched(open, ({ name }) => escaped(name), syntax.LONGEST_PATTERN, most).slice(0, PER_STEP);
     const say = `I search for ${listed(open.slice(0, 3).map(({ name }) => name))} (of ${plural(open.length, 'name')}).`;
     const asks = groups.map((group) => {
       const about = `${plural(group.length, 'name')} in ${where}`;
-      const names = anyOf(group.map(({ name }) => escaped(name)));
+      const names = syntax.anyOf(group.map(({ name }) => escaped(name)));
       return tools.search(`(?:^|[^\\w$])${names}(?:[^\\w$]|$)`, { glob, limit: MOST_LINES, about });
     });
     const seen: readonly tools.Seen[] = yield { todo: 2, say, asks };
@@ -326,8 +323,8 @@ export function* holdersOf(
 function settledIn(
   group: readonly Export[],
   look: tools.Seen | undefined,
-  isUse: (one: Export, hit: Hit) => boolean,
-): readonly (readonly [Export, readonly Hit[]])[] {
+  isUse: (one: Export, hit: syntax.Hit) => boolean,
+): readonly (readonly [Export, readonly syntax.Hit[]])[] {
   const hits = tools.hitsOf(look);
   const isWhole = !tools.isCut(look) && (group.length === 1 || !hits.some(({ text }) => tools.LONG_LINE.test(text)));
   const words = hits.map(({ text }) => new Set(text.match(/[\w$]+/g)));

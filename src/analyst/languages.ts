@@ -11,6 +11,7 @@
  * - `omits`: how many of its first parts a path may leave out where a file is told by the end of its path; null where it cannot be.
  * - `tests`: names of files that are tests in whatever folder.
  */
+import { batched } from '../domain/lists.ts';
 import ROWS from './data/languages.json' with { type: 'json' };
 
 export type Language = (typeof LANGUAGES)[number];
@@ -61,27 +62,12 @@ export function languagesIn(paths: readonly string[]): readonly Language[] {
 }
 
 /** Characters of a pattern that a search takes, less those around it. */
-const LONGEST_PATTERN = 960;
-
-/** Divides what has patterns into groups of at most `most` that a search takes together. */
-export function batched<T>(all: readonly T[], pattern: (one: T) => string, most: number): readonly (readonly T[])[] {
-  const groups: T[][] = [];
-  let length = 0;
-  for (const one of all) {
-    const last = groups.at(-1);
-    const own = pattern(one).length + 1;
-    const isFull = last === undefined || last.length >= most || length + own > LONGEST_PATTERN;
-    if (isFull) groups.push([one]);
-    else last.push(one);
-    length = isFull ? own : length + own;
-  }
-  return groups;
-}
+export const LONGEST_PATTERN = 960;
 
 /** The patterns of lines that define one of `names` in a language, as few as searches take; names are regular expressions. */
 export function definitionPatterns({ defines }: Language, names: readonly string[]): readonly string[] {
   const patterns = defines.map((pattern) => pattern.replaceAll('NAME', () => anyOf(names)));
-  return batched(patterns, (pattern) => pattern, patterns.length).map((group) => group.join('|'));
+  return batched(patterns, (pattern) => pattern, LONGEST_PATTERN).map((group) => group.join('|'));
 }
 
 /** A pattern for one of several. */

@@ -108,10 +108,7 @@ const WORDS_PER_GROUP = 3;
 
 /** Gives `text` to `onText` in groups of words. Returns at once when `signal` is aborted. */
 async function speak(text: string, pace: Pace, signal: AbortSignal, onText: (delta: string) => void): Promise<void> {
-  if (pace.is === 'none') {
-    if (text !== '') onText(text);
-    return;
-  }
+  if (pace.is === 'none') return text === '' ? undefined : onText(text);
   await pace.world.sleep(BREATH, signal);
   const words = text.match(/\s*\S+\s*/g) ?? [];
   const group = Math.max(WORDS_PER_GROUP, Math.ceil(words.length / MOST_GROUPS));

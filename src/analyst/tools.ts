@@ -3,6 +3,7 @@
  * knows the tools' inputs and results.
  */
 import { defined } from '../domain/result.ts';
+import { captured } from '../domain/text/phrases.ts';
 import type { Json } from '../domain/turn.ts';
 import { globFor, type Hit, type Language } from './languages.ts';
 
@@ -123,9 +124,8 @@ export function filesOf(seen: Seen | undefined): readonly string[] {
 
 /** How many files a listing counted, those not shown included. */
 export const countOf = (seen: Seen | undefined): number =>
-  Number(
-    /^\((?:at least )?\d+ more, (?:at least )?(\d+) files? in all/m.exec(seen?.text ?? '')?.[1] ?? filesOf(seen).length,
-  );
+  Number(captured(IN_ALL, seen?.text ?? '')) || filesOf(seen).length;
+const IN_ALL = /^\((?:at least )?\d+ more, (?:at least )?(\d+) files? in all/m;
 
 /** Lines of a file that were read, with the path that was asked for. */
 export function linesOf(seen: Seen | undefined): readonly Hit[] {

@@ -153,7 +153,7 @@ function headText(found: Found): string {
   const what = sought.words ? `with ${namesIn(sought, 'or')} in its name` : `of ${namesIn(sought)}`;
   const none = `No definition ${what} was found ${behind(...looks)}`;
   if (use === undefined) return `${none}; ${held} no line ${behind(useLook)}.`;
-  return `${none}; ${held} ${plural(uses.length, 'line')}, for example ${claim(use)} ${behind(useLook)}.`;
+  return `${none}; ${held} ${isCut(useLook) ? 'at least ' : ''}${plural(uses.length, 'line')}, for example ${claim(use)} ${behind(useLook)}.`;
 }
 
 function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): string {

@@ -1,18 +1,9 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
-import { distinct } from '../../domain/lists.ts';
+import { batched, distinct } from '../../domain/lists.ts';
 import { listed, plural } from '../../domain/text/phrases.ts';
 import RISKS from '../data/risks.json' with { type: 'json' };
 import { behind, claim, place, report, type Section } from '../evidence.ts';
-import {
-  batched,
-  globFor,
-  type Hit,
-  isInCode,
-  isInComment,
-  type Language,
-  languageOf,
-  languagesIn,
-} from '../languages.ts';
+import * as syntax from '../languages.ts';
 import { FOREIGN, inventory, type Inventory, isAside, isForeign, isSource, isTest, programOf } from '../project.ts';
 import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll, type Seen } from '../tools.ts';
 import type { Brief, Work } from '../turns.ts';
@@ -35,12 +26,12 @@ export const FOCUS = RISKS.focus.map((row) => ({ ...row, words: new RegExp(row.w
  */
 type Risk = (typeof RISKS.risks)[number];
 
-const isOf = ({ languages }: Risk, { name }: Language): boolean =>
+const isOf = ({ languages }: Risk, { name }: syntax.Language): boolean =>
   languages === 'all' || languages.split(' ').includes(name);
 
 interface Suspect {
   readonly risk: Risk;
-  readonly hit: Hit;
+  readonly hit: syntax.Hit;
 }
 
 export function* review({ task, role }: Brief): Work {
@@ -49,7 +40,7 @@ export function* review({ task, role }: Brief): Work {
   if (program.length === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;
   const groups = groupsIn(task, role);
   const rows = RISKS.risks.filter(
-    (risk) => groups.includes(risk.group) && languagesIn(program).some((language) => isOf(risk, language)),
+    (risk) => groups.includes(risk.group) && syntax.languagesIn(program).some((language) => isOf(risk, language)),
   );
   const looks = yield* searchesFor(rows, project);
   const suspects = suspectsIn(looks, rows, project);
@@ -76,9 +67,15 @@ function* searchesFor(rows: readonly Risk[], project: Inventory): Looking<readon
   const program = programOf(project);
   const asPattern = ({ pattern }: Risk): string => `(?:${pattern})`;
   const asksFor = (some: readonly Risk[], context: number): readonly Ask[] =>
-    batched(some, asPattern, some.length).map((group) => {
-      const languages = languagesIn(program).filter((language) => group.some((risk) => isOf(risk, language)));
-      const where = { glob: globFor(languages), path: project.path, limit: 500, context, about: 'risky patterns' };
+    batched(some, asPattern, syntax.LONGEST_PATTERN).map((group) => {
+      const languages = syntax.languagesIn(program).filter((language) => group.some((risk) => isOf(risk, language)));
+      const where = {
+        glob: syntax.globFor(languages),
+        path: project.path,
+        limit: 500,
+        context,
+        about: 'risky patterns',
+      };
       return search(group.map(asPattern).join('|'), where);
     });
   const { alone = [], withNext = [] } = Object.groupBy(rows, ({ next }) => (next === null ? 'alone' : 'withNext'));
@@ -90,7 +87,7 @@ function* searchesFor(rows: readonly Risk[], project: Inventory): Looking<readon
 function suspectsIn(looks: readonly Seen[], rows: readonly Risk[], project: Inventory): readonly Suspect[] {
   const program = new Set(programOf(project));
   // A search reads further than a list that was cut.
-  const isProgram = ({ path }: Hit): boolean =>
+  const isProgram = ({ path }: syntax.Hit): boolean =>
     program.has(path) || (!project.whole && isSource(path) && !isForeign(path) && !isTest(path) && !isAside(path));
   const all = looks
     .flatMap((look) => hitsWithNext(look))
@@ -102,8 +99,8 @@ function suspectsIn(looks: readonly Seen[], rows: readonly Risk[], project: Inve
 
 const NO_SECRET = /process\.env|getenv|environ|example|placeholder|your[-_]|changeme|xxxx|<\w+>/i;
 
-function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
-  const language = languageOf(hit.path);
+function fits(risk: Risk, hit: syntax.Hit, next: readonly string[]): boolean {
+  const language = syntax.languageOf(hit.path);
   if (language === undefined || !isOf(risk, language) || !new RegExp(risk.pattern).test(hit.text)) return false;
   if ((risk.secret && NO_SECRET.test(hit.text)) || !isCode(risk, hit)) return false;
   if (risk.next === null) return true;
@@ -111,19 +108,19 @@ function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
   return first !== undefined && new RegExp(risk.next).test(first);
 }
 
-function isCode(risk: Risk, hit: Hit): boolean {
+function isCode(risk: Risk, hit: syntax.Hit): boolean {
   const at = new RegExp(risk.pattern).exec(hit.text)?.index ?? 0;
-  if (risk.name === 'checker switched off') return isInComment(hit, at + 1) || /@ts-|eslint-/.test(hit.text);
+  if (risk.name === 'checker switched off') return syntax.isInComment(hit, at + 1) || /@ts-|eslint-/.test(hit.text);
   // A definition of that name calls nothing. The match may begin with the character before it.
   const isDefined = /\b(?:function|def|func|fn)\s*$/.test(hit.text.slice(0, at));
-  return !isDefined && isInCode(hit, at);
+  return !isDefined && syntax.isInCode(hit, at);
 }
 
 /**
  * Whether a line is passed over, since it is in a comment over several lines or in a test module of Rust: their borders are searched in
  * each file that has a hit.
  */
-function* passedOver(suspects: readonly Suspect[]): Looking<(hit: Hit) => boolean> {
+function* passedOver(suspects: readonly Suspect[]): Looking<(hit: syntax.Hit) => boolean> {
   const paths = [...new Set(suspects.map(({ hit }) => hit.path))].slice(0, MOST_CHECKED);
   const asks = paths.map((path) => {
     const where = { path, glob: '*', limit: 1000, about: 'borders of comments' };
@@ -139,7 +136,7 @@ function* passedOver(suspects: readonly Suspect[]): Looking<(hit: Hit) => boolea
 }
 
 /** A module of Rust that is only there for tests. */
-const opensTests = ({ line, text }: Hit, lines: readonly Hit[]): boolean =>
+const opensTests = ({ line, text }: syntax.Hit, lines: readonly syntax.Hit[]): boolean =>
   /^\s*mod \w+\s*\{/.test(text) && lines.some((one) => one.line === line - 1 && one.text.includes('#[cfg(test)]'));
 
 /** Suspects by their severity, the highest first. */
