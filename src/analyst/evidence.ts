@@ -1,5 +1,5 @@
 /** The evidence of what is said: a quoted line, or the call behind a sentence; and the report that is made of such sentences. */
-import { plural } from '../domain/text/phrases.ts';
+import { plural } from '../domain/lists.ts';
 import type { Hit } from './languages.ts';
 import { countOf, hitsOf, isCut, linesOf, LONG_LINE, type Seen } from './tools.ts';
 import { code } from './words.ts';

@@ -1,6 +1,5 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
-import { batched, distinct, grouped } from '../domain/lists.ts';
-import { captured, escaped, listed, plural } from '../domain/text/phrases.ts';
+import { batched, captured, distinct, escaped, grouped, listed, plural } from '../domain/lists.ts';
 import { posix as path } from 'node:path';
 import * as syntax from './languages.ts';
 import { isAside, isTest } from './project.ts';

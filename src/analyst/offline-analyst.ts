@@ -10,7 +10,7 @@ import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { bytesIn, firstLine, headOf, paragraphs, plainLine } from '../domain/text/text.ts';
 import { bytesOfTurn, type ModelReply, tokensIn, type ToolCall } from '../domain/turn.ts';
-import { captured, listed, plural } from '../domain/text/phrases.ts';
+import { captured, listed, plural } from '../domain/lists.ts';
 import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';

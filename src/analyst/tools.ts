@@ -3,7 +3,7 @@
  * knows the tools' inputs and results.
  */
 import { defined } from '../domain/result.ts';
-import { captured } from '../domain/text/phrases.ts';
+import { captured } from '../domain/lists.ts';
 import type { Json } from '../domain/turn.ts';
 import { globFor, type Hit, type Language } from './languages.ts';
 

@@ -6,7 +6,7 @@
 import { jsonDigest } from '../domain/digest.ts';
 import { plainLine } from '../domain/text/text.ts';
 import type { Todo, Turn } from '../domain/turn.ts';
-import { captured, sentence } from '../domain/text/phrases.ts';
+import { captured, sentence } from '../domain/lists.ts';
 import { faults } from './evidence.ts';
 import type { Ask, Looking, Seen } from './tools.ts';
 

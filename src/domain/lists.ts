@@ -1,4 +1,4 @@
-/** Lists in groups: of what has one key, or of a size. */
+/** Lists in groups: of what has one key, or of a size. And words for counts and lists, in sentences and in patterns. */
 
 /** Sorts names by their code units. */
 export const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -33,3 +33,21 @@ export function batched<T>(
   }
   return groups;
 }
+
+// In sentences and patterns.
+
+/** A count with its noun: `1 agent`, `4 agents`. */
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** `one`, `one and two`, `one, two and three`. */
+export const listed = (parts: readonly string[], last: 'and' | 'or' = 'and'): string =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1) ?? ''}`;
+
+/** A text as a sentence: with a full stop, unless what it quotes at its end ends a sentence by itself. */
+export const sentence = (text: string): string => (/[.!?…]["'`]$/.test(text) ? text : `${text}.`);
+
+/** A regular expression, as source, for exactly this text. */
+export const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** What the first group of `expression` holds in `text`; empty when it doesn't match. */
+export const captured = (expression: RegExp, text: string): string => expression.exec(text)?.[1] ?? '';

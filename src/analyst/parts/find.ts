@@ -1,6 +1,5 @@
 /** Where a name is: the lines that define it, exported ones in source folders first, what is said there, and who uses it. */
-import { distinct, grouped } from '../../domain/lists.ts';
-import { escaped, listed, plural, sentence } from '../../domain/text/phrases.ts';
+import { distinct, escaped, grouped, listed, plural, sentence } from '../../domain/lists.ts';
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
 import { anyOf, definitionPatterns, exportsIn, type Hit, isComment, isDefinition, isPrototype } from '../languages.ts';
 import { inventory, type Inventory, isSource, rankOf } from '../project.ts';

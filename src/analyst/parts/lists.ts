@@ -1,6 +1,5 @@
 /** Three kinds of task whose answers are lists: open notes, recent changes, declared dependencies. */
-import { grouped } from '../../domain/lists.ts';
-import { captured, escaped, listed, plural, sentence } from '../../domain/text/phrases.ts';
+import { captured, escaped, grouped, listed, plural, sentence } from '../../domain/lists.ts';
 import MANIFESTS from '../data/manifests.json' with { type: 'json' };
 import { behind, claim, excerpt, place, report, type Section } from '../evidence.ts';
 import { anyOf, type Hit, isComment, isInComment, languageOf } from '../languages.ts';

@@ -1,6 +1,6 @@
 /** An overview: what a project says of itself, where it starts, what is in which folder, which files others rely on, what goes in circles. */
 import { distinct, grouped } from '../../domain/lists.ts';
-import { listed, plural, sentence } from '../../domain/text/phrases.ts';
+import { listed, plural, sentence } from '../../domain/lists.ts';
 import { behind, claim, report } from '../evidence.ts';
 import { cycles, type Imports, importsOf, usersOf } from '../imports.ts';
 import { type Hit, isComment, isInString, languageOf, languagesIn } from '../languages.ts';

@@ -1,6 +1,5 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
-import { batched, distinct } from '../../domain/lists.ts';
-import { listed, plural } from '../../domain/text/phrases.ts';
+import { batched, distinct, listed, plural } from '../../domain/lists.ts';
 import RISKS from '../data/risks.json' with { type: 'json' };
 import { behind, claim, place, report, type Section } from '../evidence.ts';
 import * as syntax from '../languages.ts';

@@ -1,6 +1,5 @@
 /** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
-import { distinct, grouped } from '../../domain/lists.ts';
-import { captured, escaped, listed, plural } from '../../domain/text/phrases.ts';
+import { captured, distinct, escaped, grouped, listed, plural } from '../../domain/lists.ts';
 import { behind, claim, place, report, type Section } from '../evidence.ts';
 import * as links from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
-import { listed } from '../../domain/text/phrases.ts';
+import { listed } from '../../domain/lists.ts';
 import { nearest } from '../../domain/text/text.ts';
 import { wrongUse } from './exit.ts';
 

@@ -1,5 +1,5 @@
 /** What a person can allow for a whole session, and the texts about it. A grant replaces the person's answer; policy still decides each action. */
-import { listed } from '../text/phrases.ts';
+import { listed } from '../lists.ts';
 
 /** `session`: equal questions. `program`: commands that run only these programs. `file`: changes of this file. */
 export const GRANT_SCOPES = ['session', 'program', 'file'] as const;

@@ -4,7 +4,7 @@
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { escaped } from '../../domain/text/phrases.ts';
+import { escaped } from '../../domain/lists.ts';
 import { encodedForms, HIDDEN } from '../../domain/text/redact.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import { ABORTED } from '../provider.ts';

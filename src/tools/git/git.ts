@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { escaped } from '../../domain/text/phrases.ts';
+import { escaped } from '../../domain/lists.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { denied, gitOf, hiddenBelow, insideName, type Root } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';

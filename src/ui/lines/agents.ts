@@ -21,7 +21,7 @@ import {
   waitOf,
 } from '../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
-import * as phrases from '../../domain/text/phrases.ts';
+import * as lists from '../../domain/lists.ts';
 import { activityOf, type AgentState, plainLine, type RunState, tokensOfAgent } from '../../events/index.ts';
 
 /** An agent with its task; for a call of Task its role and the description of the call. */
@@ -141,4 +141,4 @@ export function graphLines(state: RunState, now: Millis): readonly string[] {
 }
 
 /** `a`, `a or b`, `a, b or c`. */
-export const listed = (words: readonly string[], by: 'and' | 'or' = 'or'): string => phrases.listed(words, by);
+export const listed = (words: readonly string[], by: 'and' | 'or' = 'or'): string => lists.listed(words, by);

@@ -7,7 +7,7 @@ import { FollowedRun } from '../../app/client/index.ts';
 import { sanitise, type Io, world } from '../../app/process/index.ts';
 import { planLines } from '../../app/reports/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
-import { listed } from '../../domain/text/phrases.ts';
+import { listed } from '../../domain/lists.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import { firstLine, secondsText, workAfterStart } from './agents.ts';

@@ -70,7 +70,7 @@ export function formatShares(shares: readonly number[]): readonly string[] {
   return whole.map((percent, at) => `${percent + (up.has(at) ? 1 : 0)}%`);
 }
 
-export { plural } from '../../../domain/text/phrases.ts';
+export { plural } from '../../../domain/lists.ts';
 
 /** Local time: `14:03:09`. */
 export function formatClock(at: Millis): string {
