@@ -218,7 +218,7 @@ interface Greeted {
 
 /** Null if nothing listens there. Throws `ControlFault` if the listener is not Mimir. */
 async function greet(path: string, client: string): Promise<Greeted | null> {
-  const socket = await knock(path);
+  const socket = await connectTo(path);
   if (socket === null) return null;
   const lines = linesOf(socket, LONGEST_ANSWER);
   socket.write(lineOf({ mimir: 'control', protocol: PROTOCOL, client }));
@@ -330,7 +330,7 @@ function inTime(answer: Promise<Answer>, late: () => void): Promise<Answer> {
   });
 }
 
-function knock(path: string): Promise<Socket | null> {
+function connectTo(path: string): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {

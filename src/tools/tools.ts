@@ -60,7 +60,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
   });
 }
 
-// What an agent asks of the run itself: its list, messages, a person's answer, a child. All answered by the desk.
+// What an agent asks of the run itself: its list, messages, a person's answer, a child. The `ToolHost` answers all of them.
 
 const Todos = z.strictObject({
   todos: z

@@ -77,8 +77,8 @@ describe('the numbers of a run', () => {
         expect(tallied(agents.map(shownStatus))).toEqual(expected);
 
         const header = plain(runNumbers(context, 400));
-        const weather = byWord(header, 'waits?\\b');
-        expect({ ...bySign(header), completed: byWord(header, `of ${count} done`), held: weather }).toEqual(expected);
+        const held = byWord(header, 'waits?\\b');
+        expect({ ...bySign(header), completed: byWord(header, `of ${count} done`), held }).toEqual(expected);
 
         const cards = agents.map((agent) =>
           plain(card(agent, context, 90, { selected: false, focused: false, hidden: 0, indent: 0 })[0] ?? []),

@@ -3,7 +3,7 @@ import type { ProjectInfo } from '../../src/ports/project-service.ts';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
-import { LOBBY } from '../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../support/fake-run.ts';
 import type { Recording } from '../support/recorded-run.ts';
 import {
   approval,
@@ -37,7 +37,7 @@ const session = (id: string, task: string, when: string, state: 'running' | 'fin
 });
 
 const USED: ProjectInfo = {
-  ...LOBBY,
+  ...PROJECT_SERVICE,
   provider: 'anthropic, openai',
   sandbox: 'bubblewrap',
   suggestions: [

@@ -103,36 +103,36 @@ const press = (name: string, ...keys: readonly string[]): Promise<string> => tmu
 describe('what reaches beyond tmux', () => {
   it('is the title, what is copied, and notices; F2 leaves the mouse to tmux', async () => {
     const name = 'beyond';
-    const seat = await attached(name);
-    const { outer } = seat;
+    const client = await attached(name);
+    const { outer } = client;
     await press(name, `'${process.execPath}' '${CLI}'`, 'Enter');
-    await seat.pane('What do you want to do');
+    await client.pane('What do you want to do');
     // The terminal says to tmux that nobody looks, and tmux to who runs in it.
     await press(name, '-l', '\u001b[O');
     await press(name, '-l', TASK);
-    await seat.pane(`❯ ${TASK}`);
+    await client.pane(`❯ ${TASK}`);
     await press(name, 'Enter');
     await outer.waitFor(() => outer.output().includes('\u001b]9;Mimir: the plan is ready: 3 tasks to approve'), {
       timeout: 30_000,
     });
     await press(name, '-l', '\u001b[I');
-    await seat.pane('⏎ accept');
+    await client.pane('⏎ accept');
     expect(await asked(name, '#{pane_title}')).toMatch(/mimir/i);
     expect(await asked(name, '#{mouse_any_flag}')).toBe('1');
     await press(name, 'F2');
-    await seat.pane('mouse off');
+    await client.pane('mouse off');
     expect(await asked(name, '#{mouse_any_flag}')).toBe('0');
     await press(name, 'F2');
     await expect.poll(() => asked(name, '#{mouse_any_flag}'), { timeout: 30_000 }).toBe('1');
     await press(name, 'F3');
-    await seat.pane('COPY 2:1');
+    await client.pane('COPY 2:1');
     await press(name, 'y');
-    await seat.pane('Copied');
+    await client.pane('Copied');
     expect(await tmux('show-buffer')).toContain('Plan 3 tasks');
     await press(name, 'q');
-    await seat.pane('Quit?');
+    await client.pane('Quit?');
     await press(name, 'y');
-    await seat.pane('mimir resume');
+    await client.pane('mimir resume');
     outer.kill();
   });
 });

@@ -6,7 +6,7 @@ import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
 import type { FakeRun } from './fake-run.ts';
-import { fakeRun, LOBBY, settled } from './fake-run.ts';
+import { fakeRun, PROJECT_SERVICE, settled } from './fake-run.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
 import { fakeTerminal } from './fake-terminal.ts';
 import type { Recording } from './recorded-run.ts';
@@ -76,7 +76,7 @@ const USUAL: SessionSetting = {
   height: 40,
   keys: {},
   glyphs: UNICODE,
-  projectService: LOBBY,
+  projectService: PROJECT_SERVICE,
   elsewhere: false,
 };
 const ATTACHED = { attach: { session: SESSION, agent: null } } as const;

@@ -15,7 +15,7 @@ type PreviewPlan = (...asked: Parameters<Controls['previewPlan']>) => Soon<Resul
 export interface FakeRun {
   readonly projectService: ProjectService;
   readonly commands: Command[];
-  /** What the lobby learns after the first picture. */
+  /** What the project service learns after the first picture. */
   learn(more: Partial<ProjectInfo>): void;
   /** Tasks and sessions that were begun. */
   readonly begun: string[];
@@ -30,7 +30,7 @@ export interface FakeRun {
   refuse(why: string | null): void;
 }
 
-export const LOBBY: ProjectInfo = {
+export const PROJECT_SERVICE: ProjectInfo = {
   cwd: '/home/me/shop',
   project: 'shop',
   version: '0.1.0',
@@ -42,7 +42,7 @@ export const LOBBY: ProjectInfo = {
   notes: [],
 };
 
-export function fakeRun(info: ProjectInfo = LOBBY): FakeRun {
+export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
   const commands: Command[] = [];
   let known = info;
   const watchers: (() => void)[] = [];

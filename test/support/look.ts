@@ -8,13 +8,13 @@ import type { Page } from '../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../src/ui/tui/frame/screen.ts';
 import type { Size } from '../../src/ui/tui/terminal/terminal.ts';
 import { plain } from '../../src/app/views/text/line.ts';
-import { LOBBY } from './fake-run.ts';
+import { PROJECT_SERVICE } from './fake-run.ts';
 import { START } from './recorded-run.ts';
 
 /** What screens look at, 192 s after the start of the recorded run. */
 export const contextOf = (events: readonly MimirEvent[], more: Partial<Context> = {}): Context => ({
   state: foldAll(events.map((event) => cleanEvent(event))),
-  projectService: LOBBY,
+  projectService: PROJECT_SERVICE,
   now: START + 192_000,
   glyphs: UNICODE,
   live: new Map(),

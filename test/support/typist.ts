@@ -7,7 +7,7 @@ import type { LineConsole, Typed } from '../../src/ui/lines/console.ts';
 import { LineSession } from '../../src/ui/lines/session.ts';
 import { until } from './until.ts';
 import type { FakeRun } from './fake-run.ts';
-import { fakeRun, LOBBY } from './fake-run.ts';
+import { fakeRun, PROJECT_SERVICE } from './fake-run.ts';
 
 export interface Typist {
   readonly session: LineSession;
@@ -31,7 +31,7 @@ export interface Typist {
 export async function typist(
   events: readonly MimirEvent[] | null,
   {
-    info = LOBBY,
+    info = PROJECT_SERVICE,
     changes,
     terminal = false,
   }: Readonly<{ info?: ProjectInfo; changes?: MimirEvent; terminal?: boolean }> = {},

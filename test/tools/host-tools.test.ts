@@ -1,4 +1,4 @@
-/** Tools that ask the run: their names, their schemas, and what reaches the desk. */
+/** Tools that ask the run: their names, their schemas, and what reaches the tool host. */
 import { toolsFor } from '../../src/domain/agents/tool-facts.ts';
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
@@ -77,7 +77,7 @@ describe('the Task tool', () => {
 });
 
 describe('the agent tools', () => {
-  it('hand todos, messages and questions to the desk', async () => {
+  it('hand todos, messages and questions to the tool host', async () => {
     const tools = workbench(makeFolder());
     const todos = [{ description: 'look', status: 'active' }];
     expect(await tools.use('update_todos', { todos })).toEqual({ ok: true, text: JSON.stringify(todos) });

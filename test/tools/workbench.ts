@@ -7,7 +7,7 @@ import type { Root } from '../../src/tools/paths/root.ts';
 import { toolEnvironment } from '../../src/tools/process/environment.ts';
 import { freshFolder } from '../support/repos.ts';
 
-/** A desk that answers with what it was asked. */
+/** A tool host that answers with what it was asked. */
 const echoDesk: ToolHost = {
   setTodos: (todos) => ({ ok: true, text: JSON.stringify(todos) }),
   sendMessage: (to, content) => ({ ok: true, text: JSON.stringify({ to, content }) }),

@@ -1,4 +1,4 @@
-/** What the lobby keeps on disk: reports where people look for them, and the hints that were shown. */
+/** What the project service keeps on disk: reports where people look for them, and the hints that were shown. */
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -35,7 +35,7 @@ const agents = (policyWatcher: PolicyWatcher): number | string => {
 };
 const most = (count: number): string => `agentOrchestration: { maxParallelAgents: ${count} }\n`;
 
-describe('the law of a run', () => {
+describe('the policy of a run', () => {
   needs('root');
 
   it('is what the run began with, to the last value and the hash, while nobody writes', () => {

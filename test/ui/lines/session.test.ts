@@ -6,7 +6,7 @@ import { AgentId } from '../../../src/domain/ids.ts';
 import { fail, ok, type Result } from '../../../src/domain/result.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import type { PlanPreview } from '../../../src/ports/controls.ts';
-import { LOBBY } from '../../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../../support/fake-run.ts';
 import { RACE } from '../../support/plans.ts';
 import { finished, midRun, planned, Recording, SESSION, started } from '../../support/recorded-run.ts';
 import { typist } from '../../support/typist.ts';
@@ -28,7 +28,7 @@ const fatal = (): never => {
 
 describe('the start in lines', () => {
   const info = {
-    ...LOBBY,
+    ...PROJECT_SERVICE,
     suggestions: ['Review this repository', 'Find dead code'],
     templates: [
       {

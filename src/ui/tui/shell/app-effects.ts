@@ -48,7 +48,7 @@ export interface AppEffectsParts extends DraftingParts {
   readonly letGo: () => void;
   readonly act: (effect: DialogEffect) => void;
   /** Queues an action that may have to ask the run first. */
-  readonly queue: (deed: () => DialogEffect) => void;
+  readonly queue: (action: () => DialogEffect) => void;
   /** Simulates input from the terminal. */
   readonly input: (input: Input) => void;
   readonly changed: () => void;

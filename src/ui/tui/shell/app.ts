@@ -52,7 +52,7 @@ class App {
   readonly #files: FoundFiles;
   readonly #hints: Hints;
   readonly #held = new HeldKey();
-  readonly #waits: InputQueue;
+  readonly #inputQueue: InputQueue;
   readonly #keyFlash: KeyFlash;
   readonly #notices: Notices;
   #title = '';
@@ -75,7 +75,7 @@ class App {
       answered: (): void => this.#guarded(() => this.#answered()),
       act: (effect: DialogEffect): void => this.#do(effect),
     };
-    this.#waits = new InputQueue(common);
+    this.#inputQueue = new InputQueue(common);
     this.#notices = new Notices({ ...common, ...MUTED, ...options.notices, notify: (one) => terminal.notify(one) });
     this.#runs = new Runs({
       ...common,
@@ -112,7 +112,7 @@ class App {
       show: (name) => this.#show(name),
       open: (what) => this.#open(what),
       letGo: () => this.#backToStart(null),
-      queue: (deed) => this.#waits.add(deed),
+      queue: (action) => this.#inputQueue.add(action),
       input: (input) => this.#input(input),
       changed: () => this.#paints.now(),
     });
@@ -211,8 +211,8 @@ class App {
     this.#toasts.dismiss();
     const timed = this.#withSince(input, this.#context().now);
     // Ctrl-C is not queued.
-    if (input.is === 'key' && input.key === 'ctrl-c') this.#waits.drop('What you typed before was not done.');
-    this.#waits.add(() => this.#led(timed));
+    if (input.is === 'key' && input.key === 'ctrl-c') this.#inputQueue.drop('What you typed before was not done.');
+    this.#inputQueue.add(() => this.#led(timed));
     this.#paints.now();
   }
 
@@ -239,7 +239,7 @@ class App {
 
   /** Continues queued input after the run answered. */
   #answered(): void {
-    this.#waits.answered();
+    this.#inputQueue.answered();
     this.#paints.now();
   }
 
@@ -253,7 +253,7 @@ class App {
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command, effect.again);
     const { drafted } = effect;
-    if (drafted) this.#waits.first(() => this.#stage.page.drafted(drafted, this.#context()));
+    if (drafted) this.#inputQueue.first(() => this.#stage.page.drafted(drafted, this.#context()));
     if (effect.app === undefined) return;
     this.#acts.do(effect.app);
     if (typeof effect.app === 'object' && 'copy' in effect.app) this.#hint(this.#hints.copied());

@@ -74,7 +74,7 @@ function stopKey({ context, size, page, boxes, dock, isQuit }: Listeners): Dialo
 /** Computes an effect. Repeated while the effect says `checking`, which means that it changed nothing yet. */
 type AppEffect = () => DialogEffect | null;
 
-interface WaitsParts {
+interface InputQueueParts {
   readonly world: Pick<World, 'sleep'>;
   /** Applies the effect. */
   readonly act: (effect: DialogEffect) => void;
@@ -87,33 +87,33 @@ const ANSWER_TIMEOUT: Millis = 1000;
 
 /** Queues input while the run answers a question about it, such as the preview of a mode. */
 export class InputQueue {
-  readonly #of: WaitsParts;
-  #deeds: readonly AppEffect[] = [];
+  readonly #of: InputQueueParts;
+  #queued: readonly AppEffect[] = [];
   /** The action that waits for the run's answer. */
   #asked: AppEffect | null = null;
 
-  constructor(parts: WaitsParts) {
+  constructor(parts: InputQueueParts) {
     this.#of = parts;
   }
 
   /** Queues an action. */
-  add(deed: AppEffect): void {
-    this.#deeds = [...this.#deeds, deed];
-    if (this.#deeds.length === 1) this.answered();
+  add(action: AppEffect): void {
+    this.#queued = [...this.#queued, action];
+    if (this.#queued.length === 1) this.answered();
   }
 
   /** Runs an action before the queued ones, to which it belongs. */
-  first(deed: AppEffect): void {
-    this.#deeds = [deed, ...this.#deeds];
+  first(action: AppEffect): void {
+    this.#queued = [action, ...this.#queued];
     this.answered();
   }
 
   /** Runs the queued actions until one has to wait for the run. */
   answered(): void {
-    for (let [deed] = this.#deeds; deed !== undefined; [deed] = this.#deeds) {
-      const effect = deed();
-      if (effect?.checking) return this.#wait(deed);
-      this.#deeds = this.#deeds.slice(1);
+    for (let [action] = this.#queued; action !== undefined; [action] = this.#queued) {
+      const effect = action();
+      if (effect?.checking) return this.#wait(action);
+      this.#queued = this.#queued.slice(1);
       if (effect !== null) this.#of.act(effect);
       // Input typed before a dialog appeared was not meant for it.
       if (effect?.dialog !== undefined) this.drop(IGNORED_INPUT);
@@ -122,17 +122,17 @@ export class InputQueue {
 
   /** Discards the queue and tells the user. */
   drop(text: string): void {
-    if (this.#deeds.length > 0) this.#of.act({ toast: { level: 'warn', text } });
-    this.#deeds = [];
+    if (this.#queued.length > 0) this.#of.act({ toast: { level: 'warn', text } });
+    this.#queued = [];
   }
 
-  #wait(deed: AppEffect): void {
-    if (this.#asked === deed) return;
-    this.#asked = deed;
+  #wait(action: AppEffect): void {
+    if (this.#asked === action) return;
+    this.#asked = action;
     const { world, act, changed } = this.#of;
     const after = async (ms: Millis, say: () => void): Promise<void> => {
       await world.sleep(ms);
-      if (this.#deeds[0] !== deed) return;
+      if (this.#queued[0] !== action) return;
       say();
       changed();
     };

@@ -22,12 +22,12 @@ import { FIRST } from '../../../../src/ui/tui/screens/run/state.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { startScreen } from '../../../../src/ui/tui/screens/start/start.ts';
 import { type Line, lineWidth, plain } from '../../../../src/app/views/text/line.ts';
-import { LOBBY } from '../../../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../../../support/fake-run.ts';
 import { midRun, START } from '../../../support/recorded-run.ts';
 
 const context: Context = {
   state: foldAll(midRun().events),
-  projectService: LOBBY,
+  projectService: PROJECT_SERVICE,
   now: START + 192_000,
   glyphs: UNICODE,
   live: new Map(),

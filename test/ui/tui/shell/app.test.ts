@@ -16,7 +16,7 @@ describe('the session on a screen', () => {
     expect(terminal.rows()[0]).toContain('Plan › Fix the token refresh race');
   });
 
-  it('shows what the lobby learns after the first picture', async () => {
+  it('shows what the project service learns after the first picture', async () => {
     const { terminal, run } = await open(null);
     run.learn({ suggestions: ['Explain the moon'] });
     expect(terminal.text()).toContain('Explain the moon');

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { AgentFiles, AgentProposal, ProjectInfo } from '../../../../src/ports/project-service.ts';
 import { runApp } from '../../../../src/ui/tui/shell/app.ts';
 import { UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
-import { fakeRun, LOBBY, settled } from '../../../support/fake-run.ts';
+import { fakeRun, PROJECT_SERVICE, settled } from '../../../support/fake-run.ts';
 import { type FakeTerminal, fakeTerminal } from '../../../support/fake-terminal.ts';
 import { type FakeWorld, fakeWorld } from '../../../support/world.ts';
 
-const INFO: ProjectInfo = { ...LOBBY, provider: 'anthropic', agents: { all: [], leftOut: [] } };
+const INFO: ProjectInfo = { ...PROJECT_SERVICE, provider: 'anthropic', agents: { all: [], leftOut: [] } };
 const SAID = 'Drafted by sonnet-4.5: 904 tokens, $0.0042, session 6d74wy.';
 const proposal = (said = SAID): AgentProposal => ({
   draft: {

@@ -16,7 +16,7 @@ import { factLines } from '../../../../../src/ui/tui/components/agents/detail-ta
 import { linesOf } from '../../../../../src/ui/tui/text/blocks.ts';
 import { transcriptDoc, type TranscriptNow } from '../../../../../src/ui/tui/components/agents/transcript.ts';
 import { waitOf } from '../../../../../src/app/views/agent-counts.ts';
-import { LOBBY } from '../../../../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../../../../support/fake-run.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import { calls, modelRun, waits } from '../../../../support/model-run.ts';
 import { approval, asks, begun, planning, Recording, runs, START } from '../../../../support/recorded-run.ts';
@@ -300,7 +300,10 @@ describe('costs where a price is not known', () => {
 describe('the start screen with a provider', () => {
   const line = (provider: string, width: number, height: number): string =>
     rowsWith(
-      look(pageOf(startScreen, {}), contextOf([], { projectService: { ...LOBBY, provider } }), { width, height }),
+      look(pageOf(startScreen, {}), contextOf([], { projectService: { ...PROJECT_SERVICE, provider } }), {
+        width,
+        height,
+      }),
       provider.slice(0, 9),
     )
       .join('|')

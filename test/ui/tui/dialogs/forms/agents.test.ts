@@ -8,7 +8,7 @@ import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
-import { LOBBY } from '../../../../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../../../../support/fake-run.ts';
 
 const agent = (name: string, source: string, whyKept: string | null): AgentInfo => ({
   name,
@@ -28,7 +28,7 @@ const AGENTS = {
   ],
   leftOut: ['left out: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out'],
 };
-const projectService: ProjectInfo = { ...LOBBY, agents: AGENTS };
+const projectService: ProjectInfo = { ...PROJECT_SERVICE, agents: AGENTS };
 const context: Context = { state: EMPTY, projectService, now: 0, glyphs: UNICODE, live: new Map() };
 
 /** What keys in a dialog lead to at last. */

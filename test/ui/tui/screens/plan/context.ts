@@ -9,7 +9,7 @@ import type { Body, Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { plain } from '../../../../../src/app/views/text/line.ts';
 import { CHOICES, RACE } from '../../../../support/plans.ts';
 
-export const LOBBY: ProjectInfo = {
+export const PROJECT_SERVICE: ProjectInfo = {
   cwd: '/home/ada/work/tokens',
   project: 'tokens',
   version: '0.1.0',
@@ -59,7 +59,7 @@ export const approving = (plan: SoundPlan = RACE, more: Partial<RunState> = {}):
 
 export const contextOf = (state: RunState = EMPTY, more: Partial<Context> = {}): Context => ({
   state,
-  projectService: LOBBY,
+  projectService: PROJECT_SERVICE,
   now: Date.UTC(2026, 10, 21, 12, 0, 12),
   glyphs: UNICODE,
   live: new Map(),

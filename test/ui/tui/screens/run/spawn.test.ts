@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Session } from '../../../../support/app-session.ts';
 import { openSession } from '../../../../support/app-session.ts';
 import { idleLog, spawnedLog } from '../../../../support/family-log.ts';
-import { LOBBY, settled } from '../../../../support/fake-run.ts';
+import { PROJECT_SERVICE, settled } from '../../../../support/fake-run.ts';
 import type { Recording } from '../../../../support/recorded-run.ts';
 import { midRun } from '../../../../support/recorded-run.ts';
 
@@ -20,7 +20,11 @@ const role = (name: string, description: string) => ({
 const AGENTS = { all: [role('main', 'All'), role('code', 'Changes code.'), role('finder', 'Finds.')], leftOut: [] };
 
 async function after(log: Recording, ...keys: readonly string[]): Promise<Session> {
-  const session = await openSession(log, { width: 120, height: 40, projectService: { ...LOBBY, agents: AGENTS } });
+  const session = await openSession(log, {
+    width: 120,
+    height: 40,
+    projectService: { ...PROJECT_SERVICE, agents: AGENTS },
+  });
   for (const key of keys) {
     session.terminal.press(key);
     await settled();

@@ -10,7 +10,7 @@ import { editorText } from '../../../../../src/ui/tui/text/editor.ts';
 import { SessionId } from '../../../../../src/domain/ids.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
 import { hostileText } from '../../../../support/arbitraries.ts';
-import { contextOf, LOBBY, textOf } from '../plan/context.ts';
+import { contextOf, PROJECT_SERVICE, textOf } from '../plan/context.ts';
 
 const SIZE = { width: 80, height: 22 };
 const context = contextOf();
@@ -68,7 +68,7 @@ describe('the start screen', () => {
   });
 
   it('takes a number that was typed before there were suggestions for one of them, and never for a task (M7)', () => {
-    const early = contextOf(EMPTY, { projectService: { ...LOBBY, suggestions: [] } });
+    const early = contextOf(EMPTY, { projectService: { ...PROJECT_SERVICE, suggestions: [] } });
     const enter = bindingFor(startScreen.keys, 'enter');
     const two = startScreen.input?.(startScreen.first, early, { is: 'key', key: '2' }, SIZE)?.ui ?? startScreen.first;
     expect(text(two)).toBe('2');
@@ -77,7 +77,7 @@ describe('the start screen', () => {
     });
     const taken = enter?.run(two, context, 'enter') ?? {};
     expect(taken.app).toBeUndefined();
-    expect(taken.ui && text(taken.ui)).toBe(LOBBY.suggestions[1]);
+    expect(taken.ui && text(taken.ui)).toBe(PROJECT_SERVICE.suggestions[1]);
   });
 
   it('opens a stopped session and a finished one as they are, and spends nothing (H5)', () => {
@@ -87,8 +87,10 @@ describe('the start screen', () => {
 
   it('asks what to do with a failed session, and gives back the task of a plan that was not approved', () => {
     const ended = (status: 'failed' | 'rejected'): Effect<StartUi> => {
-      const sessions = LOBBY.sessions.slice(1).map((one) => ({ ...one, ended: { status, cost: 0, agents: 2 } }));
-      const seen = contextOf(EMPTY, { projectService: { ...LOBBY, sessions } });
+      const sessions = PROJECT_SERVICE.sessions
+        .slice(1)
+        .map((one) => ({ ...one, ended: { status, cost: 0, agents: 2 } }));
+      const seen = contextOf(EMPTY, { projectService: { ...PROJECT_SERVICE, sessions } });
       const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 0 } };
       return bindingFor(startScreen.keys, 'enter')?.run(ui, seen, 'enter') ?? {};
     };
@@ -134,7 +136,7 @@ describe('the start screen', () => {
       { ...template, arguments: asks },
       { ...template, name: 'plain', arguments: [] },
     ];
-    const seen = contextOf(EMPTY, { projectService: { ...LOBBY, templates } });
+    const seen = contextOf(EMPTY, { projectService: { ...PROJECT_SERVICE, templates } });
     const binding = bindingFor(startScreen.keys, 'ctrl-o');
     expect(binding?.whyNot(startScreen.first, context)).toContain('No templates yet');
     const { dialog } = binding?.run(startScreen.first, seen, 'ctrl-o') ?? {};
@@ -156,7 +158,7 @@ describe('the start screen', () => {
       state: 'finished' as const,
       ended: { status: 'completed' as const, cost: at / 100, agents: 3 },
     }));
-    const seen = contextOf(EMPTY, { projectService: { ...LOBBY, sessions } });
+    const seen = contextOf(EMPTY, { projectService: { ...PROJECT_SERVICE, sessions } });
     const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 17 } };
     const shown = textOf(startScreen.body(ui, seen, { width: 100, height: 38 }));
     expect(shown).toContain('Task number 17');
@@ -168,7 +170,7 @@ describe('the start screen', () => {
   it('tells who is here for the first time how it goes, and what is not there', async () => {
     const repository = { isGit: false, files: 0 };
     const seen = contextOf(EMPTY, {
-      projectService: { ...LOBBY, suggestions: [], sessions: [], notes: [], repository },
+      projectService: { ...PROJECT_SERVICE, suggestions: [], sessions: [], notes: [], repository },
     });
     const body = startScreen.body(startScreen.first, seen, { width: 120, height: 38 });
     await expect(textOf(body)).toMatchFileSnapshot('goldens/start-first-time.txt');
@@ -179,7 +181,7 @@ describe('the start screen', () => {
     const shownAt = (changed: number, height: number): string => {
       const repository = { isGit: true, files: 3, git: { ...git, changed } };
       const seen = contextOf(EMPTY, {
-        projectService: sanitiseProject({ ...LOBBY, repository, budget: { maxCost: 2.5 } }),
+        projectService: sanitiseProject({ ...PROJECT_SERVICE, repository, budget: { maxCost: 2.5 } }),
       });
       return textOf(startScreen.body(startScreen.first, seen, { width: 80, height }));
     };
@@ -221,7 +223,7 @@ describe('the start screen', () => {
   });
 
   it('names the provider when there is one', () => {
-    const online = contextOf(EMPTY, { projectService: { ...LOBBY, provider: 'anthropic' } });
+    const online = contextOf(EMPTY, { projectService: { ...PROJECT_SERVICE, provider: 'anthropic' } });
     const words = textOf(startScreen.body(startScreen.first, online, SIZE));
     expect(words).toContain('Model    anthropic');
     expect(words).not.toContain('OFFLINE');
@@ -240,7 +242,7 @@ describe('the start screen', () => {
     fc.assert(
       fc.property(lobbies, size, fc.array(hostileText, { maxLength: 2 }), fc.boolean(), (more, size, texts, ascii) => {
         const glyphs = ascii ? ASCII : UNICODE;
-        const seen = contextOf(EMPTY, { projectService: sanitiseProject({ ...LOBBY, ...more }), glyphs });
+        const seen = contextOf(EMPTY, { projectService: sanitiseProject({ ...PROJECT_SERVICE, ...more }), glyphs });
         const ui = texts.reduce<StartUi>(
           (last, text) => startScreen.input?.(last, seen, { is: 'paste', text }, size)?.ui ?? last,
           startScreen.first,

@@ -5,7 +5,7 @@ import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { ok } from '../../../../../src/domain/result.ts';
 import type { TrustQuestion } from '../../../../../src/ports/project-service.ts';
 import type { FakeRun } from '../../../../support/fake-run.ts';
-import { fakeRun, LOBBY, settled } from '../../../../support/fake-run.ts';
+import { fakeRun, PROJECT_SERVICE, settled } from '../../../../support/fake-run.ts';
 import type { FakeTerminal } from '../../../../support/fake-terminal.ts';
 import { fakeTerminal } from '../../../../support/fake-terminal.ts';
 import type { FakeWorld } from '../../../../support/world.ts';
@@ -27,7 +27,7 @@ interface Opened {
 
 async function open(trust: TrustQuestion, firstTask?: string, height = 40): Promise<Opened> {
   const terminal = fakeTerminal(100, height);
-  const run = fakeRun({ ...LOBBY, trust });
+  const run = fakeRun({ ...PROJECT_SERVICE, trust });
   const world = fakeWorld({ start: 0 });
   const trusted: string[] = [];
   const projectService = {

@@ -12,7 +12,7 @@ import type { MimirEvent } from '../../../../../src/events/event.ts';
 import { AgentId } from '../../../../../src/domain/ids.ts';
 import { ok } from '../../../../../src/domain/result.ts';
 import { type FakeTerminal, fakeTerminal } from '../../../../support/fake-terminal.ts';
-import { fakeRun, type FakeRun, LOBBY, settled } from '../../../../support/fake-run.ts';
+import { fakeRun, type FakeRun, PROJECT_SERVICE, settled } from '../../../../support/fake-run.ts';
 import { openSession } from '../../../../support/app-session.ts';
 import {
   approval,
@@ -33,10 +33,10 @@ interface Opened {
   readonly world: FakeWorld;
 }
 
-/** A session whose lobby can do more than the smallest one. */
+/** A session whose project service can do more than the smallest one. */
 async function opened(more: Partial<ProjectService>, { task = false, still = true } = {}): Promise<Opened> {
   const terminal = fakeTerminal(100, 30);
-  const run = fakeRun({ ...LOBBY, themes: ['mimir-dark', 'mimir-light'] });
+  const run = fakeRun({ ...PROJECT_SERVICE, themes: ['mimir-dark', 'mimir-light'] });
   const world = fakeWorld({ start: START + 100_000 });
   void runApp({
     terminal,

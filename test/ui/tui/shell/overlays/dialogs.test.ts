@@ -9,9 +9,9 @@ import type { TrustQuestion } from '../../../../../src/ports/project-service.ts'
 import { EMPTY } from '../../../../../src/events/state.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain, span } from '../../../../../src/app/views/text/line.ts';
-import { LOBBY } from '../../../../support/fake-run.ts';
+import { PROJECT_SERVICE } from '../../../../support/fake-run.ts';
 
-const context: Context = { state: EMPTY, projectService: LOBBY, now: 0, glyphs: UNICODE, live: new Map() };
+const context: Context = { state: EMPTY, projectService: PROJECT_SERVICE, now: 0, glyphs: UNICODE, live: new Map() };
 const SIZE = { width: 80, height: 24 };
 const TRUST: TrustQuestion = {
   state: 'changed',
