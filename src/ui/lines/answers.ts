@@ -3,7 +3,7 @@
  * Scripts rely on the texts of the plan prompt.
  */
 import type { Answer } from '../../app/actions/index.ts';
-import { type Asker, sanitise, type Io } from '../../app/process/index.ts';
+import { type Asker, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import { capitalise, HeldKey, kindOf } from '../../app/views/index.ts';
 import { ROOT, type Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
@@ -91,12 +91,12 @@ export class LineAnswers {
   async takeOther(line: string): Promise<void> {
     const { context } = this.#of;
     if (this.current() !== null)
-      return context.refuse(`that is not an answer or a command; the question is still open. ${this.prompt().trim()}`);
+      throw wrongUse(`that is not an answer or a command; the question is still open. ${this.prompt().trim()}`);
     if (this.isTalk())
       return void (await context.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
     // Any other answer cancels.
     if (this.isOffered()) await context.submit({ do: 'reject plan' });
-    else context.refuse(noCommand(line.split(/\s/)[0] ?? ''));
+    else throw wrongUse(noCommand(line.split(/\s/)[0] ?? ''));
   }
 
   /** Prints what was not printed yet: an open question, the options of a plan, or where typed text goes. */
@@ -127,23 +127,21 @@ export class LineAnswers {
   async answer(text: string): Promise<void> {
     const { context } = this.#of;
     const current = this.current();
-    if (current === null) return context.refuse('no question was printed: question prints the next');
+    if (current === null) throw wrongUse('no question was printed: questions lists them');
     const given = answerOf(current.question.first.request, text, true);
-    if (given === null) return context.refuse(`that is not an answer: ${promptFor(current, context.state).trim()}`);
-    if (this.#isIntended()) await this.#give(current, given);
+    if (given === null) throw wrongUse(`that is not an answer: ${promptFor(current, context.state).trim()}`);
+    this.#refuseUnintended();
+    await this.#give(current, given);
   }
 
-  /** Was the last typed line begun after the question was printed, and by no held key? Else that is printed. */
-  #isIntended(): boolean {
-    const { context, io } = this.#of;
+  /** Refuses an answer that was begun before the question was printed, or that comes from a held key. */
+  #refuseUnintended(): void {
     const { begun, since } = this.#typed;
     const { printedAt } = this.questions;
-    if (begun < printedAt) context.refuse(`that was begun before the question ${BEFORE}`);
+    if (begun < printedAt) throw wrongUse(`that was begun before the question ${BEFORE}`);
     // The lines of a pipe were written for questions to come.
-    else if (io.terminal && since < printedAt + INPUT_IGNORED)
-      context.refuse('that came as fast as a held key repeats, so it is ignored: type it again');
-    else return true;
-    return false;
+    if (this.#of.io.terminal && since < printedAt + INPUT_IGNORED)
+      throw wrongUse('that came as fast as a held key repeats, so it is ignored: type it again');
   }
 
   /** Nobody is there to answer: denies all open questions and discards a plan that waits. */
@@ -173,10 +171,11 @@ export class LineAnswers {
   async #takeAnswer(current: NumberedQuestion, { text }: Typed): Promise<boolean> {
     const { context } = this.#of;
     const { request } = current.question.first;
-    const isCommand = meantBy(text, LINE_COMMANDS, context.place, true).is !== 'other';
+    const isCommand = meantBy(text, LINE_COMMANDS, context.place, true) !== null;
     const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
     if (given === null) return false;
-    if (this.#isIntended()) await this.#give(current, given);
+    this.#refuseUnintended();
+    await this.#give(current, given);
     return true;
   }
 
@@ -187,7 +186,7 @@ export class LineAnswers {
       const done = await context.send(command);
       if (!done.ok) {
         this.questions.reopen(current);
-        return context.refuse(done.fault.text);
+        throw wrongUse(done.fault.text);
       }
       receipt = `${capitalise(done.value.text)}.${given.scope === 'once' ? '' : ' grants lists and withdraws it.'}`;
     }
@@ -198,14 +197,12 @@ export class LineAnswers {
     const { context } = this.#of;
     const word = planWord(text);
     if (word === 'other') return false;
-    if (begun < this.#printedAt) context.refuse(`that was begun before the plan ${BEFORE}`);
-    else if (word === 'cancel') await context.submit({ do: 'reject plan' });
-    else {
-      if (word !== 'proceed') await this.#editAll(word);
-      const done = await context.send({ do: 'approve plan', digest: context.state.planDigest });
-      if (done.ok) this.decided();
-      else context.refuse(done.fault.text);
-    }
+    if (begun < this.#printedAt) throw wrongUse(`that was begun before the plan ${BEFORE}`);
+    if (word === 'cancel') return context.submit({ do: 'reject plan' }).then(() => true);
+    if (word !== 'proceed') await this.#editAll(word);
+    const done = await context.send({ do: 'approve plan', digest: context.state.planDigest });
+    if (!done.ok) throw wrongUse(done.fault.text);
+    this.decided();
     return true;
   }
 

@@ -86,17 +86,6 @@ export interface LineCommand {
 /** Ends a command that the person cancelled, with what is printed about it. */
 export const cancelled = (...lines: readonly string[]): Exit => new Exit(EXIT.notApproved, lines.join('\n'));
 
-/** Runs a command; prints why it did nothing. */
-export async function runCommand(command: LineCommand, rest: string, context: LineContext): Promise<void> {
-  try {
-    await command.run(rest, context);
-  } catch (error) {
-    if (!(error instanceof Exit)) throw error;
-    if (error.code !== EXIT.notApproved) context.refuse(error.message);
-    else if (error.message !== '') context.say(error.message);
-  }
-}
-
 /** The first word and the rest of a typed text. */
 export function headOf(typed: string): readonly [string, string] {
   const [, first = '', rest = ''] = /^\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
@@ -151,9 +140,11 @@ export async function perform<Args>(action: Action<Args>, args: Args, context: L
   return context.submit(action.command(state, args));
 }
 
-/** Prints the receipt, or why nothing was done. */
-export const printReceipt = (done: Result<Receipt, Refusal>, context: LineContext): void =>
-  done.ok ? context.say(done.value.text) : context.refuse(done.fault.text);
+/** Prints the receipt; throws why nothing was done. */
+export function printReceipt(done: Result<Receipt, Refusal>, context: LineContext): void {
+  if (!done.ok) throw wrongUse(done.fault.text);
+  context.say(done.value.text);
+}
 
 /** Awaits a preview, and prints after a second that the run has not answered yet. */
 export const previewed = async <T>(asked: Promise<T> | undefined, context: LineContext): Promise<T | undefined> =>
@@ -169,47 +160,36 @@ export async function agrees({ title, lines, yes, no, word }: Confirmation, cont
   return isYes;
 }
 
-type Meant =
-  | { readonly is: 'command'; readonly command: LineCommand; readonly rest: string }
-  /** Printed instead: several commands begin so, one is similar, or it can be used elsewhere. */
-  | { readonly is: 'unclear'; readonly words: string }
-  | { readonly is: 'other' };
+interface Meant {
+  readonly command: LineCommand;
+  readonly rest: string;
+}
 
-const MIN_TYPO_LENGTH = 4;
-
-/** What a typed line means. `exact`: only whole words of commands count, with as many arguments as the command takes. */
-export function meantBy(typed: string, table: readonly LineCommand[], place: Place, exact = false): Meant {
-  const { sign, word, rest } = partsOf(typed.trim());
+/**
+ * The command that a typed line means, or null for other text. Throws what is near where several commands begin so, one is spelled similarly,
+ * or it is for another place. `exact`: only whole words of commands count, with as many arguments as the command takes.
+ */
+export function meantBy(typed: string, table: readonly LineCommand[], place: Place, exact = false): Meant | null {
+  const isMarked = /^\s*[/:]/.test(typed);
+  const [word, rest] = headOf(typed.replace(/^\s*[/:]/, ''));
   const here = table.filter(({ where }) => where.includes(place));
   const named = here.find((command) => isNamed(command, word));
-  const strict = exact && sign === '';
-  if (named !== undefined && (!strict || takes(named, rest))) return { is: 'command', command: named, rest };
-  return strict ? OTHER : similarTo(word, rest, { here, table, isMarked: sign !== '' });
+  const strict = exact && !isMarked;
+  if (strict && (named === undefined || !takes(named, rest))) return null;
+  const command = named ?? begunBy(word.toLowerCase(), here);
+  if (command !== null) return { command, rest };
+  refuseOtherPlace(word.toLowerCase(), table);
+  refuseTypo(word, here);
+  if (!isMarked) return null;
+  throw wrongUse(noCommand(word));
 }
 
 /** What a line means where any text is a task or a message: only whole words of commands count. */
-export function meantInSpeech(line: string, table: readonly LineCommand[], place: Place): Meant {
+export function meantInSpeech(line: string, table: readonly LineCommand[], place: Place): Meant | null {
   const exact = meantBy(line, table, place, true);
   // A single word that is similar to a command is rarely a task.
-  return exact.is === 'other' && !/\s/.test(line) ? meantBy(line, table, place) : exact;
+  return exact === null && !/\s/.test(line) ? meantBy(line, table, place) : exact;
 }
-
-function partsOf(typed: string): { readonly sign: string; readonly word: string; readonly rest: string } {
-  const [, sign = '', word = '', rest = ''] = /^([/:]?)\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
-  return { sign, word, rest };
-}
-
-interface Tables {
-  readonly here: readonly LineCommand[];
-  readonly table: readonly LineCommand[];
-  /** The line has the sign of a command, / or :. */
-  readonly isMarked: boolean;
-}
-
-const similarTo = (word: string, rest: string, { here, table, isMarked }: Tables): Meant =>
-  byPrefix(word.toLowerCase(), rest, here) ?? ofOtherPlace(word, table) ?? bySpelling(word, here, isMarked);
-
-const OTHER: Meant = { is: 'other' };
 
 export const isNamed = ({ name, short }: LineCommand, word: string): boolean =>
   name === word.toLowerCase() || short?.includes(word) === true;
@@ -226,23 +206,19 @@ const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => wor
 /** A shorter prefix is a typo, or an answer such as `no`. */
 const MIN_PREFIX_LENGTH = 3;
 
-/** The only command that begins with `word`. */
-function byPrefix(word: string, rest: string, here: readonly LineCommand[]): Meant | null {
-  if (word.length < MIN_PREFIX_LENGTH) return null;
-  const found = here.filter(({ name }) => name.startsWith(word));
-  const [first] = found;
-  if (first === undefined) return null;
-  if (found.length === 1) return { is: 'command', command: first, rest };
-  return { is: 'unclear', words: `"${word}" could be ${listed(found.map(({ name }) => name))}. Nothing was done` };
+/** The only command that begins with `word`, or null. */
+function begunBy(word: string, here: readonly LineCommand[]): LineCommand | null {
+  const found = word.length < MIN_PREFIX_LENGTH ? [] : here.filter(({ name }) => name.startsWith(word));
+  if (found.length > 1) throw wrongUse(`"${word}" could be ${listed(found.map(({ name }) => name))}. ${NOTHING_DONE}`);
+  return found[0] ?? null;
 }
 
-function ofOtherPlace(word: string, table: readonly LineCommand[]): Meant | null {
-  const found = table.find((command) => command.name === word.toLowerCase());
-  if (found === undefined) return null;
-  return {
-    is: 'unclear',
-    words: `${found.name} is for ${listed(found.where.map((place) => PLACES[place]))}. Nothing was done`,
-  };
+const NOTHING_DONE = 'Nothing was done';
+
+function refuseOtherPlace(word: string, table: readonly LineCommand[]): void {
+  const found = table.find(({ name }) => name === word);
+  const places = found?.where.map((place) => PLACES[place]) ?? [];
+  if (found !== undefined) throw wrongUse(`${word} is for ${listed(places)}. ${NOTHING_DONE}`);
 }
 
 const PLACES: Readonly<Record<Place, string>> = {
@@ -252,18 +228,15 @@ const PLACES: Readonly<Record<Place, string>> = {
   result: 'a finished run',
 };
 
-function bySpelling(word: string, here: readonly LineCommand[], isMarked: boolean): Meant {
-  const close = /^[a-z-]+$/i.test(word) && word.length >= MIN_TYPO_LENGTH ? closest(word, here) : null;
-  if (close !== null)
-    return { is: 'unclear', words: `unknown command "${word}". Did you mean ${close}? Nothing was done` };
-  return isMarked ? { is: 'unclear', words: noCommand(word) } : OTHER;
-}
+/** A shorter word is rarely a mistyped command. */
+const MIN_TYPO_LENGTH = 4;
 
-const closest = (word: string, here: readonly LineCommand[]): string | null =>
-  nearest(
-    word,
-    here.map(({ name }) => name),
-  );
+function refuseTypo(word: string, here: readonly LineCommand[]): void {
+  if (!/^[a-z-]+$/i.test(word) || word.length < MIN_TYPO_LENGTH) return;
+  const names = here.map(({ name }) => name);
+  const close = nearest(word, names);
+  if (close !== null) throw wrongUse(`unknown command "${word}". Did you mean ${close}? ${NOTHING_DONE}`);
+}
 
 export const noCommand = (word: string): string => `Unknown command "${word}". Try help`;
 

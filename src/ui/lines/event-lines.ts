@@ -8,6 +8,7 @@ import {
   agentTime,
   answerText,
   callsOf,
+  endingText,
   plural,
   formatCost,
   formatDuration,
@@ -33,8 +34,15 @@ export function printThinkingOnce(state: () => RunState, io: Pick<Io, 'paint' | 
   };
 }
 
+/** What the lines about an event are made of. */
+interface Printing {
+  readonly state: RunState;
+  readonly paint: Io['paint'];
+}
+
 /** The lines about `event`, sanitised; none for an event that only changes a card. `state` has the event in it. */
 export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 'paint'>): readonly string[] {
+  const to: Printing = { state, paint };
   const agent = 'agent' in event && event.agent !== null ? state.agents.get(event.agent) : undefined;
   switch (event.type) {
     case 'session.started':
@@ -43,7 +51,7 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
         ...event.notes.map((note) => paint.yellow(`note: ${sanitise(note)}`)),
       ];
     case 'session.mode':
-      return loggedLines(event, undefined, state, paint);
+      return loggedLines(event, undefined, to);
     case 'plan.proposed':
       return planLines(state, paint);
     case 'plan.approved':
@@ -51,37 +59,39 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
     case 'plan.rejected':
       return [sanitise(event.reason)];
     case 'session.finished':
-      return endLines(state, paint);
+      return endLines(to);
     default:
-      return agent === undefined ? [] : agentLines(event, agent, state, paint);
+      return agent === undefined ? [] : agentLines(event, agent, to);
   }
 }
 
-function agentLines(event: MimirEvent, agent: AgentState, state: RunState, paint: Io['paint']): readonly string[] {
+function agentLines(event: MimirEvent, agent: AgentState, to: Printing): readonly string[] {
   switch (event.type) {
-    case 'agent.message':
-      return agent.id === ROOT && state.idle ? answerLines(agent, event.text) : [];
+    case 'agent.message': {
+      const isAnswer = agent.id === ROOT && to.state.idle && event.text.trim() !== '';
+      // All of it, since it answers what the person wrote.
+      return isAnswer ? sanitise(`${tag(agent)} ${event.text.trim()}`).split('\n') : [];
+    }
     case 'agent.created':
-      return agent.spawned === null ? [] : loggedLines(event, agent, state, paint);
+      return agent.spawned === null ? [] : loggedLines(event, agent, to);
     case 'agent.status':
-      return statusLines(event, agent, state, paint);
+      return statusLines(event, agent, to);
     case 'tool.started':
-      return callLines(event, agent, paint);
+      return callLines(event, agent, to);
     case 'tool.finished':
-      return isSpawn(event.tool) ? isolationLines(event.call, agent, state, paint) : [];
-    case 'forced.verdict':
-      return [
-        ...loggedLines(event, agent, state, paint),
-        ...event.findings.map((finding) => sanitise(`${tag(agent)}   - ${finding}`)),
-      ];
+      return isSpawn(event.tool) ? isolationLines(event.call, agent, to) : [];
+    case 'forced.verdict': {
+      const findings = event.findings.map((finding) => sanitise(`${tag(agent)}   - ${finding}`));
+      return [...loggedLines(event, agent, to), ...findings];
+    }
     case 'forced.gate':
-      return event.due === undefined ? loggedLines(event, agent, state, paint) : [];
+      return event.due === undefined ? loggedLines(event, agent, to) : [];
     case 'model.failed':
-      return failureLines(event, agent, paint);
+      return failureLines(event, agent, to);
     case 'agent.finished':
-      return agent.id === ROOT ? [] : [doneLine(agent, state, paint)];
+      return agent.id === ROOT ? [] : [doneLine(agent, to)];
     default:
-      return LOGGED.has(event.type) ? loggedLines(event, agent, state, paint) : [];
+      return LOGGED.has(event.type) ? loggedLines(event, agent, to) : [];
   }
 }
 
@@ -100,7 +110,11 @@ const LOGGED: ReadonlySet<MimirEvent['type']> = new Set([
 
 const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';
 
-function callLines({ tool, label }: EventOf<'tool.started'>, agent: AgentState, paint: Io['paint']): readonly string[] {
+function callLines(
+  { tool, label }: EventOf<'tool.started'>,
+  agent: AgentState,
+  { paint }: Printing,
+): readonly string[] {
   if (tool === 'update_todos') return [];
   return [isSpawn(tool) ? sanitise(`${tag(agent)} > ${label}`) : paint.dim(`${tag(agent)}   ${sanitise(label)}`)];
 }
@@ -109,38 +123,27 @@ function callLines({ tool, label }: EventOf<'tool.started'>, agent: AgentState, 
 function failureLines(
   { cost = 0, cause, message }: EventOf<'model.failed'>,
   agent: AgentState,
-  paint: Io['paint'],
+  { paint }: Printing,
 ): readonly string[] {
   if (cost === 0 || cause === 'aborted') return [];
   return [paint.yellow(sanitise(`${tag(agent)} a call failed and cost ${formatCost(cost)}: ${message}`))];
 }
 
-function statusLines(
-  event: EventOf<'agent.status'>,
-  agent: AgentState,
-  state: RunState,
-  paint: Io['paint'],
-): readonly string[] {
+function statusLines(event: EventOf<'agent.status'>, agent: AgentState, to: Printing): readonly string[] {
   // An agent that runs again after failed calls has been announced before.
-  if (event.status === 'running' && callsOf(agent) === 0) return startLines(agent);
+  if (event.status === 'running' && callsOf(agent) === 0) return isAnnounced(agent) ? [] : [workWords(agent)];
   if (agent.waitingFor?.is === 'children')
-    return [sanitise(`${tag(agent)} ${restReason(agent, state) ?? agent.reason}`)];
+    return [sanitise(`${tag(agent)} ${restReason(agent, to.state) ?? agent.reason}`)];
   // The retry says why its agent waits, and the end of the run stops all agents.
-  return event.status === 'waiting' || event.endedBy?.is === 'run' ? [] : loggedLines(event, agent, state, paint);
+  return event.status === 'waiting' || event.endedBy?.is === 'run' ? [] : loggedLines(event, agent, to);
 }
 
-/** A task is printed when its agent starts, unless it was printed when the agent was spawned or called. */
-const startLines = (agent: AgentState): readonly string[] =>
-  agent.spawned !== null || agent.call !== null || agent.id === ROOT ? [] : [workWords(agent)];
+/** Was its task printed when the agent was spawned or called? Else it is when the agent starts. */
+const isAnnounced = ({ id, spawned, call }: AgentState): boolean => spawned !== null || call !== null || id === ROOT;
 
 /** The first line of what the log says. */
-function loggedLines(
-  event: MimirEvent,
-  agent: AgentState | undefined,
-  { agents }: RunState,
-  paint: Io['paint'],
-): readonly string[] {
-  const line = logLine(event, 0, (id) => agents.get(id)?.name ?? id);
+function loggedLines(event: MimirEvent, agent: AgentState | undefined, { state, paint }: Printing): readonly string[] {
+  const line = logLine(event, 0, (id) => state.agents.get(id)?.name ?? id);
   if (line === null) return [];
   const [text = ''] = line.text.split('\n');
   const words = sanitise(agent === undefined ? text : `${tag(agent)} ${text}`);
@@ -148,52 +151,44 @@ function loggedLines(
 }
 
 /** `[finder] done (5 tools, 3.2s): …`, and of a call of Task `[type] description - done (N tools, S.Ss)`. */
-function doneLine(agent: AgentState, state: RunState, paint: Io['paint']): string {
+function doneLine(agent: AgentState, { state, paint }: Printing): string {
   const work = agent.call === null ? workAfterStart(agent) : `${workAfterStart(agent)} -`;
   const counts = `(${plural(agent.toolCalls, 'tool')}, ${secondsText(agentTime(agent, state))})`;
-  if (agent.outcome === 'completed') return paint.green(`${work} done ${counts}${resultWords(agent)}`);
-  const outcome = agent.outcome ?? '';
-  const why = sanitise(agent.error ?? '');
-  // "killed by you" needs no "killed:" in front.
-  const how = outcome !== '' && why.startsWith(outcome) ? why : [outcome, why].filter((part) => part !== '').join(': ');
-  return paint.red(`${work} ${how} ${counts}`);
+  if (agent.outcome !== 'completed') return paint.red(`${work} ${sanitise(endingText(agent))} ${counts}`);
+  // The result of a call goes to its parent, and the verdict of a review has a line of its own.
+  const result = agent.call === null && agent.forced === null ? sanitise(firstSaid(agent.summary)) : '';
+  return paint.green(`${work} done ${counts}${result === '' ? '' : `: ${result}`}`);
 }
 
-/** The result of a call goes to its parent, and the verdict of a review has a line of its own. */
-function resultWords({ call, forced, summary }: AgentState): string {
-  const words = call === null && forced === null ? sanitise(firstSaid(summary)) : '';
-  return words === '' ? '' : `: ${words}`;
-}
-
-function endLines(state: RunState, paint: Io['paint']): readonly string[] {
+function endLines({ state, paint }: Printing): readonly string[] {
   const { finished } = state;
   if (finished === null || finished.status === 'rejected') return [];
   if (finished.endedBy?.is === 'hand-over') return ['The run continues in the background.'];
-  const { totals } = finished;
-  const sum = `${plural(totals.agents, 'agent')} · ${formatDuration(runTime(state))} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const { agents, tokens, cost } = finished.totals;
+  const used = [
+    plural(agents, 'agent'),
+    formatDuration(runTime(state)),
+    `${formatTokens(tokens)} tokens`,
+    formatCost(cost),
+  ];
   const words = runUsageText(state);
   const colour = finished.status === 'completed' ? paint.green : paint.red;
   return [
     '',
     sanitise(answerText(state)),
     '',
-    colour(`${finished.status}: ${sum}`),
+    colour(`${finished.status}: ${used.join(' · ')}`),
     ...(words.tokens === '' ? [] : [paint.dim(`Tokens: ${words.tokens}`)]),
     ...(words.trouble === '' ? [] : [paint.yellow(`Problems: ${words.trouble}`)]),
     `Show the report again: mimir report ${state.session ?? ''}`,
   ];
 }
 
-/** All of it, since it answers what the person wrote. */
-const answerLines = (agent: AgentState, text: string): readonly string[] =>
-  text.trim() === '' ? [] : sanitise(`${tag(agent)} ${text.trim()}`).split('\n');
-
 /** `child used 12k tokens, parent grew by about 95 (estimated)` */
 function isolationLines(
   call: Parameters<typeof childOf>[0],
   agent: AgentState,
-  state: RunState,
-  paint: Io['paint'],
+  { state, paint }: Printing,
 ): readonly string[] {
   const child = childOf(call, agent, state);
   const words = child === undefined ? null : isolationText(child, state);

@@ -4,23 +4,14 @@
  */
 import { NO_RUN, trackPlan } from '../../app/actions/index.ts';
 import { attachTo } from '../../app/client/index.ts';
-import { sanitise, type Io, saveCopy, world } from '../../app/process/index.ts';
+import { EXIT, Exit, sanitise, type Io, saveCopy, world } from '../../app/process/index.ts';
 import { capitalise } from '../../app/views/index.ts';
 import { fail } from '../../domain/result.ts';
 import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
 import { type AnswersParts, LineAnswers } from './answers.ts';
-import {
-  type Going,
-  type LineContext,
-  meantBy,
-  meantInSpeech,
-  newMemory,
-  runCommand,
-  type Place,
-  Stoppable,
-} from './command.ts';
+import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place, Stoppable } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import { sumWords } from './commands/edits.ts';
 import { statusLine } from './commands/look.ts';
@@ -240,24 +231,30 @@ export class LineSession implements LineContext {
     if (this.#of.projectService !== null) await this.leave();
   }
 
+  /** Takes a typed line; prints why it did nothing. */
   async #take(typed: Typed): Promise<void> {
     const line = typed.text.trim();
-    if (this.place === 'start') return this.#atStart(line);
+    try {
+      await (this.place === 'start' ? this.#atStart(line) : this.#inRun(line, typed));
+    } catch (error) {
+      if (!(error instanceof Exit)) throw error;
+      if (error.code !== EXIT.notApproved) this.refuse(error.message);
+      else if (error.message !== '') this.say(error.message);
+    }
+  }
+
+  async #inRun(line: string, typed: Typed): Promise<void> {
     if (this.place !== 'result' && (await this.#answers.takes(typed))) return;
     if (line === '') return this.say(statusLine(this.state, world.now()));
     const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, LINE_COMMANDS, this.place);
-    if (meant.is === 'command') return runCommand(meant.command, meant.rest, this);
-    if (meant.is === 'unclear') return this.refuse(meant.words);
-    await this.#answers.takeOther(line);
+    await (meant === null ? this.#answers.takeOther(line) : meant.command.run(meant.rest, this));
   }
 
   async #atStart(line: string): Promise<void> {
     if (line === '') return this.say('Type a task, or help.');
     if (/^\d+$/.test(line)) return takeSuggestion(Number(line), this);
     const meant = meantInSpeech(line, LINE_COMMANDS, 'start');
-    if (meant.is === 'command') return runCommand(meant.command, meant.rest, this);
-    if (meant.is === 'unclear') return this.refuse(`${meant.words}. A task of this one word: task ${line}`);
-    await this.go({ start: line });
+    await (meant === null ? this.go({ start: line }) : meant.command.run(meant.rest, this));
   }
 
   #print(line: string): void {

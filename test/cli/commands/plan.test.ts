@@ -149,7 +149,7 @@ describe('a plan file', () => {
       'reason: x\ntasks:\n  - { id: a, description: Find add, role: finder, budget: { maxTokens: 0 } }\n',
     );
     expect(code).toBe(1);
-    expect(out).toMatch(/^\[finder\] \w+: Budget exceeded.* \(0 tools, \d\.\ds\)$/m);
+    expect(out).toMatch(/^\[finder\] \w+, Budget exceeded.* \(0 tools, \d\.\ds\)$/m);
     expect(out).toMatch(/^failed: 1 agent · /m);
   });
 
@@ -163,7 +163,7 @@ tasks:
     expect(code).toBe(1);
     const lines = out.split('\n').filter((line) => /^\[\w+\] .*(?:done|partial|skipped|blocked)/.test(line));
     expect(lines.map((line) => line.replace(/ \(\d+ tools, .*$/, '')).sort((a, b) => (a < b ? -1 : 1))).toEqual([
-      "[finder] partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
+      "[finder] partial, Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
       '[librarian] done',
       '[reviewer] pending: blocked by #1 finder',
       '[reviewer] skipped: finder did not complete',

@@ -84,7 +84,7 @@ describe('what is announced', () => {
   it('is in quiet only what a person must know', () => {
     const { said } = new Listener('quiet').hear(midRun().events);
     expect(said.filter((line) => line.startsWith('['))).toEqual([
-      '[librarian] failed: provider refused the request (400) (0 tools, 48.0s)',
+      '[librarian] failed, provider refused the request (400) (0 tools, 48.0s)',
     ]);
     expect(said.some((line) => line.includes('Multi-Agent Execution Plan'))).toBe(true);
   });

@@ -71,7 +71,7 @@ describe('the start in lines', () => {
   it('begins nothing for a slip of a command', async () => {
     const person = await typist(null, { info });
     expect(await person.hears('sesions')).toEqual([
-      'Unknown command "sesions". Did you mean sessions? Nothing was done. A task of this one word: task sesions.',
+      'Unknown command "sesions". Did you mean sessions? Nothing was done.',
     ]);
     expect(person.run.begun).toEqual([]);
   });

@@ -143,7 +143,7 @@ describe('a run without a plan in lines', () => {
       '[explore-evictions S2::S1] spawned by engineer-cache: Find who evicts',
       '[tester-tests S2::S2] spawned by engineer-cache: Run the tests',
       '[engineer-cache] waits for its children (2)',
-      '[tester-tests S2::S2] failed: no database (0 tools, TIME)',
+      '[tester-tests S2::S2] failed, no database (0 tools, TIME)',
       '[finder-callers] spawned by you: Find every caller',
       '[explore-left S3::S1] spawned by finder-callers: Look into the tests',
       '[explore-left S3::S1] adopted by main: its parent ended',
