@@ -28,7 +28,7 @@ const ASIDE_FILE =
 export const isAside = (path: string): boolean => ASIDE_FOLDER.test(path) || ASIDE_FILE.test(path);
 
 const FOREIGN_PATH =
-  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|locales?|i18n|translations|debian)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/;
+  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|debian)\/|(?<!(?:^|\/)tests?(?:\/.*)?)(?:^|\/)(?:locales?|i18n|translations)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/;
 
 /** Not the project's own work, or data: vendored, generated, translations. */
 export const isForeign = (path: string): boolean => FOREIGN_PATH.test(path);

@@ -4,6 +4,7 @@
  */
 import { defined } from '../domain/result.ts';
 import { captured } from '../domain/lists.ts';
+import { matchesGlob } from '../domain/text/glob.ts';
 import type { Json } from '../domain/turn.ts';
 import { globFor, type Hit, type Language } from './languages.ts';
 
@@ -157,10 +158,10 @@ export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: numb
 
 /** Looking that gives what all its calls gave. */
 type Looks = Looking<readonly Seen[]>;
-const SPLITS = 4;
+const SPLITS = 6;
 const MOST_PARTS = 40;
 
-/** A search that was cut is asked again for each folder below, and for the files beside them, so that nothing of it is missing. */
+/** A search that was cut is asked again for each folder below, and for the files beside them, at last one by one, so that nothing of it is missing. */
 export function* searchAll(asks: readonly Ask[], names: readonly string[], say: string, todo: number): Looks {
   let seen = yield { todo, say, asks };
   for (let round = 0; round < SPLITS; round += 1) {
@@ -177,8 +178,12 @@ export function* searchAll(asks: readonly Ask[], names: readonly string[], say: 
 function splitAsk(ask: Ask, names: readonly string[]): readonly Ask[] {
   const path = typeof ask.input['path'] === 'string' ? `${ask.input['path']}/` : '';
   const glob = typeof ask.input['glob'] === 'string' ? ask.input['glob'] : '*';
-  if (glob.startsWith('/')) return [ask];
   const inside = names.filter((name) => name.startsWith(path)).map((name) => name.slice(path.length));
+  const filesHere = inside.filter((name) => !name.includes('/') && matchesGlob([glob.slice(1)], name));
+  if (glob.startsWith('/'))
+    return glob.includes('*')
+      ? filesHere.map((name) => ({ ...ask, input: { ...ask.input, glob: `/${name}` } }))
+      : [ask];
   const folders = new Set(inside.flatMap((name) => /^(.*?)\//.exec(name)?.[1] ?? []));
   const parts = [...folders].map((folder) => ({ path: path + folder }));
   const here = glob.startsWith('!') || glob.includes('/') ? [] : [{ glob: `/${glob}` }];

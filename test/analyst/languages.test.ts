@@ -1,45 +1,7 @@
-/** Languages and manifests beside those of the other fixtures: what defines, imports, starts, tests and uses in them. */
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { carry } from './carry.ts';
-import { folderOf, untrue } from './folders.ts';
+/** Languages and manifests beside those of the other fixtures: what defines, starts, tests and uses in them. */
+import { describe, expect, it } from 'vitest';
 import type { Files } from './folders.ts';
-
-/** The rows and sentences that the analyst says of `files`; each quote in them is looked up. */
-async function linesOn(files: Files, task: string): Promise<readonly string[]> {
-  const folder = folderOf(files);
-  onTestFinished(() => folder.remove());
-  const { answer } = await carry({ root: folder.root, role: 'main', task });
-  expect(untrue(folder.root, answer)).toEqual([]);
-  return answer.split('\n');
-}
-
-/** What is below a heading. */
-const below = (lines: readonly string[], heading: string): readonly string[] => {
-  const rest = lines.slice(lines.indexOf(`## ${heading}`) + 2);
-  return lines.includes(`## ${heading}`) ? rest.slice(0, rest.indexOf('')) : [];
-};
-
-const RUBY: Files = {
-  'lib/tea.rb': "require_relative 'tea/leaf'\n\nmodule Tea\n  def self.brew(leaf)\n    leaf.steep\n  end\nend\n",
-  'lib/tea/leaf.rb': 'module Tea\n  class Leaf\n    def steep\n      2\n    end\n  end\nend\n',
-};
-const PHP: Files = {
-  'src/Tea.php':
-    '<?php\nnamespace Shop;\n\nuse Shop\\Leaf\\GreenTest;\n\nfinal class Tea\n{\n    public function brew(GreenTest $leaf): int\n    {\n        return $leaf->steep();\n    }\n}\n',
-  'src/Leaf/GreenTest.php':
-    '<?php\nnamespace Shop\\Leaf;\n\nclass GreenTest\n{\n    public static function steep(): int\n    {\n        return 2;\n    }\n}\n',
-  'tests/TeaTest.php': '<?php\nuse Shop\\Tea;\n\nclass TeaTest {}\n',
-};
-const CSHARP: Files = {
-  'src/Tea.cs':
-    'using Shop.Leaves;\n\nnamespace Shop\n{\n    public sealed class Tea\n    {\n        public int Brew(Leaf leaf) => leaf.Steep();\n    }\n}\n',
-  'src/Leaf.cs':
-    'namespace Shop.Leaves\n{\n    public class Leaf\n    {\n        public virtual int Steep()\n        {\n            return 2;\n        }\n    }\n}\n',
-};
-const SHELL: Files = {
-  'brew.sh': '#!/bin/bash\nsource lib/leaf.sh\nsteep 2\n',
-  'lib/leaf.sh': 'steep() {\n  echo "$1"\n}\n',
-};
+import { below, CSHARP, linesOn, PHP, RUBY, SHELL } from './lines.ts';
 
 describe('where a name is', () => {
   it.each([
@@ -69,108 +31,6 @@ describe('where a name is', () => {
     expect(first).toBe(
       '`brew` is defined at `lib/tea.rb:4` `def self.brew(leaf)`. No other line holds it (search for `brew`: 1 line).',
     );
-  });
-});
-
-describe('imports', () => {
-  it.each([
-    ['Ruby', RUBY, "- lib/tea/leaf.rb: imported by 1 file, for example `lib/tea.rb:1` `require_relative 'tea/leaf'`"],
-    [
-      'PHP',
-      PHP,
-      '- src/Leaf/GreenTest.php: imported by 1 file, for example `src/Tea.php:4` `use Shop\\Leaf\\GreenTest;`',
-    ],
-    ['Shell', SHELL, '- lib/leaf.sh: imported by 1 file, for example `brew.sh:2` `source lib/leaf.sh`'],
-    // A namespace of C# names no file.
-    ['C#', CSHARP, undefined],
-  ])('of %s lead to files', async (_, files, row) => {
-    expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(row);
-  });
-
-  it('of JavaScript lead to the file that they name, before others of that name', async () => {
-    const files = {
-      'lib/cup.cjs': "require('./leaf.cjs');\n",
-      'lib/pot.js': "import './leaf.js';\n",
-      'lib/tea.js': "import './water.js';\n",
-      'lib/leaf.cjs': '',
-      'lib/leaf.js': '',
-      'lib/water.ts': '',
-    };
-    expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')).toEqual([
-      "- lib/leaf.cjs: imported by 1 file, for example `lib/cup.cjs:1` `require('./leaf.cjs');`",
-      "- lib/leaf.js: imported by 1 file, for example `lib/pot.js:1` `import './leaf.js';`",
-      "- lib/water.ts: imported by 1 file, for example `lib/tea.js:1` `import './water.js';`",
-      '- imports in tests and examples are not counted (search for imports in TypeScript or JavaScript: 3 lines; search for names of modules: 0 lines)',
-    ]);
-  });
-
-  it('of JavaScript by the name of the package lead into it, and by another name to no file here', async () => {
-    const files = {
-      'package.json': '{\n  "name": "@shop/tea"\n}\n',
-      'src/index.ts': 'export const brew = 2;\n',
-      'src/leaf/index.ts': 'export const leaf = 2;\n',
-      'src/path.ts': 'export const onlyHere = 2;\n',
-      'test/all.test.ts':
-        "import { b } from '@shop/tea';\nimport { l } from '@shop/tea/leaf';\nimport path from 'path';\n",
-    };
-    const lines = await linesOn(files, 'Which modules lack tests?');
-    expect(lines[0]).toMatch(/^No test was found for 1 of 3 modules: /);
-    expect(below(lines, 'Modules for which no test was found')).toEqual([
-      '- src/path.ts: no code of a test holds `onlyHere`',
-    ]);
-  });
-
-  it('of Python lead to modules that are named on the lines behind them, and to declarations', async () => {
-    const files = {
-      'tea/__init__.py': '',
-      'tea/leaf.py': 'class Leaf:\n    pass\n',
-      'tea/water.pyi': 'class Water: ...\n',
-      'tests/test_all.py': 'from tea import (  # all of it\n    leaf,\n    water,\n)\n',
-    };
-    const [first] = await linesOn(files, 'Which modules lack tests?');
-    const long = {
-      ...files,
-      'tests/test_all.py': `from tea import (\n${'    other,\n'.repeat(12)}    leaf,\n    water,\n)\n`,
-    };
-    expect(await linesOn(long, 'Which modules lack tests?')).toContain(first);
-    expect(first).toBe(
-      'A test imports each of 2 modules, is named after it, or holds a name that it exports (list of all files: 4 files) (search for imports in Python: 1 line).',
-    );
-  });
-
-  it('of a Rust module and the file that declares it are no circle', async () => {
-    const files = {
-      'src/lib.rs': 'mod tea;\n',
-      'src/tea/mod.rs': 'pub(crate) mod leaf;\n',
-      'src/tea/leaf.rs': 'use crate::tea;\n',
-    };
-    expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
-      '- none among 3 imports that lead to a file here (search for imports in Rust: 3 lines)',
-    ]);
-  });
-});
-
-it('a folder of Go that imports the module itself imports the folder at the top', async () => {
-  const files = {
-    'go.mod': 'module example.org/tea\n',
-    'tea.go': 'package tea\n',
-    'leaf/leaf.go': 'package leaf\n\nimport (\n\t"example.org/tea"\n)\n',
-  };
-  expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(
-    '- ./: imported by 1 folder, for example `leaf/leaf.go:4` `"example.org/tea"`',
-  );
-});
-
-describe('imports of Rust', () => {
-  it('of an inner test module from the module around it lead to no other file', async () => {
-    const files = {
-      'src/lib.rs': 'mod tea;\n',
-      'src/tea/mod.rs': 'mod leaf;\npub use self::leaf::Leaf;\n',
-      'src/tea/leaf.rs': 'pub struct Leaf;\n\n#[cfg(test)]\nmod tests {\n    use super::Leaf;\n}\n',
-    };
-    expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
-      '- none among 2 imports that lead to a file here (search for imports in Rust: 4 lines)',
-    ]);
   });
 });
 
@@ -251,14 +111,22 @@ describe('where programs start', () => {
 });
 
 describe('code that is not the own work of a project', () => {
-  const files = { 'src/tea.ts': 'export const tea = 2;\n', 'src/locales/de.ts': 'export const name = 1;\n' };
+  const files = {
+    'src/tea.ts': 'export const tea = 2;\n',
+    'src/locales/de.ts': 'export const name = 1;\n',
+    'src/tests/locales/de.test.ts': "import '../../locales/de.ts';\n",
+  };
 
   it('is counted apart in an overview', async () => {
     const lines = await linesOn(files, 'Give me an overview');
     expect(lines[0]).toContain(
-      'source files: 1 TypeScript or JavaScript; 1 more is vendored, generated or translated; test files',
+      'source files: 1 TypeScript or JavaScript; 1 more is vendored, generated or translated; test files in known languages: 1 (',
     );
-    expect(below(lines, 'Folders').slice(0, 2)).toEqual(['- src/ 1 file, of them 1 source', '- src/locales/ 1 file']);
+    expect(below(lines, 'Folders').slice(0, 3)).toEqual([
+      '- src/ 1 file, of them 1 source',
+      '- src/locales/ 1 file',
+      '- src/tests/locales/ 1 file, of them 1 test',
+    ]);
   });
 
   it('is left out of a review, which says so', async () => {
@@ -291,7 +159,7 @@ describe('modules and their tests', () => {
       'No test was found for 2 of 4 modules: no test file imports them, even through other modules, is named after them, or has in its code one of their names that were searched for; tests import 1 module only through other modules (list of all files: 5 files) (search for imports in TypeScript or JavaScript: 2 lines; search for names of modules: 0 lines).',
     );
     expect(below(lines, 'Modules that tests import only through other modules')).toEqual([
-      "- src/leaf.ts: it exports `f1`, which was not searched for in tests; imported by 1 file, for example `src/shop.ts:1` `import { f1 } from './leaf.ts';`",
+      "- src/leaf.ts: it exports `f1`, which was not searched for in tests; imported by 1 file of the program, for example `src/shop.ts:1` `import { f1 } from './leaf.ts';`",
     ]);
   });
 
@@ -301,6 +169,18 @@ describe('modules and their tests', () => {
       '- src/cup.ts: it exports `f2`, which was not searched for in tests',
     ]);
   });
+});
+
+it('names that a module exports are found where a folder has more of them than one search shows', async () => {
+  const many = (letter: string): string =>
+    Array.from({ length: 700 }, (_, at) => `export const ${letter}${at} = ${at};\n`).join('');
+  const files = { 'src/tea.ts': many('tea'), 'src/leaf.ts': many('leaf'), 'test/all.test.ts': 'export {};\n' };
+  const rows = below(await linesOn(files, 'Which modules lack tests?'), 'Modules for which no test was found');
+  expect(rows.map((row) => row.slice(0, 40))).toEqual(
+    ['- src/leaf.ts: no code of a test holds `l', '- src/tea.ts: no code of a test holds `te'].map((row) =>
+      row.slice(0, 40),
+    ),
+  );
 });
 
 describe('dead exports', () => {

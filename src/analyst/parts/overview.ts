@@ -166,9 +166,14 @@ function folderRows(project: Inventory): readonly string[] {
 function centralRows({ links, seen, whole }: Imports): readonly string[] {
   const rows = [...usersOf(links)].slice(0, MOST_CENTRAL).map(([path, users]) => {
     const count = `${whole ? '' : 'at least '}${plural(users.length, path.endsWith('/') ? 'folder' : 'file')}`;
-    return `- ${path}: imported by ${count}, for example ${placesOf(users.slice(0, 1))}`;
+    return `- ${path}: imported by ${count} of the program, for example ${placesOf(users.slice(0, 1))}`;
   });
-  return rows.length === 0 ? [] : [...rows, `- imports in tests and examples are not counted ${behind(...seen)}`];
+  return rows.length === 0
+    ? []
+    : [
+        ...rows,
+        `- imports in tests, examples, scripts, documents and ${FOREIGN} code are not counted ${behind(...seen)}`,
+      ];
 }
 
 const placesOf = (links: Imports['links']): string => links.map(({ hit }) => claim(hit)).join(', ');

@@ -128,7 +128,10 @@ function untestedRows(
   const count = (name: string): number => users.get(name)?.length ?? 0;
   const row = (name: string): string => {
     const [use] = users.get(name) ?? [];
-    const used = use === undefined ? '' : `; imported by ${plural(count(name), 'file')}, for example ${claim(use.hit)}`;
+    const used =
+      use === undefined
+        ? ''
+        : `; imported by ${plural(count(name), 'file')} of the program, for example ${claim(use.hit)}`;
     return `- ${name}: ${namesText(names.get(name) ?? [], of)}${used}`;
   };
   const sorted = rest.toSorted((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
