@@ -32,6 +32,14 @@ describe('another model', () => {
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
   });
 
+  it('is waited for as long as an only one where it is the last: it is no fallback of itself', async () => {
+    const failing = only((model) => fault(model === FAST ? 'silent' : 'overloaded'));
+    const alone = await ended({ roles: ROLES.map((role) => ({ ...role, models: ['slow'] })), script: failing });
+    const last = await ended({ roles: ROLES, script: failing });
+    expect(hops(last)).toHaveLength(1);
+    expect([alone, last].map((run) => timesOf(run, 'model.failed').at(-1))).toEqual([600_000, 600_000]);
+  });
+
   it('is asked after a second silence where an answer had begun (J05)', async () => {
     const silent = fault('silent', { begun: true });
     const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? silent : undefined)) });

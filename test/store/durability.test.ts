@@ -122,6 +122,22 @@ describe('what a power cut must not take back', () => {
   });
 });
 
+describe('an event of another type', () => {
+  const ofType = (type: EventBody['type']): EventBody => Object.assign({ ...mode }, { type });
+
+  it.each(['agent.signalled', 'grant.withdrawn', 'act.unanswered'] as const)('lasts: %s', (type) => {
+    expect(durableIn()(SESSION, [ofType(type)])).toBe(true);
+  });
+
+  it.each(['agent.adopted', 'agent.environment', 'tool.noted', 'act.done'] as const)('need not last: %s', (type) => {
+    expect(durableIn()(SESSION, [ofType(type)])).toBe(false);
+  });
+
+  it('lasts where a newer Mimir made it', () => {
+    expect(durableIn()(SESSION, [Object.assign({ ...mode }, { type: 'made.later' })])).toBe(true);
+  });
+});
+
 describe('a transaction', () => {
   it('is synced by SQLite where it lasts, and leaves that to the trail where not', () => {
     const database = new DatabaseSync(join(freshFolder(), 'log.db'));

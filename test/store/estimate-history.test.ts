@@ -44,6 +44,7 @@ describe('what was learned', () => {
     const at = place();
     mkdirSync(dirname(databaseOf(at)), { recursive: true });
     expect(keepLessons(at, [lesson('a', 'ROOT::S1', 1)])).toBe(false);
+    expect(keepLessons(at, [])).toBe(true);
     expect(readdirSync(dirname(databaseOf(at)))).toEqual([]);
     openLog(at).close();
     expect(keepLessons(at, [lesson('a', 'ROOT::S1', 1)])).toBe(true);

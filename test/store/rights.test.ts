@@ -109,6 +109,22 @@ describe('what the database refuses', () => {
       expect(said(code)).toThrow("the log log.db can't be written: it is read-only; make it writable");
   });
 
+  it.each([
+    [5, 'is being written by another process for more than 5 s: try again when that has ended'],
+    [8, "can't be written: it is read-only"],
+    [10, "can't be written: the disk reports an error"],
+    [11, 'is damaged (not a whole SQLite database)'],
+    [13, "can't be written: the disk is full"],
+    [14, "can't be opened: check the rights of its folder"],
+    [26, 'is damaged (not a SQLite database)'],
+  ])('is told in words with what to do: %i', (code, words) => {
+    expect(said(code)).toThrow(`the log log.db ${words}`);
+  });
+
+  it.each([4, 6, 7, 9, 12, 15, 25, 27])('has no words of ours for %i', (code) => {
+    expect(said(code)).toThrow(new LogFault("the log log.db can't be used: no such table"));
+  });
+
   it('is told in its own words where the kind is none that a person can do something about', () => {
     expect(said(1)).toThrow(new LogFault("the log log.db can't be used: no such table"));
   });

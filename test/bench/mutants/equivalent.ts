@@ -102,6 +102,18 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'There is a character at each place within the text: the other is there for the types alone.',
   },
   {
+    file: 'src/engine/gate/model/call-scope.ts',
+    now: 'if (early <= 0) warn(parts, order.agent);',
+    becomes: 'if (true) warn(parts, order.agent);',
+    why: 'It records the warnings that are due, each once: being asked before saves nothing and adds nothing.',
+  },
+  {
+    file: 'src/store/record.ts',
+    now: 'if (plain.length <= LONG && !plain.includes(ESCAPED_NUL)) return { data: plain, texts: [] };',
+    becomes: 'if (false) return { data: plain, texts: [] };',
+    why: 'What holds neither a long text nor NUL comes out the same: this only saves time.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

@@ -225,6 +225,20 @@ describe('a request that the model finds too long', () => {
     ]);
   });
 
+  it('is asked once where nothing can be left out and the model finds it too long', async () => {
+    const { requests } = await working([tooLong, { text: 'never' }], () => ({ text: 'S' }), {
+      catalogue: models(200_000),
+    });
+    expect(ofWork(requests)).toHaveLength(1);
+  });
+
+  it('is asked all the same where it only seems too long and nothing can be left out', async () => {
+    const tasks = [{ id: 'a', description: long(2300), role: 'finder' }];
+    const { run, requests } = await working([{ text: 'done' }], () => ({ text: 'S' }), { plan: { reason: '', tasks } });
+    expect([ofWork(requests).length, compactions(run).length]).toEqual([1, 0]);
+    expect(agentOf(run)).toMatchObject({ outcome: 'completed', summary: 'done' });
+  });
+
   it('of a fallback with a smaller window is shortened for that', async () => {
     const gone: ScriptedReply = { fault: { is: 'unauthorised', message: 'no key' } };
     const reads = [1, 2, 3].map((n) => calling(`read ${long(300, `file${n}`)}`));

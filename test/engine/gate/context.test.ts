@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { messageOf } from '../../../src/engine/gate/context.ts';
+
+it('whatever was thrown has words', () => {
+  expect([new Error('the disk is full'), 'a text', undefined, { reason: 1 }].map(messageOf)).toEqual([
+    'the disk is full',
+    'a text',
+    'undefined',
+    '[object Object]',
+  ]);
+});
