@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
 import { AGENT, calling, FAST, planOf, RULES, type Setting, SLOW, type TestRun, testRun } from '../support/run.ts';
+import { fault } from '../support/faulty.ts';
 import { freshFolder } from '../support/folder.ts';
 import { scriptedModel } from '../support/scripted.ts';
 import type { Rules } from '../../src/policy/rules.ts';
@@ -38,6 +39,31 @@ describe('a limit of the day', () => {
     const { run, day } = withDay(dayRule({ maxTokens: 1_000_000 }));
     const { metadata } = await run.result;
     expect(day.today()).toEqual({ tokens: metadata.totalTokens, cost: metadata.totalCost });
+    day.close();
+  });
+
+  it('is charged with what failed calls used, and freed of what was only reserved for them', async () => {
+    const spent = { input: 700, output: 30, cacheRead: 0, cacheWrite: 0 };
+    const { run, day } = withDay(dayRule({ maxTokens: 1_000_000 }), {
+      script: ({ agent, purpose }) => (agent === S1 && purpose.is === 'work' ? fault('refused', { spent }) : undefined),
+    });
+    const { metadata } = await run.result;
+    expect(run.events().filter(({ type }) => type === 'model.failed')).toHaveLength(1);
+    expect(day.today()).toEqual({ tokens: metadata.totalTokens, cost: metadata.totalCost });
+    day.close();
+  });
+
+  it('is warned of by a call that failed as well', async () => {
+    const { run, day } = withDay(dayRule({ maxTokens: 1_000_000 }), {
+      plan: { tasks: [{ id: 'a', description: 'd', role: 'finder', budget: { maxTokens: 3000 } }] },
+      script: ({ agent, purpose, maxOutputTokens: output }) =>
+        agent === S1 && purpose.is === 'work'
+          ? fault('refused', { spent: { input: 9000, output, cacheRead: 0, cacheWrite: 0 } })
+          : undefined,
+    });
+    await run.result;
+    const warned = run.events().flatMap((event) => (event.type === 'budget.warned' ? [[event.agent, event.what]] : []));
+    expect(warned).toContainEqual([S1, 'tokens']);
     day.close();
   });
 

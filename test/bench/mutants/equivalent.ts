@@ -114,6 +114,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'What holds neither a long text nor NUL comes out the same: this only saves time.',
   },
   {
+    file: 'src/policy/intersect-rules.ts',
+    now: 'rules.answerWithin ?? null,',
+    becomes: 'rules.answerWithin,',
+    why: 'The next step makes null of either.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

@@ -22,6 +22,8 @@ it.each([
   ['rm $X /', 'rm of everything in $X'],
   ['rm "$X" /', 'rm of everything in "$X"'],
   ['ls | xargs rm -rf', 'rm of whatever comes from elsewhere'],
+  ['find src -exec rm -rf made +', 'rm of whatever comes from elsewhere'],
+  ['fd -x rm -rf', 'rm of whatever comes from elsewhere'],
   ['chmod -R 777 /', 'chmod of everything in /'],
   ['npm test && rm -rf /', 'rm of everything in /'],
 ])('%s does', (command, words) => {

@@ -65,6 +65,12 @@ describe('the programs that a command may be allowed by', () => {
     expect(offer(command)).toBeNull();
   });
 
+  it('are four at most', () => {
+    const names = ['npm', 'make', 'cargo', 'tsc', 'vite'].map((name) => `${name} test`);
+    expect(offer(names.slice(0, 4).join(' && '))).toContain('tsc');
+    expect(offer(names.join(' && '))).toBeNull();
+  });
+
   it('is total for any text', () => {
     for (const text of ['', ' ', '\u0000', '$(', '((', '<<A', '!!', 'x'.repeat(20_000)]) expect(offer(text)).toBeNull();
   });

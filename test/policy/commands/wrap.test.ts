@@ -42,3 +42,11 @@ it.each([
 ])('a shell without a text or a file leaves open what it runs: %s', (command, doubt) => {
   expect(readCommand(command).doubts).toEqual([doubt]);
 });
+
+it.each([
+  ['alias', []],
+  ['alias a', ['alias changes what later words mean']],
+  ['hash -p a b', ['hash changes what later words mean']],
+])('what changes the meaning of words leaves open what they run: %s', (command, doubts) => {
+  expect(readCommand(command).doubts).toEqual(doubts);
+});

@@ -164,6 +164,17 @@ describe('an explanation', () => {
     expect(rulesOf('npm test', {})).toEqual(['mode confirm: shell asks']);
   });
 
+  it('names the rule that keeps a plan from allowing it, for edits and commands alone', () => {
+    const [edits, commands] = [written('permissions.edits: ask', 5), written('permissions.commands: ask', 6)];
+    const rules = someRules({ permissionsHeld: { edits, commands } });
+    const held = (['read', 'write', 'shell', 'git-write'] as const).map((capability) => {
+      const action: Action = { is: 'tool', tool: 'some_tool', capability, command: 'npm test' };
+      const parts = explainAction('it', action, rules, at()).rules;
+      return parts.map(({ reason }) => reason.rule).filter((rule) => rule.startsWith('permissions'));
+    });
+    expect(held).toEqual([[], [edits.rule], [commands.rule], []]);
+  });
+
   it('of a command that asks says what would let it run', () => {
     expect(explainAction('command npm test', shell('npm test'), someRules(), at()).change).toEqual([
       'allow it in your own config: commands.allow: ["npm test"]',

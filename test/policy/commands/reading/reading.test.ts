@@ -33,6 +33,35 @@ describe('a command that only reads (D39)', () => {
     expect(more('if test -f a; then cat a; elif test -f b; then npm test; fi')).toBe('npm is not known to only read');
   });
 
+  it('reads one file alone where it would write the second', () => {
+    expect(more('uniq a.txt')).toBeNull();
+    for (const files of ['a.txt b.txt', '*.txt', '"$(ls)"'])
+      expect(more(`uniq ${files}`)).toBe('uniq: a further file would be written');
+  });
+
+  it('knows how deep a path lies that begins with a variable', () => {
+    expect(more('for f in a b; do cat "src/$f/../../a.txt"; done')).toBeNull();
+    expect(more('for f in a b; do cat "$f/../../a.txt"; done')).toBe('a path may lie outside the project');
+    expect(more('cat $?/../a.txt')).toBeNull();
+  });
+
+  it('says what of git it does not know', () => {
+    expect(more('git')).toBe('git: git does nothing by itself');
+    expect(more('git --no-pager')).toBe('git: git --no-pager is not known to only read');
+    expect(more('git --version')).toBeNull();
+  });
+
+  it.each([
+    ['1,2p', true],
+    ['1 , 2 ! p', true],
+    ['/a/,/b/Ip', true],
+    ['1,p', false],
+    ['/a/,p', false],
+    [',2p', false],
+  ])('may have two addresses in a script of sed, but not one and a half: %s', (script, reads) => {
+    expect(more(`sed -n '${script}' a.txt`)).toBe(reads ? null : 'sed: its script may write or run something');
+  });
+
   it('says why it may do more', () => {
     expect(more('sort -o made a.txt')).toBe('sort: its option -o is not known to only read');
     expect(more('cat a.txt; npm test')).toBe('npm is not known to only read');
