@@ -1,6 +1,7 @@
 /** Many agents below one limit: what is promised to calls under way is not spent, and comes back when they end. */
 import { describe, expect, it } from 'vitest';
 import { committed, spentOf } from '../../src/events/queries.ts';
+import type { AgentState } from '../../src/events/state.ts';
 import { scriptedModel } from '../support/scripted.ts';
 import { cutLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
@@ -53,6 +54,34 @@ describe('a limit that many agents share', () => {
     const waits = run.events().filter((event) => event.type === 'agent.status' && event.status === 'waiting');
     expect(waits.length).toBeGreaterThan(0);
     expect(run.events().filter(({ type }) => type === 'budget.exhausted')).toEqual([]);
+  });
+
+  it('lets nobody begin who was killed or told something while waiting for others', async () => {
+    const world = fakeWorld();
+    const go = Promise.withResolvers<void>();
+    const run = testRun({
+      plan: planOf(...Array.from({ length: 8 }, (_, n) => [`t${n}`] as const)),
+      world,
+      catalogue: DEAR,
+      rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 8 } },
+      runBudget: { maxCost: 0.3 },
+      person: false,
+      script: async ({ purpose }) => {
+        if (purpose.is !== 'work') return undefined;
+        await go.promise;
+        return { text: 'done', usage: { input: 1000, output: 100 } };
+      },
+    });
+    const isWaiting = (one: AgentState): boolean => one.waitingFor?.is === 'budget';
+    const { agents } = await run.until((state) => [...state.agents.values()].filter(isWaiting).length > 2);
+    const waiting = [...agents.values()].filter(isWaiting).map(({ id }) => id);
+    const killed = waiting.at(-1) ?? ROOT;
+    await run.tell({ do: 'kill', agent: killed });
+    go.resolve();
+    await throughTime(run, world);
+    const asked = run.events().flatMap((event) => (event.type === 'model.started' ? [event.agent] : []));
+    expect(waiting.map((id) => asked.includes(id))).toEqual(waiting.map((id) => id !== killed));
+    expect(run.state().agents.get(killed)?.outcome).toBe('killed');
   });
 
   it('ends who does not fit into what is really left, and never spends more (O092)', async () => {

@@ -120,6 +120,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'The next step makes null of either.',
   },
   {
+    file: 'src/engine/gate/model/model.ts',
+    now: '...(binds === undefined ? {} : { binds }),',
+    becomes: '...(false ? {} : { binds }),',
+    why: 'Who reads it takes a missing one and one without a value for the same.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

@@ -58,6 +58,7 @@ describe('a program that was allowed for the session', () => {
     await run.tell({ do: 'answer', approval: (await asked(run)).id, allow: true, scope: 'program' });
     const wide = await asked(run);
     expect([wide.exact, wide.programs]).toEqual(['rm -rf /', undefined]);
+    expect(run.state().approvals[0]?.request.destroys).toBe('rm of everything in /');
     await run.tell({ do: 'answer', approval: wide.id, allow: false, scope: 'once' });
     await run.result;
     expect(ran(acts)).toEqual(['npm test', 'rm a']);

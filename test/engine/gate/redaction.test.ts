@@ -56,6 +56,16 @@ describe('text that streams', () => {
     expect(shown([call('{"a":"canary-key-'), call('of-a-test"}')])).toEqual([call('{"a":"'), call('[key]"}')]);
   });
 
+  it('holds nothing back any more where it might be the beginning of a key for 24000 characters', () => {
+    const seen: Tick[] = [];
+    const endless = { ...redactor, open: (all: string) => all.length };
+    const show = redactedTicks((tick) => void seen.push(tick), endless);
+    show(text('x'.repeat(24_000)));
+    expect(seen).toEqual([]);
+    show(text('y'));
+    expect(seen).toEqual([text(`${'x'.repeat(24_000)}y`)]);
+  });
+
   it('holds back for each agent by itself, and what turns out to be none is shown', () => {
     const other = AGENT('ROOT::S2');
     expect(shown([text('canary-'), text('key-of-a-test', other), text('bird')])).toEqual([
