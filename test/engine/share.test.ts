@@ -56,7 +56,7 @@ describe('a limit that many agents share', () => {
     expect(run.events().filter(({ type }) => type === 'budget.exhausted')).toEqual([]);
   });
 
-  it('lets nobody begin who was killed or told something while waiting for others', async () => {
+  it('lets nobody begin who was killed while waiting for others', async () => {
     const world = fakeWorld();
     const go = Promise.withResolvers<void>();
     const run = testRun({
