@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deciding, meet } from '../../src/policy/intersect-rules.ts';
-import type { Rules } from '../../src/policy/rules.ts';
+import { builtIn, type Rules } from '../../src/policy/rules.ts';
+import { someRules, written } from './some-rules.ts';
 import { layerSets, loosened, rulesOf } from '../support/layer-sets.ts';
 
 /** One model to pin to: of two pins neither is the stricter, and the standing one stays. */
@@ -83,6 +84,17 @@ describe('two sets of rules', () => {
         expect(meet(each, each)).toBe(each);
       }),
     );
+  });
+
+  it('name the file that now sets a limit which was the program’s own, where it is the same', () => {
+    const [own, file] = [builtIn('budgets.agent'), written('budgets.agent.maxTokens: 1000', 4)];
+    const value = { maxTokens: 1000, maxCost: 1 };
+    const standing = someRules({ agentBudget: { value, from: own, each: { maxTokens: own, maxCost: own } } });
+    const fewer = { maxTasksPerPlan: { value: 3, from: file } };
+    const set = someRules({ agentBudget: { value: { maxTokens: 1000 }, from: file }, ...fewer });
+    expect(meet(standing, set).agentBudget).toEqual({ value, from: own, each: { maxTokens: file, maxCost: own } });
+    const other = someRules({ agentBudget: { value: {}, from: file }, ...fewer });
+    expect(meet(standing, other).agentBudget).toBe(standing.agentBudget);
   });
 
   it('meet in what every layer of both demands', () => {

@@ -1,9 +1,19 @@
 /** The checkpoints beside a log: which lines are some, when one is added, and what is said where they can not be read or written. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, SessionId } from '../../src/domain/ids.ts';
+import { tried } from '../../src/domain/result.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { checkpointsBeside, type Head, readCheckpoints } from '../../src/store/checkpoints.ts';
@@ -110,6 +120,8 @@ describe('a checkpoint is added', () => {
     chmodSync(headsOf(place), 0o644);
     append(place, effect);
     expect((statSync(headsOf(place)).mode & 0o777).toString(8)).toBe('600');
+    const open = readdirSync('/proc/self/fd').map((fd) => tried(() => readlinkSync(join('/proc/self/fd', fd)), ''));
+    expect(open).not.toContain(headsOf(place));
     expect(readFileSync(headsOf(place), 'utf8').split('\n')).toHaveLength(3);
   });
 

@@ -126,6 +126,18 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'Who reads it takes a missing one and one without a value for the same.',
   },
   {
+    file: 'src/engine/gate/budget/limit.ts',
+    now: 'const now = agent === ROOT ? state.budget : (state.agents.get(agent)?.budget ?? {});',
+    becomes: 'const now = agent === ROOT ? state.budget : (state.agents.get(agent)?.budget);',
+    why: 'It is spread, and nothing spreads to nothing.',
+  },
+  {
+    file: 'src/policy/explain/explain.ts',
+    now: 'if (first === undefined || list.some((entry) => entryAllows(entry, id))) return [];',
+    becomes: 'if (first === undefined || list.every((entry) => entryAllows(entry, id))) return [];',
+    why: 'To add to a list what it allows already helps nothing, and what does not help is not advised.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

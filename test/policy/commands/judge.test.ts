@@ -22,6 +22,14 @@ describe('command rules', () => {
     expect(says('cat a b', given)).toBe('none');
   });
 
+  it('look for "!" where an interactive shell would: not in single quotes', () => {
+    const doubtsOf = (command: string): readonly string[] => readCommand(command).doubts;
+    for (const command of ["echo 'a!b'", "echo x'a!b'", "echo $'a!b'", 'echo a!', 'echo x$((1!=2))'])
+      expect([command, doubtsOf(command)]).toEqual([command, []]);
+    for (const command of ['echo a!b', 'echo "a!b"', 'echo "x"!b'])
+      expect([command, doubtsOf(command)]).toEqual([command, ['it may mean an earlier command (!)']]);
+  });
+
   it('let the strictest rule win', () => {
     expect(says('npm test', commandRules(['npm **'], ['npm test']))).toBe('deny');
     expect(says('npm test', commandRules(['npm **'], [], ['npm test']))).toBe('ask');
@@ -215,6 +223,9 @@ describe('a wildcard of a rule', () => {
     "sed 's+a+b+' a",
     "sed 's/a;b/c/' a",
     "sed 's/a/b/\nw made' a",
+    'sed p -i a',
+    'sed -e p -i a',
+    'sed -e p --in-place=.old a',
     'git log --output=made',
     'tar -xf a.tar',
     'uniq a made',

@@ -10,7 +10,7 @@ import { explainAction } from '../../../src/policy/explain/action.ts';
 import { explainModel, explainRole } from '../../../src/policy/explain/explain.ts';
 import { type ModelRequest, chooseModel } from '../../../src/policy/models.ts';
 import { roleProblem } from '../../../src/policy/roles.ts';
-import type { Rules } from '../../../src/policy/rules.ts';
+import { builtIn, type Rules } from '../../../src/policy/rules.ts';
 import { at, entry, someRules, written } from '../some-rules.ts';
 
 const HAIKU = 'anthropic/claude-haiku-4-5-20251001';
@@ -173,6 +173,17 @@ describe('an explanation', () => {
       return parts.map(({ reason }) => reason.rule).filter((rule) => rule.startsWith('permissions'));
     });
     expect(held).toEqual([[], [edits.rule], [commands.rule], []]);
+  });
+
+  it('advises to raise the loosest mode where a file sets it, not where the program does', () => {
+    const changesAt = (from: Reason): readonly string[] =>
+      explainAction('it', shell('npm test'), someRules({ maxMode: { value: 'confirm', from } }), at()).change.filter(
+        (words) => words.includes('mode'),
+      );
+    expect(changesAt(builtIn('mode.max'))).toEqual([]);
+    expect(changesAt(written('mode.max: confirm', 7))).toEqual([
+      'set mode.max: yolo (user, ~/config.yml:7), and choose it',
+    ]);
   });
 
   it('of a command that asks says what would let it run', () => {
