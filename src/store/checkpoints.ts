@@ -58,9 +58,7 @@ export function checkpointsBeside(database: string, every: number): Checkpoints 
       const words = fault instanceof Error ? fault.message : 'unknown';
       throw new LogFault(
         `the checkpoints of the log can't be written: ${words}\n  ${file} must be a file of your own`,
-        {
-          cause: fault,
-        },
+        { cause: fault },
       );
     },
   };

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
@@ -89,6 +90,18 @@ describe('a mailbox', () => {
     expect(readFileSync(databaseOf(where)).includes('the-word-to-look-for')).toBe(true);
     messageStore.taken(SESSION, ['a']);
     expect(readFileSync(databaseOf(where)).includes('the-word-to-look-for')).toBe(false);
+  });
+
+  it('passes over what another version wrote otherwise', () => {
+    const where = place();
+    const messageStore = openMessageStore(where);
+    for (const id of ['a', 'b', 'c', 'd']) messageStore.put(SESSION, letter(id));
+    const database = new DatabaseSync(databaseOf(where));
+    database.exec("UPDATE letters SET delivery = 'by hand' WHERE id = 'a'");
+    database.exec("UPDATE letters SET text = '{}' WHERE id = 'b'");
+    database.exec("UPDATE letters SET recipient = '' WHERE id = 'c'");
+    database.close();
+    expect(messageStore.waiting(SESSION)).toEqual([letter('d')]);
   });
 
   it('says in words what is wrong with a file that is none of ours', () => {

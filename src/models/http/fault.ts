@@ -242,9 +242,8 @@ const CONNECTIONS: readonly (readonly [RegExp, string])[] = [
 /** Code and message of an error and of all its causes, the outermost first. */
 export function causesOf(error: unknown): readonly string[] {
   const causes: string[] = [];
-  for (let at = error, deep = 0; at !== undefined && at !== null && deep < 8; at = field(at, 'cause'), deep += 1) {
+  for (let at = error, deep = 0; at !== undefined && at !== null && deep < 8; at = field(at, 'cause'), deep += 1)
     causes.push(`${textOf(field(at, 'code'))} ${textOf(field(at, 'message'))}`.trim());
-  }
   return causes.filter((cause) => cause !== '');
 }
 

@@ -32,16 +32,13 @@ export interface Compaction {
   readonly turns: readonly Turn[];
 }
 
-type OfOrder<Field extends keyof WorkOrder = never> = Pick<WorkOrder, 'agent' | 'model' | Field>;
+type Order = Pick<WorkOrder, 'agent' | 'model' | 'system' | 'tools'>;
+type Parts = Budgets & { readonly tools: Pick<GateParts['tools'], 'tools'> };
 
-const modelOf = ({ recorder, models }: Budgets, order: OfOrder): ModelOption | undefined =>
+const modelOf = ({ recorder, models }: Budgets, order: Order): ModelOption | undefined =>
   optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);
 
-export function contextBudgetOf(
-  parts: Budgets & { readonly tools: Pick<GateParts['tools'], 'tools'> },
-  order: OfOrder<'system' | 'tools'>,
-  turns: readonly Turn[],
-): ContextBudget {
+export function contextBudgetOf(parts: Parts, order: Order, turns: readonly Turn[]): ContextBudget {
   const model = modelOf(parts, order);
   if (model === undefined) return { tokens: 0, limit: 1 };
   const reserve = Math.min(model.outputLimit, MOST_OUTPUT, model.window / 2);
@@ -70,7 +67,7 @@ const PAID_TURN_BYTES = 96_000;
 const FREE_BYTES = 65_536;
 
 /** Bytes that one of `calls` results of the same turn may have: what fits the context window and is worth its price. At least 2000. */
-export function resultBytes(budgets: Budgets, order: OfOrder, calls: number): number {
+export function resultBytes(budgets: Budgets, order: Order, calls: number): number {
   const model = modelOf(budgets, order);
   const free = model?.price?.input === 0 && model.price.output === 0;
   const window = model?.window ?? Infinity;
