@@ -71,7 +71,7 @@ function isLate({ path: file, text }: syntax.Hit, before: syntax.Hit | undefined
   return syntax.languageOf(file)?.late?.test(text) === true || /^\s*(?:import|export)\s+type\s*\{\s*$/.test(opened);
 }
 
-/** The imports of each file. */
+/** Imports by a file. */
 type Imported = ReadonlyMap<string, readonly Link[]>;
 const importedBy = (links: readonly Link[]): Imported => Map.groupBy(links, ({ from }) => from);
 
@@ -88,13 +88,10 @@ export const reachedFrom = (from: readonly string[], links: readonly Link[]): Re
   new Set(waysFrom(from, importedBy(links)).keys());
 
 /** The imports of each file, those in tests and examples left out; most first. */
-export const usersOf = (links: readonly Link[]): ReadonlyMap<string, readonly Link[]> =>
-  new Map(
-    grouped(
-      links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from)),
-      ({ to }) => to,
-    ),
-  );
+export function usersOf(links: readonly Link[]): Imported {
+  const inProgram = links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from));
+  return new Map(grouped(inProgram, ({ to }) => to));
+}
 
 /** Files that import each other in a circle when they are loaded, each as one way round. */
 export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
@@ -116,6 +113,8 @@ export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
 
 /** Folders below one that is searched, in which sources often are. */
 const USUAL = ['', 'src', 'lib', 'include'];
+
+type Groups = Readonly<Record<string, string>>;
 
 /** Resolves imports by the files that were seen. */
 class Lookup {
@@ -173,11 +172,8 @@ class Lookup {
     return folder === undefined ? [] : USUAL.map((each) => path.join(folder, each, name.slice(own.length)));
   }
 
-  private filesOf(
-    file: string,
-    { separator, files, omits }: syntax.Language,
-    groups: Readonly<Record<string, string>>,
-  ): readonly string[] {
+  private filesOf(file: string, language: syntax.Language, groups: Groups): readonly string[] {
+    const { separator, files, omits } = language;
     const group = (key: string): string => groups[key] ?? '';
     const [up, name] = [group('up'), group('name')];
     const own = (separator === null ? [name] : name.split(separator)).filter((part) => part !== '');
@@ -273,6 +269,10 @@ const COMMON_NAMES =
 /** Whether a name is so short or so common that lines which hold it tell nothing of its file. */
 export const isCommon = (name: string, shortest: number): boolean => name.length < shortest || COMMON_NAMES.test(name);
 
+/** A name with the lines that hold it. */
+export type Held = readonly [Export, readonly syntax.Hit[]];
+type IsUse = (one: Export, hit: syntax.Hit) => boolean;
+
 /** Who holds names: the lines of each whose search was whole or that is used, and how many could not be told. */
 export interface Holders {
   readonly of: ReadonlyMap<Export, readonly syntax.Hit[]>;
@@ -292,7 +292,7 @@ export function* holdersOf(
   wanted: readonly Export[],
   glob: string,
   where: string,
-  isUse: (one: Export, hit: syntax.Hit) => boolean,
+  isUse: IsUse,
 ): tools.Looking<Holders> {
   const of = new Map<Export, readonly syntax.Hit[]>();
   const looks: tools.Seen[] = [];
@@ -319,15 +319,11 @@ export function* holdersOf(
 }
 
 /** The lines of each name of a group that a search for all of them settles. */
-function settledIn(
-  group: readonly Export[],
-  look: tools.Seen | undefined,
-  isUse: (one: Export, hit: syntax.Hit) => boolean,
-): readonly (readonly [Export, readonly syntax.Hit[]])[] {
+function settledIn(group: readonly Export[], look: tools.Seen | undefined, isUse: IsUse): readonly Held[] {
   const hits = tools.hitsOf(look);
   const isWhole = !tools.isCut(look) && (group.length === 1 || !hits.some(({ text }) => tools.LONG_LINE.test(text)));
   const words = hits.map(({ text }) => new Set(text.match(/[\w$]+/g)));
   return group
-    .map((one) => [one, hits.filter((_, at) => group.length === 1 || words[at]?.has(one.name) === true)] as const)
+    .map((one): Held => [one, hits.filter((_, at) => group.length === 1 || words[at]?.has(one.name) === true)])
     .filter(([one, lines]) => isWhole || lines.some((hit) => isUse(one, hit)));
 }

@@ -84,13 +84,8 @@ const fitted = (turn: NextTurn, tokens: number): NextTurn =>
 
 function replyOf(request: ModelRequest, { text, asks }: NextTurn): ModelReply {
   const calls = asks.map((ask, index): ToolCall => ({ id: CallId.parse(`${request.call}.${index + 1}`), ...ask }));
-  return {
-    text,
-    calls,
-    stopReason: calls.length > 0 ? 'tool use' : 'end',
-    usage: usageOf(request, text, calls),
-    model: request.model,
-  };
+  const stopReason = calls.length > 0 ? 'tool use' : 'end';
+  return { text, calls, stopReason, usage: usageOf(request, text, calls), model: request.model };
 }
 
 /** It reads only what is new since its last reply, and counts that; nothing is cached. */
@@ -177,10 +172,7 @@ function agentPart({ role, description, summary }: Finding, share: number): read
 
 type Planning = Extract<Purpose, { is: 'plan' }>;
 
-interface Cast {
-  readonly kind: Kind | null;
-  readonly role: string;
-}
+type Cast = { readonly kind: Kind | null; readonly role: string };
 
 const BUILT_IN = new Set(KINDS.flatMap(({ roles }) => roles).concat('code', 'general-purpose', 'main'));
 const NO_TASK = 'Say which kinds of task the built-in analyst knows.';

@@ -75,10 +75,10 @@ export const searchEach = (
 
 export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
 
-export const git = (
-  subcommand: string,
-  options: { readonly limit?: number; readonly paths?: readonly string[] } = {},
-): Ask => ({ tool: 'git', input: { subcommand, ...options } });
+export const git = (subcommand: string, options: Ask['input'] = {}): Ask => ({
+  tool: 'git',
+  input: { subcommand, ...options },
+});
 
 const HIT = /^(.+?):(\d+): (.*)$/;
 

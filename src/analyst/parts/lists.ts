@@ -42,9 +42,8 @@ export function* todos({ task }: Brief): Work {
 function notesText(notes: readonly Hit[], others: readonly Hit[], called: string): string {
   const [note, other] = [notes[0], others[0]];
   if (note !== undefined) {
-    const kinds = grouped(notes, ({ text }) => NOTE.exec(text)?.[0] ?? '').map(
-      ([kind, all]) => `${all.length} ${kind}`,
-    );
+    const words = grouped(notes, ({ text }) => NOTE.exec(text)?.[0] ?? '');
+    const kinds = words.map(([kind, all]) => `${all.length} ${kind}`);
     const files = plural(new Set(notes.map(({ path }) => path)).size, 'file');
     const tests = notes.filter(({ path }) => isTest(path)).length;
     return `${plural(notes.length, 'open note')} in comments of ${files} (${listed(kinds)}; ${tests} of them in tests), first ${claim(note)}`;
@@ -190,17 +189,15 @@ function* countedOf(found: readonly Dependency[]): tools.Looking<readonly Counte
   return found.map((one) => ({ ...one, ...countedAs(one, lookFor(one), named[idle.indexOf(one)]) }));
 }
 
+type Look = tools.Seen | undefined;
+
 const usesIn = (one: Dependency, look: tools.Seen | undefined): readonly Hit[] =>
   tools
     .hitsOf(look)
     .filter((hit) => !isComment(hit) && !hit.path.includes('node_modules/') && hit.path !== one.hit.path)
     .toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
 
-function countedAs(
-  one: Dependency,
-  useLook: tools.Seen | undefined,
-  nameLook: tools.Seen | undefined,
-): Pick<Counted, 'is' | 'text'> {
+function countedAs(one: Dependency, useLook: Look, nameLook: Look): Pick<Counted, 'is' | 'text'> {
   if (useLook === undefined) return { is: 'unknown', text: 'its use cannot be told from its name' };
   const uses = usesIn(one, useLook);
   const [first] = uses;

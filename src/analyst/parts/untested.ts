@@ -156,9 +156,6 @@ const MOST_TESTED = 10;
 const OWN_AND_TESTS = 'in their own file and in tests';
 const PLACES = ['on no other line of code', 'only in tests', 'only in their own file', OWN_AND_TESTS];
 
-/** A name with the lines that hold it. */
-type Dead = readonly [links.Export, readonly Hit[]];
-
 export function* deadExports({ task }: Brief): Work {
   const project = yield* inventory(task);
   const program = programOf(project).filter((name) => !isAside(name));
@@ -181,7 +178,7 @@ export function* deadExports({ task }: Brief): Work {
     .filter(([one]) => !whole.some(({ to }) => to === one.hit.path))
     .toSorted(([a], [b]) => byPlace(a.hit, b.hit));
   /** Who holds each beside the line that defines it. */
-  const placeOf = ([one, hits]: Dead): string => {
+  const placeOf = ([one, hits]: links.Held): string => {
     const others = hits.filter((hit) => counts(one, hit) && place(hit) !== place(one.hit));
     const isInTests = others.some(({ path }) => isTest(path));
     if (others.some(({ path }) => path === one.hit.path)) return isInTests ? OWN_AND_TESTS : 'only in their own file';
@@ -203,7 +200,7 @@ export function* deadExports({ task }: Brief): Work {
 /** `export * from './a'`, `from .a import *`: what is in such a file is offered under its own name elsewhere. */
 const WHOLE_EXPORT = /export\s+\*|import\s+\*(?!\s+as)|\bpub use\b.*\*|exports\s*=\s*require/;
 
-const deadRows = (dead: readonly Dead[], where: string): readonly string[] =>
+const deadRows = (dead: readonly links.Held[], where: string): readonly string[] =>
   shortened(
     dead,
     where === OWN_AND_TESTS ? MOST_TESTED : MOST_DEAD,
