@@ -114,6 +114,7 @@ export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
 /** Folders below one that is searched, in which sources often are. */
 const USUAL = ['', 'src', 'lib', 'include'];
 
+type Finder = (parts: readonly string[]) => readonly string[];
 type Groups = Readonly<Record<string, string>>;
 
 /** Resolves imports by the files that were seen. */
@@ -218,11 +219,7 @@ class Lookup {
 }
 
 /** What the longest beginning of a name leads to, of `least` parts at least: its last parts may be what the file defines. */
-function longest(
-  parts: readonly string[],
-  least: number,
-  filesAt: (parts: readonly string[]) => readonly string[],
-): readonly string[] {
+function longest(parts: readonly string[], least: number, filesAt: Finder): readonly string[] {
   const found = parts.length < least ? [] : filesAt(parts);
   return found.length > 0 || parts.length <= least ? found : longest(parts.slice(0, -1), least, filesAt);
 }
@@ -285,19 +282,14 @@ const ROUNDS = 24;
 const PER_STEP = 4;
 
 /**
- * The lines of files of `glob` that hold each of `wanted`. Many names are searched together. Where a search or a line of it was cut,
+ * The lines of files of `glob` that hold each of `all`. Many names are searched together. Where a search or a line of it was cut,
  * only names that it shows to be used (`isUse`) are settled; the others are asked for again, fewer at a time when nothing was settled.
  */
-export function* holdersOf(
-  wanted: readonly Export[],
-  glob: string,
-  where: string,
-  isUse: IsUse,
-): tools.Looking<Holders> {
+export function* holdersOf(all: readonly Export[], glob: string, where: string, isUse: IsUse): tools.Looking<Holders> {
   const of = new Map<Export, readonly syntax.Hit[]>();
   const looks: tools.Seen[] = [];
-  let open = wanted;
-  let most = wanted.length;
+  let open = all;
+  let most = all.length;
   for (let round = 0; round < ROUNDS && open.length > 0 && most > 0; round += 1) {
     const groups = batched(open, ({ name }) => escaped(name), syntax.LONGEST_PATTERN, most).slice(0, PER_STEP);
     const say = `I search for ${listed(open.slice(0, 3).map(({ name }) => name))} (of ${plural(open.length, 'name')}).`;

@@ -140,6 +140,7 @@ const MOST_LINES = 240;
 function mergeText({ task, results }: Merging): string {
   const plain = results.map((result) => ({ ...result, summary: unsigned(result.summary) }));
   const done = plain.filter(({ summary }) => summary !== '');
+  const others = plain.filter((one) => !isDone(one));
   const share = Math.max(30, Math.floor(MOST_LINES / Math.max(1, done.length)));
   return [
     TOP,
@@ -149,9 +150,7 @@ function mergeText({ task, results }: Merging): string {
     '## In short',
     '',
     ...done.map((one) => `- ${firstLine(one.summary)} (${one.role}${isDone(one) ? '' : `, ${one.outcome}`})`),
-    ...plain
-      .filter((one) => !isDone(one))
-      .map((one) => `- ${one.role} (${one.outcome}): ${plainLine(one.description, 300)}`),
+    ...others.map((one) => `- ${one.role} (${one.outcome}): ${plainLine(one.description, 300)}`),
     ...done.flatMap((result) => agentPart(result, share)),
     '',
     BOTTOM,

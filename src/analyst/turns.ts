@@ -100,15 +100,15 @@ function seenIn(turn: Turn, asks: readonly Ask[], next: Turn | undefined): reado
   });
 }
 
+/** Turns that are sent what their calls gave. */
+type Turns<T> = Generator<NextTurn, T, readonly Seen[]>;
+type ListAsk = (todo: number) => readonly Ask[];
+
 /** The turns that do what is in the queue. One without asks says that there is nothing left to do. */
-function* turnsOf(
-  progress: Progress,
-  tools: ReadonlySet<string>,
-  todos: readonly string[],
-): Generator<NextTurn, never, readonly Seen[]> {
+function* turnsOf(progress: Progress, tools: ReadonlySet<string>, todos: readonly string[]): Turns<never> {
   let shown = -1;
   /** The call that brings the list of todos up to date, if it isn't: `doing` is the active one, all are done behind the last. */
-  const listAsk = (doing: number): readonly Ask[] => {
+  const listAsk: ListAsk = (doing) => {
     if (!tools.has(TODOS) || todos.length === 0 || doing === shown) return [];
     shown = doing;
     const list = todos.map((description, index): { description: string; status: Todo['status'] } => ({
@@ -129,11 +129,7 @@ function* turnsOf(
 }
 
 /** The turns of one work, with a call for the list of todos where it has changed: they end with its report. */
-function* turnsOfWork(
-  work: Work,
-  tools: ReadonlySet<string>,
-  listAsk: (todo: number) => readonly Ask[],
-): Generator<NextTurn, string, readonly Seen[]> {
+function* turnsOfWork(work: Work, tools: ReadonlySet<string>, listAsk: ListAsk): Turns<string> {
   const all: Seen[] = [];
   let at = work.next([]);
   while (at.done !== true) {
