@@ -232,14 +232,11 @@ export interface Export {
   readonly hit: syntax.Hit;
 }
 
+type Exports = { readonly exports: readonly Export[]; readonly seen: readonly tools.Seen[] };
 const BLOCK = /^module\.exports\s*=\s*\{\s*$/;
 
 /** The names that `files` offer, as their lines tell; a `module.exports` of several lines is read. */
-export function* exportsOf(
-  files: readonly string[],
-  where: string | undefined,
-  todo: number,
-): tools.Looking<{ readonly exports: readonly Export[]; readonly seen: readonly tools.Seen[] }> {
+export function* exportsOf(files: readonly string[], where: string | undefined, todo: number): tools.Looking<Exports> {
   const common = { path: where, limit: MOST_LINES, about: 'exported names' };
   const asks = tools.searchEach(syntax.languagesIn(files), (language) => [language.exports], common);
   const seen = yield* tools.searchAll(asks, files, 'I search for the names that files offer to others.', todo);

@@ -50,35 +50,27 @@ export interface Where {
 const inputOf = ({ about, ...where }: Where): Ask['input'] =>
   defined({ ...where, about: about?.slice(0, LONGEST_ABOUT).toWellFormed() });
 
+const callOf = (tool: string, input: Ask['input']): Ask => ({ tool, input });
+
 /** Names of files below the root (or `path`), or those that fit `glob`. */
-export const list = (limit: number, where: Where = {}): Ask => ({
-  tool: 'list_files',
-  input: inputOf({ ...where, limit }),
-});
+export const list = (limit: number, where: Where = {}): Ask => callOf('list_files', inputOf({ ...where, limit }));
 
 /** Lines that match, at most 200 where `where` sets no limit. */
-export const search = (pattern: string, where: Where = {}): Ask => ({
-  tool: 'search',
-  input: { pattern, ...inputOf({ glob: NOISE, limit: 200, ...where }) },
-});
+export const search = (pattern: string, where: Where = {}): Ask =>
+  callOf('search', { pattern, ...inputOf({ glob: NOISE, limit: 200, ...where }) });
 
+type PatternsFor = (language: Language) => readonly (string | null)[];
+type Named = Where & { readonly about: string };
 /** Searches in the files of each language for its patterns: `about` is followed by the language. */
-export const searchEach = (
-  languages: readonly Language[],
-  patternsFor: (language: Language) => readonly (string | null)[],
-  where: Where & { readonly about: string },
-): readonly Ask[] =>
+export const searchEach = (languages: readonly Language[], patternsFor: PatternsFor, where: Named): readonly Ask[] =>
   languages.flatMap((language) => {
     const own = { ...where, glob: globFor([language]), about: `${where.about} in ${language.label}` };
     return patternsFor(language).flatMap((pattern) => (pattern === null ? [] : [search(pattern, own)]));
   });
 
-export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
+export const read = (path: string, from = 1, lines = 60): Ask => callOf('read_file', { path, from, lines });
 
-export const git = (subcommand: string, options: Ask['input'] = {}): Ask => ({
-  tool: 'git',
-  input: { subcommand, ...options },
-});
+export const git = (subcommand: string, options: Ask['input'] = {}): Ask => callOf('git', { subcommand, ...options });
 
 const HIT = /^(.+?):(\d+): (.*)$/;
 

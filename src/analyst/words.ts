@@ -74,13 +74,10 @@ export const byPlace = (a: Partial<Hit>, b: Partial<Hit>): number =>
 /** The files nearest to the top first. */
 export const byDepth = (a: string, b: string): number => a.split('/').length - b.split('/').length || byName(a, b);
 
+type Words<T> = (one: T) => string;
+type Rest<T> = string | Words<readonly T[]>;
 /** At most `most` rows; where there are more, a last row says how many, and of them what `rest` says. */
-export function shortened<T>(
-  all: readonly T[],
-  most: number,
-  row: (one: T) => string,
-  rest: string | ((others: readonly T[]) => string) = '',
-): readonly string[] {
+export function shortened<T>(all: readonly T[], most: number, row: Words<T>, rest: Rest<T> = ''): readonly string[] {
   const others = all.slice(most);
   const more = `- and ${others.length} more${typeof rest === 'string' ? rest : rest(others)}`;
   return [...all.slice(0, most).map(row), ...(others.length === 0 ? [] : [more])];

@@ -49,8 +49,8 @@ export function* untested({ task }: Brief): Work {
   const note = `At most ${MOST_NAMES} names of each module were looked for in tests. This does not measure coverage.`;
   return report(
     `${head} ${all.behind} ${behind(...imports.seen, ...held.seen)}.${wanted.length === 0 ? '' : `\n\n${note}`}`,
-    ['Modules for which no test was found', untestedRows(none, names, held, imports)],
-    ['Modules that tests import only through other modules', untestedRows(indirect, names, held, imports)],
+    ['Modules for which no test was found', rowsOf(none, names, held, imports)],
+    ['Modules that tests import only through other modules', rowsOf(indirect, names, held, imports)],
     [
       'Modules that no test imports, but whose names are in the code of a test',
       shortened([...mentioned], MOST_SHOWN, ([file, hit]) => `- ${file}: ${claim(hit)}`),
@@ -117,10 +117,13 @@ function folderRows({ tests, behind: how }: Inventory): readonly string[] {
   return folders.length === 0 ? [] : [`- ${shown.join(', ')}${more} ${how}`];
 }
 
+/** The names that each module exports. */
+type Names = ReadonlyMap<string, readonly links.Export[]>;
+
 /** Most imported first, each with the names that were looked for. */
-function untestedRows(
-  rest: readonly string[],
-  names: ReadonlyMap<string, readonly links.Export[]>,
+function rowsOf(
+  all: readonly string[],
+  names: Names,
   { of }: links.Holders,
   imports: links.Imports,
 ): readonly string[] {
@@ -134,7 +137,7 @@ function untestedRows(
         : `; imported by ${plural(count(name), 'file')} of the program, for example ${claim(use.hit)}`;
     return `- ${name}: ${namesText(names.get(name) ?? [], of)}${used}`;
   };
-  const sorted = rest.toSorted((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
+  const sorted = all.toSorted((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
   return shortened(sorted, MOST_SHOWN, row, (others) => `: ${listed(others.slice(0, 20))}`);
 }
 
