@@ -132,8 +132,7 @@ export function linesOf(seen: Seen | undefined): readonly Hit[] {
 
 /** The lines of lists, by the line that opens each. */
 export type Lists = ReadonlyMap<Hit, readonly Hit[]>;
-const MOST_LISTS = 40;
-const LONGEST_LIST = 60;
+const [MOST_LISTS, LONGEST_LIST] = [40, 60] as const;
 
 /** Reads the lines behind each of `openers`, up to the one that fits `closes`. */
 export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: number): Looking<Lists> {
@@ -150,8 +149,7 @@ export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: numb
 
 /** Looking that gives what all its calls gave. */
 type Looks = Looking<readonly Seen[]>;
-const SPLITS = 6;
-const MOST_PARTS = 40;
+const [SPLITS, MOST_PARTS] = [6, 40] as const;
 
 /** A search that was cut is asked again for each folder below, and for the files beside them, at last one by one, so that nothing of it is missing. */
 export function* searchAll(asks: readonly Ask[], names: readonly string[], say: string, todo: number): Looks {
