@@ -1,11 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import { scriptedModel, type ScriptedReply } from '../support/scripted.ts';
-import { ended, fault, hops, meets, one, timesOf } from '../support/faulty.ts';
-import { eventsOf } from '../support/run-looks.ts';
+import { ended, fault, hops, meets, one, timesOf, waiting } from '../support/faulty.ts';
+import { eventsOf, throughTime } from '../support/run-looks.ts';
 import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, type Script, SLOW } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
+
+describe('a model that is waited for', () => {
+  it('is asked with an urgent message that came meanwhile, at once', async () => {
+    const asked: string[] = [];
+    const { run, world } = waiting({
+      record: ({ agent, turns }) => void (agent === S1 && asked.push(JSON.stringify(turns))),
+      script: meets(fault('rate limited', { retryAfterMs: 60_000 })),
+    });
+    await run.until(({ agents }) => agents.get(S1)?.status === 'waiting');
+    await run.tell({ do: 'message', to: S1, text: 'look at b first', delivery: 'urgent' });
+    await throughTime(run, world);
+    expect(asked.map((turns) => turns.includes('look at b first'))).toEqual([false, true]);
+  });
+});
+
+describe('a model that a person chooses while another is waited for', () => {
+  it('is asked at once', async () => {
+    const { run, world } = waiting({
+      roles: ROLES,
+      script: ({ agent, model }) => (agent === S1 && model === FAST ? fault('cut') : undefined),
+    });
+    await run.until(({ agents }) => agents.get(S1)?.status === 'waiting');
+    await run.tell({ do: 'set model', agent: S1, model: 'slow' });
+    await throughTime(run, world);
+    const asked = run.events().flatMap((e) => (e.type === 'model.started' && e.agent === S1 ? [e.model] : []));
+    expect([asked, timesOf(run, 'session.finished')]).toEqual([[FAST, SLOW], [0]]);
+  });
+});
 
 describe('another model', () => {
   const other = scriptedModel('elsewhere/third', { aliases: ['third'] });

@@ -86,6 +86,18 @@ describe('the files of a log', () => {
     for (const path of [stateDir, join(stateDir, 'projects'), folder]) chmodSync(path, 0o700);
   });
 
+  it('can not be made in a folder that may not be written, and it is said why', async () => {
+    const { stateDir } = filled();
+    const project = freshFolder();
+    chmodSync(project, 0o755);
+    const folder = folderOf({ stateDir, project });
+    mkdirSync(folder);
+    if (isRoot) chownSync(folder, NOBODY, NOBODY);
+    chmodSync(folder, 0o500);
+    expect(await asOrdinary('write', stateDir, project)).toMatch(/^LogFault: the log can't be written: EACCES/);
+    chmodSync(folder, 0o700);
+  });
+
   it('are refused when they belong to somebody else', () => {
     // Only root can make somebody else's file; for an ordinary user the root folder is one.
     const place = isRoot ? filled() : { stateDir: '/', project: freshFolder() };

@@ -138,6 +138,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'To add to a list what it allows already helps nothing, and what does not help is not advised.',
   },
   {
+    file: 'src/policy/commands/reading/programs.ts',
+    now: "shortlog: { ...CHANGES, flags: 'sneg', long: `${CHANGES.long ?? ''} numbered summary email group` },",
+    becomes: "shortlog: { ...CHANGES, flags: 'sneg', long: `${CHANGES.long} numbered summary email group` },",
+    why: 'It has long options: the other is there for the types alone.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

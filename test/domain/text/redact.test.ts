@@ -35,6 +35,19 @@ describe('a known key', () => {
     );
   });
 
+  it.each([
+    [18, '', '[key]'],
+    [17, 'a', 'YW[key]'],
+    [16, 'ab', 'YWJ[key]'],
+    [17, '', '[key]Y='],
+    [16, '', '[key]A=='],
+    [18, 'a', 'YW[key]w=='],
+  ])('of %i bytes is hidden in base64 to its last letter, behind "%s"', (length, before, shown) => {
+    const key = KEY.slice(0, length).padEnd(length, '-');
+    const encoded = Buffer.from(before + key).toString('base64');
+    expect(openRedactor([key]).clean(encoded)).toBe(shown);
+  });
+
   it('that begins with another key is hidden to its own end', () => {
     const [short, long] = ['abcdefgh-1234', 'abcdefgh-1234-and-more'];
     expect(openRedactor([short, long]).clean(`${short} ${long}`)).toBe('[key] [key]');

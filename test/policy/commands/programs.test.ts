@@ -65,6 +65,11 @@ describe('the programs that a command may be allowed by', () => {
     expect(offer(command)).toBeNull();
   });
 
+  it('are none where an option or an unknown word stands before the verb', () => {
+    for (const command of ['npm --prefix x test', 'npm "$X" test', 'make $(ls)', 'npm run "$X"', 'npm run --x y'])
+      expect([command, offer(command)]).toEqual([command, null]);
+  });
+
   it('are four at most', () => {
     const names = ['npm', 'make', 'cargo', 'tsc', 'vite'].map((name) => `${name} test`);
     expect(offer(names.slice(0, 4).join(' && '))).toContain('tsc');

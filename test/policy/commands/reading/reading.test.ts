@@ -33,6 +33,12 @@ describe('a command that only reads (D39)', () => {
     expect(more('if test -f a; then cat a; elif test -f b; then npm test; fi')).toBe('npm is not known to only read');
   });
 
+  it('may repeat itself, and is asked about by what it repeats and until when', () => {
+    expect(more('while test -f a; do cat a; done')).toBeNull();
+    expect(more('while npm test; do cat a; done')).toBe('npm is not known to only read');
+    expect(more('while test -f a; do npm test; done')).toBe('npm is not known to only read');
+  });
+
   it('reads one file alone where it would write the second', () => {
     expect(more('uniq a.txt')).toBeNull();
     for (const files of ['a.txt b.txt', '*.txt', '"$(ls)"'])
