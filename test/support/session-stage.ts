@@ -163,6 +163,7 @@ export async function saidBy(verb: Verb, argv: readonly string[], home: Home, ho
     complain: (line) => void out.push(`! ${line}`),
     write: (text) => void out.push(text),
     json: (value) => void json.push(JSON.parse(JSON.stringify(value))),
+    taken: () => Promise.resolve(),
   };
   try {
     const code = await verb.run(readArguments(argv, verb.flags, verb.words), io);

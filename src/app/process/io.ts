@@ -26,6 +26,8 @@ export interface Io {
   write(text: string): void;
   /** Prints one object on its own line. Objects of the same 16 ms are written together. */
   json(value: unknown): void;
+  /** Resolves when the reader has taken nearly all output. Wait for it while printing a log, which may not fit in memory. */
+  taken(): Promise<void>;
   /** Called when a run has started, so that modules its agents' commands need can be preloaded. */
   begun?(): void;
 }
@@ -53,6 +55,9 @@ export function openIo(env: Io['env'], begun: () => void = () => {}): Io {
     json: (value) => {
       bufferOutput(stdout);
       stdout.write(`${jsonLine(value)}\n`);
+    },
+    taken: async () => {
+      if (stdout.writableLength > MAX_BUFFERED_BYTES) await flushOutput();
     },
     begun,
   };

@@ -91,6 +91,7 @@ async function followed(args: Arguments, io: Io, source: Source): Promise<void> 
     const goesOn = args.has('follow') && !io.lost.aborted && !(await source.isOver());
     for (const event of await source.each(after)) {
       source.print(event);
+      await io.taken();
       after = event.seq;
     }
     if (!goesOn) return;

@@ -49,6 +49,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
     const since = typeof how.joined === 'object' ? how.joined.resumed : 0;
     for await (const event of controls.events(0)) {
       io.json(event);
+      await io.taken();
       // A program reads standard output; a person reads on standard error why an agent failed.
       if (event.type === 'agent.finished' && event.outcome === 'failed' && Date.parse(event.time) >= since)
         io.complain(`mimir: ${event.agent} failed: ${sanitise((event.error ?? event.summary).split('\n')[0] ?? '')}`);

@@ -39,4 +39,20 @@ describe('JSON on stdout', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `${JSON.stringify({ n, text: 'x'.repeat(200) })}\n`);
     expect(out === `${lines.join('')}end\n`).toBe(true);
   });
+
+  it('is not held in memory for its reader where the program waits until it is taken', async () => {
+    const { out, err } = await ended(
+      child(`
+      let most = 0;
+      for (let n = 0; n < 20000; n += 1) {
+        io.json({ text: 'x'.repeat(1000) });
+        most = Math.max(most, process.stdout.writableLength);
+        await io.taken();
+      }
+      io.complain(String(most));
+    `),
+    );
+    expect(out).toHaveLength(20_000 * '{"text":""}\n'.length + 20_000_000);
+    expect(Number(err)).toBeLessThan(100_000);
+  });
 });
