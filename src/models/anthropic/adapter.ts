@@ -201,8 +201,8 @@ const count = (
 
 // The library's errors, and streams that are not replies, as `ModelFault`.
 
-/** Messages of decompression errors and of our own size limit. */
-const UNREADABLE = /\bZ_|ERR_ZLIB|too large|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
+/** Messages of decompression errors. */
+const UNREADABLE = /\bZ_|ERR_ZLIB|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
 
 /** Tells apart an error response, a failed connection, and unreadable content. */
 function thrownFault({ setup, world }: Pick<Parts, 'setup' | 'world'>, wire: http.Wire, error: unknown): ModelFault {
@@ -214,6 +214,7 @@ function thrownFault({ setup, world }: Pick<Parts, 'setup' | 'world'>, wire: htt
     return faults.statusFault(setup, { status, headers, body, now: world.now() });
   }
   if (wire.head() === null) return faults.connectionFault(setup, error);
+  if (error instanceof http.TooLarge) return malformedFault(setup, error.message);
   if (UNREADABLE.test(faults.causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
   return { is: 'cut', message: `${faults.hostOf(setup)} broke off its reply: the connection ended` };
 }

@@ -9,10 +9,14 @@ import type { World } from '../../ports/world.ts';
 import { bytesOf } from '../provider.ts';
 import { parsed } from './json.ts';
 
+const MEGABYTE = 1024 * 1024;
 /** The largest unpacked response: 700 bytes for each token that is ever requested. */
-const MOST_BYTES = 12 * 1024 * 1024;
+const MOST_BYTES = 12 * MEGABYTE;
 /** The most bytes that are read of an error response. */
 const MOST_OF_AN_ERROR = 64 * 1024;
+
+/** Reading stopped at a limit. The message says which. */
+export class TooLarge extends Error {}
 
 export interface Wire {
   /** A stream of events must be read as an async iterable; otherwise it is not counted. */
@@ -54,7 +58,7 @@ export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'hea
   const count = (chunk: Uint8Array): void => {
     bytes += chunk.byteLength;
     beat();
-    if (bytes > MOST_BYTES) throw new Error('the response is too large');
+    if (bytes > MOST_BYTES) throw new TooLarge(`it is larger than ${MOST_BYTES / MEGABYTE} MB`);
   };
   return {
     bytes: () => bytes,
@@ -147,7 +151,7 @@ export async function headOf({ body }: Response): Promise<string> {
 export const DONE = '[DONE]';
 
 /** The largest event. */
-const LONGEST_EVENT = 4 * 1024 * 1024;
+const LONGEST_EVENT = 4 * MEGABYTE;
 const MOST_LINES = 4096;
 
 const LINE_END = 0x0a;
@@ -185,7 +189,8 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-const tooLarge = (): Error => new Error('an event is too large');
+const tooLarge = (): TooLarge =>
+  new TooLarge(`an event is larger than ${LONGEST_EVENT / MEGABYTE} MB or ${MOST_LINES} lines`);
 
 /** The data of one event, line by line. */
 class Lines {

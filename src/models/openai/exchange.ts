@@ -214,7 +214,7 @@ function errorFault({ setup, world }: Call, error: unknown): ModelFault {
 
 /** True if the connection broke; false if the content was invalid. */
 const isCut = (error: unknown): boolean =>
-  !(error instanceof Unreadable) && !/^Z_|too large/.test(`${codeOf(error)}${wordsOf(error)}`);
+  !(error instanceof Unreadable || error instanceof http.TooLarge) && !codeOf(error).startsWith('Z_');
 
 const codeOf = (error: unknown): string => textAt(error, 'code') || textAt(at(error, 'cause'), 'code');
 const wordsOf = (error: unknown): string => textAt(error, 'message') || 'what it sent can not be read';

@@ -74,6 +74,14 @@ const FLOODS: Readonly<Record<string, (response: ServerResponse, wire: Wire) => 
   },
 };
 
+/** Why reading stopped, where a limit ended it. */
+const LIMITS: Readonly<Record<string, string>> = {
+  'one line of 200 MB': 'an event is larger than 4 MB or 4096 lines',
+  'one event of 200 MB in many lines': 'an event is larger than 4 MB or 4096 lines',
+  '512 MB packed into half of one': 'an event is larger than 4 MB or 4096 lines',
+  'a million letters, one in an event': 'it is larger than 12 MB',
+};
+
 const unmeasured = existsSync('/proc/self/clear_refs') ? false : 'memory is measured by /proc, which is not here';
 
 describe.skipIf(unmeasured !== false)('the memory for a reply', () => {
@@ -95,6 +103,7 @@ describe.skipIf(unmeasured !== false)('the memory for a reply', () => {
         const told = parsed(out);
         const [end, grown] = [textAt(told, 'ended'), numberAt(told, 'grown')];
         expect(end).toMatch(/^(?:malformed|overloaded|cut): /);
+        expect(end).toContain(LIMITS[name] ?? '');
         expect(grown, end).toBeLessThanOrEqual(MOST);
       } finally {
         await server.close();
