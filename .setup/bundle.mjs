@@ -104,7 +104,11 @@ const late = {
     filter: { id: /\/late-(?:marked|fuzzysort)\.js$/ },
     handler: (path) =>
       path.endsWith('marked.js')
-        ? "export const Lexer = { lex: (...given) => require('marked').Lexer.lex(...given) };"
+        ? `export const Lexer = { lex: (...given) => require('marked').Lexer.lex(...given) };
+           export class Marked {
+             constructor(how) { this.how = how; }
+             parse(text, how) { return new (require('marked').Marked)(this.how).parse(text, how); }
+           }`
         : ['go', 'prepare', 'snapshot']
             .map((one) => `export const ${one} = (...given) => require('fuzzysort').${one}(...given);`)
             .join('\n'),
