@@ -148,21 +148,14 @@ function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>):
 /** The state after `event`. Events of an unknown type are only counted. */
 export function fold(state: RunState, event: MimirEvent): RunState {
   const at = Date.parse(event.time);
-  if (!Object.hasOwn(KNOWN, event.type)) return stamped(state, event, at, { unknown: state.unknown + 1 });
+  const stamp = { session: event.session, seq: event.seq, lastAt: at };
+  if (!Object.hasOwn(KNOWN, event.type)) return { ...state, ...stamp, unknown: state.unknown + 1 };
   const change = forType<[RunState], [Millis], RunState>(RUN_FOLDS, event.type);
   const changed = change ? change(state, event, at) : state;
+  // A state has dozens of properties, so it is copied once.
   const agents = agentsAfter(changed, event, at);
-  return stamped(changed, event, at, { agents, log: logAfter({ agents, log: changed.log }, event, at) });
+  return { ...changed, ...stamp, agents, log: logAfter({ agents, log: changed.log }, event, at) };
 }
-
-/** A state has dozens of properties, so each event copies it as rarely as possible. */
-const stamped = (state: RunState, event: MimirEvent, at: Millis, more: Partial<RunState>): RunState => ({
-  ...state,
-  ...more,
-  session: event.session,
-  seq: event.seq,
-  lastAt: at,
-});
 
 /** The state after all of `events`. */
 export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): RunState => {

@@ -87,7 +87,7 @@ function brokenRecord(database: DatabaseSync, session: SessionId, hear: Hear = (
   const rows = database.prepare(`SELECT ${records.COLUMNS} FROM events WHERE session = ? ORDER BY seq`);
   const text = records.textsIn(database);
   try {
-    const checked = records.withTexts(session, rowsIn(rows.iterate(session)), records.bytesIn(database));
+    const checked = records.withTexts(session, rows.iterate(session).map(records.rowIn), records.bytesIn(database));
     for (const event of records.eventsOf(session, checked, records.START, text, { outputs: false })) hear(event);
     return null;
   } catch (error) {
@@ -96,11 +96,6 @@ function brokenRecord(database: DatabaseSync, session: SessionId, hear: Hear = (
   }
 }
 
-function* rowsIn(found: Iterable<Parameters<typeof records.rowIn>[0]>): Generator<ReturnType<typeof records.rowIn>> {
-  for (const row of found) yield records.rowIn(row);
-}
-
-// Checks a project's whole log: each record of each session against the hash chain, the heads against their checkpoints,
 // Verifies a project's whole log: the hash chain of each session, the checkpoints, and the database itself. Changes nothing.
 
 export interface AuditFault {

@@ -120,16 +120,12 @@ export class ResumedLog extends FoldedLog {
   readonly #few = new Map<number, MimirEvent>();
   /** Where calls began that have not ended. */
   readonly #open = new Map<string, readonly number[]>();
-  #lastEnd: RunState = EMPTY;
-
   /** The state at the last end that was not a stop; empty without one. */
-  get lastEnd(): RunState {
-    return this.#lastEnd;
-  }
+  lastEnd: RunState = EMPTY;
 
   override hear(event: MimirEvent): void {
     super.hear(event);
-    if (event.type === 'session.finished' && event.status !== 'stopped') this.#lastEnd = this.state;
+    if (event.type === 'session.finished' && event.status !== 'stopped') this.lastEnd = this.state;
     if (KEPT.has(event.type)) this.#few.set(event.seq, event);
     if (event.type === 'tool.started') {
       // Ids of calls may be the model's own, and come again.
