@@ -4,6 +4,7 @@ import type { AgentState, RunState } from '../../events/index.ts';
 import { ControlFault, type SessionClient } from '../../ports/control.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import { openMessageStore } from '../../store/index.ts';
+import { closedReason } from '../../app/views/index.ts';
 import { type Arguments, EXIT, Exit, type Io, exitOnFault, world, wrongUse } from '../../app/process/index.ts';
 import { projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { doneOrExit, patiently, reachRun } from '../../app/client/index.ts';
@@ -42,25 +43,13 @@ export async function sendAsPerson(target: Target, post: Post, { client, args, i
 }
 
 /** Exits with 3 for sessions that read no messages: closed ones and mandatory reviews. */
-function refuseUnread({ record, seen }: Target, { finished }: RunState, { outcome, forced, call }: AgentState): void {
-  if (forced !== null) {
-    throw new Exit(EXIT.refused, `${named(record)} is a mandatory review and takes no messages`);
-  }
-  if (outcome === 'killed' || outcome === 'abandoned' || outcome === 'skipped') {
-    throw new Exit(
-      EXIT.refused,
-      `${named(record)} was ${outcome} and no longer reads messages\n  \`mimir spawn "<prompt>"\` starts another one`,
-    );
-  }
-  if (outcome !== null && call !== null) {
-    throw new Exit(
-      EXIT.refused,
-      `${named(record)} has finished and no longer reads messages\n  \`mimir spawn "<prompt>"\` starts another one`,
-    );
-  }
-  if (finished?.status === 'rejected') {
+function refuseUnread({ record, seen }: Target, { finished }: RunState, agent: AgentState): void {
+  const isReview = agent.forced !== null;
+  const why = isReview ? 'is a mandatory review and takes no messages' : closedReason(agent);
+  const next = isReview ? '' : '\n  `mimir spawn "<prompt>"` starts another one';
+  if (why !== null) throw new Exit(EXIT.refused, `${named(record)} ${why}${next}`);
+  if (finished?.status === 'rejected')
     throw new Exit(EXIT.refused, `the plan of run ${seen.family.run} was discarded: it does not continue`);
-  }
 }
 
 /** Answers the oldest question of the agent; false if there is none. Permission requests are answered on the screen, where their details are shown. */
