@@ -9,66 +9,9 @@ export {
   NO_REPORT,
   NO_RUN,
 } from './action.ts';
-export {
-  interruptAgent,
-  modeQuestion,
-  modeReach,
-  pinMode,
-  plannedTask,
-  resumeAgent,
-  retryAgent,
-  setBudget,
-  setMode,
-  setModel,
-  skipAgent,
-  whyNotSet,
-} from './agent-control.ts';
-export { type Answer, answerCommands, answerQuestion, withdrawGrant } from './answer.ts';
-export { endedByKill, type KillCandidate, killAgent, killedAgents } from './kill.ts';
-export {
-  COMMIT_REQUEST,
-  DELIVERIES,
-  isFollowUp,
-  messageAgent,
-  messageAll,
-  messageMain,
-  recipientOf,
-  whyNotCommit,
-  whyNotMessage,
-  whyNotTalk,
-} from './message.ts';
-export {
-  acceptPlan,
-  type Amendment,
-  amendment,
-  cancelPlan,
-  commitText,
-  dropWarning,
-  isApproved,
-  NO_HISTORY,
-  NO_PLAN,
-  NO_RUNNING_PLAN,
-  PLAN_EDITS,
-  planAgain,
-  neighbourPlan,
-  type PlanHistory,
-  proposalOf,
-  redoEdit,
-  SAME_PLAN,
-  trackPlan,
-  formatWrites,
-  undoEdit,
-  whyNotEdit,
-  parseWrites,
-} from './plan.ts';
-export {
-  childName,
-  manualReviews,
-  retryRun,
-  retryText,
-  spawnChild,
-  startReview,
-  stopRun,
-  whyNotReview,
-  whyNotSpawn,
-} from './run.ts';
+export * from './agent-control.ts';
+export * from './answer.ts';
+export * from './kill.ts';
+export * from './message.ts';
+export * from './plan.ts';
+export * from './run.ts';
