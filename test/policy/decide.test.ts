@@ -55,6 +55,14 @@ describe('the table of modes', () => {
     });
   });
 
+  it('asks about a command that can not be read, and an answer covers it alone', () => {
+    const unclear = use('shell', 'bash -c "$X"');
+    const deny = [{ words: ['rm', '**'], from: written('commands.deny: [rm **]', 2) }];
+    const rules = someRules({ commands: { allow: [], ask: [], deny } });
+    expect(decide(unclear, rules, at())).toMatchObject({ verdict: 'ask', exactly: true });
+    expect(decide(unclear, rules, at({ mode: 'yolo' }))).not.toHaveProperty('exactly');
+  });
+
   it('says in the reason that nobody could be asked', () => {
     expect(decide(use('write'), someRules(), at({ interactive: false }))).toEqual({
       verdict: 'deny',

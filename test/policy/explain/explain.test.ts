@@ -192,6 +192,9 @@ describe('an explanation', () => {
       'allow commands with the plan: P there, --allow commands, or permissions.commands: allow',
       'mode yolo, which the rules allow here',
     ]);
+    expect(explainAction('command make', shell('make'), someRules(), at()).change[0]).toBe(
+      'allow it in your own config: commands.allow: ["make"]',
+    );
     expect(
       explainAction('command npm test', shell('npm test'), someRules(), at({ capabilities: ['read'] })),
     ).toMatchObject({
