@@ -144,6 +144,18 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'It has long options: the other is there for the types alone.',
   },
   {
+    file: 'src/domain/text/redact.ts',
+    now: 'return from + (KEY_LINES.exec(text)?.[0].length ?? 0);',
+    becomes: 'return from + (KEY_LINES.exec(text)?.[0].length);',
+    why: 'The pattern also matches an empty text: the other is there for the types alone.',
+  },
+  {
+    file: 'src/domain/text/redact.ts',
+    now: 'return from + (KEY_LINES.exec(text)?.[0].length ?? 0);',
+    becomes: 'return from + (KEY_LINES.exec(text)?.[0].length ?? 1);',
+    why: 'The pattern also matches an empty text: the other is there for the types alone.',
+  },
+  {
     file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',

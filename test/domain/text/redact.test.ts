@@ -48,6 +48,16 @@ describe('a known key', () => {
     expect(openRedactor([key]).clean(encoded)).toBe(shown);
   });
 
+  it('of eight letters is hidden, also where it is all there is', () => {
+    expect(openRedactor(['abcdefg1']).clean('abcdefg1')).toBe('[key]');
+  });
+
+  it('that is private is waited for as long as 20000 characters have come', () => {
+    const begin = joined('-----', 'BEGIN RSA PRIVATE KEY');
+    expect(open(begin + '+'.repeat(20_000))).toBe(begin.length + 20_000);
+    expect(open(begin + '+'.repeat(20_001))).toBe(0);
+  });
+
   it('that begins with another key is hidden to its own end', () => {
     const [short, long] = ['abcdefgh-1234', 'abcdefgh-1234-and-more'];
     expect(openRedactor([short, long]).clean(`${short} ${long}`)).toBe('[key] [key]');
