@@ -263,16 +263,21 @@ function receiptOf(one: AgentState, ended: boolean, delivery: Delivery): Receipt
  * and revives them.
  */
 export function takeMessages(parts: MessageParts, when: 'at once' | 'later'): void {
-  const { messageStore } = parts;
-  const { session } = parts.recorder;
-  const waiting = messageStore?.waiting(session) ?? [];
-  if (messageStore === undefined || waiting.length === 0) return;
-  const known = lettersIn(parts);
-  const fresh = waiting.filter(({ id }) => !known.has(id));
+  const { waiting, fresh } = storedMessages(parts);
   for (const letter of fresh) if (when === 'later' || !isPosted(parts, letter)) kept(parts, letter);
   const ids = waiting.map(({ id }) => id);
-  messageStore.taken(session, ids);
+  if (ids.length > 0) parts.messageStore?.taken(parts.recorder.session, ids);
 }
+
+/** The messages of the store, and those of them that are not in the log. */
+function storedMessages(parts: MessageParts): Readonly<Record<'waiting' | 'fresh', readonly StoredMessage[]>> {
+  const waiting = parts.messageStore?.waiting(parts.recorder.session) ?? [];
+  const known = waiting.length === 0 ? new Set() : lettersIn(parts);
+  return { waiting, fresh: waiting.filter(({ id }) => !known.has(id)) };
+}
+
+/** Whether the store has messages that are not in the log. */
+export const hasMessages = (parts: MessageParts): boolean => storedMessages(parts).fresh.length > 0;
 
 /** A message may be in the log although it was refused, because its reader could not be revived. */
 const isPosted = (parts: MessageParts, { id, to, text, delivery }: StoredMessage): boolean =>
@@ -281,16 +286,6 @@ const isPosted = (parts: MessageParts, { id, to, text, delivery }: StoredMessage
 /** Records the message even if the agent can no longer read it, so that it shows in the log. */
 const kept = ({ inbox }: MessageParts, { id, to, text, delivery }: StoredMessage): void =>
   inbox.send({ from: 'person', to, delivery, content: text, letter: id });
-
-/** Whether the store has messages that are not in the log. */
-export function hasMessages(parts: MessageParts): boolean {
-  const { messageStore } = parts;
-  const { session } = parts.recorder;
-  const waiting = messageStore?.waiting(session) ?? [];
-  if (waiting.length === 0) return false;
-  const known = lettersIn(parts);
-  return waiting.some(({ id }) => !known.has(id));
-}
 
 const lettersIn = ({ recorder }: MessageParts): ReadonlySet<string> =>
   new Set(recorder.state().messages.flatMap(({ letter }) => letter ?? []));

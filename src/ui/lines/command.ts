@@ -18,12 +18,14 @@ import type { Millis, SessionId } from '../../domain/ids.ts';
 import type { RunState } from '../../events/index.ts';
 import { type Command, type Controls, type Receipt, type Refusal } from '../../ports/controls.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
-import type { Detaching } from './run-ownership.ts';
 import { listed } from './agents.ts';
 import type { LineQuestions } from './questions.ts';
 
 /** Where the person is: before a run, at its plan, in an active run, after its end. */
 export type Place = 'start' | 'plan' | 'run' | 'result';
+
+/** What the command `detach` can do: see its help. */
+export type Detaching = 'detach' | 'detach now' | 'detach stay';
 
 /** What only the session can do: start or leave a run (session.ts). */
 export type Going =

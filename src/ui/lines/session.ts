@@ -51,10 +51,8 @@ export class LineSession implements LineContext {
     this.#answers = new LineAnswers({ ...parts, context: this });
     this.#ownership = new LineRunOwnership({
       detach: parts.detach ?? ((session) => parts.projectService?.detach?.(session) ?? Promise.resolve(WITHOUT_RUN)),
+      context: this,
       run: () => this.#run,
-      say: (...lines) => this.say(...lines),
-      refuse: (line) => this.refuse(line),
-      ask: (prompt) => this.ask(prompt),
       leave: () => void this.leave(),
     });
   }

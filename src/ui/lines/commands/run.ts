@@ -32,6 +32,7 @@ import {
   askText,
   at,
   commandOf,
+  type Detaching,
   headOf,
   type LineCommand,
   type LineContext,
@@ -39,7 +40,6 @@ import {
   previewed,
   wordsOf,
 } from '../command.ts';
-import type { Detaching } from '../run-ownership.ts';
 
 /** The typed number of an agent as the arguments of an action. */
 const readAgent = (typed: string, { state }: LineContext): { readonly agent: AgentId } => ({
