@@ -92,8 +92,7 @@ export class LineAnswers {
     const { context } = this.#of;
     if (this.current() !== null)
       throw wrongUse(`that is not an answer or a command; the question is still open. ${this.prompt().trim()}`);
-    if (this.isTalk())
-      return void (await context.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
+    if (this.isTalk()) return context.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' });
     // Any other answer cancels.
     if (this.isOffered()) await context.submit({ do: 'reject plan' });
     else throw wrongUse(noCommand(line.split(/\s/)[0] ?? ''));
@@ -198,7 +197,10 @@ export class LineAnswers {
     const word = planWord(text);
     if (word === 'other') return false;
     if (begun < this.#printedAt) throw wrongUse(`that was begun before the plan ${BEFORE}`);
-    if (word === 'cancel') return context.submit({ do: 'reject plan' }).then(() => true);
+    if (word === 'cancel') {
+      await context.submit({ do: 'reject plan' });
+      return true;
+    }
     if (word !== 'proceed') await this.#editAll(word);
     const done = await context.send({ do: 'approve plan', digest: context.state.planDigest });
     if (!done.ok) throw wrongUse(done.fault.text);

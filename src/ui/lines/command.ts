@@ -65,8 +65,8 @@ export interface LineContext {
   ask(prompt: string): Promise<string | null>;
   /** Hands a command to the run and prints nothing; a refusal without a run. After an edit of the plan `state` has it. */
   send(command: Command): ReturnType<Controls['submit']>;
-  /** The same, and prints the receipt or the refusal; true when it was done. */
-  submit(command: Command): Promise<boolean>;
+  /** The same, and prints the receipt; throws the refusal. */
+  submit(command: Command): Promise<void>;
   go(to: Going): Promise<void>;
   /** Writes a text into the clipboard file; the name of the file, or null when it cannot be written. */
   keepCopy(text: string): string | null;
@@ -127,19 +127,17 @@ export const commandOf = <Args>(
   read: (typed: string, context: LineContext) => Args,
 ): Omit<LineCommand, 'where'> => ({
   ...wordsOf(action),
-  run: async (typed, context) => {
-    await perform(action, read(typed.trim(), context), context);
-  },
+  run: (typed, context) => perform(action, read(typed.trim(), context), context),
 });
 
-/** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. True when it was done. */
-export async function perform<Args>(action: Action<Args>, args: Args, context: LineContext): Promise<boolean> {
+/** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. */
+export async function perform<Args>(action: Action<Args>, args: Args, context: LineContext): Promise<void> {
   const { state } = context;
   const why = action.whyNot(state, args);
   if (why !== null) throw wrongUse(why);
   const question = action.confirm?.(state, args);
-  if (question !== undefined && !(await agrees(question, context))) return false;
-  return context.submit(action.command(state, args));
+  if (question !== undefined) await confirm(question, context);
+  await context.submit(action.command(state, args));
 }
 
 /** Prints the receipt; throws why nothing was done. */
@@ -153,13 +151,11 @@ export const previewed = async <T>(asked: Promise<T> | undefined, context: LineC
   await (asked &&
     saidMeanwhile({ complain: (line) => context.say(line) }, 'the run has not said yet what this would do', asked));
 
-/** Asks a question; true for the wanted answer, and every other answer changes nothing. */
-export async function agrees({ title, lines, yes, no, word }: Confirmation, context: LineContext): Promise<boolean> {
+/** Asks a question; every answer but the wanted one cancels the command. */
+export async function confirm({ title, lines, yes, no, word }: Confirmation, context: LineContext): Promise<void> {
   context.say(...lines);
   const typed = (await context.ask(`${title} Type ${word || 'yes'} to ${yes}, anything else to ${no}: `))?.trim() ?? '';
-  const isYes = word === '' ? IS_YES.test(typed) : typed === word;
-  if (!isYes) context.say('Nothing changed.');
-  return isYes;
+  if (word === '' ? !IS_YES.test(typed) : typed !== word) throw cancelled('Nothing changed.');
 }
 
 interface Meant {

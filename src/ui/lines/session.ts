@@ -4,7 +4,7 @@
  */
 import { NO_RUN, trackPlan } from '../../app/actions/index.ts';
 import { attachTo } from '../../app/client/index.ts';
-import { EXIT, Exit, sanitise, type Io, saveCopy, world } from '../../app/process/index.ts';
+import { EXIT, Exit, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';
 import { capitalise } from '../../app/views/index.ts';
 import { fail } from '../../domain/result.ts';
 import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
@@ -114,13 +114,12 @@ export class LineSession implements LineContext {
     return done;
   }
 
-  async submit(command: Command): Promise<boolean> {
+  async submit(command: Command): Promise<void> {
     const done = await this.send(command);
-    if (done.ok && DECIDING.has(command.do)) this.#answers.decided();
-    if (!done.ok) this.refuse(`not done: ${done.fault.text}`);
+    if (!done.ok) throw wrongUse(`not done: ${done.fault.text}`);
+    if (DECIDING.has(command.do)) this.#answers.decided();
     // The event of an edit is printed.
-    else if (command.do !== 'edit plan') this.say(capitalise(done.value.text));
-    return done.ok;
+    if (command.do !== 'edit plan') this.say(capitalise(done.value.text));
   }
 
   keepCopy(text: string): string | null {

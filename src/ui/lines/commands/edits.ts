@@ -39,7 +39,7 @@ import { dependantsOf, totalsOf } from '../../../domain/plan/plan-view.ts';
 import type { AgentState, RunState } from '../../../events/index.ts';
 import { agentNamed, listed } from '../agents.ts';
 import {
-  agrees,
+  confirm,
   askText,
   at,
   cancelled,
@@ -123,8 +123,8 @@ async function amend(context: LineContext, edits: readonly PlanEdit[]): Promise<
   const sums = state.plan === null ? '' : `Now ${sumWords(state.plan, state)}. Then ${sumWords(preview.plan, state)}.`;
   const changes = preview.changes.map(({ is, text }) => `- ${is}: ${text}`);
   const lines = ['The running plan would change:', ...changes, ...(sums === '' ? [] : [sums])] as const;
-  const question = { title: 'Change the plan?', lines, yes: 'apply', no: 'cancel', word: '' };
-  if (await agrees(question, context)) await context.submit(command);
+  await confirm({ title: 'Change the plan?', lines, yes: 'apply', no: 'cancel', word: '' }, context);
+  await context.submit(command);
 }
 
 /** `12k tokens, $0.0504, about 38s` */
@@ -195,9 +195,9 @@ async function changeBudget(typed: string, context: LineContext): Promise<void> 
   const budget = readBudget(limits);
   // The budget of the run can be set before it has agents.
   const isRun = /^(?:0|run|main)$/.test(which);
-  if (isRun) return void (await context.submit(setBudget.command(context.state, { agent: ROOT, budget })));
+  if (isRun) return context.submit(setBudget.command(context.state, { agent: ROOT, budget }));
   const agent = startedAgent(context, which);
-  if (agent !== null) return void (await perform(setBudget, { agent: agent.id, budget }, context));
+  if (agent !== null) return perform(setBudget, { agent: agent.id, budget }, context);
   const task = taskNamed(context, which);
   await change(context, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
 }
@@ -253,8 +253,7 @@ async function drop(task: PlanTask, _: string, context: LineContext): Promise<Pl
   if (warning !== null) {
     const words = dependantsOf(plan, task.id).map((one) => `${plan.tasks.indexOf(one) + 1} ${one.role}`);
     const lines = [`${warning} ${listed(words, 'and')}.`] as const;
-    if (!(await agrees({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, context)))
-      throw cancelled();
+    await confirm({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, context);
   }
   return { is: 'drop', task: task.id };
 }

@@ -80,7 +80,7 @@ async function resumeRun(_: string, context: LineContext): Promise<void> {
 async function sayToMain(typed: string, context: LineContext): Promise<void> {
   const text = typed === '' ? await askText('Message to main (Enter to cancel): ', 'Nothing sent.', context) : typed;
   const { state } = context;
-  if (!isFollowUp(state) || state.session === null) return void (await perform(messageMain, { text }, context));
+  if (!isFollowUp(state) || state.session === null) return perform(messageMain, { text }, context);
   const why = whyNotTalk(state);
   if (why !== null) throw wrongUse(why);
   await context.go({ resume: state.session, followUp: text });

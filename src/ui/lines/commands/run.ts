@@ -28,7 +28,7 @@ import { type Mode, MODES } from '../../../domain/reason.ts';
 import type { ModePreview } from '../../../ports/controls.ts';
 import { agentNamed, firstLine, listed } from '../agents.ts';
 import {
-  agrees,
+  confirm,
   askText,
   at,
   commandOf,
@@ -130,7 +130,8 @@ function readMode(word: string, present: Mode): Mode {
 
 async function changeMode(word: string, context: LineContext): Promise<void> {
   const mode = readMode(word, context.state.mode);
-  if (await isConfirmed(null, context.controls?.previewMode(mode), context)) await perform(setMode, { mode }, context);
+  await confirmMode(null, context.controls?.previewMode(mode), context);
+  await perform(setMode, { mode }, context);
 }
 
 async function pin(typed: string, context: LineContext): Promise<void> {
@@ -139,17 +140,19 @@ async function pin(typed: string, context: LineContext): Promise<void> {
   const agent = agentNamed(state, which).id;
   const mode = word === 'off' ? null : readMode(word, state.mode);
   const preview = context.controls?.previewMode(mode ?? state.mode, agent);
-  if (await isConfirmed(agent, preview, context)) await perform(pinMode, { agent, mode }, context);
+  await confirmMode(agent, preview, context);
+  await perform(pinMode, { agent, mode }, context);
 }
 
-async function isConfirmed(
+async function confirmMode(
   agent: AgentId | null,
   pending: Promise<ModePreview> | undefined,
   context: LineContext,
-): Promise<boolean> {
+): Promise<void> {
   const preview = await previewed(pending, context);
-  if (preview?.refused === null) return agrees(modeQuestion(context.state, agent, preview), context);
-  throw wrongUse(preview === undefined ? NO_RUN : `not possible: ${preview.refused ?? ''}`);
+  if (preview === undefined) throw wrongUse(NO_RUN);
+  if (preview.refused !== null) throw wrongUse(`not possible: ${preview.refused}`);
+  await confirm(modeQuestion(context.state, agent, preview), context);
 }
 
 function readReview(name: string, { state }: LineContext): ReturnType<typeof manualReviews>[number] {
