@@ -39,7 +39,8 @@ export function reportMarkdown(state: RunState): string {
   return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${agentTable(state)}${modelNotes(state)}${sectionsOf(state)}\n`;
 }
 
-function factLines(state: RunState): readonly string[] {
+/** Task, session, provider, and what was spent, as a list. */
+export function factLines(state: RunState): readonly string[] {
   const spent = runSpending(state);
   const time = runTime(state);
   const words = runUsageText(state);
@@ -82,18 +83,22 @@ function cellsOf(agent: AgentState, state: RunState): readonly string[] {
   ];
 }
 
-/** Why agents used another model than requested, and which problems their calls had; empty if there is nothing to report. */
+/** Why an agent used another model than requested, and which problems its calls had, one line each. */
+export function callNotes(agent: AgentState): readonly string[] {
+  const { asked, used, because } = agent.model;
+  const trouble = problemsText({ ...spentByAgent(agent), fallbacks: 0 });
+  const changes = agent.fallbacks.map(
+    ({ from, to, cause, rule }) => `${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`,
+  );
+  const why = because === null || changes.length > 0 ? [] : [`${asked} -> ${used}: ${because}`];
+  return [...why, ...changes, ...(trouble === '' ? [] : [trouble])].map((note) => note.replaceAll('\n', ' '));
+}
+
+/** The notes of all agents; empty if there is nothing to report. */
 function modelNotes(state: RunState): string {
-  const lines = [...state.agents.values()].flatMap((agent) => {
-    const { asked, used, because } = agent.model;
-    const trouble = problemsText({ ...spentByAgent(agent), fallbacks: 0 });
-    const changes = agent.fallbacks.map(
-      ({ from, to, cause, rule }) => `${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`,
-    );
-    const why = because === null || changes.length > 0 ? [] : [`${asked} -> ${used}: ${because}`];
-    const notes = [...why, ...changes, ...(trouble === '' ? [] : [trouble])];
-    return notes.map((note) => `- ${agent.name}: ${note.replaceAll('\n', ' ')}`);
-  });
+  const lines = [...state.agents.values()].flatMap((agent) =>
+    callNotes(agent).map((note) => `- ${agent.name}: ${note}`),
+  );
   return lines.length === 0 ? '' : `\n\n### Models\n\n${lines.join('\n')}`;
 }
 

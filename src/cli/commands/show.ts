@@ -1,22 +1,15 @@
 /** `mimir show`: the task, plan, agents and totals of one session, from its log. */
-import {
-  agentTime,
-  formatDuration,
-  formatTokens,
-  runSpending,
-  shownStatus,
-  statusWord,
-} from '../../app/views/index.ts';
+import { agentTime, formatDuration, formatTokens, shownStatus, statusWord } from '../../app/views/index.ts';
 import { type AgentState, type RunState, tokensOfAgent, withLostCalls } from '../../events/index.ts';
 import { shownSign, UNICODE } from '../../ui/tui/index.ts';
 import { CWD, EXIT, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
 import {
+  callNotes,
   costText,
+  factLines,
   planLines,
-  runUsageText,
   spentBy,
   spentByAgent,
-  problemsText,
   usageText,
 } from '../../app/reports/index.ts';
 import { openReader, projectOf, sessionOf, stateOf } from '../../app/workspace/index.ts';
@@ -40,36 +33,27 @@ export const showVerb: Verb = {
   },
 };
 
-function sessionLines(state: RunState, how: string, { paint }: Io): readonly string[] {
-  const spent = runSpending(state);
-  const words = runUsageText(state);
-  return [
-    `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
-    `Task: ${sanitise(state.task)}`,
-    sanitise(`Where: ${state.cwd} · ${state.provider} · mode ${state.mode} · Mimir ${state.version}`),
-    ...planLines(state, paint),
-    ...[...state.agents.values()].flatMap((agent) => agentLines(agent, state, paint)),
-    '',
-    `Spent: ${formatTokens(spent.tokens)} tokens, ${costText(spentBy(state.agents.values()))}`,
-    ...[words.tokens, words.trouble].filter((text) => text !== '').map((text) => paint.dim(`       ${text}`)),
-  ];
-}
+const sessionLines = (state: RunState, how: string, { paint }: Io): readonly string[] => [
+  `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
+  sanitise(`Where: ${state.cwd} · Mimir ${state.version}`),
+  ...factLines(state).map(sanitise),
+  ...planLines(state, paint),
+  ...[...state.agents.values()].flatMap((agent) => agentLines(agent, state, paint)),
+];
 
 function agentLines(agent: AgentState, state: RunState, paint: Io['paint']): readonly string[] {
   const glyph = shownSign(shownStatus(agent), UNICODE)[0];
-  const model = agent.model.because === null ? agent.model.used : `${agent.model.asked} -> ${agent.model.used}`;
-  const spent = spentByAgent(agent);
-  const cost = costText(spent);
-  const sum = `${formatDuration(agentTime(agent, state))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
+  const used = [
+    formatDuration(agentTime(agent, state)),
+    costText(spentByAgent(agent)),
+    `${formatTokens(tokensOfAgent(agent))} tok`,
+  ];
   const why = agent.error ?? agent.reason;
   return [
-    `${glyph} ${paint.bold(sanitise(agent.name))} (${agent.id})  ${sanitise(model)}  ${sum}  ${statusWord(agent)}`,
+    `${glyph} ${paint.bold(sanitise(agent.name))} (${agent.id})  ${sanitise(agent.model.used)}  ${used.join(' · ')}  ${statusWord(agent)}`,
     ...(why === '' ? [] : [paint.yellow(`    ${sanitise(why)}`)]),
-    ...[usageText(agent.usage), problemsText({ ...spent, fallbacks: 0 })]
+    ...[usageText(agent.usage), ...callNotes(agent)]
       .filter((text) => text !== '')
-      .map((text) => paint.dim(`    ${text}`)),
-    ...agent.fallbacks.map(({ from, to, cause, rule }) =>
-      paint.dim(sanitise(`    ${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`)),
-    ),
+      .map((text) => paint.dim(`    ${sanitise(text)}`)),
   ];
 }
