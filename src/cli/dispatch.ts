@@ -1,6 +1,7 @@
 /** Finds the command, reads its flags, runs it and sets the exit code. Errors that a person can fix are printed without a stack trace. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import {
+  askOnce,
   COLOR,
   readColour,
   CWD,
@@ -118,14 +119,10 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   const first = ['--version', '-v'].includes(given) ? 'version' : given;
   if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
   if (isAgents(io)) refuseOfPerson(first);
-  refuseMistyped(first);
-  const named = await verbNamed(first);
-  const verb = named ?? (await import('./commands/screen.ts')).screenVerb;
-  const args = readArguments(
-    named === null ? argv : rest,
-    { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } },
-    verb.words,
-  );
+  const meant = await verbMeantBy(first, rest, Object.keys(VERBS), io);
+  const verb = (await verbNamed(meant)) ?? (await import('./commands/screen.ts')).screenVerb;
+  const words = meant === undefined ? argv : rest;
+  const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
   if (args.has('help')) return helpOf(io, verb);
   const colour = readColour(args);
   return verb.run(args, colour === undefined ? io : { ...io, paint: createPainter(io.env, true, colour) });
@@ -154,7 +151,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
   const one = await verbNamed(name);
   if (one !== null) return helpOf(io, one);
   if (name !== undefined) {
-    refuseMistyped(name);
+    refuseMistyped(name, Object.keys(VERBS));
     throw wrongUse(`there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
   io.say('Mimir plans a task for several agents. You review and approve the plan, then they run in parallel.\n');
@@ -225,14 +222,52 @@ function helpOf(io: Io, verb: Verb): number {
   return EXIT.done;
 }
 
-/** Throws `Exit` (2) with the suggestion if `word` is similar to a command; other words are a task. */
-function refuseMistyped(word: string): void {
-  const names = Object.keys(VERBS);
-  if (!/^[a-z]+$/i.test(word) || names.includes(word)) return;
-  const begun = word.length < 3 ? undefined : names.find((name) => name.startsWith(word.toLowerCase()));
-  const near = begun ?? nearest(word, names);
-  if (near === null) return;
-  throw wrongUse(
+// A first word that is similar to a command: a person is asked, otherwise it is refused.
+
+/**
+ * The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
+ * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`.
+ */
+async function verbMeantBy(
+  word: string,
+  rest: readonly string[],
+  verbs: readonly string[],
+  io: Io,
+): Promise<string | undefined> {
+  if (verbs.includes(word)) return word;
+  const near = nearVerb(word, verbs);
+  if (near === null) return undefined;
+  const answer = io.terminal ? await answerTo(word, near, rest) : '';
+  if (answer === 'y') return near;
+  if (answer === 't' && isAlone(rest)) return undefined;
+  throw refusal(word, near);
+}
+
+/** Throws `Exit` (2) with the suggestion if `word` is similar to a command. */
+function refuseMistyped(word: string, verbs: readonly string[]): void {
+  const near = nearVerb(word, verbs);
+  if (near !== null) throw refusal(word, near);
+}
+
+/** The command that `word` begins or nearly spells; null for a task. */
+function nearVerb(word: string, verbs: readonly string[]): string | null {
+  if (!/^[a-z]+$/i.test(word)) return null;
+  const begun = word.length < 3 ? undefined : verbs.find((verb) => verb.startsWith(word.toLowerCase()));
+  return begun ?? nearest(word, verbs);
+}
+
+/** A task of several words has to be quoted. */
+const isAlone = (rest: readonly string[]): boolean => rest[0]?.startsWith('-') ?? true;
+
+async function answerTo(word: string, near: string, rest: readonly string[]): Promise<string> {
+  const task = isAlone(rest) ? `, t plan the task "${sanitise(word)}"` : '';
+  const typed = await askOnce(
+    `There is no command "${sanitise(word)}". Did you mean \`mimir ${near}\`? y yes${task}, anything else no: `,
+  );
+  return typed?.toLowerCase() ?? '';
+}
+
+const refusal = (word: string, near: string): Exit =>
+  wrongUse(
     `there is no command "${word}"\n  did you mean \`mimir ${near}\`? A task of this one word: mimir run "${word}"`,
   );
-}
