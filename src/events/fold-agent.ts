@@ -73,7 +73,7 @@ export const AGENT_FOLDS = {
     // Initializing is not running: an agent that waits for a slot uses none of its time. ROOT's clock is the run's and continues while it
     // waits for a provider or its children work.
     const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor !== undefined);
-    const clocked = clock(agent, onTheClock, at);
+    const { closed: _closed, ...clocked } = clock(agent, onTheClock, at);
     return {
       ...(event.status === 'pending' ? begunAnew(clocked) : clocked),
       status: event.status,
@@ -202,7 +202,7 @@ export const AGENT_FOLDS = {
     summary: event.summary,
     error: event.error,
     ...(event.outcome === 'killed' && agent.outcome !== null
-      ? { closed: { outcome: agent.outcome, error: agent.error } }
+      ? { closed: agent.closed ?? { outcome: agent.outcome, error: agent.error } }
       : {}),
     reason: event.error ?? '',
     waitingFor: null,

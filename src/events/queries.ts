@@ -18,6 +18,9 @@ export const estimateKey = (agent: AgentId): string => `${agent}:estimate`;
 
 export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
 
+/** How its work has ended; a kill after that changes nothing about it. */
+export const workOf = ({ closed, outcome }: AgentState): AgentState['outcome'] => closed?.outcome ?? outcome;
+
 /** The end of an agent whose task was removed from the plan. */
 export const TAKEN_OUT = { error: 'taken out of the plan', endedBy: { is: 'plan' } } as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OUTCOMES, STATUSES, statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { ModelId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { elapsedOf } from '../../src/events/queries.ts';
+import { elapsedOf, workOf } from '../../src/events/queries.ts';
 import {
   agentAfter,
   asked,
@@ -297,5 +297,19 @@ describe("an agent's transcript", () => {
   it('has the list of todos as it was set last (O026)', () => {
     const todos = [{ description: 'look', status: 'active' }] as const;
     expect(finder({ type: 'agent.todos', agent: FINDER, todos }).todos).toEqual(todos);
+  });
+});
+
+describe('how the work of an agent ended', () => {
+  const work = (...bodies: readonly EventBody[]): ReturnType<typeof workOf> => workOf(finder(...bodies));
+
+  it('is its own end, however often it is killed after that', () => {
+    expect(work(finished(FINDER), finished(FINDER, 'killed'), finished(FINDER, 'killed'))).toBe('completed');
+    expect(work(finished(FINDER, 'killed'), finished(FINDER, 'killed'))).toBe('killed');
+  });
+
+  it('is open once it begins again', () => {
+    const revived = [finished(FINDER), finished(FINDER, 'killed'), status(FINDER, 'initializing')];
+    expect([work(...revived), work(...revived, finished(FINDER, 'failed'))]).toEqual([null, 'failed']);
   });
 });

@@ -37,6 +37,9 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const opened = await openProject(args, asHosted(args, io), project);
   const found = toResume(opened, args, io);
   const { session, task } = found;
+  // The screen opens after the log was checked, which takes a second for each 50,000 events.
+  if (io.terminal && found.events > 20_000)
+    io.complain(`mimir: checking the log of session ${session} (${found.events} events) …`);
   const over = whyNotResume(opened, found, followUp !== undefined);
   if (over !== null) throw cli.wrongUse(`${over}\n  \`mimir report ${session}\` shows its report`);
   if (args.has('detach')) {

@@ -199,30 +199,16 @@ function finish(parts: RunModules, report: string): RunResult {
   const all = subAgents(parts);
   // Reviews and tasks that were removed from the plan do not count as work.
   const work = all.filter((one) => one.forced === null && !events.isTakenOut(one));
-  const ends = endsOfWork(parts.recorder.each({ types: ['agent.status', 'agent.finished'] }));
+  // A child that was killed by an agent of its own branch counts by that agent's work.
   const isWell = (one: events.AgentState): boolean =>
-    ends.get(one.id) === 'completed' ||
-    (one.spawned !== null && ends.get(one.id) === 'killed' && agents.isKilledByAgent(one));
+    events.workOf(one) === 'completed' ||
+    (one.spawned !== null && events.workOf(one) === 'killed' && agents.isKilledByAgent(one));
   const state = parts.recorder.state();
   const isWhole = unansweredOf(state, ROOT).length === 0 && events.closedGates(state).length === 0;
   const success = work.length > 0 && work.every(isWell) && isWhole;
   const status = success ? 'completed' : 'failed';
   close(parts, status, report === '' ? linesOf(all) : report, success ? 'completed' : 'partial');
   return summed(parts, status, null);
-}
-
-/**
- * How each agent ended its work. A kill after the end does not change that. A child that was killed by an agent of its own branch counts by
- * that agent's work.
- */
-function endsOfWork(events: Iterable<events.MimirEvent>): ReadonlyMap<AgentId, AgentOutcome> {
-  const ends = new Map<AgentId, AgentOutcome>();
-  for (const event of events) {
-    if (event.type === 'agent.status') ends.delete(event.agent);
-    else if (event.type === 'agent.finished' && !(event.outcome === 'killed' && ends.has(event.agent)))
-      ends.set(event.agent, event.outcome);
-  }
-  return ends;
 }
 
 /**

@@ -4,7 +4,7 @@ import { shortId } from '../../domain/digest.ts';
 import { type AgentId, fromMicro, type Millis, ROOT, type SessionId, toMicro, type Usd } from '../../domain/ids.ts';
 import type { MimirEvent } from '../event.ts';
 import { plainLine } from '../log-line.ts';
-import { activityOf, askedFor, elapsedOf, tokensOfAgent, workingDirOf } from '../queries.ts';
+import { activityOf, askedFor, elapsedOf, tokensOfAgent, workOf, workingDirOf } from '../queries.ts';
 import type { AgentState, RunState } from '../state.ts';
 import type { SessionDetail, SessionRecord } from './record.ts';
 
@@ -121,9 +121,6 @@ function whileOthersWork({ agents }: RunState): string {
   const working = [...agents.values()].filter(({ parent, outcome }) => parent !== null && outcome === null).length;
   return working === 0 ? '' : `waits for ${working} ${working === 1 ? 'agent' : 'agents'}`;
 }
-
-/** How its work has ended; a kill after that changes nothing about it. */
-const workOf = ({ closed, outcome }: AgentState): AgentState['outcome'] => closed?.outcome ?? outcome;
 
 /** What its answer says first, or why it ended; of one that was killed after its end both. */
 function endWords(agent: AgentState, status: Lifecycle): string {
