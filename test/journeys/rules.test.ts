@@ -72,4 +72,21 @@ describe.concurrent('what rules ask of a person', () => {
     expect(again.terminal.output()).not.toContain('Trust this?');
     again.terminal.kill();
   });
+
+  it.each(['dumb', 'xterm-256color'])(
+    'the question of trust leaves the input to what comes after it, on %s',
+    async (TERM) => {
+      const person = makeMachine(BRINGS).opens(['--plain'], { ...LOOK, env: { TERM } });
+      await person.sees('Trust this?');
+      person.type('n');
+      person.press('enter');
+      await person.sees('Not trusted', 'Type a task');
+      person.type('help');
+      person.press('enter');
+      await person.sees('Commands here:');
+      person.type('quit');
+      person.press('enter');
+      expect(await person.leaves()).toBe(0);
+    },
+  );
 });

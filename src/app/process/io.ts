@@ -164,6 +164,8 @@ async function discardTypeAhead(signal: AbortSignal): Promise<void> {
   // Raw mode also delivers a line that was not finished with Enter.
   stdin.setRawMode(true);
   stdin.on('data', forget);
+  // An earlier question paused it.
+  stdin.resume();
   await new Promise((resolve) => {
     setTimeout(resolve, TYPE_AHEAD_MS);
   });

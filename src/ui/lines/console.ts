@@ -200,6 +200,8 @@ function dumbKeys(queue: Queue, io: ConsoleParts['io'], interrupted: () => void)
   const ended = (): void => queue.end();
   stdin.on('data', take);
   stdin.once('end', ended);
+  // An earlier question, such as that of trust, may have paused the input.
+  stdin.resume();
   return {
     // The prompt is a line of its own and printed once, since the cursor cannot return to it.
     prompt(text) {
