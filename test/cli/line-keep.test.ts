@@ -26,9 +26,9 @@ it('takes words to be asked for that a template can take, each once', async () =
   expect(person.said).toContain('The variable module already exists: skipped.');
 });
 
-it('asks which one where none was named', async () => {
+it('asks which one where none was named, and lists the templates', async () => {
   const person = await typist(null);
-  expect(await person.hears('template')).toEqual(['Which template? templates lists them.']);
+  expect(await person.hears('template')).toEqual(['No templates yet.']);
   expect(await person.hears('template 9')).toEqual(['There is no template 9: templates lists them.']);
   expect(await person.hears('take')).toEqual(['Which suggestion? suggestions lists them.']);
   expect(await person.hears('resume')).toEqual(['Which session? sessions lists them.']);
