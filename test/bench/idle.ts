@@ -31,7 +31,7 @@ export const idle: Measurement = {
 
 async function rested(command: Command, ms: number): Promise<{ memory: number; cpu: number; bytes: number }> {
   const program = watch(command);
-  await program.printed('should');
+  await program.printed('want');
   program.blind();
   await sleep(SETTLE_MS);
   const [cpu, bytes] = [program.cpuMs(), program.bytes()];

@@ -13,7 +13,7 @@ interface Start {
 }
 
 /** A word of both first frames (blanks may be left out), and a key that neither shows otherwise. */
-const GREETING = 'should';
+const GREETING = 'want';
 const KEY = 'Ж';
 
 export const start: Measurement = {

@@ -38,7 +38,7 @@ export async function typist(
 ): Promise<Typist> {
   const run = fakeRun(info);
   const said: string[] = [];
-  const console = new ToolHost(said);
+  const console = new TypedConsole(said);
   const session = new LineSession({
     io: { paint: new Chalk({ level: 0 }), terminal },
     console,
@@ -90,7 +90,7 @@ export async function typist(
   };
 }
 
-class ToolHost implements LineConsole {
+class TypedConsole implements LineConsole {
   prompt = '';
   readonly #said: string[];
   #waiting: ((typed: Typed | null) => void) | null = null;

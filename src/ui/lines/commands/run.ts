@@ -81,7 +81,7 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
     },
     {
       name: 'questions',
-      short: ['inbox', 'ask'],
+      short: ['inbox', 'ask', 'question'],
       arguments: '[N]',
       help: 'List the open questions by number, or print question N to answer it.',
       run: listQuestions,

@@ -43,8 +43,13 @@ export const START_COMMANDS: readonly LineCommand[] = [
     },
     {
       name: 'suggestions',
-      help: 'List suggested tasks; a number alone plans one.',
-      run: (_, context) => sayNumbered(suggestionsOf(context), 'suggestions', context),
+      short: ['take'],
+      arguments: '[N]',
+      help: 'List suggested tasks; with a number, or by a number alone: plan that one.',
+      run: (typed, context) =>
+        typed === ''
+          ? sayNumbered(suggestionsOf(context), 'suggestions', context)
+          : takeSuggestion(Number(typed), context),
     },
     {
       name: 'history',
@@ -74,6 +79,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     },
     {
       name: 'templates',
+      short: ['template'],
       arguments: '[N]',
       help: 'List templates and their variables; with a number or name: start that one, which asks for its variables.',
       run: templates,
@@ -165,7 +171,7 @@ function history(typed: string, context: LineContext): Promise<void> | void {
   return context.go({ start: task });
 }
 
-async function templates(typed: string, context: LineContext): Promise<void> {
+function templates(typed: string, context: LineContext): Promise<void> | void {
   const all = context.projectService?.info().templates ?? [];
   if (typed !== '')
     return startTemplate(
