@@ -69,6 +69,8 @@ export function connectionFault(called: Called, error: unknown): ModelFault {
     const message = `${hostOf(called)} answered with a redirect to another address, which is not followed: set the final address as its base URL`;
     return { is: 'refused', message };
   }
+  if (/HEADERS?_OVERFLOW/.test(causes.join(' ')))
+    return { is: 'malformed', message: `${hostOf(called)} answered with headers larger than 16 KB` };
   const why = known?.[1] ?? redact(causes.at(-1) ?? 'no reason was given', called);
   return { is: 'unreachable', message: `can't reach ${hostOf(called)}: ${why}` };
 }

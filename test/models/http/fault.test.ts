@@ -348,6 +348,13 @@ describe('a connection that failed', () => {
     ]);
   });
 
+  it('is an answer that can not be read where its headers are too large, which another try does not change', () => {
+    expect(connectionFault(called, failed('UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error'))).toEqual({
+      is: 'malformed',
+      message: 'api.example.com answered with headers larger than 16 KB',
+    });
+  });
+
   it('has the causes that can be read, eight at most, also where one is its own cause', () => {
     expect(causesOf({ code: null, message: 'odd', cause: { code: Symbol('none'), message: 'inner' } })).toEqual([
       'odd',

@@ -29,7 +29,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     ['run', 'result'],
     {
       name: 'agents',
-      short: ['ls', 'tree', 'children', 'filter', 'sort', 'all'],
+      short: ['ls', 'tree', 'children', 'filter', 'sort', 'all', 'running'],
       arguments: '[N|running|cost|status|WORD]',
       help: 'List the agents: all, those below agent N, active ones, those with a word, or sorted by cost or status.',
       run: listAgents,
