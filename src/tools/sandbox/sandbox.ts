@@ -412,17 +412,20 @@ export interface Course {
   onOutput?(chunk: string): void;
 }
 
+/** How often a program is started in all if bubblewrap refuses. On a busy machine, sockets of other programs come and go. */
+const MOST_STARTS = 5;
+
 /**
- * Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. Where bubblewrap
- * refuses, nothing of it has run: it is tried once more, since a socket that was to be covered may have gone meanwhile.
+ * Runs a program in a sandbox to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. If bubblewrap
+ * refuses, nothing of the program has run, and it is planned and started again: a place that was to be covered may have gone.
  */
 export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, course: Course): Promise<ProgramEnd> {
-  for (let again = true; ; again = false) {
+  for (let start = 1; ; start += 1) {
     const wrapped = await sandbox.wrap(spec);
     if (!wrapped.ok) return notBoxed(wrapped.fault);
     const end = await startSandboxed(wrapped.value, course);
     const { note } = wrapped.value;
-    if (end.is !== 'not boxed' || !again) return note === null ? end : { ...end, note };
+    if (end.is !== 'not boxed' || start === MOST_STARTS) return note === null ? end : { ...end, note };
   }
 }
 
