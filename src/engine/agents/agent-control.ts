@@ -7,21 +7,13 @@ import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import { type AgentState, type Control, isFinal, refusedControl, type RunState } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
 import { killedBy } from './agent-end.ts';
-import type { RunContext } from '../gate/index.ts';
-import type { Agents } from './agents.ts';
+import type { AgentModules } from './agents.ts';
 
 type Steering = Extract<Command, { readonly do: Control }>;
 
-export interface ControlParts
-  extends Pick<RunContext, 'recorder' | 'rules' | 'signal'>,
-    Pick<Agents, 'supervisor' | 'schedule'> {
-  /** Whether a person can be asked. */
-  readonly person: boolean;
-}
-
 /** Carries out the command. Receipt or refusal; both name the agent. */
 export function controlAgent(
-  parts: ControlParts,
+  parts: AgentModules,
   { do: control, agent }: Steering,
   by: AgentId | null = null,
 ): Result<string, string> {
@@ -35,14 +27,14 @@ export function controlAgent(
 }
 
 /** Interrupts ROOT's turn, if it is working itself; ROOT then waits for the next message. */
-function controlMain({ supervisor }: ControlParts, act: Control, main: AgentState): Result<string, string> {
+function controlMain({ supervisor }: AgentModules, act: Control, main: AgentState): Result<string, string> {
   if (act !== 'interrupt' || !supervisor.interrupt(ROOT)) return fail(`main ${refusedControl(act, main)}`);
   return ok('main interrupted; it waits for your next message');
 }
 
 /** What was done, as text; null where the agent's state does not allow it. Killing a task that has not begun skips it. */
 function perform(
-  parts: ControlParts,
+  parts: AgentModules,
   act: Control,
   one: AgentState,
   by: AgentId | null,
@@ -70,7 +62,7 @@ function perform(
 }
 
 /** Kills a spawned child that has ended: no message can revive it any more. Its answer stays, and its running descendants end with it. */
-function close({ supervisor, recorder }: ControlParts, agent: AgentId, by: AgentId | null): boolean {
+function close({ supervisor, recorder }: AgentModules, agent: AgentId, by: AgentId | null): boolean {
   const { agents } = recorder.state();
   const one = agents.get(agent);
   if (one === undefined || one.spawned === null || !REVIVABLE.has(one.outcome)) return false;
@@ -83,18 +75,18 @@ function close({ supervisor, recorder }: ControlParts, agent: AgentId, by: Agent
 const REVIVABLE: ReadonlySet<AgentState['outcome']> = new Set(['completed', 'partial', 'failed']);
 
 /** What happens to the tasks that need the killed one, by the rule on failures. */
-function afterKill({ rules, person }: ControlParts, { id }: AgentState, { agents }: RunState): string {
+function afterKill({ rules, options }: AgentModules, { id }: AgentState, { agents }: RunState): string {
   const waiting = [...agents.values()].filter((other) => other.dependsOn.includes(id) && !isFinal(other));
   if (waiting.length === 0) return '';
   const names = waiting.map(({ name }) => name).join(', ');
   const rule = rules().onFailure.value;
-  const consequence = rule === 'ask' ? (person ? 'you are asked' : 'skipped') : AFTER_FAILURE[rule];
+  const consequence = rule === 'ask' ? (options.person ? 'you are asked' : 'skipped') : AFTER_FAILURE[rule];
   return `; ${names} ${waiting.length === 1 ? 'needs' : 'need'} it: ${consequence}`;
 }
 
 const AFTER_FAILURE = { retry: 'retried once', skip: 'skipped', stop: 'the run stops' } as const;
 
-function alsoSkipped({ recorder }: ControlParts, { id }: AgentState, { agents }: RunState): string {
+function alsoSkipped({ recorder }: AgentModules, { id }: AgentState, { agents }: RunState): string {
   const skipped = [...recorder.state().agents.values()].filter(
     (one) => one.id !== id && one.outcome === 'skipped' && agents.get(one.id)?.outcome === null,
   );

@@ -9,7 +9,6 @@ import type { PlanTask } from '../../domain/plan/plan.ts';
 import { bytesIn, fairShare, headOf, withinBytes } from '../../domain/text/text.ts';
 import type { AgentState, EventBody, RunState } from '../../events/index.ts';
 import { childRules } from '../../policy/index.ts';
-import type { RepositoryPort } from '../../ports/tree.ts';
 import { type AgentSetup, fallbacksFor, type RunContext } from '../gate/index.ts';
 
 /** Findings that a task hands to its dependants: the size of each and of all together. */
@@ -205,24 +204,13 @@ export function findingLimits(
 // The environment block of a system prompt is recorded once, so that the prompt stays equal. Reviewers get none,
 // because file names are chosen by the agents they judge.
 
-/** The project in which the agents of a run work. */
-export interface WorkPlace {
-  readonly repository: RepositoryPort;
-  readonly cwd: string;
-}
-
-interface EnvironmentParts extends Pick<RunContext, 'recorder' | 'world'> {
-  readonly options: AgentSetup;
-  readonly place: WorkPlace;
-}
-
 /** Appends the environment block to the system prompt; at the end, so that the text before it stays cacheable across agents. */
 export async function withEnvironment(
-  { options, place, recorder, world }: EnvironmentParts,
+  { options, recorder, world }: Pick<RunContext, 'recorder' | 'world'> & { readonly options: AgentSetup },
   order: WorkOrder,
   signal: AbortSignal,
 ): Promise<WorkOrder> {
-  const { repository, cwd } = place;
+  const { repository, cwd } = options;
   const agent = recorder.state().agents.get(order.agent);
   if (agent === undefined || agent.forced !== null) return order;
   if (agent.environment === undefined && repository.environment !== undefined && !signal.aborted) {

@@ -1,20 +1,17 @@
 /** Opens the agents of a run: supervisor, slots, schedule, conversations. */
-import { type NewAgent, withEnvironment, type WorkPlace } from './agent-spec.ts';
+import { type NewAgent, withEnvironment } from './agent-spec.ts';
 import { type Schedule, schedule, type Scheduling } from './scheduler.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { type Conversations, AgentSupervisor, type Execute, openConversations } from './supervisor.ts';
 import { type YieldedSlots, openYieldedSlots, openSlots, type Slots } from './slots.ts';
-import type { AgentSetup, Gate, OpenGate, RunContext } from '../gate/index.ts';
+import type { AgentSetup, OpenGate, RunContext } from '../gate/index.ts';
 import { runAgent } from './agent-loop.ts';
 import { isFinal } from '../../events/index.ts';
 
-export interface CurrentSchedule {
-  /** Null before the first agent of a plan begins. */
-  now(): Scheduling<AgentId> | null;
-  begin(plan: Schedule<AgentId>): Scheduling<AgentId>;
-}
-
-export interface Agents {
+/** The agents of a run, with what they are built from: what every higher module works with. */
+export interface AgentModules extends RunContext {
+  readonly options: AgentSetup;
+  readonly gate: OpenGate;
   readonly supervisor: AgentSupervisor;
   readonly conversations: Conversations;
   readonly slots: Slots;
@@ -26,20 +23,16 @@ export interface Agents {
   readonly execute: Execute;
 }
 
-export interface AgentsNeed {
-  readonly options: AgentSetup;
-  readonly gate: Pick<OpenGate, keyof Gate | 'inbox' | 'hook'>;
-  readonly place: WorkPlace;
-  readonly root: NewAgent;
-}
-
-export function openAgents(context: RunContext, { options, gate, place, root }: AgentsNeed): Agents {
-  const { recorder } = context;
+/** Opens the agents and gives the gate its hooks about them. */
+export function openAgents<Setup extends AgentSetup>(
+  parts: RunContext & { readonly options: Setup; readonly gate: OpenGate },
+  root: NewAgent,
+): AgentModules & { readonly options: Setup } {
+  const { recorder, gate } = parts;
   const conversations = openConversations(recorder);
-  const slots = openSlots(context.rules().maxParallelAgents.value);
-  const execute: Execute = async (order, signal) =>
-    runAgent(await withEnvironment({ ...context, options, place }, order, signal), gate, signal);
-  const supervisor = new AgentSupervisor({ ...context, inbox: gate.inbox, slots, conversations, execute });
+  const slots = openSlots(parts.rules().maxParallelAgents.value);
+  const execute: Execute = async (order, signal) => runAgent(await withEnvironment(parts, order, signal), gate, signal);
+  const supervisor = new AgentSupervisor({ ...parts, inbox: gate.inbox, slots, conversations, execute });
   const yieldedSlots = openYieldedSlots((agent) => supervisor.yieldSlot(agent));
   gate.hook({
     waits: (agent) => yieldedSlots.waits(agent),
@@ -49,13 +42,16 @@ export function openAgents(context: RunContext, { options, gate, place, root }: 
       if (one && !isFinal(one)) recorder.record(supervisor.finished(child, 'abandoned', one.summary, why));
     },
   });
-  return { supervisor, conversations, slots, yieldedSlots, schedule: openSchedule(), root, execute };
+  return { ...parts, supervisor, conversations, slots, yieldedSlots, schedule: openSchedule(), root, execute };
 }
 
-function openSchedule(): CurrentSchedule {
+type CurrentSchedule = ReturnType<typeof openSchedule>;
+
+function openSchedule() {
   let now: Scheduling<AgentId> | null = null;
   return {
+    /** Null before the first agent of a plan begins. */
     now: () => now,
-    begin: (plan) => (now = schedule(plan)),
+    begin: (plan: Schedule<AgentId>) => (now = schedule(plan)),
   };
 }

@@ -13,6 +13,6 @@ export {
 } from './agent-end.ts';
 export { runAgent } from './agent-loop.ts';
 export * from './agent-spec.ts';
-export { type Agents, type CurrentSchedule, openAgents } from './agents.ts';
+export { type AgentModules, openAgents } from './agents.ts';
 export type { Choice, Job } from './scheduler.ts';
 export { AgentSupervisor } from './supervisor.ts';

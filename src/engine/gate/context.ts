@@ -3,12 +3,15 @@ import type { z } from 'zod';
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import type { Prompts, Role } from '../../domain/agents/role.ts';
 import type { Budget } from '../../domain/budget.ts';
-import type { Learned } from '../../domain/plan/calibration.ts';
+import type { Redactor } from '../../domain/text/redact.ts';
 import type { Turn } from '../../domain/turn.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { AgentSockets } from '../../ports/control.ts';
+import type { DayLedger } from '../../ports/daily-budget.ts';
 import type { ModelPort, Purpose } from '../../ports/model.ts';
+import type { PolicyWatcher } from '../../ports/policy-watcher.ts';
 import type { ToolPort } from '../../ports/tool.ts';
+import type { RepositoryPort } from '../../ports/tree.ts';
 import type { World } from '../../ports/world.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -22,8 +25,14 @@ export interface RunContext {
   readonly fail: (text: string, is?: 'model' | 'denied' | 'budget') => void;
 }
 
-/** What agents are built from: roles, prompts, models and tools, under the current rules. */
-export interface AgentSetup {
+/** The project in which the agents of a run work. */
+interface WorkPlace {
+  readonly cwd: string;
+  readonly repository: RepositoryPort;
+}
+
+/** What agents are built from (roles, prompts, models and tools, under the current rules), and how the person takes part. */
+export interface AgentSetup extends WorkPlace {
   readonly task: string;
   /** The rules that apply now. */
   readonly rules: Rules;
@@ -37,8 +46,19 @@ export interface AgentSetup {
   readonly offlineOnly: boolean;
   /** The run's budget: `--max-cost` and similar flags, already limited by the rules. */
   readonly runBudget: Budget;
-  /** Corrections of estimates from earlier runs; missing or empty where there were too few. */
-  readonly learned?: readonly Learned[];
+  /** Whether a person can be asked during the run. */
+  readonly person: boolean;
+  /**
+   * Who approves the plan: a person; in advance by `flag` (`--yes`) or `config` (`promptForApproval: false`); `direct`: a person, by asking
+   * main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal).
+   */
+  readonly approval: 'person' | 'flag' | 'config' | 'direct' | 'nobody';
+  /** Watches the managed rule files; missing where the rules cannot change. */
+  readonly policyWatcher?: PolicyWatcher;
+  /** The daily ledger of all runs; missing where no rule limits a day. */
+  readonly day?: DayLedger;
+  /** Removes secrets from everything recorded and shown; missing: nothing is removed. */
+  readonly redactor?: Redactor;
   /** The sockets that agents' commands connect to; missing where agents cannot reach the run. */
   readonly agentSockets?: AgentSockets;
 }

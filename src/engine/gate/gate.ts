@@ -10,13 +10,13 @@ import { lacksVerdict, VERDICT_REMINDER } from '../../events/index.ts';
 import type { Tick } from '../../ports/controls.ts';
 import { openApprovals } from './approvals.ts';
 import { limitChanged, openBudgets } from './budget/budgets.ts';
-import type { AskFault, Question, RunContext } from './context.ts';
+import type { AgentSetup, AskFault, Question, RunContext } from './context.ts';
 import { openDrainLatch } from './drain-latch.ts';
 import { openInbox } from './inbox.ts';
 import { askModel } from './model/ask.ts';
 import { type Compaction, recordCompaction, type ContextBudget, contextBudgetOf } from './model/context-budget.ts';
 import { openProviderQueues } from './provider-queue.ts';
-import type { GateHooks, GateParts, GateSettings } from './budget/parts.ts';
+import type { GateHooks, GateParts } from './budget/parts.ts';
 import { redactedTicks } from './recorder.ts';
 import { noteResults, refuseTools, type ResultsTurn, useTools } from './tools/use.ts';
 
@@ -54,10 +54,9 @@ export interface OpenGate extends Gate, Pick<GateParts, 'inbox' | 'approvals' | 
   hook(more: Partial<GateHooks>): void;
 }
 
-export function openGate(context: RunContext, settings: GateSettings): OpenGate {
+export function openGate(context: RunContext, options: AgentSetup): OpenGate {
   const { recorder, world } = context;
-  const { options, redactor } = settings;
-  const { models, tools } = options;
+  const { models, tools, day, redactor } = options;
   const hooks = noHooks();
   const approvals = openApprovals(
     recorder,
@@ -79,11 +78,12 @@ export function openGate(context: RunContext, settings: GateSettings): OpenGate 
   };
   const parts: GateParts = {
     ...context,
-    ...settings,
     ...openBudgets(),
     ...opened,
+    options,
     models,
     tools,
+    day,
     modelChanges: new Map(),
     tick: redactor === undefined ? show : redactedTicks(show, redactor),
     hide: (text) => redactor?.known(text) ?? text,

@@ -1,5 +1,5 @@
 /** The entrance of the gate: the only way to models and tools. */
-export { type Approvals, type ModeOf, withdrawGrant } from './approvals.ts';
+export { type ModeOf, withdrawGrant } from './approvals.ts';
 export { setBudget } from './budget/budget-change.ts';
 export { spentLimit } from './budget/limits.ts';
 export { optionFor } from './budget/reserve.ts';

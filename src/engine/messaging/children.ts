@@ -137,7 +137,7 @@ export class Children {
   private begin(one: agents.NewAgent, before: string): void {
     const { parts } = this;
     // Marked first, so that the budget of its review is reserved from its first call on.
-    markWork(parts);
+    markWork(parts, parts.reviews);
     const work = this.work(one, before)
       .catch((error: unknown) => {
         this.faults.push(error);
@@ -153,7 +153,7 @@ export class Children {
 
   private async work(one: agents.NewAgent, before: string): Promise<AgentOutcome | null> {
     const { parts } = this;
-    const { forced } = parts;
+    const { reviews: forced } = parts;
     const judged = forced.judges(one);
     // Changes from before cannot be told apart from its own, so everything unreviewed is reviewed. A fault here is met again when the agent ends.
     if (judged) void forced.begin(one)?.catch(() => null);
@@ -234,7 +234,7 @@ const SHORTEST = 50;
 
 /** Watches `agent` until `over` is aborted, it has ended, or its owner was notified. Rejects with a fault of the log. */
 async function watchOver(
-  { options, recorder, inbox, world }: FamilyParts,
+  { options, recorder, gate, world }: FamilyParts,
   agent: AgentId,
   over: AbortSignal,
 ): Promise<void> {
@@ -255,7 +255,7 @@ async function watchOver(
     const told = agents.notice(state, child, { is: 'idle' }, words);
     if (told.length === 0) return;
     recorder.record(...told);
-    inbox.arrived(told);
+    gate.inbox.arrived(told);
   }
 }
 

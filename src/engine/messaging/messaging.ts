@@ -3,9 +3,7 @@ import { shortId } from '../../domain/digest.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import { type AgentState, isFinal, isIdle } from '../../events/index.ts';
-import { type Agents, controlAgent } from '../agents/index.ts';
-import type { OpenGate, RunContext } from '../gate/index.ts';
-import type { MandatoryReviews } from '../reviews/index.ts';
+import { controlAgent } from '../agents/index.ts';
 import { Children } from './children.ts';
 import type { FamilyParts } from './spawn.ts';
 import { toolHostOf, hasMessages, type MessageParts, post, readersOf, takeMessages } from './tool-host.ts';
@@ -24,20 +22,11 @@ export interface Messaging {
   hasMessages(): boolean;
 }
 
-interface MessagingNeed extends Pick<FamilyParts, 'options' | 'messageStore' | 'person'> {
-  readonly gate: Pick<OpenGate, 'inbox' | 'approvals' | 'hook'>;
-  readonly agents: Agents;
-  readonly reviews: MandatoryReviews;
-}
-
 /** Opens the module and gives the gate its tool host. */
-export function openMessaging(context: RunContext, need: MessagingNeed): Messaging {
-  const { options, gate, agents, reviews: forced, messageStore, person } = need;
-  const { inbox, approvals } = gate;
-  const shared = { ...context, ...agents, options, inbox, approvals, forced, messageStore, person };
-  const children = new Children(shared);
-  const parts = { ...shared, children };
-  gate.hook({ toolHost: (order, call, signal) => toolHostOf({ ...parts, order, call, ends: signal }) });
+export function openMessaging(modules: FamilyParts): Messaging {
+  const children = new Children(modules);
+  const parts = { ...modules, children };
+  modules.gate.hook({ toolHost: (order, call, signal) => toolHostOf({ ...parts, order, call, ends: signal }) });
   return {
     children,
     whyNot: (command, by) => whyNotBy(parts, command, by),
@@ -105,7 +94,7 @@ async function ofFamily(
 }
 
 function complete(
-  { recorder, inbox }: MessageParts,
+  { recorder, gate }: MessageParts,
   { agent, status, message }: Extract<AgentCommand, { readonly do: 'complete' }>,
 ): Result<Receipt, string> {
   const state = recorder.state();
@@ -117,7 +106,7 @@ function complete(
   if (one.status === 'pending') return fail(`${one.name} has not begun`);
   if (one.signalled !== null) return fail(`${one.name} has already reported its end: it ends after this step`);
   recorder.record({ type: 'agent.signalled', agent, status, message });
-  inbox.wake(agent);
+  gate.inbox.wake(agent);
   return ok({ text: `${one.name} ends after this step` });
 }
 

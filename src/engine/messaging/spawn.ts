@@ -13,29 +13,16 @@ import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import * as events from '../../events/index.ts';
 import { childRules, type Decision, namesOf, roleNamed, roleProblem, spokenModel } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
-import { type Agents, capabilitiesOf, createdEvent, type NewAgent, writesIn } from '../agents/index.ts';
+import { type AgentModules, capabilitiesOf, createdEvent, type NewAgent, writesIn } from '../agents/index.ts';
 import type { MessageStore } from '../../ports/log.ts';
-import {
-  type AgentSetup,
-  type Approvals,
-  budgetOf,
-  type Inbox,
-  modelFor,
-  type ModeOf,
-  type RunContext,
-} from '../gate/index.ts';
+import { type AgentSetup, budgetOf, modelFor, type ModeOf } from '../gate/index.ts';
 import type { MandatoryReviews } from '../reviews/index.ts';
 
 /** The collaborators of everything about messages and children. */
-export interface FamilyParts extends RunContext, Agents {
-  readonly options: AgentSetup;
-  readonly inbox: Inbox;
-  readonly approvals: Approvals;
-  readonly forced: MandatoryReviews;
+export interface FamilyParts extends AgentModules {
+  readonly reviews: MandatoryReviews;
   /** Missing where messages cannot be stored. */
   readonly messageStore: MessageStore | undefined;
-  /** Whether a person can be asked. */
-  readonly person: boolean;
 }
 
 /** A request for a child of `parent`; `by`: the asking agent, null for a person. */
@@ -191,7 +178,7 @@ async function folderFor({ options, recorder, parent, wish }: SpawnOrder): Promi
 
 /** `mode`: a mode to assume instead of the present one. */
 function judged(
-  { options, recorder, root, person, parent, by }: SpawnOrder,
+  { options, recorder, root, parent, by }: SpawnOrder,
   child: NewAgent,
   { answered, mode }: { readonly answered: boolean; readonly mode?: Mode },
 ): Decision {
@@ -203,7 +190,7 @@ function judged(
   const asker = by === null ? { by: 'person' as const } : {};
   return decide({ is: 'spawn', depth: depthOf(parent) + 1, agents, siblings, reads, ...asker }, options.rules, {
     mode: mode ?? events.modeFor(state, parent),
-    interactive: person,
+    interactive: options.person,
     sandbox: 'none',
     capabilities: above === undefined ? [] : capabilitiesIn(options, root, state, above),
     granted: false,
@@ -229,7 +216,7 @@ function whyNoMoreAsked({ options, recorder, parent }: SpawnOrder): string | nul
 
 /** Null: approved. The question is withdrawn when the parent ends or is stopped. */
 async function asked(wanted: SpawnOrder, child: NewAgent, because: Reason): Promise<string | null> {
-  const { recorder, approvals, supervisor, signal, parent, wish } = wanted;
+  const { recorder, gate, supervisor, signal, parent, wish } = wanted;
   const full = whyNoMoreAsked(wanted);
   if (full !== null) return full;
   const of = recorder.state().agents.get(parent)?.role ?? '';
@@ -247,7 +234,7 @@ async function asked(wanted: SpawnOrder, child: NewAgent, because: Reason): Prom
   // A less strict mode answers the question.
   const runs = (modeOf: ModeOf): boolean =>
     judged(wanted, child, { answered: false, mode: modeOf(parent) }).verdict === 'allow';
-  const answer = await approvals.ask({ agent: parent }, null, request, either, { runs });
+  const answer = await gate.approvals.ask({ agent: parent }, null, request, either, { runs });
   if (answer.is === 'allowed') return null;
   if (answer.is === 'withdrawn') return 'not spawned: the question was withdrawn';
   return answer.by === 'person'

@@ -49,8 +49,8 @@ function giveVerdict(
 }
 
 async function askUser(asking: Asking, question: string, options: readonly string[]): Promise<Output> {
-  const { approvals, person, order, ends: signal } = asking;
-  if (!person) return refused('Nobody can be asked. Decide yourself, and state your assumptions in your answer.');
+  const { options: setup, gate, order, ends: signal } = asking;
+  if (!setup.person) return refused('Nobody can be asked. Decide yourself, and state your assumptions in your answer.');
   const request = {
     action: 'question',
     title: question.split('\n')[0] ?? '',
@@ -59,7 +59,7 @@ async function askUser(asking: Asking, question: string, options: readonly strin
     unsandboxed: false,
     because: '',
   } as const;
-  const answer = await approvals.ask(order, null, request, signal);
+  const answer = await gate.approvals.ask(order, null, request, signal);
   // The resumed run asks again.
   if (answer.is === 'withdrawn')
     return { ...refused('The question was withdrawn.'), ...(signal.reason === 'run stopped' ? { open: true } : {}) };
@@ -191,7 +191,7 @@ export function post(parts: MessageParts, letter: Outgoing): Result<Receipt, str
   if (problem !== null) return fail(problem);
   const { from, to, text, delivery } = letter;
   const ended = isFinal(one) && to !== ROOT;
-  parts.inbox.send({
+  parts.gate.inbox.send({
     from,
     to,
     // An ended agent has no work to wait for.
@@ -284,8 +284,8 @@ const isPosted = (parts: MessageParts, { id, to, text, delivery }: StoredMessage
   post(parts, { from: 'person', to, text, delivery, letter: id }).ok || lettersIn(parts).has(id);
 
 /** Records the message even if the agent can no longer read it, so that it shows in the log. */
-const kept = ({ inbox }: MessageParts, { id, to, text, delivery }: StoredMessage): void =>
-  inbox.send({ from: 'person', to, delivery, content: text, letter: id });
+const kept = ({ gate }: MessageParts, { id, to, text, delivery }: StoredMessage): void =>
+  gate.inbox.send({ from: 'person', to, delivery, content: text, letter: id });
 
 const lettersIn = ({ recorder }: MessageParts): ReadonlySet<string> =>
   new Set(recorder.state().messages.flatMap(({ letter }) => letter ?? []));

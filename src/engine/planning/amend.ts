@@ -15,20 +15,15 @@ import { jsonDigest, planDigest } from '../../domain/digest.ts';
 import { writesText } from '../../domain/plan/writes.ts';
 import { type AgentState, isFinal, modeFor, type RunState } from '../../events/index.ts';
 import type { Command, PlanChange, PlanPreview } from '../../ports/controls.ts';
-import type { RepositoryPort } from '../../ports/tree.ts';
-import { type AgentSetup, type OpenGate, redactedPlan, type RunContext } from '../gate/index.ts';
+import { type AgentSetup, redactedPlan } from '../gate/index.ts';
 import { nodesAfter } from '../reviews/index.ts';
 import { choicesOf, planContextOf, type PlanTerms } from './context.ts';
 import { agentsByTask, hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
-import type { Agents } from '../agents/index.ts';
-import type { Redactor } from '../../domain/text/redact.ts';
+import type { AgentModules } from '../agents/index.ts';
 
 /** The collaborators of making, approving and amending plans. */
-export interface PlanningParts extends RunContext, Agents {
+export interface PlanningParts extends AgentModules {
   readonly options: AgentSetup & PlanTerms;
-  readonly gate: OpenGate;
-  readonly redactor: Redactor | undefined;
-  readonly repository: RepositoryPort;
   /** Reconciles the agents with the plan in force; set while the plan may be amended. */
   readonly amending: { now: (() => void) | null };
 }
@@ -40,7 +35,7 @@ export function previewPlan(parts: PlanningParts, edits: readonly PlanEdit[]): R
   if (!before.ok) return before;
   const after = planAfter(parts, state, before.value, edits);
   if (!after.ok) return after;
-  const plan = redactedPlan(after.value, parts.redactor);
+  const plan = redactedPlan(after.value, parts.options.redactor);
   const changes = changesBetween(before.value, plan, (state.choices ?? choicesOf(parts.options)).models);
   return ok({ plan, digest: planDigest(plan), base: planDigest(before.value), changes });
 }

@@ -3,6 +3,7 @@ import type { ModelChoice } from '../../domain/agents/agent.ts';
 import { MAIN, type Role } from '../../domain/agents/role.ts';
 import type { RoleName } from '../../domain/ids.ts';
 import { cappedEffort } from '../../domain/models/provider.ts';
+import type { Learned } from '../../domain/plan/calibration.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import * as plans from '../../domain/plan/plan.ts';
 import { type Mode, reasonText } from '../../domain/reason.ts';
@@ -45,13 +46,6 @@ export function planContextOf(options: AgentSetup, choices: plans.PlanChoices): 
 /** The parts of the start's request that concern the plan. */
 export interface PlanTerms {
   readonly mode: Mode;
-  /** Whether a person can be asked during the run. */
-  readonly person: boolean;
-  /**
-   * Who approves the plan: a person; in advance by `flag` (`--yes`) or `config` (`promptForApproval: false`); `direct`: a person, by asking
-   * main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal).
-   */
-  readonly approval: 'person' | 'flag' | 'config' | 'direct' | 'nobody';
   /** Main is asked directly: a plan of one task for `main`, without a planner. */
   readonly direct?: boolean;
   /** `--commit`: the plan starts with a commit at its end. */
@@ -59,6 +53,8 @@ export interface PlanTerms {
   /** `--model` and `--role-model`: override the planner's recommendations. */
   readonly model: string | null;
   readonly roleModels: ReadonlyMap<RoleName | string, string>;
+  /** Corrections of estimates from earlier runs; missing or empty where there were too few. */
+  readonly learned?: readonly Learned[];
   /** A plan from a file instead of a planner's, with the name to show. */
   readonly plan: { readonly draft: plans.DraftPlan; readonly from: string } | null;
 }
@@ -66,7 +62,7 @@ export interface PlanTerms {
 // What a plan may be made of: the roles and models that policy allows, and how names become models.
 
 /** Everything that a screen or a plan check needs, as plain JSON. */
-export function choicesOf(options: AgentSetup): plans.PlanChoices {
+export function choicesOf(options: AgentSetup & Pick<PlanTerms, 'learned'>): plans.PlanChoices {
   const { rules } = options;
   const roles = policy.plannableRoles(rules, options.roles).flatMap((role) => {
     const model = modelFor(options, role, null);
@@ -164,7 +160,7 @@ function startOf({ rules, plan: file }: Starting, what: plans.Permitted): plans.
 
 /** Tasks whose actions will be denied because nobody can be asked; null where there are none. */
 export function deniedUnattended(
-  { person, approval, mode, rules }: Pick<PlanTerms, 'person' | 'approval' | 'mode'> & Pick<AgentSetup, 'rules'>,
+  { person, approval, mode, rules }: Pick<PlanTerms, 'mode'> & Pick<AgentSetup, 'person' | 'approval' | 'rules'>,
   plan: plans.SoundPlan,
   choices: plans.PlanChoices,
 ): ReturnType<typeof plans.tasksThatAsk> | null {

@@ -79,7 +79,7 @@ function planByHand(planning: PlanMaking, fault: PlanningFault): Planned | null 
 async function askPlanner(planning: PlanMaking): Promise<Result<Planned, PlanningFault>> {
   const { options, gate, context, hint, before, signal } = planning;
   // Collected only where a planner is asked.
-  const facts = await planning.repository.facts(signal);
+  const facts = await options.repository.facts(signal);
   const root: WorkOrder = {
     ...workOrderFor(options, planning.root, []),
     system: withInstructions(options.prompts.plan, options.prompts),

@@ -10,8 +10,8 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, isFinal } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
 import type { PlanPreview } from '../../ports/controls.ts';
-import type { Agents, Job, NewAgent } from '../agents/index.ts';
-import { modelFor, optionFor, ruleAgainst, type RunContext } from '../gate/index.ts';
+import type { Job, NewAgent } from '../agents/index.ts';
+import { modelFor, optionFor, ruleAgainst } from '../gate/index.ts';
 import { type Amendment, amendPlan, type PlanningParts, previewPlan } from './amend.ts';
 import { choicesOf, planContextOf } from './context.ts';
 import { hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
@@ -28,12 +28,8 @@ export interface Planning extends Approval {
   table(): PlanTable;
 }
 
-interface PlanningNeed extends Pick<PlanningParts, 'options' | 'gate' | 'redactor' | 'repository'> {
-  readonly agents: Agents;
-}
-
-export function openPlanning(context: RunContext, { agents, ...need }: PlanningNeed): Planning {
-  const parts: PlanningParts = { ...context, ...agents, ...need, amending: { now: null } };
+export function openPlanning(modules: Omit<PlanningParts, 'amending'>): Planning {
+  const parts: PlanningParts = { ...modules, amending: { now: null } };
   return {
     ...openApproval(parts),
     make: (before, choices, hint) => makePlan({ ...parts, choices, hint, before }),

@@ -40,16 +40,12 @@ export function dueFrom(
 }
 
 /** In a run without a plan: marks that an agent begins to work, which will have to be reviewed. */
-export function markWork({
-  recorder,
-  world,
-  forced,
-  signal,
-}: Pick<RunContext, 'recorder' | 'world' | 'signal'> & {
-  readonly forced: { nodes(trigger: Trigger): readonly MandatoryReview[] };
-}): void {
+export function markWork(
+  { recorder, world, signal }: RunContext,
+  reviews: { nodes(trigger: Trigger): readonly MandatoryReview[] },
+): void {
   if (!recorder.state().idle || signal.aborted) return;
-  const events = forced.nodes('always').flatMap((node) => dueFrom({ recorder, world }, node));
+  const events = reviews.nodes('always').flatMap((node) => dueFrom({ recorder, world }, node));
   if (events.length > 0) recorder.record(...events);
 }
 

@@ -2,4 +2,4 @@
 export { dueByLog, dueFrom, isDue, isWork, expiredReviews, markWork } from './batch.ts';
 export { mayGoOn } from './judge.ts';
 export { forcedNodes, forcedRoles, nodesAfter } from './review-plan.ts';
-export { MandatoryReviews, openReviews } from './reviews.ts';
+export { MandatoryReviews } from './reviews.ts';

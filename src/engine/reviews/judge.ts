@@ -11,12 +11,10 @@ import { bytesIn, headOf } from '../../domain/text/text.ts';
 import * as events from '../../events/index.ts';
 import { OFFLINE, roleNamed } from '../../policy/index.ts';
 import type { Since, TreeId, TreePort } from '../../ports/tree.ts';
-import { createdEvent, type AgentSupervisor, CUT_OFF, finishedEvent, workOrderFor } from '../agents/index.ts';
-import { type AgentSetup, budgetOf, type RunContext } from '../gate/index.ts';
+import { type AgentModules, createdEvent, CUT_OFF, finishedEvent, workOrderFor } from '../agents/index.ts';
+import { type AgentSetup, budgetOf } from '../gate/index.ts';
 
-export interface ReviewParts extends RunContext {
-  readonly options: AgentSetup;
-  readonly supervisor: AgentSupervisor;
+export interface ReviewParts extends AgentModules {
   /** Changes in the project; undefined where they cannot be determined. */
   readonly trees: TreePort | undefined;
   /** Running agents that may change files. */

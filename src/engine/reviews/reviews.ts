@@ -5,8 +5,8 @@
 import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import type { Agents, CurrentSchedule, NewAgent } from '../agents/index.ts';
-import { type CommitGate, type OpenGate, type RunContext, messageOf } from '../gate/index.ts';
+import type { NewAgent } from '../agents/index.ts';
+import { type CommitGate, messageOf } from '../gate/index.ts';
 import { judgeBatch } from './batch.ts';
 import * as judging from './judge.ts';
 import { mayChange, nodesInForce } from './review-plan.ts';
@@ -16,33 +16,18 @@ import type { MandatoryReview, Trigger } from '../../domain/agents/agent.ts';
 /** Triggers that review changes since the run began. */
 const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
 
-interface GatesParts extends Omit<judging.ReviewParts, 'writing'> {
-  readonly schedule: CurrentSchedule;
-}
-
-interface ReviewsNeed extends Pick<GatesParts, 'options' | 'trees'> {
-  readonly gate: Pick<OpenGate, 'hook'>;
-  readonly agents: Pick<Agents, 'supervisor' | 'schedule'>;
-}
-
-/** Opens the reviews and makes the gate ask them before commits. */
-export function openReviews(context: RunContext, { gate, agents, options, trees }: ReviewsNeed): MandatoryReviews {
-  const { supervisor, schedule } = agents;
-  const gates = new MandatoryReviews({ ...context, options, trees, supervisor, schedule });
-  gate.hook({ beforeCommit: gates.beforeCommit });
-  return gates;
-}
-
+/** Opening them makes the gate ask them before commits. */
 export class MandatoryReviews {
-  private readonly parts: GatesParts & judging.ReviewParts;
+  private readonly parts: judging.ReviewParts;
   private readonly writing = new Set<AgentId>();
   /** Whether the run began in this process, so that every change since was seen. */
   private fresh = false;
   private over = false;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: GatesParts) {
+  constructor(parts: Omit<judging.ReviewParts, 'writing'>) {
     this.parts = { ...parts, writing: this.writing };
+    parts.gate.hook({ beforeCommit: this.beforeCommit });
   }
 
   /** The reviews that a trigger starts: of the approved plan and of the present rules. */

@@ -61,7 +61,7 @@ async function submit(
 }
 
 function perform(parts: RunModules, command: TextCommand): Done {
-  const { planning, reviews, messaging, gate, options } = parts;
+  const { planning, reviews, messaging, gate } = parts;
   switch (command.do) {
     case 'edit plan':
       return planning.edit(command.edit);
@@ -98,7 +98,7 @@ function perform(parts: RunModules, command: TextCommand): Done {
     case 'resume':
     case 'retry':
     case 'skip':
-      return controlAgent({ ...parts, ...parts.agents, person: options.person }, command);
+      return controlAgent(parts, command);
     default:
       return unreachable(command);
   }

@@ -76,8 +76,7 @@ export function startDrafting<T>(options: RunOptions, order: DraftOrder<T>): Dra
 }
 
 async function runDraft<T>(parts: RunModules, order: DraftOrder<T>): Promise<Drafted<T>> {
-  const { options, recorder } = parts;
-  const { root } = parts.agents;
+  const { options, recorder, root } = parts;
   try {
     recorder.record(startedEvent(options, { draft: true }), createdEvent(options, root), {
       type: 'agent.status',
@@ -97,7 +96,7 @@ async function runDraft<T>(parts: RunModules, order: DraftOrder<T>): Promise<Dra
 }
 
 async function askForDraft<T>(
-  { options, agents: { root }, gate, signal, why }: RunModules,
+  { options, root, gate, signal, why }: RunModules,
   { system, asked: request, form, read }: DraftOrder<T>,
 ): Promise<Result<T, string>> {
   const order: WorkOrder = { ...workOrderFor(options, root, []), system, tools: [], capabilities: [] };
@@ -118,7 +117,7 @@ async function askForDraft<T>(
 const repairText = (fault: string): string =>
   `This cannot be used: ${fault}\nAnswer with the whole corrected object as JSON only.`;
 
-function draftResult<T>({ recorder, agents: { root } }: RunModules, made: Result<T, string>): Drafted<T> {
+function draftResult<T>({ recorder, root }: RunModules, made: Result<T, string>): Drafted<T> {
   const state = recorder.state();
   const main = state.agents.get(ROOT);
   const { cost, tokens } = spentOf(state);

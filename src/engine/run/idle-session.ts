@@ -67,8 +67,7 @@ const review = (parts: RunModules, reviews: Reviews): Promise<void> =>
 
 /** ROOT works until it has answered all its messages. In a run with a plan it takes no slot. */
 export async function converse(parts: RunModules, reviews?: Reviews): Promise<void> {
-  const { recorder, signal, reviews: forced } = parts;
-  const { supervisor, root } = parts.agents;
+  const { recorder, supervisor, root, signal, reviews: forced } = parts;
   const { idle } = recorder.state();
   const stops = new AbortController();
   // The supervisor's reason, so that calls that wait for a child stay open.
@@ -103,7 +102,7 @@ interface Slot {
 
 const NO_SLOT: Slot = { release: () => undefined, yieldSlot: () => () => Promise.resolve() };
 
-async function slotFor({ recorder, agents: { slots } }: RunModules, signal: AbortSignal): Promise<Slot> {
+async function slotFor({ recorder, slots }: RunModules, signal: AbortSignal): Promise<Slot> {
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
   let release = await slots.take(signal);
   const yieldSlot = (): (() => Promise<void>) => {
@@ -116,8 +115,7 @@ async function slotFor({ recorder, agents: { slots } }: RunModules, signal: Abor
 const STOPPED: WorkOutcome = { is: 'stopped', reason: 'run stopped' };
 
 async function atWork(parts: RunModules, signal: AbortSignal): Promise<WorkOutcome> {
-  const { options, recorder, gate } = parts;
-  const { root, execute } = parts.agents;
+  const { options, recorder, gate, root, execute } = parts;
   const state = recorder.state();
   if (state.idle) recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
   const order: WorkOrder = { ...workOrderFor(options, root, []), task: toldLast(state) ?? options.task };
@@ -133,10 +131,7 @@ async function atWork(parts: RunModules, signal: AbortSignal): Promise<WorkOutco
 }
 
 /** Reviews what ROOT has written, as a task's work is, before it waits again. */
-async function judged(
-  { reviews: forced, recorder, agents: { root }, signal }: RunModules,
-  before: TreeBefore,
-): Promise<void> {
+async function judged({ reviews: forced, recorder, root, signal }: RunModules, before: TreeBefore): Promise<void> {
   if (!signal.aborted && forced.nodes('on-write').length > 0)
     recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', ...WORK_JUDGED });
   await forced.afterTask(root, before);
@@ -171,7 +166,7 @@ function didNotPass({ recorder }: RunModules, words: string): readonly events.Ev
 const toldLast = ({ messages }: events.RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
 
-const conversationOf = ({ agents: { conversations } }: RunModules): readonly Turn[] => conversations.of(ROOT).turns;
+const conversationOf = ({ conversations }: RunModules): readonly Turn[] => conversations.of(ROOT).turns;
 
 /**
  * Whether ROOT was working when the process ended. Each of its turns ends with a waiting status; the interruption by the end of the run

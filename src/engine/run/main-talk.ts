@@ -69,7 +69,7 @@ function answersOf(parts: RunModules): readonly string[] {
   const said = since.flatMap((event) =>
     event.type === 'agent.message' && work.has(event.call) && last.has(event.call) ? [event.text] : [],
   );
-  const handed = work.size === 0 ? null : lastFinalOutput(parts.agents.conversations.of(ROOT).turns);
+  const handed = work.size === 0 ? null : lastFinalOutput(parts.conversations.of(ROOT).turns);
   return handed === null ? said : [...said, handed];
 }
 
@@ -82,7 +82,7 @@ const OF_TALK: readonly EventType[] = [
 ];
 
 /** Whether ROOT was working on an answer when the process ended. Calls for a plan or a report are repeated by their own callers. */
-function wasCutOff({ agents: { conversations } }: RunModules): boolean {
+function wasCutOff({ conversations }: RunModules): boolean {
   const { turns } = conversations.of(ROOT);
   const said = turns.findLastIndex((turn) => turn.by === 'model' && turn.calls.length === 0);
   return turns.slice(said + 1).some((turn) => turn.by === 'user' && turn.text.startsWith(STANDING));

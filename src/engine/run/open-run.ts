@@ -2,26 +2,21 @@
 import { ROOT, type SessionId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/reason.ts';
 import { ok, type Result } from '../../domain/result.ts';
-import type { Redactor } from '../../domain/text/redact.ts';
 import { type EndedBy, type EventBody, type ResumedLog } from '../../events/index.ts';
 import { namesOf, roleNamed } from '../../policy/index.ts';
-import type { DayLedger } from '../../ports/daily-budget.ts';
 import type { Log, MessageStore } from '../../ports/log.ts';
-import type { PolicyWatcher } from '../../ports/policy-watcher.ts';
-import type { RepositoryPort, TreePort } from '../../ports/tree.ts';
+import type { TreePort } from '../../ports/tree.ts';
 import type { World } from '../../ports/world.ts';
-import { type Agents, type NewAgent, openAgents } from '../agents/index.ts';
+import { type AgentModules, type NewAgent, openAgents } from '../agents/index.ts';
 import * as gates from '../gate/index.ts';
 import { type Messaging, openMessaging } from '../messaging/index.ts';
 import { openPlanning, type Planning, type PlanTerms } from '../planning/index.ts';
-import { type MandatoryReviews, openReviews } from '../reviews/index.ts';
+import { MandatoryReviews } from '../reviews/index.ts';
 
 /** The modules of one run, and the functions that end it. */
-export interface RunModules extends gates.RunContext {
+export interface RunModules extends AgentModules {
   /** `options.rules` are always the present rules. */
   readonly options: RunOptions;
-  readonly gate: gates.OpenGate;
-  readonly agents: Agents;
   readonly reviews: MandatoryReviews;
   readonly planning: Planning;
   readonly messaging: Messaging;
@@ -58,20 +53,12 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   };
   const options = watched({ ...given, world }, (text) => fail(text, 'denied'));
   const context: gates.RunContext = { recorder, world, rules: () => options.rules, signal: control.signal, fail };
-  const { person, approval, redactor, day, trees, messageStore, repository, cwd } = options;
-  const gate = gates.openGate(context, {
-    options,
-    person,
-    planByHand: approval === 'person',
-    notes: () => options.policyWatcher?.notes?.() ?? [],
-    redactor,
-    day,
-  });
-  const agents = openAgents(context, { options, gate, place: { repository, cwd }, root });
-  const reviews = openReviews(context, { options, gate, agents, trees });
-  const planning = openPlanning(context, { options, gate, agents, redactor, repository });
-  const messaging = openMessaging(context, { options, gate, agents, reviews, messageStore, person });
-  return { ...context, options, gate, agents, reviews, planning, messaging, stop, why: () => why, note };
+  const { trees, messageStore } = options;
+  const agents = openAgents({ ...context, options, gate: gates.openGate(context, options) }, root);
+  const reviews = new MandatoryReviews({ ...agents, trees });
+  const planning = openPlanning(agents);
+  const messaging = openMessaging({ ...agents, reviews, messageStore });
+  return { ...agents, reviews, planning, messaging, stop, why: () => why, note };
 }
 
 /**
@@ -124,7 +111,6 @@ export function rootAgent(options: RunOptions): Result<NewAgent, string> {
 /** Everything a run is started with: the request as plain data, and the ports to the outside besides models and tools. Each module gets its part. */
 export interface RunOptions extends gates.AgentSetup, PlanTerms {
   readonly session: SessionId;
-  readonly cwd: string;
   readonly version: string;
   /** The provider as the screens show it: `offline (no provider)`. */
   readonly provider: string;
@@ -142,15 +128,8 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   /** The log of a resumed session, if it was read already. */
   readonly folded?: ResumedLog;
   readonly world: World;
-  readonly repository: RepositoryPort;
-  /** Watches the managed rule files; missing where the rules cannot change. */
-  readonly policyWatcher?: PolicyWatcher;
   /** Changes in the project, for mandatory reviews; missing where they cannot be determined. */
   readonly trees?: TreePort;
-  /** The daily ledger of all runs; missing where no rule limits a day. */
-  readonly day?: DayLedger;
-  /** Removes secrets from everything recorded and shown; missing: nothing is removed. */
-  readonly redactor?: Redactor;
   /** Messages stored while no run was active; missing where there is no store. */
   readonly messageStore?: MessageStore;
   /** Whether a person watches the run from another process; missing: nobody can. */

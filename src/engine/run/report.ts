@@ -82,7 +82,7 @@ const LESS = 4;
 
 async function writeReport(parts: RunModules, ended: readonly AgentId[], talked: readonly string[]): Promise<string> {
   const { options, recorder } = parts;
-  const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.agents.root.model.used;
+  const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.root.model.used;
   const limits = agents.findingLimits(options, model, FOR_THE_REPORT);
   const results = agents.findingsOf(recorder.state(), ended, limits);
   if (results.every(({ outcome }) => outcome === 'skipped')) return '';
@@ -105,7 +105,7 @@ const answerIn = ({ summary, cut }: Pick<Finding, 'summary' | 'cut'>): string =>
   cut === undefined ? summary : `${summary.trimEnd()}\n… (cut)`;
 
 function askForReport(
-  { options, agents: { root }, gate, signal }: RunModules,
+  { options, root, gate, signal }: RunModules,
   results: readonly Finding[],
   talked: readonly string[],
 ): ReturnType<typeof askRoot> {
@@ -161,7 +161,7 @@ async function commitStep(parts: RunModules, report: string): Promise<string> {
 const section = (text: string): string => `## Commit\n\n${text}`;
 
 /** Why the work is not committed, or null. */
-function whyNotCommitted({ recorder, options, agents: { root } }: RunModules): string | null {
+function whyNotCommitted({ recorder, options, root }: RunModules): string | null {
   const state = recorder.state();
   const open = notDone(state);
   if (open.length > 0) return `${open.join(', ')} did not complete`;
@@ -175,7 +175,7 @@ const notDone = ({ agents }: events.RunState): readonly string[] =>
     one.taskId !== null && !events.isTakenOut(one) && one.outcome !== 'completed' ? [one.name] : [],
   );
 
-function commitOrder({ options, agents: { root } }: RunModules, report: string): WorkOrder {
+function commitOrder({ options, root }: RunModules, report: string): WorkOrder {
   const order = agents.workOrderFor(options, root, []);
   return {
     ...order,
@@ -216,11 +216,11 @@ function finish(parts: RunModules, report: string): RunResult {
  * abandoned; otherwise they wait for a resume.
  */
 export async function result(parts: RunModules): Promise<RunResult> {
-  const { signal, recorder, agents, messaging } = parts;
+  const { signal, recorder, supervisor, messaging } = parts;
   const error = parts.why().text;
   const status = signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
   const why = error ?? (status === 'stopped' ? String(signal.reason) : 'User rejected plan');
-  if (status === 'rejected') for (const { id } of recorder.state().agents.values()) agents.supervisor.abandon(id);
+  if (status === 'rejected') for (const { id } of recorder.state().agents.values()) supervisor.abandon(id);
   if (status !== 'stopped') parts.stop(why);
   await messaging.children.settled();
   close(parts, status, why, 'killed');
@@ -229,14 +229,14 @@ export async function result(parts: RunModules): Promise<RunResult> {
 
 /** Records the end of ROOT and of the session, with the totals. */
 export function close(parts: RunModules, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
-  const { recorder, agents, world } = parts;
+  const { recorder, supervisor, world } = parts;
   const why = parts.why();
   const root = recorder.state().agents.get(ROOT);
   const ended: events.EventBody[] =
     status === 'stopped'
       ? interrupted(root)
       : root && !events.isFinal(root)
-        ? [agents.supervisor.finished(ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
+        ? [supervisor.finished(ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
         : [];
   const spent = events.spentOf(recorder.state());
   const duration = root ? events.elapsedOf(root, world.now()) : 0;

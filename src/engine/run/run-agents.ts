@@ -16,7 +16,7 @@ import { headOf } from '../../domain/text/text.ts';
 /** Runs every agent of the plan as soon as its dependencies are done, and then the reviews. Resolves when nothing runs any more. */
 export async function runAgents(modules: RunModules, resumed: boolean, talk: MainTalk): Promise<void> {
   const parts: AgentsRun = { ...modules, retried: new Set() };
-  const { reviews: forced, agents, planning } = parts;
+  const { reviews: forced, planning } = parts;
   const { children } = parts.messaging;
   const table = planning.table();
   const lost = resumed ? lostAndRetried(parts, (id) => table.agent(id) !== undefined) : new Set<AgentId>();
@@ -29,7 +29,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
   // Ended agents with unread messages are revived; their dependants wait for them.
   known = new Map([...known].filter(([id]) => children.endOf(id) === undefined));
   for (;;) {
-    const running = agents.schedule.begin({
+    const running = parts.schedule.begin({
       jobs: table.jobs(),
       mustNotOverlap: (id, other) => table.areApart(id, other),
       known,
@@ -138,10 +138,7 @@ const mayRetryByRule = ({ options, recorder, retried, signal }: AgentsRun, agent
   (recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
 
 async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
-  const {
-    recorder,
-    agents: { supervisor },
-  } = parts;
+  const { recorder, supervisor } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
   const state = recorder.state();
@@ -158,7 +155,7 @@ async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: St
 }
 
 /** Records and reports that the present rules forbid an approved role; the agent does not start. */
-function barred({ options, recorder, agents: { supervisor } }: RunModules, { agent, role }: NewAgent): boolean {
+function barred({ options, recorder, supervisor }: RunModules, { agent, role }: NewAgent): boolean {
   const { rules } = options;
   const problem = plannedRoleProblem(role.name, rules, options.roles);
   if (problem === null) return false;
@@ -189,7 +186,7 @@ async function judgedWork(parts: AgentsRun, one: NewAgent, start: Start): Promis
 
 /** Runs the agent. One that had completed when the run was cut off before its review has nothing more to do. */
 async function work(
-  { options, recorder, agents: { supervisor } }: RunModules,
+  { options, recorder, supervisor }: RunModules,
   one: NewAgent,
   { again, standing }: Start,
 ): Promise<AgentOutcome | null> {
@@ -265,7 +262,7 @@ async function askPerson(parts: RunModules, { failed, blocked, moot }: Failure):
 
 const SKIPPED_BY_YOU = { error: 'skipped by you', endedBy: { is: 'person' } } as const;
 
-function skip({ recorder, agents: { supervisor } }: RunModules, id: AgentId, because: AgentId): void {
+function skip({ recorder, supervisor }: RunModules, id: AgentId, because: AgentId): void {
   const state = recorder.state();
   const one = state.agents.get(id);
   if (!one || events.isFinal(one)) return;

@@ -149,7 +149,7 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
 }
 
 /** Ends children of calls that nobody continued because the parent has ended. */
-function endLost({ recorder, agents: { supervisor }, signal }: RunModules): void {
+function endLost({ recorder, supervisor, signal }: RunModules): void {
   const { agents } = recorder.state();
   const ended = (id: AgentId | null): boolean => id !== null && (agents.get(id)?.outcome ?? null) !== null;
   for (const { id, outcome, parent, call, summary } of signal.aborted ? [] : agents.values())
@@ -165,7 +165,7 @@ function withoutReviews(before: events.RunState): string {
   return reviews !== '' && report.endsWith(said) ? report.slice(0, -said.length).trimEnd() : report;
 }
 
-function open({ options, recorder, agents: { root } }: RunModules): true {
+function open({ options, recorder, root }: RunModules): true {
   const idle = options.idle === true;
   options.tools.knew?.([]);
   recorder.record(
@@ -231,11 +231,7 @@ async function propose(parts: RunModules, choices: PlanChoices, hint: string): P
  * cannot continue and was stopped.
  */
 function reopen(parts: RunModules, answers: boolean): boolean {
-  const {
-    options,
-    recorder,
-    agents: { supervisor },
-  } = parts;
+  const { options, recorder, supervisor } = parts;
   const state = recorder.state();
   const stored = recorder.takeEarlier();
   options.tools.knew?.(events.knownFiles(stored));

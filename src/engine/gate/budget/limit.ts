@@ -49,7 +49,7 @@ export async function atLimit(
   const key = keyFor(met);
   // In its last turn the agent has nothing left to choose.
   if (question.closing === true || parts.limits.exhausted.has(key)) return finish(at);
-  if (!parts.person) return byRule(at);
+  if (!parts.options.person) return byRule(at);
   const openQuestion = parts.limits.open.get(key);
   const choice = await (openQuestion === undefined ? askPerson(at) : waitForAnswer(at, openQuestion.ended));
   if (signal.aborted) return stopped(signal);

@@ -5,7 +5,6 @@
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { AgentId, CallId } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
-import type { Redactor } from '../../../domain/text/redact.ts';
 import type { ToolCall, ToolResult } from '../../../domain/turn.ts';
 import type { Tick } from '../../../ports/controls.ts';
 import type { ModelPort } from '../../../ports/model.ts';
@@ -16,17 +15,6 @@ import type { AgentSetup } from '../context.ts';
 import type { DrainLatch } from '../drain-latch.ts';
 import type { Inbox } from '../inbox.ts';
 import type { ProviderQueues } from '../provider-queue.ts';
-
-export interface GateSettings extends Pick<Budgets, 'day'> {
-  readonly options: AgentSetup;
-  /** Whether a person can be asked. */
-  readonly person: boolean;
-  /** Whether a person is waiting for the plan and can continue without a planner. */
-  readonly planByHand: boolean;
-  /** Rule changes on disk that wait for the next start: one sentence each, without repeats. */
-  readonly notes: () => readonly string[];
-  readonly redactor: Redactor | undefined;
-}
 
 /** What the gate asks of mandatory reviews: whether a proposed commit may be made. */
 export interface CommitGate {
@@ -49,7 +37,8 @@ export interface GateHooks extends CommitGate {
   rests(agent: AgentId): boolean;
 }
 
-export interface GateParts extends Budgets, GateSettings {
+export interface GateParts extends Budgets {
+  readonly options: AgentSetup;
   readonly models: ModelPort;
   readonly tools: ToolPort;
   readonly hooks: GateHooks;

@@ -95,8 +95,8 @@ async function askForTurn(parts: GateParts, order: WorkOrder, signal: AbortSigna
   return { is: 'told' };
 }
 
-const decideTurn = ({ rules, person }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
-  decide({ is: 'turn' }, rules(), { mode, interactive: person, sandbox: 'none', capabilities, granted: false });
+const decideTurn = ({ rules, options }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
+  decide({ is: 'turn' }, rules(), { mode, interactive: options.person, sandbox: 'none', capabilities, granted: false });
 
 async function runForPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
   const call = { id: newCall(parts.world), tool: 'bash', input: { command } };
@@ -151,7 +151,7 @@ function endWithoutModel(asking: Asking, cause: Cause, tried: Tried, text: strin
   if (purpose?.is === 'merge' || purpose?.is === 'draft' || !parts.providers.allDown()) return { is: 'model', text };
   const nobody = `no model could be reached: ${text}`;
   // The person who waits for the plan can plan manually or retry.
-  if (purpose?.is === 'plan' && parts.planByHand) return { is: 'model', text: nobody };
+  if (purpose?.is === 'plan' && parts.options.approval === 'person') return { is: 'model', text: nobody };
   return pause(asking, nobody, 'model');
 }
 

@@ -78,7 +78,8 @@ export function keepToRules(parts: GateParts): void {
   limits.rules = rules;
   tighten(recorder, rules);
   const looser = { agent: ROOT, subject: 'a looser policy', action: 'rules' };
-  for (const rule of parts.notes()) recordDenied(parts, looser, { rule, layer: 'managed', file: null, line: null });
+  for (const rule of parts.options.policyWatcher?.notes?.() ?? [])
+    recordDenied(parts, looser, { rule, layer: 'managed', file: null, line: null });
 }
 
 // Which model an agent of a role gets, and which may replace it, by the present rules.

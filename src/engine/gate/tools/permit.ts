@@ -152,7 +152,8 @@ interface JudgeOptions {
 }
 
 function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: JudgeOptions): Decision {
-  const { recorder, person } = parts;
+  const { recorder, options } = parts;
+  const { person } = options;
   const rules = parts.rules();
   const { order, tool, input } = use;
   const state = recorder.state();
