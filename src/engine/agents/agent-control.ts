@@ -6,7 +6,7 @@ import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import { type AgentState, type Control, isFinal, refusedControl, type RunState } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
-import { killedBy } from './agent-end.ts';
+import { finishedEvent, killedBy } from './agent-end.ts';
 import type { AgentModules } from './agents.ts';
 
 type Steering = Extract<Command, { readonly do: Control }>;
@@ -62,11 +62,12 @@ function perform(
 }
 
 /** Kills a spawned child that has ended: no message can revive it any more. Its answer stays, and its running descendants end with it. */
-function close({ supervisor, recorder }: AgentModules, agent: AgentId, by: AgentId | null): boolean {
+function close(parts: AgentModules, agent: AgentId, by: AgentId | null): boolean {
+  const { recorder, supervisor } = parts;
   const { agents } = recorder.state();
   const one = agents.get(agent);
   if (one === undefined || one.spawned === null || !REVIVABLE.has(one.outcome)) return false;
-  recorder.record(supervisor.finished(agent, 'killed', one.summary, killedBy(agents, by)));
+  recorder.record(finishedEvent(parts, agent, 'killed', one.summary, killedBy(agents, by)));
   for (const { id } of agents.values()) if (isBelow(id, agent)) supervisor.kill(id, by ?? undefined);
   return true;
 }

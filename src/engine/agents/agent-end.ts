@@ -6,7 +6,7 @@ import { type AgentOutcome, statusOfOutcome, type WorkOutcome } from '../../doma
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { unreachable } from '../../domain/result.ts';
 import * as events from '../../events/index.ts';
-import { type Inbox, messageEvent, type RunContext, unansweredReason } from '../gate/index.ts';
+import { messageEvent, type OpenGate, type RunContext, unansweredReason } from '../gate/index.ts';
 import { type ChildRules, childRules } from '../../policy/index.ts';
 
 /** Why an agent was ended from outside. An interrupt is not among them, because it can be resumed. */
@@ -14,23 +14,23 @@ export type EndCause = 'kill' | 'run stopped' | 'parent ended';
 
 /** What recording an end needs. */
 export interface EndParts extends Pick<RunContext, 'recorder' | 'world' | 'rules'> {
-  readonly inbox: Inbox;
-  readonly running: {
+  readonly gate: Pick<OpenGate, 'inbox'>;
+  readonly supervisor: {
     /** Ends an agent whose parent has ended. */
     abandon(agent: AgentId): void;
-    has(agent: AgentId): boolean;
+    isRunning(agent: AgentId): boolean;
   };
 }
 
 /** Records how an agent's work has ended, with all consequences. */
 export function endAgent(parts: EndParts, end: End): void {
-  const { recorder, inbox, running } = parts;
+  const { inbox } = parts.gate;
   const rules = childRules(parts.rules());
-  const state = recorder.state();
+  const state = parts.recorder.state();
   const orphans = rules.orphans === 'kill' ? events.openChildrenOf(state, end.agent) : [];
   const consequences = consequencesOf(state, end, rules);
-  recorder.record(finishedEvent(parts, end.agent, end.outcome, end.summary, end), ...consequences);
-  for (const { id } of orphans) running.abandon(id);
+  parts.recorder.record(finishedEvent(parts, end.agent, end.outcome, end.summary, end), ...consequences);
+  for (const { id } of orphans) parts.supervisor.abandon(id);
   endCallChildren(parts, end.agent);
   inbox.arrived(consequences);
   // The owner may have waited for exactly this, even where it gets no notice.
@@ -43,7 +43,7 @@ export function endCallChildren(parts: EndParts, parent: AgentId): void {
   const { agents } = parts.recorder.state();
   for (const id of agents.get(parent)?.children ?? []) {
     const one = agents.get(id);
-    if (one === undefined || one.call === null || events.isFinal(one) || parts.running.has(id)) continue;
+    if (one === undefined || one.call === null || events.isFinal(one) || parts.supervisor.isRunning(id)) continue;
     endAgent(parts, { agent: id, outcome: 'abandoned', summary: one.summary, ...PARENT_STOPPED_SILENTLY });
   }
 }
@@ -140,7 +140,7 @@ function keepForResume({ recorder }: EndParts, { id, status }: events.AgentState
 
 /** The event that ends an agent, with its metrics. */
 export function finishedEvent(
-  { recorder, world }: Pick<EndParts, 'recorder' | 'world'>,
+  { recorder, world }: Pick<RunContext, 'recorder' | 'world'>,
   agent: AgentId,
   outcome: AgentOutcome,
   summary: string,

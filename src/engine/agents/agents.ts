@@ -5,6 +5,7 @@ import type { AgentId } from '../../domain/ids.ts';
 import { type Conversations, AgentSupervisor, type Execute, openConversations } from './supervisor.ts';
 import { type YieldedSlots, openYieldedSlots, openSlots, type Slots } from './slots.ts';
 import type { AgentSetup, OpenGate, RunContext } from '../gate/index.ts';
+import { finishedEvent } from './agent-end.ts';
 import { runAgent } from './agent-loop.ts';
 import { isFinal } from '../../events/index.ts';
 
@@ -32,14 +33,14 @@ export function openAgents<Setup extends AgentSetup>(
   const conversations = openConversations(recorder);
   const slots = openSlots(parts.rules().maxParallelAgents.value);
   const execute: Execute = async (order, signal) => runAgent(await withEnvironment(parts, order, signal), gate, signal);
-  const supervisor = new AgentSupervisor({ ...parts, inbox: gate.inbox, slots, conversations, execute });
+  const supervisor = new AgentSupervisor({ ...parts, slots, conversations, execute });
   const yieldedSlots = openYieldedSlots((agent) => supervisor.yieldSlot(agent));
   gate.hook({
     waits: (agent) => yieldedSlots.waits(agent),
     rests: (agent) => supervisor.rests(agent),
     abandon(child, why) {
       const one = recorder.state().agents.get(child);
-      if (one && !isFinal(one)) recorder.record(supervisor.finished(child, 'abandoned', one.summary, why));
+      if (one && !isFinal(one)) recorder.record(finishedEvent(parts, child, 'abandoned', one.summary, why));
     },
   });
   return { ...parts, supervisor, conversations, slots, yieldedSlots, schedule: openSchedule(), root, execute };

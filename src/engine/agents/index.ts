@@ -2,6 +2,8 @@
 export { controlAgent } from './agent-control.ts';
 export {
   CUT_OFF,
+  endAgent,
+  endCallChildren,
   type EndReason,
   finishedEvent,
   INTERRUPTED,
@@ -15,4 +17,3 @@ export { runAgent } from './agent-loop.ts';
 export * from './agent-spec.ts';
 export { type AgentModules, openAgents } from './agents.ts';
 export type { Choice, Job } from './scheduler.ts';
-export { AgentSupervisor } from './supervisor.ts';

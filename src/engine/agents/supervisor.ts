@@ -40,7 +40,7 @@ interface RunningAgent {
  */
 export type Execute = (order: WorkOrder, signal: AbortSignal) => Promise<WorkOutcome>;
 
-export interface SupervisorParts extends Omit<ends.EndParts, 'running'>, Pick<RunContext, 'signal'> {
+interface SupervisorParts extends Omit<ends.EndParts, 'supervisor'>, Pick<RunContext, 'signal'> {
   readonly execute: Execute;
   readonly slots: Slots;
   readonly conversations: Conversations;
@@ -54,11 +54,7 @@ export class AgentSupervisor {
   private over = false;
 
   constructor(parts: SupervisorParts) {
-    const running = {
-      abandon: (agent: AgentId) => this.abandon(agent),
-      has: (agent: AgentId) => this.runningAgents.has(agent),
-    };
-    this.parts = { ...parts, running };
+    this.parts = { ...parts, supervisor: this };
     if (parts.signal.aborted) this.stopAll();
     else parts.signal.addEventListener('abort', () => this.stopAll(), { once: true });
   }
@@ -130,6 +126,10 @@ export class AgentSupervisor {
     return true;
   }
 
+  isRunning(agent: AgentId): boolean {
+    return this.runningAgents.has(agent);
+  }
+
   /** Ends an agent whose parent has ended. */
   abandon(agent: AgentId): void {
     const runningAgent = this.runningAgents.get(agent);
@@ -160,16 +160,6 @@ export class AgentSupervisor {
     return () => void (this.root === root && (this.root = null));
   }
 
-  /** Records how an agent's work has ended, with all consequences. */
-  end(end: ends.End): void {
-    ends.endAgent(this.parts, end);
-  }
-
-  /** Ends children of tool calls that `parent` does not continue. */
-  endCalled(parent: AgentId): void {
-    ends.endCallChildren(this.parts, parent);
-  }
-
   /** Calls `listener` for each agent that stops running. */
   onLeft(listener: (agent: AgentId) => void): void {
     this.listeners.add(listener);
@@ -183,16 +173,6 @@ export class AgentSupervisor {
     return async () => {
       if (runningAgent) runningAgent.release = await this.parts.slots.take(runningAgent.control.signal);
     };
-  }
-
-  /** The event that ends an agent, with its metrics. */
-  finished(
-    agent: AgentId,
-    outcome: AgentOutcome,
-    summary: string,
-    why: string | null | ends.EndReason,
-  ): events.EventBody {
-    return ends.finishedEvent(this.parts, agent, outcome, summary, why);
   }
 
   /** Runs stretches of work, with an interruption or a wait for children between them. */
@@ -235,7 +215,7 @@ export class AgentSupervisor {
 
   /** Waits for a message without holding a slot. */
   private async waitForMail(agent: AgentId, runningAgent: RunningAgent): Promise<void> {
-    const { recorder, inbox } = this.parts;
+    const { recorder, gate } = this.parts;
     const { signal } = runningAgent.control;
     if (signal.aborted) return;
     runningAgent.release();
@@ -248,7 +228,7 @@ export class AgentSupervisor {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const unsubscribe = inbox.onMail(agent, done);
+      const unsubscribe = gate.inbox.onMail(agent, done);
       signal.addEventListener('abort', done, { once: true });
     });
   }

@@ -13,8 +13,8 @@ export {
   messageOf,
 } from './context.ts';
 export { askRoot, type ToolHost, type Gate, type OpenGate, openGate, type ToolOutput } from './gate.ts';
-export { hasMail, type Inbox, messageEvent } from './inbox.ts';
-export { budgetOf, fallbacksFor, modelFor, modelNamesOf, ruleAgainst } from './model/model.ts';
+export { hasMail, messageEvent } from './inbox.ts';
+export { budgetOf, deniedEvent, fallbacksFor, modelFor, modelNamesOf, ruleAgainst } from './model/model.ts';
 export { openRecorder, type Recorder, redactedPlan, steadyWorld } from './recorder.ts';
 export { finalOutput, lastFinalOutput } from './text-protocol.ts';
 export {

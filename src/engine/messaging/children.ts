@@ -81,7 +81,7 @@ export class Children {
    */
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const { parts } = this;
-    const { recorder, supervisor, conversations } = parts;
+    const { recorder, conversations } = parts;
     const lives = livesIn(recorder.each({ types: ['agent.status', 'agent.finished'] }));
     // Agents created or written to since the resume are running already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
@@ -89,9 +89,9 @@ export class Children {
     for (const child of open) {
       const end = this.endWithParent(child, lives);
       const again = agentAgain(parts, child);
-      if (end !== null) recorder.record(supervisor.finished(child.id, end.outcome, child.summary, end.why));
+      if (end !== null) recorder.record(agents.finishedEvent(parts, child.id, end.outcome, child.summary, end.why));
       else if (!again.ok)
-        supervisor.end({
+        agents.endAgent(parts, {
           agent: child.id,
           outcome: 'failed',
           summary: `Failed: ${again.fault}`,
@@ -104,7 +104,7 @@ export class Children {
         continue;
       }
       conversations.drop(child.id);
-      supervisor.endCalled(child.id);
+      agents.endCallChildren(parts, child.id);
     }
     for (const agent of mailedSince(recorder.state(), lives)) if (!isTaken(agent)) this.revive(agent);
   }

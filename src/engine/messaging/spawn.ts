@@ -11,11 +11,11 @@ import { nearest } from '../../domain/text/text.ts';
 import { SpawnRequest } from '../../domain/agents/agent.ts';
 import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import * as events from '../../events/index.ts';
-import { childRules, type Decision, namesOf, roleNamed, roleProblem, spokenModel } from '../../policy/index.ts';
+import { childRules, type Decision, roleNamed, roleProblem, spokenModel } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
 import { type AgentModules, capabilitiesOf, createdEvent, type NewAgent, writesIn } from '../agents/index.ts';
 import type { MessageStore } from '../../ports/log.ts';
-import { type AgentSetup, budgetOf, modelFor, type ModeOf } from '../gate/index.ts';
+import { type AgentSetup, budgetOf, deniedEvent, modelFor, type ModeOf } from '../gate/index.ts';
 import type { MandatoryReviews } from '../reviews/index.ts';
 
 /** The collaborators of everything about messages and children. */
@@ -198,9 +198,8 @@ function judged(
   });
 }
 
-function denied({ options, recorder, parent }: SpawnOrder, because: Reason): string {
-  const about = { subject: 'mimir spawn', action: 'spawn', decision: 'deny' } as const;
-  recorder.record({ type: 'policy.decided', agent: parent, ...about, ...because, ...namesOf(options.rules) });
+function denied({ options, recorder, parent: agent }: SpawnOrder, because: Reason): string {
+  recorder.record(deniedEvent(options.rules, { agent, subject: 'mimir spawn', action: 'spawn' }, because));
   return `Denied: ${reasonText(because)}`;
 }
 

@@ -10,7 +10,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
 import { type AgentState, isFinal, openBelow, positionsOf } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
-import { createdEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
+import { createdEvent, finishedEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
 import {
   type AgentSetup,
   budgetOf,
@@ -102,10 +102,11 @@ function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArgum
 const WAITS_FOR_CHILD = { status: 'waiting', reason: '', waitingFor: { is: 'child' } } as const;
 
 /** The work order of an existing child under the present rules; a role that is now forbidden ends it. */
-function again({ options, recorder, supervisor, order }: ToolHostCall, before: AgentState): Result<WorkOrder, string> {
+function again(asking: ToolHostCall, before: AgentState): Result<WorkOrder, string> {
+  const { options, recorder, order } = asking;
   const role = allowedRole(options, before.role);
   if (!role.ok) {
-    recorder.record(supervisor.finished(before.id, 'failed', before.summary, role.fault));
+    recorder.record(finishedEvent(asking, before.id, 'failed', before.summary, role.fault));
     return role;
   }
   recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });

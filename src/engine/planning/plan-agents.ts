@@ -7,7 +7,14 @@ import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import { type AgentState, type EventBody, isFinal, isTakenOut, type RunState, TAKEN_OUT } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
-import { capabilitiesOf, createdEvent, type AgentSupervisor, type NewAgent, writesIn } from '../agents/index.ts';
+import {
+  type AgentModules,
+  capabilitiesOf,
+  createdEvent,
+  finishedEvent,
+  type NewAgent,
+  writesIn,
+} from '../agents/index.ts';
 import { type AgentSetup, budgetOf } from '../gate/index.ts';
 
 /** One agent for each task, in plan order. New tasks get the next free numbers below ROOT. */
@@ -89,11 +96,12 @@ interface Plans {
  * gone. Limits that the plan does not change stay, because a person may have set them.
  */
 export function reconcile(
-  { options, supervisor }: { readonly options: AgentSetup; readonly supervisor: Pick<AgentSupervisor, 'finished'> },
+  parts: Pick<AgentModules, 'options' | 'recorder' | 'world'>,
   state: RunState,
   agents: readonly NewAgent[],
   plans: Plans,
 ): readonly EventBody[] {
+  const { options } = parts;
   const planned = new Set(agents.map(({ agent }) => agent));
   const come = agents.filter(({ agent }) => !state.agents.has(agent)).map((one) => createdEvent(options, one));
   const changed = agents.flatMap((one): EventBody[] => {
@@ -107,7 +115,7 @@ export function reconcile(
   const gone = [...state.agents.values()].filter(
     (one) => one.taskId !== null && !planned.has(one.id) && !isFinal(one) && hasNotBegun(one),
   );
-  return [...come, ...changed, ...gone.map(({ id }) => supervisor.finished(id, 'skipped', '', TAKEN_OUT))];
+  return [...come, ...changed, ...gone.map(({ id }) => finishedEvent(parts, id, 'skipped', '', TAKEN_OUT))];
 }
 
 const isSame = (a: unknown, b: unknown): boolean => jsonDigest(a) === jsonDigest(b);

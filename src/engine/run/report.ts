@@ -229,14 +229,14 @@ export async function result(parts: RunModules): Promise<RunResult> {
 
 /** Records the end of ROOT and of the session, with the totals. */
 export function close(parts: RunModules, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
-  const { recorder, supervisor, world } = parts;
+  const { recorder, world } = parts;
   const why = parts.why();
   const root = recorder.state().agents.get(ROOT);
   const ended: events.EventBody[] =
     status === 'stopped'
       ? interrupted(root)
       : root && !events.isFinal(root)
-        ? [supervisor.finished(ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
+        ? [agents.finishedEvent(parts, ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
         : [];
   const spent = events.spentOf(recorder.state());
   const duration = root ? events.elapsedOf(root, world.now()) : 0;

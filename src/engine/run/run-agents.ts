@@ -5,10 +5,10 @@ import type { SoundPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { planDigest } from '../../domain/digest.ts';
 import * as events from '../../events/index.ts';
-import { type Choice, findingLimits, findingsOf, type NewAgent, workOrderFor } from '../agents/index.ts';
-import { namesOf, plannedRoleProblem } from '../../policy/index.ts';
+import { type Choice, findingLimits, finishedEvent, findingsOf, type NewAgent, workOrderFor } from '../agents/index.ts';
+import { plannedRoleProblem } from '../../policy/index.ts';
 import type { PlanTable } from '../planning/index.ts';
-import { type RunContext, messageOf } from '../gate/index.ts';
+import { deniedEvent, type RunContext, messageOf } from '../gate/index.ts';
 import type { RunModules } from './open-run.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
@@ -138,13 +138,13 @@ const mayRetryByRule = ({ options, recorder, retried, signal }: AgentsRun, agent
   (recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
 
 async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
-  const { recorder, supervisor } = parts;
+  const { recorder } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
   const state = recorder.state();
   // A plan that differs from the approved one means that the log is damaged.
   if (state.plan === null || digestOf(state.plan) !== state.approvedDigest) {
-    recorder.record(supervisor.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
+    recorder.record(finishedEvent(parts, one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
   return barred(parts, one)
@@ -155,15 +155,14 @@ async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: St
 }
 
 /** Records and reports that the present rules forbid an approved role; the agent does not start. */
-function barred({ options, recorder, supervisor }: RunModules, { agent, role }: NewAgent): boolean {
-  const { rules } = options;
-  const problem = plannedRoleProblem(role.name, rules, options.roles);
+function barred(parts: RunModules, { agent, role }: NewAgent): boolean {
+  const { rules, roles } = parts.options;
+  const problem = plannedRoleProblem(role.name, rules, roles);
   if (problem === null) return false;
-  const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, ...namesOf(rules) } as const;
   const why = `${problem.text}: ${reasonText(problem.reason)}`;
-  recorder.record(
-    { type: 'policy.decided', agent, ...about },
-    supervisor.finished(agent, 'failed', `Failed: ${why}`, why),
+  parts.recorder.record(
+    deniedEvent(rules, { agent, subject: role.name, action: 'role' }, problem.reason),
+    finishedEvent(parts, agent, 'failed', `Failed: ${why}`, why),
   );
   return true;
 }
@@ -262,14 +261,14 @@ async function askPerson(parts: RunModules, { failed, blocked, moot }: Failure):
 
 const SKIPPED_BY_YOU = { error: 'skipped by you', endedBy: { is: 'person' } } as const;
 
-function skip({ recorder, supervisor }: RunModules, id: AgentId, because: AgentId): void {
-  const state = recorder.state();
+function skip(parts: RunModules, id: AgentId, because: AgentId): void {
+  const state = parts.recorder.state();
   const one = state.agents.get(id);
   if (!one || events.isFinal(one)) return;
   const cause = state.agents.get(because)?.name ?? because;
   const closed = events.closedBehind(state, because).length > 0;
   const why = closed ? `skipped: the review of ${cause} did not pass` : `skipped: ${cause} did not complete`;
-  recorder.record(supervisor.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
+  parts.recorder.record(finishedEvent(parts, id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
 }
 
 // The question to a person after a failure or a failed review: who waits, why, and the options.

@@ -2,7 +2,7 @@
  * One run from its task to its report: plan, approval, agents, merge. Owns the order of these steps; each is recorded before the next
  * begins, so that a resumed run starts where the log ends.
  */
-import { createdEvent, CUT_OFF, PARENT_STOPPED } from '../agents/index.ts';
+import { createdEvent, CUT_OFF, finishedEvent, PARENT_STOPPED } from '../agents/index.ts';
 import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
 import { type AgentId, type CallId, ROOT } from '../../domain/ids.ts';
 import { isLooser, type Mode } from '../../domain/reason.ts';
@@ -149,12 +149,12 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
 }
 
 /** Ends children of calls that nobody continued because the parent has ended. */
-function endLost({ recorder, supervisor, signal }: RunModules): void {
-  const { agents } = recorder.state();
+function endLost(parts: RunModules): void {
+  const { agents } = parts.recorder.state();
   const ended = (id: AgentId | null): boolean => id !== null && (agents.get(id)?.outcome ?? null) !== null;
-  for (const { id, outcome, parent, call, summary } of signal.aborted ? [] : agents.values())
+  for (const { id, outcome, parent, call, summary } of parts.signal.aborted ? [] : agents.values())
     if (outcome === null && call !== null && ended(parent))
-      recorder.record(supervisor.finished(id, 'abandoned', summary, PARENT_STOPPED));
+      parts.recorder.record(finishedEvent(parts, id, 'abandoned', summary, PARENT_STOPPED));
 }
 
 /** The report without its reviews section, which is written again at each end. */
@@ -231,7 +231,7 @@ async function propose(parts: RunModules, choices: PlanChoices, hint: string): P
  * cannot continue and was stopped.
  */
 function reopen(parts: RunModules, answers: boolean): boolean {
-  const { options, recorder, supervisor } = parts;
+  const { options, recorder } = parts;
   const state = recorder.state();
   const stored = recorder.takeEarlier();
   options.tools.knew?.(events.knownFiles(stored));
@@ -264,7 +264,7 @@ function reopen(parts: RunModules, answers: boolean): boolean {
     ...(mode === state.mode ? [] : [{ type: 'session.mode', mode } as const]),
     ...unknown,
     ...lost.map(({ id, summary, forced }) =>
-      supervisor.finished(id, 'abandoned', summary, forced === null ? PARENT_STOPPED : CUT_OFF),
+      finishedEvent(parts, id, 'abandoned', summary, forced === null ? PARENT_STOPPED : CUT_OFF),
     ),
     ...rootNow(state, stored),
   );

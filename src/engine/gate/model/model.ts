@@ -60,15 +60,17 @@ const actionOf = ({ id }: Pick<ModelOption, 'id'>, call: CallId): string => `mod
 
 type Denied = Pick<Extract<EventBody, { type: 'policy.decided' }>, 'agent' | 'subject' | 'action'>;
 
-/** Records that a rule denied something to an agent. */
+/** The event that a rule denied something to an agent. */
+export const deniedEvent = (rules: policy.Rules, what: Denied, reason: Reason): EventBody => ({
+  type: 'policy.decided',
+  decision: 'deny',
+  ...what,
+  ...reason,
+  ...policy.namesOf(rules),
+});
+
 export const recordDenied = (parts: Pick<RunContext, 'recorder' | 'rules'>, what: Denied, reason: Reason): void =>
-  void parts.recorder.record({
-    type: 'policy.decided',
-    decision: 'deny',
-    ...what,
-    ...reason,
-    ...policy.namesOf(parts.rules()),
-  });
+  void parts.recorder.record(deniedEvent(parts.rules(), what, reason));
 
 /** Runs only when the rules changed. Tighter limits apply now; looser ones are only reported. */
 export function keepToRules(parts: GateParts): void {
