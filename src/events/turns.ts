@@ -68,28 +68,6 @@ export class Conversation {
   }
 }
 
-/** The positions of `agents`, from one pass over the log. */
-export function positionsOf(
-  events: Iterable<MimirEvent>,
-  agents: Iterable<AgentId>,
-): ReadonlyMap<AgentId, AgentPosition> {
-  const all = conversationsIn(events, agents);
-  return new Map([...all].map(([agent, conversation]) => [agent, conversation.position()]));
-}
-
-/** The conversations of `agents`, which can take further events. */
-export function conversationsIn(
-  events: Iterable<MimirEvent>,
-  agents: Iterable<AgentId>,
-): ReadonlyMap<AgentId, Conversation> {
-  const all = new Map([...agents].map((agent) => [agent, new Conversation(agent)]));
-  for (const event of events) {
-    if ('agent' in event && event.agent !== null) all.get(event.agent)?.take(event);
-    if (event.type === 'session.resumed') for (const one of all.values()) one.take(event);
-  }
-  return all;
-}
-
 /** Calls with effects that began and did not end: it is unknown whether they took effect. */
 export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
   // Call ids may come from the model, so two agents may use the same.

@@ -5,7 +5,7 @@ import { withReasons } from '../../src/events/earlier-words.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
-import { positionsOf } from '../../src/events/turns.ts';
+import { Conversation } from '../../src/events/turns.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 
 /** When every story begins, in milliseconds. */
@@ -18,8 +18,11 @@ export const NESTED = AgentId.parse('ROOT::S1::S1');
 export const callId = (id: string): CallId => CallId.parse(id);
 
 /** The conversation of one agent, as the log knows it. */
-export const turnsOf = (events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] =>
-  positionsOf(events, [agent]).get(agent)?.turns ?? [];
+export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] {
+  const conversation = new Conversation(agent);
+  for (const event of events) conversation.take(event);
+  return conversation.position().turns;
+}
 
 type Created = EventOf<'agent.created'>;
 

@@ -60,12 +60,13 @@ export class AgentSupervisor {
   }
 
   /**
-   * Runs a created agent to its end. Null: the run was stopped first, and a resume continues the agent. `before`: its answer before it was revived.
+   * Runs a created agent to its end, from its position in the log on. Null: the run was stopped first, and a resume continues the agent.
+   * `before`: its answer before it was revived.
    */
   async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
     const runningAgent = newRunning();
     this.runningAgents.set(order.agent, runningAgent);
-    this.parts.conversations.keep(order.agent, order.turns.length === 0);
+    this.parts.conversations.keep(order.agent);
     const orphan = (): void => endRunning(runningAgent, parent?.reason === 'kill' ? 'kill' : 'parent ended');
     parent?.addEventListener('abort', orphan, { once: true });
     if (parent?.aborted) orphan();
@@ -181,13 +182,13 @@ export class AgentSupervisor {
     const { agent } = order;
     if (hasSignalledEnd(recorder.state(), agent)) this.recordWaiting(agent, FOR_A_SLOT);
     else this.recordStatus(agent, 'initializing', '');
-    for (let now: Partial<events.AgentPosition> = {}; ; now = conversations.of(agent)) {
+    for (;;) {
       runningAgent.release = isReviewOfIdle(recorder.state(), agent)
         ? NO_SLOT
         : await slots.take(runningAgent.control.signal);
       // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
-        const outcome = await this.stretch({ ...order, ...now }, runningAgent);
+        const outcome = await this.stretch({ ...order, ...conversations.of(agent) }, runningAgent);
         if (outcome.is === 'completed' && this.hasMoreWork(agent)) {
           await this.waitForMail(agent, runningAgent);
           if (!runningAgent.control.signal.aborted) continue;
@@ -303,43 +304,41 @@ function endRunning(runningAgent: RunningAgent, cause: ends.EndCause): void {
 // Conversations of running agents, kept up to date from new events, so that a woken agent does not read the whole log
 // again. Conversations from before are read once, all requested ones together.
 
-export interface Conversations {
-  /** Keeps the conversation of `agent` until `drop`. `isNew`: the log has none yet. */
-  keep(agent: AgentId, isNew: boolean): void;
-  /** The agent's present position; it is kept from then on. */
-  of(agent: AgentId): events.AgentPosition;
-  /** The number of its replies before its last end, likewise. */
-  repliesBefore(agent: AgentId): number;
-  /** Frees the conversation, which may be long. */
-  drop(agent: AgentId): void;
-}
+export type Conversations = ReturnType<typeof openConversations>;
 
-export function openConversations(recorder: Pick<Recorder, 'each' | 'onRecord'>): Conversations {
+export function openConversations(recorder: Recorder) {
   const known = new Map<AgentId, events.Conversation>();
   /** Kept, but not read yet. */
   const unread = new Set<AgentId>();
-  recorder.onRecord((event: events.MimirEvent) => {
-    if (event.type === 'session.resumed') for (const one of known.values()) one.take(event);
-    else if ('agent' in event && event.agent !== null) known.get(event.agent)?.take(event);
-  });
+  const take = (all: ReadonlyMap<AgentId, events.Conversation>, event: events.MimirEvent): void => {
+    if (event.type === 'session.resumed') for (const one of all.values()) one.take(event);
+    else if ('agent' in event && event.agent !== null) all.get(event.agent)?.take(event);
+  };
+  recorder.onRecord((event) => take(known, event));
   const found = (agent: AgentId): events.Conversation => {
     const one = known.get(agent);
     if (one !== undefined) return one;
-    unread.add(agent);
-    for (const [id, conversation] of events.conversationsIn(recorder.each({ agents: [...unread] }), unread))
-      known.set(id, conversation);
+    const read = new Map([...unread, agent].map((id) => [id, new events.Conversation(id)]));
+    for (const event of recorder.each({ agents: [...read.keys()] })) take(read, event);
+    for (const [id, conversation] of read) known.set(id, conversation);
     unread.clear();
-    return known.get(agent) ?? new events.Conversation(agent);
+    return found(agent);
   };
   return {
-    keep(agent, isNew) {
-      if (known.has(agent)) return;
-      if (isNew) known.set(agent, new events.Conversation(agent));
-      else unread.add(agent);
+    /** Keeps the conversations of `agents` until `drop`; those from before are read together. */
+    keep(...agents: readonly AgentId[]): void {
+      const state = recorder.state();
+      // An agent that was told nothing has no conversation in the log.
+      for (const agent of agents.filter((one) => !known.has(one)))
+        if (state.agents.get(agent)?.blocks.length === 0) known.set(agent, new events.Conversation(agent));
+        else unread.add(agent);
     },
-    of: (agent) => found(agent).position(),
-    repliesBefore: (agent) => found(agent).repliesBefore(),
-    drop(agent) {
+    /** The agent's present position; it is kept from then on. */
+    of: (agent: AgentId): events.AgentPosition => found(agent).position(),
+    /** The number of its replies before its last end, likewise. */
+    repliesBefore: (agent: AgentId): number => found(agent).repliesBefore(),
+    /** Frees the conversation, which may be long. */
+    drop(agent: AgentId): void {
       known.delete(agent);
       unread.delete(agent);
     },

@@ -34,10 +34,7 @@ export class Children {
   /** Creates a child of `parent` and starts it; `by`: the agent that asks, null for a person. May wait for a person's approval. */
   async spawn(parent: AgentId, wish: SpawnRequest, by: AgentId | null): Promise<Result<Receipt, string>> {
     const { parts } = this;
-    const making = made({ ...parts, parent, wish, by }, (child) => {
-      parts.conversations.keep(child.agent, true);
-      this.begin(child, '');
-    });
+    const making = made({ ...parts, parent, wish, by }, (child) => this.begin(child, ''));
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
     if (!child.ok) return child;
@@ -85,7 +82,7 @@ export class Children {
     const lives = livesIn(recorder.each({ types: ['agent.status', 'agent.finished'] }));
     // Agents created or written to since the resume are running already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
-    for (const { id } of open) conversations.keep(id, false);
+    conversations.keep(...open.map(({ id }) => id));
     for (const child of open) {
       const end = this.endWithParent(child, lives);
       const again = agentAgain(parts, child);
@@ -136,6 +133,7 @@ export class Children {
   /** Starts the agent; only `settled` waits for it here. `before`: its answer before it was revived. */
   private begin(one: agents.NewAgent, before: string): void {
     const { parts } = this;
+    parts.conversations.keep(one.agent);
     // Marked first, so that the budget of its review is reserved from its first call on.
     markWork(parts, parts.reviews);
     const work = this.work(one, before)
@@ -326,7 +324,6 @@ function orderAgain({ options, recorder, conversations }: FamilyParts, one: agen
   const dir = events.workingDirOf(state, one.agent);
   return {
     ...order,
-    ...conversations.of(one.agent),
     iterations: order.iterations + conversations.repliesBefore(one.agent),
     ...(dir === '' ? {} : { workingDir: dir }),
   };

@@ -8,7 +8,7 @@ import { type CallId, childOf, depthOf } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
-import { type AgentState, isFinal, openBelow, positionsOf } from '../../events/index.ts';
+import { type AgentState, isFinal, openBelow } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
 import { createdEvent, finishedEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
 import {
@@ -111,8 +111,7 @@ function again(asking: ToolHostCall, before: AgentState): Result<WorkOrder, stri
   }
   recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
   const one = recreatedAgent(before, role.value, inherited(options, role.value, order, before));
-  const standing = positionsOf(recorder.each({ agents: [before.id] }), [before.id]).get(before.id);
-  return ok({ ...workOrderFor(options, one, []), ...placeOf(order), ...standing });
+  return ok({ ...workOrderFor(options, one, []), ...placeOf(order) });
 }
 
 /** The child works in its parent's folder. */

@@ -41,7 +41,7 @@ export async function judge(
   if (role === null) return noPass(`role ${node.role} no longer exists`);
   const forced = judgedIn(what);
   const again = reviewAgain(parts, node, forced);
-  const agent = again?.agent ?? nextOf(recorder.state());
+  const agent = again ?? nextOf(recorder.state());
   const one = { ...newAgent(parts, node, role), agent, task: judgingTitle(what) };
   const tools = reviewTools(options, role);
   if (again === null) recorder.record({ ...createdEvent(options, one), tools, forced });
@@ -50,7 +50,6 @@ export async function judge(
     system: `${options.prompts.common}\n\n${role.prompt}\n\n${REVIEW_RULES}`,
     tools,
     ...(isPinned(options, node) ? { fallbacks: [] } : {}),
-    ...again?.standing,
   };
   const outcome = await supervisor.run(order, signal);
   return outcome === null ? null : read(recorder.state().agents.get(agent), events.verdictOf(recorder.state(), agent));
@@ -216,25 +215,12 @@ ${done.length === 0 ? '(nothing with an effect)' : done.join('\n')}
 
 type Subject = NonNullable<events.AgentState['forced']>;
 
-interface Again {
-  readonly agent: AgentId;
-  readonly standing: events.AgentPosition;
-}
-
 /** The interrupted review that this one can continue; null: create a new one. Call in turn, before another review begins. */
-function reviewAgain(parts: ReviewParts, node: MandatoryReview, what: Subject): Again | null {
-  const { recorder } = parts;
-  const cut = cutReview(recorder.state());
-  if (cut === null) return null;
-  if (!isSame(cut, node, what)) {
-    endCut(parts);
-    return null;
-  }
-  const standing = events.positionsOf(recorder.each({ agents: [cut.id] }), [cut.id]).get(cut.id) ?? {
-    turns: [],
-    replies: 0,
-  };
-  return { agent: cut.id, standing };
+function reviewAgain(parts: ReviewParts, node: MandatoryReview, what: Subject): AgentId | null {
+  const cut = cutReview(parts.recorder.state());
+  if (cut !== null && isSame(cut, node, what)) return cut.id;
+  endCut(parts);
+  return null;
 }
 
 /** Ends an interrupted review that nobody requested again. Call in turn. */

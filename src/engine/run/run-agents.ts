@@ -22,8 +22,8 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
   const lost = resumed ? lostAndRetried(parts, (id) => table.agent(id) !== undefined) : new Set<AgentId>();
   let known = knownOutcomes(parts, table, lost);
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
-  // Read once, because with hundreds of agents each would read the whole log again.
-  const standings = new Map(events.positionsOf(parts.recorder.each({ agents: ids }), ids));
+  // Read at once, because with hundreds of agents each would read the whole log again.
+  parts.conversations.keep(...ids);
   await forced.atStart();
   if (resumed) children.resume((agent) => ids.includes(agent));
   // Ended agents with unread messages are revived; their dependants wait for them.
@@ -36,9 +36,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
       start: (id, again) => {
         const beside = again ? undefined : children.endOf(id);
         if (beside !== undefined) return beside;
-        const standing = standings.get(id);
-        standings.delete(id);
-        const start = { again, standing, isNeeded: () => table.isNeeded(id) };
+        const start = { again, isNeeded: () => table.isNeeded(id) };
         return orStop(parts, startByRule(parts, table.agent(id), start));
       },
       choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
@@ -117,7 +115,6 @@ async function orStop<T>(parts: RunModules, work: Promise<T>): Promise<T> {
 
 interface Start {
   readonly again: boolean;
-  readonly standing: events.AgentPosition | undefined;
   /** Whether another agent waits for it now. */
   readonly isNeeded: () => boolean;
 }
@@ -127,7 +124,7 @@ async function startByRule(parts: AgentsRun, one: NewAgent | undefined, start: S
   const outcome = await startAgent(parts, one, start);
   if (one === undefined || outcome !== 'failed' || !mayRetryByRule(parts, one.agent)) return outcome;
   parts.retried.add(one.agent);
-  return startAgent(parts, one, { ...start, again: true, standing: undefined });
+  return startAgent(parts, one, { ...start, again: true });
 }
 
 /** An agent that was denied its start has not run, and would be denied again. */
@@ -179,24 +176,24 @@ async function judgedWork(parts: AgentsRun, one: NewAgent, start: Start): Promis
   if (start.isNeeded()) return 'failed';
   const moot = new AbortController().signal;
   const choice = await chooseAfterFailure(parts, { failed: one.agent, blocked: [], moot });
-  if (choice === 'retry') return startAgent(parts, one, { ...start, again: true, standing: undefined });
+  if (choice === 'retry') return startAgent(parts, one, { ...start, again: true });
   return parts.signal.aborted ? null : 'failed';
 }
 
 /** Runs the agent. One that had completed when the run was cut off before its review has nothing more to do. */
 async function work(
-  { options, recorder, supervisor }: RunModules,
+  { options, recorder, supervisor, conversations }: RunModules,
   one: NewAgent,
-  { again, standing }: Start,
+  { again }: Start,
 ): Promise<AgentOutcome | null> {
   const { agent } = one;
   const state = recorder.state();
   if (!again && state.agents.get(agent)?.outcome === 'completed') return 'completed';
-  const failure = again || standing?.turns.length === 0 ? attemptBefore(state, agent) : '';
+  const failure = again || conversations.of(agent).turns.length === 0 ? attemptBefore(state, agent) : '';
   if (again) recorder.record(triedAgain(agent));
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
   const order = workOrderFor(options, failure === '' ? one : { ...one, task: `${one.task}\n\n${failure}` }, findings);
-  return supervisor.run({ ...order, ...(again ? {} : standing) });
+  return supervisor.run(order);
 }
 
 /** Plans are immutable, so the digest is computed once although hundreds of agents check it. */
