@@ -4,7 +4,7 @@ import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { type AgentId, fromMicro, type RoleName, ROOT, toMicro } from '../domain/ids.ts';
 import type { AgentState, RunState } from './state.ts';
 import type { ReviewGate, RecordedVerdict } from './event.ts';
-import { committed } from './queries.ts';
+import { committed, upwards } from './queries.ts';
 
 /** The last verdict of `agent`, which counts only if the agent completed. */
 export function verdictOf(state: RunState, agent: AgentId): RecordedVerdict | null {
@@ -99,11 +99,11 @@ export const isSettled = (state: RunState, node: MandatoryReview, agent: AgentId
   );
 
 /**
- * The part of the run's limits that is reserved for pending reviews, for every agent but the reviewers. `maxDuration` is at most half of
- * the run's time.
+ * The part of the run's limits that is reserved for pending reviews, for every agent but the reviewers and their descendants.
+ * `maxDuration` is at most half of the run's time.
  */
 export function reservedForReviews(state: RunState, agent: AgentId): Budget {
-  if (isForced(state, agent)) return {};
+  if (upwards(state.agents, agent).some(({ forced }) => forced !== null)) return {};
   const coming = state.idle ? ofBursts(state) : ofPlan(state);
   if (coming.length === 0) return {};
   const parts = [...coming, ...underWay(state).map((one) => leftOf(state, one))];
@@ -124,7 +124,9 @@ interface Part {
   readonly ms: number;
 }
 
-const isForced = (state: RunState, agent: AgentId): boolean => (state.agents.get(agent)?.forced ?? null) !== null;
+/** Whether the agent runs because a rule requires its review. */
+export const isForced = ({ agents }: Pick<RunState, 'agents'>, agent: AgentId): boolean =>
+  (agents.get(agent)?.forced ?? null) !== null;
 
 const ofPlan = (state: RunState): readonly Part[] =>
   state.approvedDigest === null ? [] : (state.plan?.forced ?? []).map((node) => ofNode(state, node));

@@ -68,31 +68,6 @@ export class Conversation {
   }
 }
 
-/** Calls with effects that began and did not end: it is unknown whether they took effect. */
-export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
-  // Call ids may come from the model, so two agents may use the same.
-  const begun = new Map<string, EventOf<'tool.started'>>();
-  for (const event of events) {
-    if (event.type === 'tool.started') begun.set(`${event.agent} ${event.call}`, event);
-    if (event.type === 'tool.finished') begun.delete(`${event.agent} ${event.call}`);
-  }
-  return [...begun.values()].filter(({ repeat }) => repeat === 'never');
-}
-
-export interface KnownFile {
-  readonly agent: AgentId;
-  readonly file: string;
-  readonly digest: string;
-}
-
-/** What agents knew of files at the end of the log, oldest first: the last content that each call read or wrote. */
-export function knownFiles(events: Iterable<MimirEvent>): readonly KnownFile[] {
-  const known: KnownFile[] = [];
-  for (const event of events)
-    if (event.type === 'tool.finished' && event.saw !== undefined) known.push({ agent: event.agent, ...event.saw });
-  return known;
-}
-
 function addTurn(turns: Turn[], event: MimirEvent): void {
   // A retry (pending) starts a new conversation.
   if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { Conversation, uncertainCalls } from '../../src/events/turns.ts';
+import { openCalls } from '../../src/engine/gate/tools/interrupted-call.ts';
+import { Conversation } from '../../src/events/turns.ts';
 import { history } from '../support/events.ts';
 import {
   asked,
@@ -23,6 +24,8 @@ import {
 const call = (id: string): ToolCall => ({ id: callId(id), tool: 'read_file', input: { path: 'src/a.ts' } });
 const turns = (...bodies: readonly EventBody[]): ReturnType<typeof turnsOf> =>
   turnsOf(story(created(FINDER), ...bodies), FINDER);
+const uncertain = (bodies: readonly EventBody[]): ReturnType<typeof openCalls> =>
+  openCalls(story(...bodies)).filter(({ repeat }) => repeat === 'never');
 
 describe('the conversation that the log knows', () => {
   it('is the task, the replies and the results, in order', () => {
@@ -122,7 +125,7 @@ describe('the conversation that the log knows', () => {
       { by: 'model', text: '', calls },
       { by: 'tools', results: [{ call: 'done', ok: true, text: 'ok' }] },
     ]);
-    expect(uncertainCalls(story(...bodies)).map((event) => event.call)).toEqual(['effect']);
+    expect(uncertain(bodies).map(({ call: id }) => id)).toEqual(['effect']);
   });
 
   it("names an effect that is uncertain although another agent ended a call of the same id: ids are the models' own", () => {
@@ -131,7 +134,7 @@ describe('the conversation that the log knows', () => {
       began(REVIEWER, 'call-1', 'never'),
       used(REVIEWER, 'call-1', 'ok'),
     ];
-    expect(uncertainCalls(story(...bodies)).map(({ agent }) => agent)).toEqual([FINDER]);
+    expect(uncertain(bodies).map(({ agent }) => agent)).toEqual([FINDER]);
   });
 
   it('leaves out a reply that was cut off and asked for again after a crash, also when there is more behind it', () => {

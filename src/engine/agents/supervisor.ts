@@ -290,8 +290,7 @@ function hasSignalledEnd({ agents }: events.RunState, agent: AgentId): boolean {
 }
 
 /** Reviewers of a run without a plan take no slot, because ROOT may hold one without end. Only one review runs at a time. */
-const isReviewOfIdle = ({ idle, agents }: events.RunState, agent: AgentId): boolean =>
-  idle && (agents.get(agent)?.forced ?? null) !== null;
+const isReviewOfIdle = (state: events.RunState, agent: AgentId): boolean => state.idle && events.isForced(state, agent);
 const NO_SLOT = (): void => {};
 
 /** Ends an agent that works, waits or is interrupted. A kill overrides earlier causes; otherwise the first cause stays. */

@@ -20,9 +20,7 @@ export { finalOutput, lastFinalOutput } from './text-protocol.ts';
 export {
   canContinue,
   notDoneSection,
-  CALL_EVENTS,
   openCalls,
-  type OpenToolCall,
   unansweredOf,
   unansweredReason,
 } from './tools/interrupted-call.ts';

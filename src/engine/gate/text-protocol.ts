@@ -9,6 +9,7 @@ import type { ModelOption } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { isObject } from '../../domain/text/text.ts';
 import type { Json, ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
+import { isForced } from '../../events/index.ts';
 import { OFFLINE } from '../../policy/index.ts';
 import { firstLineEchoed, isHereDocOpen } from '../../policy/commands/words.ts';
 import type { ModelRequest } from '../../ports/model.ts';
@@ -390,7 +391,7 @@ export function checkProtocol(parts: TextParts, question: Query, model: ModelOpt
   const { order } = question;
   if (!isWork(question) || !usesText(order, model)) return ok(null);
   const cause = textSetting(order, model);
-  if (parts.recorder.state().agents.get(order.agent)?.forced)
+  if (isForced(parts.recorder.state(), order.agent))
     return fail({
       is: 'denied',
       text: `${cause}, but a reviewer needs tool calls for its verdict`,

@@ -26,7 +26,7 @@ export interface Messaging {
 export function openMessaging(modules: FamilyParts): Messaging {
   const children = new Children(modules);
   const parts = { ...modules, children };
-  modules.gate.hook({ toolHost: (order, call, signal) => toolHostOf({ ...parts, order, call, ends: signal }) });
+  modules.gate.hook({ toolHost: (order, call, child, ends) => toolHostOf({ ...parts, order, call, child, ends }) });
   return {
     children,
     whyNot: (command, by) => whyNotBy(parts, command, by),

@@ -4,28 +4,22 @@
  */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
-import { type CallId, childOf, depthOf } from '../../domain/ids.ts';
+import { type AgentId, type CallId, childOf, depthOf } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
 import { type AgentState, isFinal, openBelow } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
 import { createdEvent, finishedEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
-import {
-  type AgentSetup,
-  budgetOf,
-  type ToolHost,
-  modelFor,
-  CALL_EVENTS,
-  openCalls,
-  type ToolOutput,
-} from '../gate/index.ts';
+import { type AgentSetup, budgetOf, type ToolHost, modelFor, type ToolOutput } from '../gate/index.ts';
 import { allowedRole, childCapabilities, type FamilyParts } from './spawn.ts';
 
 /** A tool call that asks something of the run. */
 export interface ToolHostCall extends FamilyParts {
   readonly order: WorkOrder;
   readonly call: CallId;
+  /** The child that this call spawned before the run was resumed. */
+  readonly child: AgentId | null;
   /** Ends the call. */
   readonly ends: AbortSignal;
 }
@@ -36,8 +30,8 @@ type SpawnArguments = Parameters<ToolHost['spawn']>[0];
 export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promise<ToolOutput> {
   const { order, recorder, yieldedSlots, supervisor, ends } = asking;
   const before = madeBefore(asking);
-  if (before !== null && isFinal(before)) return answerOf(before, before.outcome);
-  const child = before === null ? made(asking, wish) : again(asking, before);
+  if (before !== undefined && isFinal(before)) return answerOf(before, before.outcome);
+  const child = before === undefined ? made(asking, wish) : again(asking, before);
   if (!child.ok) return refused(child.fault);
   const outcome = await yieldedSlots.during(order.agent, () => supervisor.run(child.value, stopsChild(ends)));
   // The resumed run continues the child and the call.
@@ -49,24 +43,15 @@ export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promi
   return ended === undefined ? refused('The child is gone.') : answerOf(ended, outcome);
 }
 
+const madeBefore = ({ recorder, child }: ToolHostCall): AgentState | undefined =>
+  child === null ? undefined : recorder.state().agents.get(child);
+
 function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | null): ToolOutput {
   if (outcome === 'completed') return { ok: true, text: summary };
   if (outcome === 'partial' && summary !== '')
     return { ok: true, text: `(The child ${id} ended before its work was complete: ${error ?? ''})\n\n${summary}` };
   const last = summary === '' ? '' : `\nIts last words:\n${summary}`;
   return refused(`The child ${id} did not complete (${error ?? outcome ?? 'it was stopped'}).${last}`);
-}
-
-/** The child that this call spawned before the run was resumed. */
-function madeBefore({ recorder, call, order: { agent } }: ToolHostCall): AgentState | null {
-  const { agents } = recorder.state();
-  const children = agents.get(agent)?.children ?? [];
-  // Read the log only where there may be one, because call ids can repeat.
-  if (!children.some((child) => agents.get(child)?.call === call)) return null;
-  const found = openCalls(recorder.each({ types: CALL_EVENTS })).find(
-    (one) => one.agent === agent && one.call === call,
-  );
-  return found?.child ? (agents.get(found.child) ?? null) : null;
 }
 
 /** Records a new child. The limits are checked again, because several calls of one reply were permitted before any of them had a child. */

@@ -4,7 +4,7 @@
  */
 import { createdEvent, CUT_OFF, finishedEvent, PARENT_STOPPED } from '../agents/index.ts';
 import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
-import { type AgentId, type CallId, ROOT } from '../../domain/ids.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { isLooser, type Mode } from '../../domain/reason.ts';
 import type { PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
 import { fail } from '../../domain/result.ts';
@@ -13,7 +13,7 @@ import * as events from '../../events/index.ts';
 import { namesOf, roleNamed, runCeiling } from '../../policy/index.ts';
 import type { Controls, RunView } from '../../ports/controls.ts';
 import { LogFault, type Some } from '../../ports/log.ts';
-import { canContinue, openCalls, type OpenToolCall } from '../gate/index.ts';
+import { canContinue, openCalls } from '../gate/index.ts';
 import { choicesOf, deniedUnattended, startingPermissions } from '../planning/index.ts';
 import { forcedRoles, mayGoOn } from '../reviews/index.ts';
 import { openControls } from './commands.ts';
@@ -234,22 +234,21 @@ function reopen(parts: RunModules, answers: boolean): boolean {
   const { options, recorder } = parts;
   const state = recorder.state();
   const stored = recorder.takeEarlier();
-  options.tools.knew?.(events.knownFiles(stored));
-  const left = callsLeftOpen(options, stored);
-  const isLeft = (agent: AgentId, call: CallId): boolean =>
-    left.some((one) => one.agent === agent && one.call === call);
-  const uncertain = events.uncertainCalls(stored).filter(({ agent, call }) => !isLeft(agent, call));
-  const unknown = uncertain.map(
-    ({ agent, call, tool }): events.EventBody => ({
-      type: 'tool.finished',
-      agent,
-      call,
-      tool,
-      ok: false,
-      output: events.UNKNOWN_EFFECT,
-      ms: 0,
-    }),
+  options.tools.knew?.(
+    stored.flatMap((event) =>
+      event.type === 'tool.finished' && event.saw !== undefined ? [{ agent: event.agent, ...event.saw }] : [],
+    ),
   );
+  // Open calls that wait for a child or a person are continued by their agents.
+  const { true: left = [], false: cut = [] } = Object.groupBy(openCalls(stored), (call) =>
+    canContinue(options.tools, call) ? 'true' : 'false',
+  );
+  const unknown = cut
+    .filter(({ repeat }) => repeat === 'never')
+    .map(({ agent, call, tool }): events.EventBody => {
+      const what = { agent, call, tool, ok: false, output: events.UNKNOWN_EFFECT, ms: 0 };
+      return { type: 'tool.finished', ...what };
+    });
   const kept = new Set(left.map(({ child }) => child));
   const lost = [...state.agents.values()].filter((one) => isLost(one, state) && !kept.has(one.id));
   const mode = modeOf(options, state);
@@ -273,10 +272,6 @@ function reopen(parts: RunModules, answers: boolean): boolean {
   parts.fail(problem, 'denied');
   return false;
 }
-
-/** Open calls that wait for a child or a person and are continued by their agents. */
-const callsLeftOpen = ({ tools }: RunOptions, stored: readonly events.MimirEvent[]): readonly OpenToolCall[] =>
-  openCalls(stored).filter((call) => canContinue(tools, call));
 
 /** ROOT of a run without a plan waits as before; if it was working, it continues by itself. */
 function rootNow({ idle }: events.RunState, stored: readonly events.MimirEvent[]): readonly events.EventBody[] {

@@ -8,7 +8,7 @@ import { worstRates } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { unreachable } from '../../../domain/result.ts';
-import type { ApprovalRequest } from '../../../events/index.ts';
+import { type ApprovalRequest, isForced } from '../../../events/index.ts';
 import * as policy from '../../../policy/index.ts';
 import { type AskFault, type Question, stopped } from '../context.ts';
 import type { GateParts } from './parts.ts';
@@ -201,11 +201,11 @@ function raiseLimit(parts: GateParts, exhausted: Exhausted, asked: number): void
 function cheaperFor({ parts, question: { order }, met: { call } }: LimitContext): Offers['cheaper'] {
   const { models, recorder, providers } = parts;
   const rules = parts.rules();
-  const agentState = recorder.state().agents.get(order.agent);
+  const state = recorder.state();
   // A model that a rule sets is never replaced, nor any model when fallback is denied.
-  if (call === undefined || rules.modelFallback.value === 'deny' || (agentState?.forced ?? null) !== null) return null;
+  if (call === undefined || rules.modelFallback.value === 'deny' || isForced(state, order.agent)) return null;
   const known = models.models();
-  const own = optionFor(known, agentState?.model.used ?? order.model.used);
+  const own = optionFor(known, state.agents.get(order.agent)?.model.used ?? order.model.used);
   const fitting = known.flatMap((model): { model: ModelOption; worst: Usd }[] => {
     if (!model.usable.yes || !canUseModel(order, model) || model.id === policy.OFFLINE || !isCheaper(model, own))
       return [];

@@ -27,8 +27,8 @@ export interface CommitGate {
 
 /** What the gate needs of higher modules. Each module sets its hooks before the first agent begins. */
 export interface GateHooks extends CommitGate {
-  /** Answers what the tool of `call` asks of the run. */
-  toolHost(order: WorkOrder, call: CallId, signal: AbortSignal): ToolHost;
+  /** Answers what the tool of `call` asks of the run. `child`: the one that the call has spawned before the run was resumed. */
+  toolHost(order: WorkOrder, call: CallId, child: AgentId | null, signal: AbortSignal): ToolHost;
   /** Ends a child whose parent cannot continue with the call that spawned it. */
   abandon(child: AgentId, why: string): void;
   /** Whether the agent waits for something besides an answer, so that an answer alone does not let it run. */

@@ -3,28 +3,25 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
 import type { AgentId, CallId } from '../../../domain/ids.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
-import type { EventBody, EventType, MimirEvent, RunState, UnansweredAct } from '../../../events/index.ts';
+import type { EventBody, EventOf, EventType, MimirEvent, RunState, UnansweredAct } from '../../../events/index.ts';
 import type { Tool, ToolPort } from '../../../ports/tool.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** A call without an end in the log. */
-export interface OpenToolCall {
-  readonly agent: AgentId;
-  readonly call: CallId;
-  readonly tool: string;
+export interface OpenToolCall extends Pick<EventOf<'tool.started'>, 'agent' | 'call' | 'tool' | 'repeat'> {
   /** Null where the call has spawned no child. */
   readonly child: AgentId | null;
 }
 
-export const CALL_EVENTS: readonly EventType[] = ['tool.started', 'tool.finished', 'agent.created'];
+const CALL_EVENTS: readonly EventType[] = ['tool.started', 'tool.finished', 'agent.created'];
 
 /** Calls in the order they began. Call ids may come from the model and repeat; only calls without an end count. */
 export function openCalls(events: Iterable<MimirEvent>): readonly OpenToolCall[] {
   const open = new Map<string, OpenToolCall>();
   for (const event of events) {
     if (event.type === 'tool.started') {
-      const { agent, call, tool } = event;
-      open.set(`${agent} ${call}`, { agent, call, tool, child: null });
+      const { agent, call, tool, repeat } = event;
+      open.set(`${agent} ${call}`, { agent, call, tool, repeat, child: null });
     }
     if (event.type === 'tool.finished') open.delete(`${event.agent} ${event.call}`);
     if (event.type !== 'agent.created' || event.call === undefined) continue;

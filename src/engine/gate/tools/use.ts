@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import { type CallId, RoleName } from '../../../domain/ids.ts';
+import { RoleName } from '../../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../../domain/result.ts';
 import { coversAll } from '../../../domain/text/glob.ts';
 import { headOf } from '../../../domain/text/text.ts';
+import { isForced } from '../../../events/index.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/index.ts';
 import type { ToolHost, Tool, ToolContext, ToolOutput } from '../../../ports/tool.ts';
@@ -91,8 +92,8 @@ async function useOne(
   const { tool } = read.value;
   const step = stepSignal(parts, order, signal, timeOf(call, approved));
   try {
-    const context = { ...(await contextOf(parts, order, { call: call.id, tool }, step.signal)), room: maxBytes };
     const use = { order, call, ...read.value, approved: approved || interrupted !== null, interrupted };
+    const context = { ...(await contextOf(parts, use, step.signal)), room: maxBytes };
     const permitted = await afterDrain(parts, use, step.signal, (approved) =>
       tool.repeat === 'safe'
         ? obtainPermit(parts, { ...use, approved }, context)
@@ -215,12 +216,11 @@ function serialQueue(): <T>(act: () => Promise<T>) => Promise<T> {
 /** The context of one call; `signal` ends it. The agent's socket is opened for its first shell command. */
 async function contextOf(
   parts: GateParts,
-  order: WorkOrder,
-  { call, tool }: { readonly call: CallId; readonly tool: Tool },
+  { order, call, tool, interrupted }: Use,
   signal: AbortSignal,
 ): Promise<ToolContext> {
   // A reviewer cannot reach the run from its shell.
-  const judges = (parts.recorder.state().agents.get(order.agent)?.forced ?? null) !== null;
+  const judges = isForced(parts.recorder.state(), order.agent);
   const socket = tool.capability === 'shell' && !judges ? await parts.options.agentSockets?.open(order.agent) : null;
   const { writes, workingDir } = order;
   // Paths that cover the whole project limit nothing.
@@ -229,7 +229,7 @@ async function contextOf(
     agent: order.agent,
     signal,
     sandbox: words.sandboxOf(parts.tools, order),
-    toolHost: parts.hooks.toolHost(order, call, signal),
+    toolHost: parts.hooks.toolHost(order, call.id, interrupted?.child ?? null, signal),
     ...defined({ writes: limit, workingDir, judges: judges || undefined, socket: socket ?? undefined }),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
