@@ -106,9 +106,9 @@ function within(state: RunState, top: AgentId): readonly AgentState[] {
   return one === undefined ? [] : [one, ...one.children.flatMap((child) => within(state, child))];
 }
 
-/** Settled sums of the run, without reservations. */
-export function spentOf(state: RunState): { readonly tokens: number; readonly cost: Usd } {
-  const all = committed(state, ROOT);
+/** The same sums without reservations. */
+export function spentOf(state: RunState, agent: AgentId = ROOT): Pick<Committed, 'tokens' | 'cost'> {
+  const all = committed(state, agent);
   return { tokens: all.tokens - all.reservedTokens, cost: fromMicro(toMicro(all.cost) - toMicro(all.reservedCost)) };
 }
 

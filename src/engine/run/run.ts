@@ -3,7 +3,7 @@
  * begins, so that a resumed run starts where the log ends.
  */
 import { createdEvent, CUT_OFF, finishedEvent, PARENT_STOPPED } from '../agents/index.ts';
-import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
+import { Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { isLooser, type Mode } from '../../domain/reason.ts';
 import type { PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
@@ -301,7 +301,7 @@ function problemOf({ person, roles }: RunOptions, { mode, plan }: events.RunStat
   return gone === undefined ? null : `its plan uses the role ${gone.role}, which no longer exists`;
 }
 
-const LIMITS = ['maxTokens', 'maxCost', 'maxDuration'] as const;
+const LIMITS = Budget.keyof().options;
 
 /**
  * The present limits, except those that a person changed during the run; these stay, within the present rules. Limits typed for this start

@@ -1,10 +1,10 @@
 /** Records of child sessions, made from the log alone: what every verb, alive or looking back, tells of them. Pure. */
 import { type AgentOutcome, type AgentStatus, isTerminal, type Lifecycle } from '../../domain/agents/agent.ts';
 import { shortId } from '../../domain/digest.ts';
-import { type AgentId, fromMicro, type Millis, ROOT, type SessionId, toMicro, type Usd } from '../../domain/ids.ts';
+import { type AgentId, type Millis, ROOT, type SessionId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../event.ts';
 import { plainLine } from '../log-line.ts';
-import { activityOf, askedFor, elapsedOf, tokensOfAgent, workOf, workingDirOf } from '../queries.ts';
+import { activityOf, askedFor, elapsedOf, spentOf, tokensOfAgent, workOf, workingDirOf } from '../queries.ts';
 import type { AgentState, RunState } from '../state.ts';
 import type { SessionDetail, SessionRecord } from './record.ts';
 
@@ -27,15 +27,7 @@ export function recordsWith(
 ): readonly SessionRecord[] {
   const { session } = state;
   if (session === null) return [];
-  const below = sumsBelow(state);
-  return [...state.agents.values()].map((agent) => {
-    const own = { subtree_cost: agent.cost, subtree_tokens: tokensOfAgent(agent) };
-    return {
-      ...recordOf(agent, session, state, created.get(agent.id), looking),
-      ...(below.get(agent.id) ?? own),
-      children: agent.children.length,
-    };
-  });
+  return [...state.agents.values()].map((agent) => recordOf(agent, session, state, created.get(agent.id), looking));
 }
 
 function recordOf(
@@ -44,13 +36,13 @@ function recordOf(
   state: RunState,
   created: string | undefined,
   looking: Looking,
-): Omit<SessionRecord, keyof Sums | 'children'> {
+): SessionRecord {
   const status = lifecycleOf(agent, state, looking);
-  const end = endOf(agent, state, status);
   const since = created ?? isoOf(state.startedAt);
   const used = tokensOfAgent(agent);
   const { maxTokens } = agent.budget;
   const folder = workingDirOf(state, agent.id);
+  const subtree = spentOf(state, agent.id);
   return {
     session_id: shortId(run, agent.id),
     name: sessionName(agent, run, looking.naming),
@@ -64,13 +56,10 @@ function recordOf(
     working_dir: folder === '' ? state.cwd : `${state.cwd}/${folder}`,
     tmux_session: null,
     status,
-    completion_status: end.completion_status,
-    completion_message: end.completion_message,
-    partial: end.partial,
+    ...endOf(agent, state, status),
+    partial: workOf(agent) === 'partial',
     created_at: since,
     spawned_at: since,
-    completed_at: end.completed_at,
-    current_activity: end.current_activity,
     is_complete: isTerminal(status),
     is_idle: status === 'idle',
     idle_seconds: Math.max(0, Math.floor((looking.now - activeAt(agent, state)) / 1000)),
@@ -82,22 +71,20 @@ function recordOf(
     total_tools: agent.toolCalls,
     ...lastToolOf(agent),
     cost: agent.cost,
+    subtree_cost: subtree.cost,
+    subtree_tokens: subtree.tokens,
+    children: agent.children.length,
   };
 }
 
-type End = 'completion_status' | 'completion_message' | 'partial' | 'completed_at' | 'current_activity';
+type End = 'completion_status' | 'completion_message' | 'completed_at' | 'current_activity';
 
 function endOf(agent: AgentState, state: RunState, status: Lifecycle): Pick<SessionRecord, End> {
-  const partial = workOf(agent) === 'partial';
-  const none = { completion_status: null, completion_message: null, partial, completed_at: null };
-  if (!isTerminal(status)) return { ...none, current_activity: nowOf(agent, state) || null };
-  return {
-    completion_status: status,
-    completion_message: endWords(agent, status),
-    partial,
-    completed_at: isoOf(agent.endedAt ?? state.lastAt),
-    current_activity: null,
-  };
+  const now = isTerminal(status) ? null : nowOf(agent, state) || null;
+  const none = { completion_status: null, completion_message: null, completed_at: null, current_activity: now };
+  if (!isTerminal(status)) return none;
+  const completed_at = isoOf(agent.endedAt ?? state.lastAt);
+  return { ...none, completion_status: status, completion_message: endWords(agent, status), completed_at };
 }
 
 function lastToolOf({ lastTool }: AgentState): Pick<SessionRecord, 'last_tool' | 'last_tool_call'> {
@@ -145,28 +132,6 @@ function percentageOf(agent: AgentState, used: number): number | null {
   if (todos.length > 0) return Math.round((done / todos.length) * 100);
   const { maxTokens = 0 } = budget;
   return maxTokens > 0 ? Math.min(100, Math.floor((used / maxTokens) * 100)) : null;
-}
-
-interface Sums {
-  readonly subtree_cost: Usd;
-  readonly subtree_tokens: number;
-}
-
-/** What each used with everything below it. Children come after their parents, so the last are summed first. */
-function sumsBelow({ agents }: RunState): ReadonlyMap<AgentId, Sums> {
-  const sums = new Map<AgentId, { micro: number; tokens: number }>();
-  for (const agent of [...agents.values()].toReversed()) {
-    const own = sums.get(agent.id) ?? { micro: 0, tokens: 0 };
-    own.micro += toMicro(agent.cost);
-    own.tokens += tokensOfAgent(agent);
-    sums.set(agent.id, own);
-    if (agent.parent === null) continue;
-    const above = sums.get(agent.parent) ?? { micro: 0, tokens: 0 };
-    sums.set(agent.parent, { micro: above.micro + own.micro, tokens: above.tokens + own.tokens });
-  }
-  return new Map(
-    [...sums].map(([id, { micro, tokens }]) => [id, { subtree_cost: fromMicro(micro), subtree_tokens: tokens }]),
-  );
 }
 
 const isoOf = (at: Millis): string => new Date(at).toISOString();

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../../../domain/result.ts';
 import { type AgentState, type EventBody, isFinal } from '../../../events/index.ts';
 import { agentCeiling, type Ceiling, type Rules, runCeiling } from '../../../policy/index.ts';
 import { type LimitBook, limitChanged } from './budgets.ts';
-import { amountText } from './limits.ts';
+import { amountText, KEYS, WHATS } from './limits.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RunContext } from '../context.ts';
 
@@ -30,23 +30,22 @@ export function setBudget(parts: ChangeParts, agent: AgentId, budget: Budget): R
     return fail(`${agentState.name} has ended and cannot use a budget`);
   const now = agent === ROOT ? state.budget : agentState.budget;
   const next = tightest({ ...now, ...budget }, ceilings(rules, agentState));
-  const bounds = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity)).map(
-    ({ key, what }) =>
-      `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(ceilingOf(rules, agentState, key).rule)}`,
+  const amountOf = (what: What): string => amountText(what, next[KEYS[what]] ?? 0);
+  const bounds = WHATS.filter((what) => (budget[KEYS[what]] ?? 0) > (next[KEYS[what]] ?? Infinity)).map(
+    (what) => `at most ${amountOf(what)}: ${reasonText(ceilingOf(rules, agentState, KEYS[what]).rule)}`,
   );
-  if (ROWS.every(({ key }) => now[key] === next[key])) return fail(['no change', ...bounds].join('; '));
+  const changed = changedLimits(now, next);
+  if (changed.length === 0) return fail(['no change', ...bounds].join('; '));
   recorder.record({ type: 'budget.changed', agent, budget: next, by: 'person' });
   limitChanged(limits, agent);
-  const changes = ROWS.flatMap(({ key, what }) => (now[key] === next[key] ? [] : [amountText(what, next[key] ?? 0)]));
   const owner = agent === ROOT ? 'the run' : agentState.name;
-  return ok([`${owner} may use ${changes.join(', ')}`, ...bounds].join('; '));
+  return ok([`${owner} may use ${changed.map(amountOf).join(', ')}`, ...bounds].join('; '));
 }
 
-const ROWS = [
-  { key: 'maxTokens', what: 'tokens' },
-  { key: 'maxCost', what: 'cost' },
-  { key: 'maxDuration', what: 'time' },
-] as const;
+type What = keyof typeof KEYS;
+
+const changedLimits = (now: Budget, next: Budget): readonly What[] =>
+  WHATS.filter((what) => now[KEYS[what]] !== next[KEYS[what]]);
 
 /**
  * Applies tightened rules to all running agents: limits above the rules are lowered. Budgets of mandatory reviews stay,
@@ -58,8 +57,9 @@ export function tighten(recorder: Recorder, rules: Rules): void {
     if (isFinal(one) || one.forced !== null) return [];
     const now = one.id === ROOT ? runBudget : one.budget;
     const next = tightest(now, ceilings(rules, one));
-    const same = ROWS.every(({ key }) => now[key] === next[key]);
-    return same ? [] : [{ type: 'budget.changed', agent: one.id, budget: next, by: 'rules' }];
+    return changedLimits(now, next).length === 0
+      ? []
+      : [{ type: 'budget.changed', agent: one.id, budget: next, by: 'rules' }];
   });
   if (lowered.length > 0) recorder.record(...lowered);
 }
@@ -68,4 +68,4 @@ const ceilingOf = (rules: Rules, { id, role }: Pick<AgentState, 'id' | 'role'>, 
   id === ROOT ? runCeiling(key, rules) : agentCeiling(role, key, rules);
 
 const ceilings = (rules: Rules, one: Pick<AgentState, 'id' | 'role'>): Budget =>
-  withoutAbsent(Object.fromEntries(ROWS.map(({ key }) => [key, ceilingOf(rules, one, key).most])));
+  withoutAbsent(Object.fromEntries(Object.values(KEYS).map((key) => [key, ceilingOf(rules, one, key).most])));

@@ -14,7 +14,7 @@ import { type AskFault, type Question, stopped } from '../context.ts';
 import type { GateParts } from './parts.ts';
 import type { Answer } from '../approvals.ts';
 import type { Choice, Chosen } from './budgets.ts';
-import { amountText, type Exhausted, exhaustedText, keyOf, limitText, OWNERS, timeOf } from './limits.ts';
+import { amountText, type Exhausted, exhaustedText, KEYS, limitText, OWNERS, timeOf } from './limits.ts';
 import { optionFor, type Reservation } from './reserve.ts';
 import { canUseModel } from '../text-protocol.ts';
 
@@ -178,7 +178,7 @@ function ceilingOf(
   { scope, agent, what }: Exhausted,
   from: Reason = policy.builtIn('a limit by the day'),
 ): { readonly most: number | null; readonly rule: Reason } {
-  const key = keyOf(what);
+  const key = KEYS[what];
   if (scope === 'day' || scope === 'model') return { most: null, rule: from };
   const role = recorder.state().agents.get(agent)?.role ?? '';
   const { most = MOST[what], rule } =
@@ -194,7 +194,7 @@ function raiseLimit(parts: GateParts, exhausted: Exhausted, asked: number): void
   const meanwhile = exhausted.what === 'time' ? timeOf(state, agent, world.now()) - exhausted.spent : 0;
   const to = Math.min(ceilingOf(parts, exhausted).most ?? asked, asked + Math.max(0, meanwhile));
   const now = agent === ROOT ? state.budget : (state.agents.get(agent)?.budget ?? {});
-  recorder.record({ type: 'budget.changed', agent, budget: { ...now, [keyOf(exhausted.what)]: to }, by: 'person' });
+  recorder.record({ type: 'budget.changed', agent, budget: { ...now, [KEYS[exhausted.what]]: to }, by: 'person' });
 }
 
 /** The cheapest model beside the agent's own that may be used and whose call fits; null when there is none. */
@@ -374,4 +374,4 @@ function amountChoice(answer: string, amount: string, exhausted: Exhausted, { ad
 
 /** Parses `2.00`, `$2`, `200k` or `5m` as dollars, tokens or milliseconds; a bare time is in seconds. Null when it is no amount. */
 const amountFrom = (what: Exhausted['what'], text: string): number | null =>
-  typedLimit(keyOf(what), what === 'time' && /\d$/.test(text) ? `${text}s` : text);
+  typedLimit(KEYS[what], what === 'time' && /\d$/.test(text) ? `${text}s` : text);

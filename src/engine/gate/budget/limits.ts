@@ -42,32 +42,24 @@ export function limitsAbove(state: events.RunState, agent: AgentId, days: readon
     const budget = state.agents.get(at)?.budget;
     if (budget) limits.push({ agent: at, scope: 'agent', budget, reserved: NOTHING });
   }
-  limits.push({ agent: ROOT, scope: 'run', budget: state.budget, reserved: reservedForReviews(state, agent) });
+  limits.push({ agent: ROOT, scope: 'run', budget: state.budget, reserved: events.reservedForReviews(state, agent) });
   for (const day of days) limits.push({ agent, scope: day.scope, budget: day.budget, reserved: NOTHING, day });
   return limits;
 }
 
 const NOTHING: Budget = {};
 
-/** The part of the run's budget that is reserved for mandatory reviews; nothing for reviews and their descendants. */
-function reservedForReviews(state: events.RunState, agent: AgentId): Budget {
-  if ((state.plan?.forced ?? []).length === 0 && !state.gates.some(({ due }) => due !== undefined)) return NOTHING;
-  for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at))
-    if ((state.agents.get(at)?.forced ?? null) !== null) return NOTHING;
-  return events.reservedForReviews(state, agent);
-}
-
 export const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens !== undefined || maxCost !== undefined;
 
-/** Amounts used and reserved by the limit's agent and its descendants, or on the day. */
-export const usedOf = (
+/** Amounts used by the limit's agent and its descendants, or on the day; `reserved`: with what calls in flight have reserved. */
+export function usedOf(
   state: events.RunState,
   { agent, day }: Limit,
-): { readonly tokens: number; readonly cost: number } => (day === undefined ? countedOf(state, agent) : day.used);
-
-function countedOf(state: events.RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
-  const { limitTokens, cost } = events.committed(state, agent);
-  return { tokens: limitTokens, cost };
+  how: 'reserved' | 'settled' = 'reserved',
+): DayLimitNow['used'] {
+  if (day !== undefined) return day.used;
+  const { limitTokens: tokens, cost, reservedTokens, reservedCost } = events.committed(state, agent);
+  return how === 'reserved' ? { tokens, cost } : { tokens: tokens - reservedTokens, cost: cost - reservedCost };
 }
 
 /** What a call may use of time limits: everything, or all but the time for the agent's closing answer. */
@@ -77,26 +69,21 @@ export type TimeFor = 'whole' | 'closing reserved';
 const closingTime = (maxDuration: Millis, time: TimeFor): Millis =>
   time === 'whole' ? 0 : Math.min(60_000, Math.floor(maxDuration / 5));
 
+/** Milliseconds that are left of a limit; Infinity where it does not limit time. */
+function leftOf(state: events.RunState, { agent, budget, reserved }: Limit, now: Millis, time: TimeFor): Millis {
+  const { maxDuration: most } = budget;
+  return most === undefined
+    ? Infinity
+    : most - (reserved.maxDuration ?? 0) - closingTime(most, time) - timeOf(state, agent, now);
+}
+
 /** The time limit that is used up, or null. When the clock went backwards, the time counts as used up. */
-export function timeOver(
-  state: events.RunState,
-  { agent, scope, budget, reserved, day }: Limit,
-  now: Millis,
-  time: TimeFor = 'whole',
-): Exhausted | null {
-  const { maxDuration } = budget;
-  if (maxDuration === undefined || day !== undefined) return null;
-  const spent = timeOf(state, agent, now);
-  return spent < maxDuration - (reserved.maxDuration ?? 0) - closingTime(maxDuration, time)
-    ? null
-    : {
-        type: 'budget.exhausted',
-        agent,
-        scope,
-        what: 'time',
-        spent: reportedTime(spent, maxDuration),
-        limit: maxDuration,
-      };
+export function timeOver(state: events.RunState, limit: Limit, now: Millis, time: TimeFor = 'whole'): Exhausted | null {
+  if (leftOf(state, limit, now, time) > 0) return null;
+  const { agent, scope, budget } = limit;
+  const { maxDuration: most = 0 } = budget;
+  const spent = reportedTime(timeOf(state, agent, now), most);
+  return { type: 'budget.exhausted', agent, scope, what: 'time', spent, limit: most };
 }
 
 const reportedTime = (spent: Millis, limit: Millis): Millis => (Number.isFinite(spent) ? spent : limit);
@@ -115,12 +102,7 @@ const isBackwards = ({ runningSince }: events.AgentState, now: Millis): boolean 
 
 /** Milliseconds that the agent and its ancestors may still run; Infinity without a time limit. */
 export function timeLeft(state: events.RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis {
-  const remaining = limitsAbove(state, agent).map(({ agent: at, budget: { maxDuration }, reserved }) =>
-    maxDuration === undefined
-      ? Infinity
-      : maxDuration - (reserved.maxDuration ?? 0) - closingTime(maxDuration, time) - timeOf(state, at, now),
-  );
-  return Math.max(0, Math.min(...remaining));
+  return Math.max(0, Math.min(...limitsAbove(state, agent).map((limit) => leftOf(state, limit, now, time))));
 }
 
 /** Milliseconds until the next time warning is due; Infinity when there is none. */
@@ -166,32 +148,21 @@ export function warnings(
   now: Millis,
   days: readonly DayLimitNow[] = [],
 ): readonly events.EventBody[] {
-  return limitsAbove(state, agent, days).flatMap((limit) => {
-    const { agent: at, scope, budget, day } = limit;
-    if (budget.maxDuration === undefined && !isCounted(budget)) return [];
-    const used = day === undefined ? settledOf(state, at) : day.used;
-    const time = day === undefined && budget.maxDuration !== undefined ? timeOf(state, at, now) : 0;
-    const rows = [
-      { what: 'tokens', spent: used.tokens, limit: budget.maxTokens },
-      { what: 'cost', spent: used.cost, limit: budget.maxCost },
-      { what: 'time', spent: time, limit: day === undefined ? budget.maxDuration : undefined },
-    ] as const;
-    return rows.flatMap(({ what, spent, limit: most }): events.EventBody[] => {
-      if (most === undefined || most === 0 || spent < most * WARN_AT) return [];
-      if (state.warned.includes(warnedKey(limit, what))) return [];
+  return limitsAbove(state, agent, days).flatMap((limit) =>
+    WHATS.flatMap((what): events.EventBody[] => {
+      const { agent: at, scope, budget, day } = limit;
+      const most = budget[KEYS[what]] ?? 0;
+      if (most === 0 || state.warned.includes(warnedKey(limit, what))) return [];
+      const spent = what === 'time' ? timeOf(state, at, now) : usedOf(state, limit, 'settled')[what];
+      if (spent < most * WARN_AT) return [];
       const warning = { agent: at, ...ofModel(day), scope, what, spent: reportedTime(spent, most), limit: most };
       return [{ type: 'budget.warned', ...warning }];
-    });
-  });
+    }),
+  );
 }
 
 const ofModel = (day: DayLimitNow | undefined): { readonly of?: string } =>
   typeof day?.model === 'string' ? { of: day.model } : {};
-
-function settledOf(state: events.RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
-  const used = events.committed(state, agent);
-  return { tokens: used.limitTokens - used.reservedTokens, cost: used.cost - used.reservedCost };
-}
 
 /**
  * Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or
@@ -221,10 +192,10 @@ function exhaustedNow(state: events.RunState, { agent: at, budget }: Limit, agen
   return at === agent || state.agents.get(agent)?.endedBy?.is === 'limit' ? met : null;
 }
 
-function overNow(state: events.RunState, { agent, budget: { maxTokens, maxCost } }: Limit): Met | null {
-  const used = settledOf(state, agent);
-  if (maxTokens !== undefined && used.tokens >= maxTokens) return { what: 'tokens', spent: used.tokens };
-  return maxCost !== undefined && used.cost >= maxCost ? { what: 'cost', spent: used.cost } : null;
+function overNow(state: events.RunState, limit: Limit): Met | null {
+  const used = usedOf(state, limit, 'settled');
+  const what = (['tokens', 'cost'] as const).find((one) => used[one] >= (limit.budget[KEYS[one]] ?? Infinity));
+  return what === undefined ? null : { what, spent: used[what] };
 }
 
 export function amountText(what: Exhausted['what'], amount: number): string {
@@ -249,7 +220,9 @@ export function exhaustedText(exhausted: Exhausted, from?: Reason): string {
   return `Budget exceeded: ${limitText(exhausted)} (${used}); ${whatToDo(exhausted, from)}`;
 }
 
-const KEYS = { tokens: 'maxTokens', cost: 'maxCost', time: 'maxDuration' } as const;
+export const WHATS = ['tokens', 'cost', 'time'] as const;
+/** The budget key that each `what` stands for. */
+export const KEYS = { tokens: 'maxTokens', cost: 'maxCost', time: 'maxDuration' } as const;
 const FLAGS = { tokens: '--max-tokens', cost: '--max-cost', time: '--max-duration' } as const;
 
 function whatToDo({ scope, what }: Exhausted, from: Reason | undefined): string {
@@ -258,6 +231,3 @@ function whatToDo({ scope, what }: Exhausted, from: Reason | undefined): string 
   if (scope === 'run') return `${FLAGS[what]} or budgets.run.${KEYS[what]} sets it${where}`;
   return `the plan's task or budgets.agent.${KEYS[what]} sets it${where}`;
 }
-
-/** The budget key that `what` stands for. */
-export const keyOf = (what: Exhausted['what']): keyof Budget => KEYS[what];
