@@ -6,7 +6,7 @@ import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../do
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
 import { LogFault } from '../../ports/log.ts';
-import { hasMail, type Recorder, type RunContext, messageOf } from '../gate/index.ts';
+import { hasMail, type Recorder, type RunContext, messageOf, orAborted } from '../gate/index.ts';
 import * as ends from './agent-end.ts';
 import type { Slots } from './slots.ts';
 
@@ -223,15 +223,10 @@ export class AgentSupervisor {
     // It queues for a slot again and does not run until it has one.
     if (hasMail(recorder.state(), agent)) return this.recordWaiting(agent, FOR_A_SLOT);
     this.recordWaiting(agent, ends.WAITING_FOR_CHILDREN);
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        unsubscribe();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const unsubscribe = gate.inbox.onMail(agent, done);
-      signal.addEventListener('abort', done, { once: true });
-    });
+    const mail = Promise.withResolvers<void>();
+    const unsubscribe = gate.inbox.onMail(agent, mail.resolve);
+    await orAborted(mail.promise, signal, undefined);
+    unsubscribe();
   }
 
   /** One stretch of work, until it ends or is stopped. */

@@ -63,6 +63,19 @@ export interface AgentSetup extends WorkPlace {
   readonly agentSockets?: AgentSockets;
 }
 
+/** What `work` gives, or `otherwise` where `signal` is aborted first. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, otherwise: T): Promise<T> {
+  const aborted = Promise.withResolvers<T>();
+  const leave = (): void => aborted.resolve(otherwise);
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
 /** The message of an unexpected error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -1,18 +1,10 @@
 /** Holds back each model call and tool call while a run is handed over to another process, and counts the calls in flight. */
 
-export interface DrainLatch {
-  /** Null: the call may begin. Otherwise resolves when the call may be judged again, or when `signal` is aborted. */
-  wait(signal: AbortSignal): Promise<void> | null;
-  /** Counts a call in flight, described by `what`; returns the function that ends it. */
-  begin(what: string): () => void;
-  running(): readonly string[];
-  close(): void;
-  open(): void;
-  /** Resolves when no call is in flight, or when the latch was opened again. */
-  quiet(): Promise<void>;
-}
+import { orAborted } from './context.ts';
 
-export function openDrainLatch(): DrainLatch {
+export type DrainLatch = ReturnType<typeof openDrainLatch>;
+
+export function openDrainLatch() {
   const running = new Map<symbol, string>();
   let closed: PromiseWithResolvers<void> | null = null;
   const listeners = new Set<() => void>();
@@ -20,8 +12,11 @@ export function openDrainLatch(): DrainLatch {
     for (const listener of listeners) listener();
   };
   return {
-    wait: (signal) => (closed === null || signal.aborted ? null : orAborted(closed.promise, signal)),
-    begin(what) {
+    /** Null: the call may begin. Otherwise resolves when the call may be judged again, or when `signal` is aborted. */
+    wait: (signal: AbortSignal): Promise<void> | null =>
+      closed === null || signal.aborted ? null : orAborted(closed.promise, signal, undefined),
+    /** Counts a call in flight, described by `what`; returns the function that ends it. */
+    begin(what: string): () => void {
       const id = Symbol(what);
       running.set(id, what);
       return () => {
@@ -29,14 +24,15 @@ export function openDrainLatch(): DrainLatch {
         notify();
       };
     },
-    running: () => [...running.values()],
-    close: () => void (closed ??= Promise.withResolvers()),
-    open() {
+    running: (): readonly string[] => [...running.values()],
+    close: (): void => void (closed ??= Promise.withResolvers()),
+    open(): void {
       closed?.resolve();
       closed = null;
       notify();
     },
-    async quiet() {
+    /** Resolves when no call is in flight, or when the latch was opened again. */
+    async quiet(): Promise<void> {
       await settleMicrotasks();
       while (running.size > 0 && closed !== null) {
         const ended = Promise.withResolvers<void>();
@@ -53,11 +49,4 @@ export function openDrainLatch(): DrainLatch {
 const MICROTASKS = 64;
 async function settleMicrotasks(): Promise<void> {
   for (let turn = 0; turn < MICROTASKS; turn += 1) await Promise.resolve();
-}
-
-function orAborted(opened: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  return Promise.race([opened, aborted]);
 }

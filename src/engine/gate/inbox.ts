@@ -47,43 +47,35 @@ export function messageEvent({ from, to, content, kind, delivery = 'important', 
   };
 }
 
-export interface Inbox {
-  /** Records the message. `urgent` also ends the receiver's current step. */
-  send(message: Message): void;
-  /** Notifies the listeners of messages that are already in the log. */
-  arrived(events: readonly EventBody[]): void;
-  /** Wakes `agent` if it waits for a message, because what it waits for may not come any more. */
-  wake(agent: AgentId): void;
-  /** The messages to deliver now, or null. `sequential` messages are delivered at the end only. */
-  take(agent: AgentId, when: 'between turns' | 'at the end'): Mail | null;
-  /** Calls `onMessage` for each later message to `agent`; returns the unsubscribe function. */
-  onMail(agent: AgentId, onMessage: () => void): () => void;
-  /** Calls `end` when an urgent message ends the current step of `agent`; returns the unsubscribe function. */
-  onUrgent(agent: AgentId, end: () => void): () => void;
-}
+export type Inbox = ReturnType<typeof openInbox>;
 
-export function openInbox(recorder: Recorder): Inbox {
-  const steps = new Map<AgentId, Set<() => void>>();
-  const readers = new Map<AgentId, Set<() => void>>();
-  const wake: Inbox['wake'] = (agent) => {
-    for (const onMessage of readers.get(agent) ?? []) onMessage();
-  };
-  const arrived: Inbox['arrived'] = (events) => {
+export function openInbox(recorder: Recorder) {
+  const steps = openListeners();
+  const readers = openListeners();
+  /** Notifies the listeners of messages that are already in the log. */
+  const arrived = (events: readonly EventBody[]): void => {
     for (const event of events) {
       if (event.type !== 'message.sent') continue;
-      if (event.delivery === 'urgent') for (const end of steps.get(event.to) ?? []) end();
-      wake(event.to);
+      if (event.delivery === 'urgent') steps.call(event.to);
+      readers.call(event.to);
     }
   };
   return {
-    wake,
-    send(message) {
+    arrived,
+    /** Wakes `agent` if it waits for a message, because what it waits for may not come any more. */
+    wake: readers.call,
+    /** Calls `heard` for each later message to `agent`; returns the unsubscribe function. */
+    onMail: readers.add,
+    /** Calls `heard` when an urgent message ends the current step of `agent`; returns the unsubscribe function. */
+    onUrgent: steps.add,
+    /** Records the message. `urgent` also ends the receiver's current step. */
+    send(message: Message): void {
       const event = messageEvent(message);
       recorder.record(event);
       arrived([event]);
     },
-    arrived,
-    take(agent, when) {
+    /** The messages to deliver now, or null. `sequential` messages are delivered at the end only. */
+    take(agent: AgentId, when: 'between turns' | 'at the end'): Mail | null {
       const { messages, idle, agents } = recorder.state();
       const isOwn = (child: AgentId): boolean => agents.get(child)?.spawned?.by === ROOT;
       const waiting = messages.filter(
@@ -97,15 +89,19 @@ export function openInbox(recorder: Recorder): Inbox {
       if (waiting.length === 0) return null;
       return { text: waiting.map(messageText).join('\n\n'), messages: waiting.map(({ seq }) => seq) };
     },
-    onMail(agent, heard) {
-      const all = readers.get(agent) ?? new Set();
-      readers.set(agent, all.add(heard));
-      return () => all.delete(heard);
+  };
+}
+
+function openListeners() {
+  const all = new Map<AgentId, Set<() => void>>();
+  return {
+    call: (agent: AgentId): void => {
+      for (const heard of all.get(agent) ?? []) heard();
     },
-    onUrgent(agent, end) {
-      const ends = steps.get(agent) ?? new Set();
-      steps.set(agent, ends.add(end));
-      return () => ends.delete(end);
+    add: (agent: AgentId, heard: () => void): (() => void) => {
+      const own = all.get(agent) ?? new Set();
+      all.set(agent, own.add(heard));
+      return () => own.delete(heard);
     },
   };
 }

@@ -11,6 +11,7 @@ export {
   type RunContext,
   VERDICT_TOOL,
   messageOf,
+  orAborted,
 } from './context.ts';
 export { askRoot, type ToolHost, type Gate, type OpenGate, openGate, type ToolOutput } from './gate.ts';
 export { hasMail, messageEvent } from './inbox.ts';

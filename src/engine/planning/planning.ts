@@ -11,7 +11,7 @@ import { type AgentState, isFinal } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
 import type { PlanPreview } from '../../ports/controls.ts';
 import type { Job, NewAgent } from '../agents/index.ts';
-import { modelFor, optionFor, ruleAgainst } from '../gate/index.ts';
+import { modelFor, optionFor, orAborted, ruleAgainst } from '../gate/index.ts';
 import { type Amendment, amendPlan, type PlanningParts, previewPlan } from './amend.ts';
 import { choicesOf, planContextOf } from './context.ts';
 import { hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
@@ -149,18 +149,15 @@ async function agreeOnPlan(parts: Deciding): Promise<PlanDecision> {
 }
 
 /** The first decision counts; a second one at the same moment finds nothing to decide. */
-function decisionOf({ deciding, signal }: Deciding): Promise<PlanDecision> {
-  return new Promise((resolve) => {
-    const decided = (decision: PlanDecision): void => {
-      deciding.now = null;
-      signal.removeEventListener('abort', stopped);
-      resolve(decision);
-    };
-    const stopped = (): void => decided({ is: 'rejected' });
-    deciding.now = decided;
-    if (signal.aborted) stopped();
-    else signal.addEventListener('abort', stopped, { once: true });
-  });
+async function decisionOf({ deciding, signal }: Deciding): Promise<PlanDecision> {
+  const { promise, resolve } = Promise.withResolvers<PlanDecision>();
+  deciding.now = (decision) => {
+    deciding.now = null;
+    resolve(decision);
+  };
+  const decision = await orAborted(promise, signal, { is: 'rejected' });
+  deciding.now = null;
+  return decision;
 }
 
 function approve({ recorder }: PlanningParts, by: string): PlanDecision {

@@ -6,7 +6,7 @@ import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { NewAgent } from '../agents/index.ts';
-import { type CommitGate, messageOf } from '../gate/index.ts';
+import { type CommitGate, messageOf, orAborted } from '../gate/index.ts';
 import { judgeBatch } from './batch.ts';
 import * as judging from './judge.ts';
 import { mayChange, nodesInForce } from './review-plan.ts';
@@ -82,14 +82,8 @@ export class MandatoryReviews {
     recorder.record({ type: 'agent.status', agent, ...waits });
     const takeSlotAgain = supervisor.yieldSlot(agent);
     // An agent that is ended does not wait for other agents' reviews; its own review notices the end in its turn.
-    const ended = Promise.withResolvers<Result<void, string>>();
-    const leave = (): void => ended.resolve(fail(STOPPED));
-    signal.addEventListener('abort', leave, { once: true });
-    const passed = await Promise.race([
-      this.inTurn(() => judgeCommit(this.parts, nodes, { agent, proposal, signal })),
-      ended.promise,
-    ]);
-    signal.removeEventListener('abort', leave);
+    const judged = this.inTurn(() => judgeCommit(this.parts, nodes, { agent, proposal, signal }));
+    const passed = await orAborted(judged, signal, fail(STOPPED));
     await takeSlotAgain();
     if (recorder.state().agents.get(agent)?.status === 'waiting')
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });

@@ -10,7 +10,7 @@ import * as events from '../../events/index.ts';
 import { childRules } from '../../policy/index.ts';
 import { LogFault } from '../../ports/log.ts';
 import { type FindingLimits, findingLimits, findingsOf, INTERRUPTED, workOrderFor } from '../agents/index.ts';
-import { messageOf } from '../gate/index.ts';
+import { messageOf, orAborted } from '../gate/index.ts';
 import { dueByLog, dueFrom, isDue, isWork, expiredReviews } from '../reviews/index.ts';
 import type { RunModules, RunResult } from './open-run.ts';
 import { result } from './report.ts';
@@ -25,11 +25,14 @@ export async function idleRun(parts: RunModules, resumed: boolean): Promise<RunR
     const reviews = new Reviews(parts);
     const rest = openRest(parts, () => reviews.isDue());
     const watch = stopWhenUnused(parts, reviews, over.signal);
-    void keepTime(parts);
-    void reviews.watch(() => rest.look());
+    void follow(parts, (event) => {
+      reviews.take(event);
+      keepTime(parts);
+      rest.look();
+    });
     if (resumed) await carryOn(parts, reviews);
     while (!signal.aborted) {
-      await mailOrRest(parts, rest);
+      await rest.come();
       if (signal.aborted) break;
       if (isWoken(parts)) await converse(parts, reviews);
       else if (reviews.isDue()) await review(parts, reviews);
@@ -208,22 +211,27 @@ async function stopWhenUnused(parts: RunModules, reviews: Reviews, over: AbortSi
   }
 }
 
-/** Keeps the run's clock running while any agent works, until the log is closed. */
-async function keepTime(parts: RunModules): Promise<void> {
+/** Passes each new event to `heard` until the run has ended. A fault of the log stops the run. */
+async function follow(parts: RunModules, heard: (event: events.MimirEvent) => void): Promise<void> {
   const { recorder } = parts;
   try {
-    for await (const _ of recorder.events(recorder.state().seq)) {
-      const { agents, finished } = recorder.state();
-      const root = agents.get(ROOT);
-      if (finished !== null || parts.signal.aborted) return;
-      if (root === undefined || !events.isIdle(root)) continue;
-      const works = [...agents.values()].some(({ id, runningSince }) => id !== ROOT && runningSince !== null);
-      if (works !== (root.runningSince !== null)) recorder.record(works ? CHILDREN_WORK : ROOT_WAITS);
+    for await (const event of recorder.events(recorder.state().seq)) {
+      if (recorder.state().finished !== null) return;
+      heard(event);
     }
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
     parts.stop(error.message);
   }
+}
+
+/** Keeps the run's clock running while any agent works. */
+function keepTime({ recorder, signal }: RunModules): void {
+  const { agents } = recorder.state();
+  const root = agents.get(ROOT);
+  if (signal.aborted || root === undefined || !events.isIdle(root)) return;
+  const works = [...agents.values()].some(({ id, runningSince }) => id !== ROOT && runningSince !== null);
+  if (works !== (root.runningSince !== null)) recorder.record(works ? CHILDREN_WORK : ROOT_WAITS);
 }
 
 const durationText = (ms: number): string =>
@@ -326,28 +334,14 @@ class Reviews {
     this.review(() => []).catch((error: unknown) => this.parts.stop(messageOf(error)));
   }
 
-  /** Marks children's work as it begins, until the log is closed, and calls `heard` for each event. */
-  async watch(heard: () => void): Promise<void> {
-    const { recorder } = this.parts;
-    try {
-      for await (const event of recorder.events(recorder.state().seq)) {
-        if (recorder.state().finished !== null) return;
-        this.take(event);
-        heard();
-      }
-    } catch (error) {
-      if (!(error instanceof LogFault)) throw error;
-      this.parts.stop(error.message);
-    }
-  }
-
   /** Resolves when no review is in progress and all unreviewed work is marked; the last step before the log is closed. */
   async settled(): Promise<void> {
     await this.now?.catch(() => undefined);
     this.mark((node) => dueByLog(this.parts, node));
   }
 
-  private take(event: events.MimirEvent): void {
+  /** Marks children's work as it begins. */
+  take(event: events.MimirEvent): void {
     const { recorder } = this.parts;
     if (isWork(recorder.state(), event)) this.mark((node) => dueFrom(this.parts, node, event.seq));
   }
@@ -411,53 +405,36 @@ function isAtWork(
 /** Reviewers do not count as work; one that was cut off waits to be asked again. */
 const isNoReview = ({ forced }: events.AgentState): boolean => forced === null;
 
-interface Rest {
-  /** Checks whether all is at rest now. */
-  look(): void;
-  /** Resolves when nothing works and no question is open, or when `over` is aborted. */
-  come(over: AbortSignal): Promise<void>;
-}
-
 /** `isWanted`: whether there is anything to do at rest. */
-function openRest(parts: RunModules, isWanted: () => boolean): Rest {
-  const { recorder } = parts;
-  const { children } = parts.messaging;
+function openRest(parts: RunModules, isWanted: () => boolean) {
+  const { recorder, messaging, signal } = parts;
   let heard: (() => void) | null = null;
-  const isRest = (): boolean => isWanted() && !isAtWork(recorder.state(), isNoReview) && !isWoken(parts);
-  const look = async (): Promise<void> => {
-    if (heard === null || !isRest()) return;
+  const isRest = (): boolean => isWanted() && !isAtWork(recorder.state(), isNoReview);
+  const isOver = async (): Promise<boolean> => {
+    if (isWoken(parts)) return true;
+    if (!isRest()) return false;
     // An agent that has just reported its own end may be reviewed next, which is still work.
-    await children.settled();
-    if (isRest()) heard?.();
+    await messaging.children.settled();
+    return isRest();
+  };
+  /** Checks whether ROOT has something to do now. */
+  const look = (): void => {
+    if (heard === null) return;
+    isOver().then(
+      (over) => over && heard?.(),
+      // A fault of the log stops the run, so nothing waits for rest then.
+      () => undefined,
+    );
   };
   return {
-    // A fault of the log stops the run, so nothing waits for rest then.
-    look: () => void look().catch(() => undefined),
-    come: (over) =>
-      new Promise<void>((resolve) => {
-        const done = (): void => {
-          heard = null;
-          over.removeEventListener('abort', done);
-          resolve();
-        };
-        heard = done;
-        over.addEventListener('abort', done, { once: true });
-        if (over.aborted) done();
-        else void look().catch(() => undefined);
-      }),
+    look,
+    /** Resolves with a message that wakes ROOT, when nothing works and no question is open, or when the run is stopped. */
+    async come(): Promise<void> {
+      const over = Promise.withResolvers<void>();
+      heard = over.resolve;
+      look();
+      await orAborted(over.promise, signal, undefined);
+      heard = null;
+    },
   };
-}
-
-/** Resolves with the next message that wakes ROOT, at `rest`, or when the run is stopped. */
-async function mailOrRest(parts: RunModules, rest: Rest): Promise<void> {
-  const { signal } = parts;
-  const { inbox } = parts.gate;
-  if (signal.aborted || isWoken(parts)) return;
-  const over = new AbortController();
-  const end = (): void => over.abort('news');
-  const leave = inbox.onMail(ROOT, () => isWoken(parts) && end());
-  signal.addEventListener('abort', end, { once: true });
-  await rest.come(over.signal);
-  leave();
-  signal.removeEventListener('abort', end);
 }

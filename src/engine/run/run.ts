@@ -42,9 +42,12 @@ export function startRun(options: RunOptions): Run {
   if (!forced.ok) return refusedRun(options, forced.fault);
   const parts = openRun(options, root.value);
   const controls = openControls(parts);
-  void closeAgentSockets(parts);
-  const ended = carryThrough(parts).finally(() => parts.recorder.close());
   const { recorder } = parts;
+  recorder.onRecord((event) => {
+    // A message that revives the agent opens its socket again.
+    if (event.type === 'agent.finished') options.agentSockets?.close(event.agent);
+  });
+  const ended = carryThrough(parts).finally(() => recorder.close());
   const view = {
     session: options.session,
     state: () => recorder.state(),
@@ -63,13 +66,6 @@ function poked(parts: RunModules): void {
     if (!(error instanceof LogFault)) throw error;
     parts.stop(error.message);
   }
-}
-
-/** Closes the socket of each ended agent; a message that revives it opens the socket again. */
-async function closeAgentSockets({ options: { agentSockets }, recorder }: RunModules): Promise<void> {
-  if (agentSockets === undefined) return;
-  for await (const event of recorder.events(recorder.state().seq))
-    if (event.type === 'agent.finished') agentSockets.close(event.agent);
 }
 
 /** A run that cannot start and writes nothing. */

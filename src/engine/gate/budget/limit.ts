@@ -10,7 +10,7 @@ import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { type ApprovalRequest, isForced } from '../../../events/index.ts';
 import * as policy from '../../../policy/index.ts';
-import { type AskFault, type Question, stopped } from '../context.ts';
+import { type AskFault, orAborted, type Question, stopped } from '../context.ts';
 import type { GateParts } from './parts.ts';
 import type { Answer } from '../approvals.ts';
 import type { Choice, Chosen } from './budgets.ts';
@@ -109,16 +109,9 @@ async function waitForAnswer({ parts, question, met, signal }: LimitContext, end
   const { agent } = question.order;
   const reason = `waiting for the answer about ${limitText(met.exhausted)} limit`;
   recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitingFor: { is: 'limit' } });
-  const abandoned = Promise.withResolvers<Chosen>();
-  const abandon = (): void => abandoned.resolve({ is: 'gone' });
-  signal.addEventListener('abort', abandon, { once: true });
-  try {
-    const value = await Promise.race([ended, abandoned.promise]);
-    if (!signal.aborted) recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
-    return value;
-  } finally {
-    signal.removeEventListener('abort', abandon);
-  }
+  const value = await orAborted(ended, signal, { is: 'gone' });
+  if (!signal.aborted) recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
+  return value;
 }
 
 /** Asks until the answer is one of the options, time is up, or the question has become pointless. */
