@@ -1,12 +1,9 @@
 import type { AgentId } from '../../domain/ids.ts';
 
-/** Limits how many agents run at once: one slot each, first come, first served. */
-export interface Slots {
-  /** Resolves when the caller has a slot, or when `signal` is aborted; returns the function that gives it back. */
-  take(signal: AbortSignal): Promise<() => void>;
-}
+export type Slots = ReturnType<typeof openSlots>;
 
-export function openSlots(count: number): Slots {
+/** Limits how many agents run at once: one slot each, first come, first served. */
+export function openSlots(count: number) {
   let free = count;
   const queue = new Set<() => void>();
   // A slot is passed on directly, so that no newcomer can overtake the first in the queue.
@@ -16,7 +13,8 @@ export function openSlots(count: number): Slots {
     else free += 1;
   };
   return {
-    take(signal) {
+    /** Resolves when the caller has a slot, or when `signal` is aborted; returns the function that gives it back. */
+    take(signal: AbortSignal): Promise<() => void> {
       if (signal.aborted) return Promise.resolve(() => {});
       if (free > 0) {
         free -= 1;
@@ -49,12 +47,7 @@ const once = (act: () => void): (() => void) => {
 
 // Slots of agents that wait for children: yielded once, however many children they wait for, and taken back once.
 
-export interface YieldedSlots {
-  /** Yields the agent's slot while `work` runs; resolves when the slot is taken again and nothing else waits. */
-  during<T>(agent: AgentId, work: () => Promise<T>): Promise<T>;
-  /** Whether the agent waits for a child. */
-  waits(agent: AgentId): boolean;
-}
+export type YieldedSlots = ReturnType<typeof openYieldedSlots>;
 
 interface YieldedSlot {
   waits: number;
@@ -64,7 +57,7 @@ interface YieldedSlot {
 }
 
 /** `yieldSlot` gives the agent's slot back; the function it returns takes one again. */
-export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<void>): YieldedSlots {
+export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<void>) {
   const yieldedSlots = new Map<AgentId, YieldedSlot>();
   const begin = async (agent: AgentId): Promise<YieldedSlot> => {
     for (let one = yieldedSlots.get(agent); ; one = yieldedSlots.get(agent)) {
@@ -89,7 +82,8 @@ export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<vo
     yieldedSlots.delete(agent);
   };
   return {
-    async during(agent, work) {
+    /** Yields the agent's slot while `work` runs; resolves when the slot is taken again and nothing else waits. */
+    async during<T>(agent: AgentId, work: () => Promise<T>): Promise<T> {
       const yielded = await begin(agent);
       try {
         return await work();
@@ -97,6 +91,7 @@ export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<vo
         await end(agent, yielded);
       }
     },
-    waits: (agent) => yieldedSlots.has(agent),
+    /** Whether the agent waits for a child. */
+    waits: (agent: AgentId) => yieldedSlots.has(agent),
   };
 }

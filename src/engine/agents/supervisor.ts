@@ -313,7 +313,7 @@ export function openConversations(recorder: Recorder) {
     const one = known.get(agent);
     if (one !== undefined) return one;
     const read = new Map([...unread, agent].map((id) => [id, new events.Conversation(id)]));
-    for (const event of recorder.each({ agents: [...read.keys()] })) take(read, event);
+    for (const event of recorder.each(0, { agents: [...read.keys()] })) take(read, event);
     for (const [id, conversation] of read) known.set(id, conversation);
     unread.clear();
     return found(agent);

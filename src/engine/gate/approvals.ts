@@ -32,30 +32,10 @@ export interface Asking {
   readonly runs?: (modeOf: ModeOf) => boolean;
 }
 
-export interface Approvals {
-  /** Asks a person and waits for the answer; the agent is `waiting` meanwhile. Aborting `signal` withdraws the question. */
-  ask(
-    order: Pick<WorkOrder, 'agent'>,
-    call: CallId | null,
-    request: ApprovalRequest,
-    signal: AbortSignal,
-    asking?: Asking,
-  ): Promise<Answer>;
-  /** A text that says what was done; a fault when the question is no longer open. */
-  answer(
-    approval: string,
-    answer: { readonly allow: boolean; readonly scope: AnswerScope; readonly text: string },
-  ): Result<string, string>;
-  /** Whether a grant of the session answers the request. */
-  granted(agent: AgentId, request: ApprovalRequest, inputs?: readonly InputFile[]): Cover;
-  /** The number of open questions that these modes would not ask. */
-  countReleasable(modeOf: ModeOf): number;
-  /** Allows those questions in the name of `by`; returns their number. */
-  release(modeOf: ModeOf, by: string): number;
-}
+export type Approvals = ReturnType<typeof openApprovals>;
 
 interface Open {
-  readonly order: Pick<WorkOrder, 'agent'>;
+  readonly agent: AgentId;
   readonly request: ApprovalRequest;
   readonly asking: Asking;
   readonly settle: (answer: Answer, grant?: Grant | 'other') => void;
@@ -63,6 +43,7 @@ interface Open {
 
 /** Named as the answerer of questions that nobody answered. */
 export const UNANSWERED_BY = 'mimir';
+const WITHDRAWN: Answer = { is: 'withdrawn', text: '', by: UNANSWERED_BY };
 
 /**
  * `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`:
@@ -70,63 +51,85 @@ export const UNANSWERED_BY = 'mimir';
  * agent is not working now (for example when a process it left behind asks for a child), so that the question does not
  * change its status.
  */
-export function openApprovals(
+function openQuestions(
   recorder: Recorder,
   world: World,
   within: () => number | undefined = () => undefined,
   waitsOn: (agent: AgentId) => boolean = () => false,
   rests: (agent: AgentId) => boolean = () => false,
-): Approvals {
+) {
   const open = new Map<string, Open>();
+  /** Unless the agent waits for more (another question, a child) or was ended meanwhile. */
+  const runsAgain = (agent: AgentId): boolean =>
+    recorder.state().agents.get(agent)?.status === 'waiting' &&
+    !(waitsOn(agent) || rests(agent) || [...open.values()].some((one) => one.agent === agent));
+  return {
+    open,
+    /** Asks a person and waits for the answer; the agent is `waiting` meanwhile. Aborting `signal` withdraws the question. */
+    async ask(
+      { agent }: Pick<WorkOrder, 'agent'>,
+      call: CallId | null,
+      request: ApprovalRequest,
+      signal: AbortSignal,
+      asking: Asking = {},
+    ): Promise<Answer> {
+      if (signal.aborted) return WITHDRAWN;
+      const approval = `ask-${world.name(8)}`;
+      recorder.record(
+        { type: 'approval.requested', agent, approval, call, request },
+        ...(rests(agent) ? [] : [{ type: 'agent.status', agent, ...FOR_A_PERSON } as const]),
+      );
+      const answered = Promise.withResolvers<Answer>();
+      const done = new AbortController();
+      const settle: Open['settle'] = (answer, grant) => {
+        if (!open.delete(approval)) return;
+        done.abort('answered');
+        // A fault of the log belongs to the agent that asked. Thrown in this listener, nothing could catch it.
+        try {
+          recorder.record(...answerEvents({ agent, approval }, answer, grant, runsAgain(agent)));
+          answered.resolve(answer);
+        } catch (error) {
+          answered.reject(error);
+        }
+      };
+      open.set(approval, { agent, request, asking, settle });
+      signal.addEventListener('abort', () => settle(WITHDRAWN), { signal: done.signal });
+      void denyAfter(within(), world, done.signal, settle);
+      return answered.promise;
+    },
+  };
+}
+
+export function openApprovals(...given: Parameters<typeof openQuestions>) {
+  const [recorder] = given;
+  const { open, ...questions } = openQuestions(...given);
   const coverFor = (agent: AgentId, request: ApprovalRequest, inputs: readonly InputFile[] = []): Cover =>
     coverOf(recorder.state().grants, agent, request, inputs);
   const releasable = (modeOf: ModeOf): readonly Open[] =>
     [...open.values()].filter(({ asking }) => asking.runs?.(modeOf) === true);
-
-  const staysWaiting = (agent: AgentId): boolean =>
-    waitsOn(agent) || rests(agent) || [...open.values()].some(({ order }) => order.agent === agent);
-
   return {
-    ask(order, call, request, signal, asking = {}) {
-      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '', by: UNANSWERED_BY });
-      const id = `ask-${world.name(8)}`;
-      return new Promise<Answer>((resolve, reject) => {
-        const events = requestEvents(order.agent, id, call, request);
-        recorder.record(...(rests(order.agent) ? events.slice(0, 1) : events));
-        const done = new AbortController();
-        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: UNANSWERED_BY });
-        const settle: Open['settle'] = (answer, grant) => {
-          open.delete(id);
-          signal.removeEventListener('abort', withdraw);
-          done.abort('answered');
-          const more = staysWaiting(order.agent);
-          // A fault of the log belongs to the agent that asked. Thrown in this listener, nothing could catch it.
-          try {
-            recorder.record(...answerEvents(recorder, order, id, { answer, grant }, more));
-            resolve(answer);
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-          }
-        };
-        open.set(id, { order, request, asking, settle });
-        signal.addEventListener('abort', withdraw, { once: true });
-        void denyAfter(within(), world, done.signal, (answer) => open.get(id)?.settle(answer));
-      });
-    },
-    answer(approval, { allow, scope, text }) {
+    ...questions,
+    /** A text that says what was done; a fault when the question is no longer open. */
+    answer(
+      approval: string,
+      { allow, scope, text }: { readonly allow: boolean; readonly scope: AnswerScope; readonly text: string },
+    ): Result<string, string> {
       const asked = open.get(approval);
       if (!asked) return fail('this question was answered or withdrawn meanwhile');
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
       const grant = allow ? givenGrant(asked, scope) : null;
       asked.settle(answer, grant ?? undefined);
       if (grant === null) return ok(answeredText(asked.request, allow));
-      for (const { order, request, asking, settle } of open.values())
-        if (coverFor(order.agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
+      for (const { agent, request, asking, settle } of open.values())
+        if (coverFor(agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
       return ok(grantedWords(grant, grant.scope));
     },
+    /** Whether a grant of the session answers the request. */
     granted: coverFor,
-    countReleasable: (modeOf) => releasable(modeOf).length,
-    release(modeOf, by) {
+    /** The number of open questions that these modes would not ask. */
+    countReleasable: (modeOf: ModeOf): number => releasable(modeOf).length,
+    /** Allows those questions in the name of `by`; returns their number. */
+    release(modeOf: ModeOf, by: string): number {
       const all = releasable(modeOf);
       for (const one of all) one.settle({ is: 'allowed', text: '', by });
       return all.length;
@@ -163,35 +166,20 @@ function durationText(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
-/** The events of a new question, with the status of the waiting agent. */
-function requestEvents(agent: AgentId, approval: string, call: CallId | null, request: ApprovalRequest): EventBody[] {
-  const waitingFor = { is: 'person' } as const;
-  return [
-    { type: 'approval.requested', agent, approval, call, request },
-    { type: 'agent.status', agent, status: 'waiting', reason: '', waitingFor },
-  ];
-}
+const FOR_A_PERSON = { status: 'waiting', reason: '', waitingFor: { is: 'person' } } as const;
 
-/** The events of an answer. The agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */
 function answerEvents(
-  recorder: Recorder,
-  { agent }: Pick<WorkOrder, 'agent'>,
-  approval: string,
-  { answer, grant }: { readonly answer: Answer; readonly grant: Grant | 'other' | undefined },
-  staysWaiting: boolean,
-): EventBody[] {
-  const event: EventBody = {
-    type: 'approval.answered',
-    agent,
-    approval,
-    answer: answer.is,
-    scope: grant === undefined ? 'once' : 'session',
-    text: answer.text,
-    by: answer.by,
-    ...(grant === undefined || grant === 'other' ? {} : { grant }),
-  };
-  if (staysWaiting || recorder.state().agents.get(agent)?.status !== 'waiting') return [event];
-  return [event, { type: 'agent.status', agent, status: 'running', reason: '' }];
+  of: { readonly agent: AgentId; readonly approval: string },
+  { is: answer, text, by }: Answer,
+  grant: Grant | 'other' | undefined,
+  runsAgain: boolean,
+): readonly EventBody[] {
+  const scope = grant === undefined ? 'once' : 'session';
+  const given = typeof grant === 'object' ? { grant } : {};
+  return [
+    { type: 'approval.answered', ...of, answer, scope, text, by, ...given },
+    ...(runsAgain ? [{ type: 'agent.status', agent: of.agent, status: 'running', reason: '' } as const] : []),
+  ];
 }
 
 // Matching questions with the session's grants. Grants are in the log, so a resumed run has them; policy decides before them each time.

@@ -46,37 +46,18 @@ export type Entry =
   /** The signal was aborted. */
   | { readonly is: 'left' };
 
-export interface ProviderQueues {
-  /** A ticket without waiting, or null when the call has to `enter`. */
-  ticket(provider: string): Ticket | null;
-  /** Resolves at once when the provider works; otherwise when it is the call's turn. */
-  enter(provider: string, call: QueuedCall): Promise<Entry>;
-  /** No further call is sent there: the provider rejected the key. */
-  close(provider: string, fault: ModelFault): void;
-  isClosed(provider: string): boolean;
-  /** Milliseconds for which the provider has refused every call; 0 when it works. */
-  downFor(provider: string): Millis;
-  /** A call used up all its tries there. Forgotten as soon as a call succeeds. */
-  giveUp(provider: string): void;
-  /** Whether every provider that was called has been given up, and none is answering now. */
-  allDown(): boolean;
-}
+export type ProviderQueues = ReturnType<typeof openProviderQueues>;
 
-export function openProviderQueues(world: Pick<World, 'elapsed' | 'sleep'>): ProviderQueues {
+export function openProviderQueues(world: Pick<World, 'elapsed' | 'sleep'>) {
   const queues = new Map<string, ProviderQueue>();
-  const queueOf = (provider: string): ProviderQueue => {
-    const queue = queues.get(provider) ?? new ProviderQueue(world);
-    queues.set(provider, queue);
-    return queue;
-  };
   return {
-    ticket: (provider) => queueOf(provider).ticketNow(),
-    enter: (provider, visitor) => queueOf(provider).enter(visitor),
-    close: (provider, fault) => queueOf(provider).close(fault),
-    isClosed: (provider) => queues.get(provider)?.isClosed() ?? false,
-    downFor: (provider) => queues.get(provider)?.downFor() ?? 0,
-    giveUp: (provider) => queueOf(provider).giveUp(),
-    allDown: () => [...queues.values()].every((queue) => queue.isDown()),
+    of(provider: string): ProviderQueue {
+      const queue = queues.get(provider) ?? new ProviderQueue(world);
+      queues.set(provider, queue);
+      return queue;
+    },
+    /** Whether every provider that was called has been given up, and none is answering now. */
+    allDown: (): boolean => [...queues.values()].every((queue) => queue.isDown()),
   };
 }
 
@@ -112,10 +93,11 @@ class ProviderQueue {
     this.world = world;
   }
 
+  /** Resolves at once when the provider works; otherwise when it is the call's turn. */
   enter({ tries, mayWait, onWait, signal }: QueuedCall): Promise<Entry> {
     if (this.closed && this.fault) return Promise.resolve({ is: 'hopeless', fault: this.fault, tries });
     if (signal.aborted) return Promise.resolve({ is: 'left' });
-    const now = this.ticketNow();
+    const now = this.ticket();
     if (now !== null) return Promise.resolve({ is: 'ticket', ticket: now, tries });
     return new Promise((resolve, reject) => {
       const abandon = (): void => waiting.leave({ is: 'left' });
@@ -149,10 +131,12 @@ class ProviderQueue {
     });
   }
 
-  ticketNow(): Ticket | null {
+  /** A ticket without waiting, or null when the call has to `enter`. */
+  ticket(): Ticket | null {
     return !this.closed && this.queue.size === 0 && this.isOpen() ? this.issue() : null;
   }
 
+  /** No further call is sent there: the provider rejected the key. */
   close(fault: ModelFault): void {
     this.fault = fault;
     this.closed = true;
@@ -163,16 +147,18 @@ class ProviderQueue {
     return this.closed;
   }
 
+  /** Milliseconds for which the provider has refused every call; 0 when it works. */
   downFor(): Millis {
     return this.since === null ? 0 : this.world.elapsed() - this.since;
   }
 
+  /** A call used up all its tries. Forgotten as soon as a call succeeds. */
   giveUp(): void {
     this.down = true;
   }
 
   isDown(): boolean {
-    return (this.down || this.closed) && this.live === 0;
+    return (this.down || this.closed || this.tickets === 0) && this.live === 0;
   }
 
   private isOpen(): boolean {

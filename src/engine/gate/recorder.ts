@@ -11,32 +11,11 @@ import type { Tick } from '../../ports/controls.ts';
 import type { Log, Some } from '../../ports/log.ts';
 import type { World } from '../../ports/world.ts';
 
-export interface Recorder {
-  readonly session: SessionId;
-  /** The state when the log was opened. */
-  readonly initial: RunState;
-  /** The state at the last end before that which was not a stop; empty without one. */
-  readonly lastEnd: RunState;
-  state(): RunState;
-  /** Appends the events, all or nothing, as `Log.append` promises. Throws `LogFault` when they could not be written. */
-  record(...bodies: readonly EventBody[]): readonly MimirEvent[];
-  /**
-   * Events from before the recorder was opened that a resume needs, in order: starts of the session and its agents,
-   * tool calls without an end, and what agents knew of files. Empty from the second call on, to free the memory.
-   */
-  takeEarlier(): readonly MimirEvent[];
-  /**
-   * Stored events after `seq` (without outputs if so requested), then new events; ends after `session.finished` or
-   * `close`.
-   */
-  events(afterSeq: number, how?: Pick<Some, 'outputs'>): AsyncIterable<MimirEvent>;
-  /** Reads all stored events after `after` at once. Costly: not for repeated use. */
-  stored(after?: number): readonly MimirEvent[];
-  /** Reads stored events one by one; each iteration reads the log again and holds only a few events. */
-  each(some?: Some): Iterable<MimirEvent>;
-  /** Calls `listener` for each new event, synchronously when it is recorded. */
-  onRecord(listener: (event: MimirEvent) => void): void;
-  close(): void;
+export type Recorder = ReturnType<typeof openRecorder>;
+
+interface Follower {
+  readonly queue: MimirEvent[];
+  wake(): void;
 }
 
 /**
@@ -49,97 +28,75 @@ export function openRecorder(
   world: World & Partial<Pick<SteadyWorld, 'clockJump'>>,
   redactor?: Redactor,
   folded: ResumedLog = new ResumedLog(),
-): Recorder {
+) {
   // The state needs no outputs; they stay in the log.
   for (const event of log.each(session, folded.state.seq, { outputs: false })) folded.hear(event);
-  const initial = folded.state;
-  let state = initial;
+  let { state } = folded;
   let closed = false;
   const listeners = new Set<(event: MimirEvent) => void>();
-  const ends = new Set<() => void>();
+  const followers = new Set<Follower>();
 
   return {
     session,
-    initial,
+    /** The state when the log was opened. */
+    initial: state,
+    /** The state at the last end before that which was not a stop; empty without one. */
     lastEnd: folded.lastEnd,
-    state: () => state,
-    record(...bodies) {
+    state: (): RunState => state,
+    /** Appends the events, all or nothing, as `Log.append` promises. Throws `LogFault` when they could not be written. */
+    record(...bodies: readonly EventBody[]): readonly MimirEvent[] {
       const by = world.clockJump?.() ?? 0;
       const moved: readonly EventBody[] = by === 0 || state.seq === 0 ? [] : [{ type: 'clock.moved', by }];
-      const time = new Date(world.now()).toISOString();
-      const clean = redactor === undefined ? bodies : bodies.map((body) => redactedBody(body, redactor));
-      const events = log.append(session, time, [...moved, ...clean]);
+      const clean = bodies.map((body) => redactedBody(body, redactor));
+      const events = log.append(session, new Date(world.now()).toISOString(), [...moved, ...clean]);
       for (const event of events) state = fold(state, withoutOutput(event));
+      for (const follower of followers) {
+        follower.queue.push(...events);
+        follower.wake();
+      }
       for (const event of events) for (const listener of listeners) listener(event);
-      return moved.length === 0 ? events : events.slice(moved.length);
+      return events.slice(moved.length);
     },
+    /**
+     * Events from before the recorder was opened that a resume needs, in order: starts of the session and its agents,
+     * tool calls without an end, and what agents knew of files. Empty from the second call on, to free the memory.
+     */
     takeEarlier: () => folded.take(),
-    events: (afterSeq, how) =>
-      follow({
-        after: afterSeq,
-        seq: () => state.seq,
-        stored: (after) => log.each(session, after, how),
-        listeners,
-        ends,
-        isClosed: () => closed,
-      }),
-    stored: (after) => log.read(session, after),
-    each: (some) => log.each(session, 0, some),
-    onRecord: (heard) => void listeners.add(heard),
-    close() {
+    /**
+     * Stored events after `after` (without outputs if so requested), read at the follower's pace, then new events; ends after
+     * `session.finished` or `close`. Memory holds only events recorded while the follower reads the last stored ones, or later.
+     */
+    async *events(after: number, how?: Pick<Some, 'outputs'>): AsyncGenerator<MimirEvent> {
+      let lastSeq = after;
+      for (const event of log.each(session, after, how)) {
+        lastSeq = event.seq;
+        yield event;
+      }
+      // Read the rest and subscribe in one step, so that no event is missed and the amount read does not grow with new events.
+      const queue = lastSeq < state.seq ? [...log.each(session, lastSeq, how)] : [];
+      const isOver = (queue.at(-1)?.seq ?? lastSeq) < state.seq;
+      const follower: Follower = { queue, wake: () => {} };
+      if (!isOver) followers.add(follower);
+      try {
+        for (;;) {
+          const event = queue.shift();
+          if (event !== undefined) yield event;
+          else if (isOver || closed) return;
+          else await new Promise<void>((resolve) => (follower.wake = resolve));
+        }
+      } finally {
+        followers.delete(follower);
+      }
+    },
+    /** Reads stored events after `after` one by one; each iteration reads the log again and holds only a few events. */
+    each: (after = 0, some?: Some) => log.each(session, after, some),
+    /** Calls `listener` for each new event, synchronously when it is recorded. */
+    onRecord: (listener: (event: MimirEvent) => void): void => void listeners.add(listener),
+    close(): void {
       closed = true;
-      for (const end of ends) end();
+      for (const follower of followers) follower.wake();
     },
   };
-}
-
-interface Following {
-  readonly after: number;
-  /** The sequence number of the last stored event. */
-  readonly seq: () => number;
-  readonly stored: (after: number) => Iterable<MimirEvent>;
-  readonly listeners: Set<(event: MimirEvent) => void>;
-  readonly ends: Set<() => void>;
-  readonly isClosed: () => boolean;
-}
-
-/**
- * Yields stored events, read at the follower's pace, then new ones. Memory holds only events recorded while the
- * follower reads the last stored ones, or later.
- */
-async function* follow(following: Following): AsyncGenerator<MimirEvent> {
-  const { after, seq, stored, listeners, ends, isClosed } = following;
-  let lastSeq = after;
-  for (const event of stored(lastSeq)) {
-    lastSeq = event.seq;
-    yield event;
-  }
-  // Read the rest and subscribe in one step, so that no event is missed and the amount read does not grow with new events.
-  const queue: MimirEvent[] = lastSeq < seq() ? [...stored(lastSeq)] : [];
-  const isOver = (queue.at(-1)?.seq ?? lastSeq) < seq();
-  if (isOver) {
-    yield* queue;
-    return;
-  }
-  let wake = (): void => {};
-  const onEvent = (event: MimirEvent): void => {
-    queue.push(event);
-    wake();
-  };
-  const onClose = (): void => wake();
-  listeners.add(onEvent);
-  ends.add(onClose);
-  try {
-    for (;;) {
-      const event = queue.shift();
-      if (event !== undefined) yield event;
-      else if (isClosed()) return;
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
-  } finally {
-    listeners.delete(onEvent);
-    ends.delete(onClose);
-  }
 }
 
 export interface SteadyWorld extends World {
@@ -167,10 +124,10 @@ export function steadyWorld(world: World): SteadyWorld {
 // Secrets are removed from everything recorded or shown. Texts for a model lose only known keys: text that merely looks
 // like a key may be a line to edit.
 
-function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
-  if (!holdsSecret(body, clean)) return body;
+function redactedBody(body: EventBody, redactor: Redactor | undefined): EventBody {
+  if (redactor === undefined || !holdsSecret(body, redactor.clean)) return body;
   const copy: unknown = JSON.parse(
-    JSON.stringify(body, (_, value: unknown): unknown => (typeof value === 'string' ? clean(value) : value)),
+    JSON.stringify(body, (_, value: unknown): unknown => (typeof value === 'string' ? redactor.clean(value) : value)),
   );
   if (!isBody(copy)) return body;
   // The digest must match the plan as recorded, which is the one that is approved and carried out.
@@ -180,7 +137,6 @@ function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
 
 /** The plan as it will be recorded, so that a person approves exactly what is carried out. */
 export function redactedPlan(plan: SoundPlan, redactor: Redactor | undefined): SoundPlan {
-  if (redactor === undefined) return plan;
   const body = redactedBody({ type: 'plan.amended', plan, digest: '', changes: [], by: 'person' }, redactor);
   return body.type === 'plan.amended' ? body.plan : plan;
 }

@@ -79,7 +79,7 @@ export class Children {
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const { parts } = this;
     const { recorder, conversations } = parts;
-    const lives = livesIn(recorder.each({ types: ['agent.status', 'agent.finished'] }));
+    const lives = livesIn(recorder.each(0, { types: ['agent.status', 'agent.finished'] }));
     // Agents created or written to since the resume are running already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
     conversations.keep(...open.map(({ id }) => id));

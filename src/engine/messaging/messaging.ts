@@ -9,29 +9,19 @@ import type { FamilyParts } from './spawn.ts';
 import { toolHostOf, hasMessages, type MessageParts, post, readersOf, takeMessages } from './tool-host.ts';
 import { type AgentCommand, type Command, isForAgents, type Receipt } from '../../ports/controls.ts';
 
-export interface Messaging {
-  /** Everything that works without a place in the schedule. */
-  readonly children: Children;
-  /** Why agent `by` may not give this command; null: it may. */
-  whyNot(command: Command, by: AgentId): string | null;
-  /** Carries out commands about children and messages; `by`: the agent that asks, already checked; null for a person. */
-  perform(command: AgentCommand, by: AgentId | null): Promise<Result<Receipt, string>>;
-  /** Moves stored messages into the log. `at once`: they revive ended agents; `later`: the caller resumes the run and revives them. */
-  takeMessages(when: 'at once' | 'later'): void;
-  /** Whether the store has messages that are not in the log. */
-  hasMessages(): boolean;
-}
+export type Messaging = ReturnType<typeof openMessaging>;
 
 /** Opens the module and gives the gate its tool host. */
-export function openMessaging(modules: FamilyParts): Messaging {
+export function openMessaging(modules: FamilyParts) {
   const children = new Children(modules);
   const parts = { ...modules, children };
   modules.gate.hook({ toolHost: (order, call, child, ends) => toolHostOf({ ...parts, order, call, child, ends }) });
   return {
+    /** Everything that works without a place in the schedule. */
     children,
-    whyNot: (command, by) => whyNotBy(parts, command, by),
-    perform: (command, by) => ofFamily(parts, command, by),
-    takeMessages: (when) => takeMessages(parts, when),
+    whyNot: (command: Command, by: AgentId) => whyNotBy(parts, command, by),
+    perform: (command: AgentCommand, by: AgentId | null) => ofFamily(parts, command, by),
+    takeMessages: (when: 'at once' | 'later') => takeMessages(parts, when),
     hasMessages: () => hasMessages(parts),
   };
 }

@@ -9,33 +9,33 @@ import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, isFinal } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
-import type { PlanPreview } from '../../ports/controls.ts';
 import type { Job, NewAgent } from '../agents/index.ts';
 import { modelFor, optionFor, orAborted, ruleAgainst } from '../gate/index.ts';
 import { type Amendment, amendPlan, type PlanningParts, previewPlan } from './amend.ts';
 import { choicesOf, planContextOf } from './context.ts';
 import { hasNotBegun, reconcile, plannedAgents } from './plan-agents.ts';
-import { makePlan, type Planned, type PlanningFault } from './planner.ts';
+import { makePlan } from './planner.ts';
 
-export interface Planning extends Approval {
-  /** A plan for the task, or a substitute; fails only where no model could be asked. */
-  make(before: SoundPlan | null, choices: PlanChoices, hint: string): Promise<Result<Planned, PlanningFault>>;
-  /** The approved plan after `edits`; nothing is changed. */
-  preview(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
-  amend(amendment: Amendment): Result<string, string>;
-  setModel(agent: AgentId, asked: string): Result<string, string>;
-  /** What the schedule of the approved plan is built from; follows amendments. */
-  table(): PlanTable;
-}
+export type Planning = ReturnType<typeof openPlanning>;
 
-export function openPlanning(modules: Omit<PlanningParts, 'amending'>): Planning {
-  const parts: PlanningParts = { ...modules, amending: { now: null } };
+export function openPlanning(modules: Omit<PlanningParts, 'amending'>) {
+  const parts: Deciding = { ...modules, amending: { now: null }, deciding: { now: null } };
   return {
-    ...openApproval(parts),
-    make: (before, choices, hint) => makePlan({ ...parts, choices, hint, before }),
-    preview: (edits) => previewPlan(parts, edits),
-    amend: (amendment) => amendPlan(parts, amendment),
-    setModel: (agent, asked) => setModel(parts, agent, asked),
+    make: (before: SoundPlan | null, choices: PlanChoices, hint: string) =>
+      makePlan({ ...parts, choices, hint, before }),
+    /** Resolves when the plan is decided. No agent starts before `plan.approved` is in the log. */
+    agree: () => agreeOnPlan(parts),
+    /** The person's decision; refused where no plan waits for one. */
+    decide(decision: PlanDecision, words: string): Result<string, string> {
+      if (parts.deciding.now === null) return fail('there is no plan waiting for you');
+      parts.deciding.now(decision);
+      return ok(words);
+    },
+    approve: (digest: string) => approveShown(parts, digest),
+    edit: (edit: PlanEdit) => editPlan(parts, edit),
+    preview: (edits: readonly PlanEdit[]) => previewPlan(parts, edits),
+    amend: (amendment: Amendment) => amendPlan(parts, amendment),
+    setModel: (agent: AgentId, asked: string) => setModel(parts, agent, asked),
     table: () => openTable(parts),
   };
 }
@@ -96,31 +96,6 @@ type PlanDecision =
   | { readonly is: 'rejected' }
   | { readonly is: 'again'; readonly hint: string };
 
-interface Approval {
-  /** Resolves when the plan is decided. No agent starts before `plan.approved` is in the log. */
-  agree(): Promise<PlanDecision>;
-  /** The person's decision; refused where no plan waits for one. */
-  decide(decision: PlanDecision, words: string): Result<string, string>;
-  /** Approves the plan that was shown; the digest must match the proposed plan's. */
-  approve(digest: string): Result<string, string>;
-  /** One edit, checked by the same rules as the plan itself. */
-  edit(edit: PlanEdit): Result<string, string>;
-}
-
-function openApproval(given: PlanningParts): Approval {
-  const parts: Deciding = { ...given, deciding: { now: null } };
-  return {
-    agree: () => agreeOnPlan(parts),
-    decide(decision, words) {
-      if (parts.deciding.now === null) return fail('there is no plan waiting for you');
-      parts.deciding.now(decision);
-      return ok(words);
-    },
-    approve: (digest) => approveShown(parts, digest),
-    edit: (edit) => editPlan(parts, edit),
-  };
-}
-
 interface Deciding extends PlanningParts {
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
 }
@@ -170,6 +145,7 @@ function reject({ recorder }: PlanningParts, reason: string): PlanDecision {
   return { is: 'rejected' };
 }
 
+/** Approves the plan that was shown; the digest must match the proposed plan's. */
 function approveShown(parts: Deciding, digest: string): Result<string, string> {
   const state = parts.recorder.state();
   if (parts.deciding.now === null) return fail('there is no plan to approve');
@@ -179,6 +155,7 @@ function approveShown(parts: Deciding, digest: string): Result<string, string> {
   return ok('plan approved');
 }
 
+/** One edit, checked by the same rules as the plan itself. */
 function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
   const { options, recorder } = parts;
   const state = recorder.state();
@@ -194,18 +171,10 @@ function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
 // The agents of an approved plan for the scheduler: dependencies, order, and which must not run at the same time.
 
 /** The agents of the plan in force, which may be amended until the report begins. */
-export interface PlanTable {
-  agents(): readonly NewAgent[];
-  agent(id: AgentId): NewAgent | undefined;
-  jobs(): readonly Job<AgentId>[];
-  areApart(id: AgentId, other: AgentId): boolean;
-  isNeeded(id: AgentId): boolean;
-  /** Call when the report begins: the plan can no longer be amended. */
-  close(): void;
-}
+export type PlanTable = ReturnType<typeof openTable>;
 
-/** Opens the table, which follows amendments of the plan. */
-function openTable(parts: PlanningParts): PlanTable {
+/** What the schedule of the approved plan is built from; follows amendments. */
+function openTable(parts: PlanningParts) {
   const { options, recorder, schedule, amending } = parts;
   const planInForce = (): SoundPlan => {
     const { plan } = recorder.state();
@@ -225,14 +194,15 @@ function openTable(parts: PlanningParts): PlanTable {
   };
   return {
     agents: () => agents,
-    agent: (id) => byId.get(id),
+    agent: (id: AgentId) => byId.get(id),
     jobs,
-    areApart(id, other) {
+    areApart(id: AgentId, other: AgentId): boolean {
       const { tasks } = planInForce();
       const [one, two] = [id, other].map((agent) => tasks.find((task) => task.id === byId.get(agent)?.taskId));
       return one !== undefined && two !== undefined && mustBeApart(one, two);
     },
-    isNeeded: (id) => agents.some(({ dependsOn }) => dependsOn.includes(id)),
+    isNeeded: (id: AgentId) => agents.some(({ dependsOn }) => dependsOn.includes(id)),
+    /** Call when the report begins: the plan can no longer be amended. */
     close: () => void (amending.now = null),
   };
 }

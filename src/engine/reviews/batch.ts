@@ -53,7 +53,7 @@ export function markWork(
 export function dueByLog(parts: MarkParts, node: MandatoryReview): readonly events.EventBody[] {
   const { recorder } = parts;
   const state = recorder.state();
-  const last = recorder.stored(gateOf(state, node)?.upTo ?? 0).findLast((event) => isWork(state, event));
+  const last = [...recorder.each(gateOf(state, node)?.upTo)].findLast((event) => isWork(state, event));
   return last === undefined ? [] : dueFrom(parts, node, last.seq);
 }
 
@@ -126,7 +126,7 @@ async function ofTree(
   const said = events.verdictOn(state, node.role, to);
   // An earlier pass does not cover work done since, even though the files are the same.
   const holds = said !== null && (!said.pass || lookedUpTo(parts, node, to) !== null);
-  const done = (): readonly string[] => doneIn(recorder.state(), recorder.stored(told));
+  const done = (): readonly string[] => doneIn(recorder.state(), [...recorder.each(told)]);
   return judging.ask(parts, node, { trigger: 'always', agent: ROOT, from, to, done }, holds ? said : null);
 }
 
@@ -138,7 +138,7 @@ function lookedUpTo({ recorder }: judging.ReviewParts, node: MandatoryReview, tr
   const state = recorder.state();
   const { upTo = 0 } = gateOf(state, node) ?? {};
   const said = events.verdictOn(state, node.role, tree);
-  const since = recorder.stored(upTo);
+  const since = [...recorder.each(upTo)];
   if (said === null || !isGivenIn(since, node, said.agent)) return null;
   return since.find((event) => event.type === 'agent.created' && event.agent === said.agent)?.seq ?? upTo;
 }
@@ -177,7 +177,7 @@ function settle(
     upTo,
     ...said,
   };
-  const again = recorder.stored(upTo).some((event) => isWork(state, event));
+  const again = [...recorder.each(upTo)].some((event) => isWork(state, event));
   recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, { upTo, ...said }, world.now())] : []));
 }
 

@@ -121,6 +121,6 @@ function draftResult<T>({ recorder, root }: RunModules, made: Result<T, string>)
   const state = recorder.state();
   const main = state.agents.get(ROOT);
   const { cost, tokens } = spentOf(state);
-  const calls = [...recorder.each({ types: ['model.started'] })].length;
+  const calls = [...recorder.each(0, { types: ['model.started'] })].length;
   return { made, model: main?.model.used ?? root.model.used, calls, tokens, cost, priced: main?.priced ?? true };
 }

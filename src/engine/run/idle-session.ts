@@ -51,7 +51,7 @@ export async function idleRun(parts: RunModules, resumed: boolean): Promise<RunR
 async function carryOn(parts: RunModules, reviews: Reviews): Promise<void> {
   const { recorder, reviews: forced, signal } = parts;
   const { children } = parts.messaging;
-  const stored = [...recorder.each({ types: OF_ROOT, agents: [ROOT] })];
+  const stored = [...recorder.each(0, { types: OF_ROOT, agents: [ROOT] })];
   // A review that continues where it was cut off may leave work from meanwhile to another review.
   while (reviews.isDue() && !isMoved(stored) && !signal.aborted) await review(parts, reviews);
   if (signal.aborted) return;

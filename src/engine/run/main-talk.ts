@@ -5,17 +5,10 @@ import { lastFinalOutput, messageOf } from '../gate/index.ts';
 import type { RunModules } from './open-run.ts';
 import { converse, STANDING } from './idle-session.ts';
 
-export interface MainTalk {
-  /** Resolves when ROOT has answered all its messages; true when it was working. */
-  settled(): Promise<boolean>;
-  /** Waits for the answer in progress and begins no other: later messages are read with the results. */
-  close(): Promise<void>;
-  /** ROOT's answers so far. */
-  answers(): readonly string[];
-}
+export type MainTalk = ReturnType<typeof openTalk>;
 
 /** Lets ROOT answer its messages beside the agents of the plan. It takes no slot, because a person is waiting. */
-export function openTalk(parts: RunModules): MainTalk {
+export function openTalk(parts: RunModules) {
   const { signal } = parts;
   const { inbox } = parts.gate;
   const now: { talk: Promise<void> | null; fault: unknown } = { talk: null, fault: null };
@@ -44,8 +37,10 @@ export function openTalk(parts: RunModules): MainTalk {
     return isAtWork;
   };
   return {
+    /** Resolves when ROOT has answered all its messages; true when it was working. */
     settled,
-    async close() {
+    /** Waits for the answer in progress and begins no other: later messages are read with the results. */
+    async close(): Promise<void> {
       unheard();
       await settled();
     },
@@ -56,7 +51,7 @@ export function openTalk(parts: RunModules): MainTalk {
 /** ROOT's answers since the plan was approved, or since the last end. Read from the log, so that a resumed run has the same ones. */
 function answersOf(parts: RunModules): readonly string[] {
   let since: MimirEvent[] = [];
-  for (const event of parts.recorder.each({ types: OF_TALK, agents: [ROOT] })) {
+  for (const event of parts.recorder.each(0, { types: OF_TALK, agents: [ROOT] })) {
     if (event.type === 'plan.approved' || (event.type === 'session.finished' && event.status !== 'stopped')) since = [];
     else since.push(event);
   }

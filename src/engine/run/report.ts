@@ -151,9 +151,9 @@ async function commitStep(parts: RunModules, report: string): Promise<string> {
   if (problem !== null) return section(`Not committed: ${problem}.`);
   const before = recorder.state().seq;
   const outcome = await agents.runAgent(commitOrder(parts, report), parts.gate, signal);
-  const made = recorder
-    .stored(before)
-    .findLast((event) => event.type === 'tool.finished' && event.agent === ROOT && event.tool === TOOL);
+  const made = [...recorder.each(before)].findLast(
+    (event) => event.type === 'tool.finished' && event.agent === ROOT && event.tool === TOOL,
+  );
   if (made?.type === 'tool.finished') return section(made.ok ? made.output : `Not committed: ${made.output}`);
   return section(`Not committed: ${outcome.is === 'completed' ? outcome.summary : outcome.reason}`);
 }
@@ -260,7 +260,7 @@ export function summed(parts: RunModules, status: RunResult['status'], error: st
     status,
     message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
     metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
-    overBudget: overBudget(parts.recorder.each({ types: ['session.resumed', 'budget.exhausted'] })),
+    overBudget: overBudget(parts.recorder.each(0, { types: ['session.resumed', 'budget.exhausted'] })),
     error,
     errorIs: error === null ? null : (parts.why().is ?? 'log'),
   };

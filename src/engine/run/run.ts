@@ -12,7 +12,7 @@ import { planDigest } from '../../domain/digest.ts';
 import * as events from '../../events/index.ts';
 import { namesOf, roleNamed, runCeiling } from '../../policy/index.ts';
 import type { Controls, RunView } from '../../ports/controls.ts';
-import { LogFault, type Some } from '../../ports/log.ts';
+import { LogFault } from '../../ports/log.ts';
 import { canContinue, openCalls } from '../gate/index.ts';
 import { choicesOf, deniedUnattended, startingPermissions } from '../planning/index.ts';
 import { forcedRoles, mayGoOn } from '../reviews/index.ts';
@@ -48,12 +48,7 @@ export function startRun(options: RunOptions): Run {
     if (event.type === 'agent.finished') options.agentSockets?.close(event.agent);
   });
   const ended = carryThrough(parts).finally(() => recorder.close());
-  const view = {
-    session: options.session,
-    state: () => recorder.state(),
-    each: (after?: number, some?: Some) => options.log.each(options.session, after, some),
-  };
-  return { controls, view, result: ended, stop: (reason) => parts.stop(reason), poke: () => poked(parts) };
+  return { controls, view: recorder, result: ended, stop: (reason) => parts.stop(reason), poke: () => poked(parts) };
 }
 
 /** Messages to a run that has not begun or has ended stay in the store. */

@@ -18,16 +18,14 @@ export interface Budgets extends RunContext {
   /** Usage of all runs of the day; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;
   readonly limits: LimitBook;
-  readonly prefixes: PrefixBook;
-  readonly inFlight: BudgetQueue;
-  readonly closings: ClosingBook;
-}
-
-/** What each agent's closing answer may need after its last call. Not stored: it is known again after the next call. */
-interface ClosingBook {
-  readonly needs: Map<AgentId, ClosingNeed>;
-  /** Agents that end because of a limit that is already in the log. */
-  readonly ended: Set<AgentId>;
+  readonly prefixes: ReturnType<typeof openPrefixBook>;
+  readonly inFlight: ReturnType<typeof openBudgetQueue>;
+  /** What each agent's closing answer may need after its last call. Not stored: it is known again after the next call. */
+  readonly closings: {
+    readonly needs: Map<AgentId, ClosingNeed>;
+    /** Agents that end because of a limit that is already in the log. */
+    readonly ended: Set<AgentId>;
+  };
 }
 
 export const openBudgets = (): Pick<Budgets, 'limits' | 'prefixes' | 'inFlight' | 'closings'> => ({
@@ -62,23 +60,12 @@ export function limitChanged(book: LimitBook, agent: AgentId): void {
 
 // Calls in flight reserve part of shared limits. Calls that fit once others have ended wait in one queue, first come, first served.
 
-interface BudgetQueue {
-  /** Registers a call that has its reservation; returns the function that ends it. */
-  begin(call: CallId): () => void;
-  /** Resolves when `ready` returns true and every earlier waiter has begun, or when `signal` is aborted. */
-  turn(ready: () => boolean, signal: AbortSignal): Promise<void>;
-  /** Call when the waiter whose turn it was has begun, or never will. */
-  done(): void;
-  /** The state without the reservations of calls in flight. Reservations that a crash left open stay. */
-  without(state: RunState): RunState;
-}
-
 interface Waiter {
   readonly ready: () => boolean;
   readonly go: () => void;
 }
 
-function openBudgetQueue(): BudgetQueue {
+function openBudgetQueue() {
   const calls = new Set<CallId>();
   const queue = new Set<Waiter>();
   let turnOf: Waiter | null = null;
@@ -93,15 +80,18 @@ function openBudgetQueue(): BudgetQueue {
     advance();
   };
   return {
+    /** Call when the waiter whose turn it was has begun, or never will. */
     done,
-    begin(call) {
+    /** Registers a call that has its reservation; returns the function that ends it. */
+    begin(call: CallId): () => void {
       calls.add(call);
       return () => {
         calls.delete(call);
         advance();
       };
     },
-    turn: (ready, signal) =>
+    /** Resolves when `ready` returns true and every earlier waiter has begun, or when `signal` is aborted. */
+    turn: (ready: () => boolean, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const go = (): void => {
           queue.delete(waiter);
@@ -115,7 +105,8 @@ function openBudgetQueue(): BudgetQueue {
         if (signal.aborted) go();
         else advance();
       }),
-    without: (state) => ({
+    /** The state without the reservations of calls in flight. Reservations that a crash left open stay. */
+    without: (state: RunState): RunState => ({
       ...state,
       agents: new Map(
         [...state.agents].map(([id, one]) => [
@@ -155,29 +146,24 @@ interface Prefix {
 export const bytesOf = (value: unknown): number =>
   Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-interface PrefixBook {
-  /** The prefix of `turns`; undefined when another conversation or another model was counted. */
-  of(agent: AgentId, model: ModelId, turns: readonly Turn[]): Prefix | undefined;
-  /** The last known prefix of the agent's conversation. */
-  last(agent: AgentId): Prefix | undefined;
-  learn(agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void;
-  forget(agent: AgentId): void;
-}
+type PrefixBook = Budgets['prefixes'];
 
-export function openPrefixBook(): PrefixBook {
+export function openPrefixBook() {
   const prefixes = new Map<AgentId, Prefix>();
   return {
-    of: (agent, model, turns) => {
+    /** The prefix of `turns`; undefined when another conversation or another model was counted. */
+    of: (agent: AgentId, model: ModelId, turns: readonly Turn[]): Prefix | undefined => {
       const prefix = prefixes.get(agent);
       // A prefix ends with the counted reply. Without one, this is another conversation: ROOT's plan and its report, or an agent that was restarted.
       return prefix?.model === model && turns[prefix.turns - 1]?.by === 'model' ? prefix : undefined;
     },
-    learn: (agent, model, turnsAsked, usage) => {
+    learn: (agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void => {
       const cached = usage.cacheRead + usage.cacheWrite;
       prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage), cached });
     },
-    last: (agent) => prefixes.get(agent),
-    forget: (agent) => void prefixes.delete(agent),
+    /** The last known prefix of the agent's conversation. */
+    last: (agent: AgentId) => prefixes.get(agent),
+    forget: (agent: AgentId): void => void prefixes.delete(agent),
   };
 }
 

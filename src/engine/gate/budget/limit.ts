@@ -202,7 +202,7 @@ function cheaperFor({ parts, question: { order }, met: { call } }: LimitContext)
   const fitting = known.flatMap((model): { model: ModelOption; worst: Usd }[] => {
     if (!model.usable.yes || !canUseModel(order, model) || model.id === policy.OFFLINE || !isCheaper(model, own))
       return [];
-    if (providers.isClosed(providerOf(model.id))) return [];
+    if (providers.of(providerOf(model.id)).isClosed()) return [];
     if ((policy.modelProblem(model.id, rules) ?? policy.priceProblem(model.price, rules)) !== null) return [];
     const reservation: Reservation = call.judge(model);
     return reservation.ok ? [{ model, worst: reservation.cost }] : [];

@@ -128,7 +128,7 @@ function afterGivingUp(asking: Asking, gaveUp: GaveUp, tried: Tried): AskFault |
   if (fault.is === 'mismatch') return pause(asking, `model_mismatch: ${text}`, 'denied');
   if (fault.is === 'too long') return { is: 'too long', text };
   if (!PROVIDERS_FAULTS.has(fault.is)) return { is: 'model', text };
-  parts.providers.giveUp(providerOf(model.id));
+  parts.providers.of(providerOf(model.id)).giveUp();
   tried.models.add(model.id);
   const next = nextModel(asking, fault.is, tried);
   tried.causes.add(fault.is);
@@ -172,7 +172,7 @@ function fallbacksOf(parts: GateParts, order: WorkOrder): readonly ModelId[] {
 }
 
 function mayFollow({ parts, model }: Asking, { id, usable }: ModelOption, cause: Cause, tried: Tried): boolean {
-  if (!usable.yes || tried.models.has(id) || parts.providers.isClosed(providerOf(id))) return false;
+  if (!usable.yes || tried.models.has(id) || parts.providers.of(providerOf(id)).isClosed()) return false;
   return !OTHER_PROVIDER.has(cause) || providerOf(id) !== providerOf(model.id);
 }
 

@@ -81,20 +81,21 @@ interface Retry {
 /** Records a failed call and informs the provider's queue. The wait before the next try, or null when there is none. */
 function planRetry(trial: Trial, progress: Progress, { fault, call }: BrokenCall, ticket: Ticket): Retry | null {
   const { parts, question, model } = trial;
-  const { recorder, world, providers } = parts;
+  const { recorder, world } = parts;
   const { agent } = question.order;
   const provider = providerOf(model.id);
+  const queue = parts.providers.of(provider);
   const shared = scope.isShared(fault.is);
   if (!shared) progress.lost += 1;
   progress.since ??= world.elapsed();
-  const course = courseOf(trial, progress, { fault, downFor: providers.downFor(provider) });
+  const course = courseOf(trial, progress, { fault, downFor: queue.downFor() });
   const remaining = scope.timeForMore(fault, course);
   const usual = scope.waitAfter(fault, progress.tries, scope.chanceOf(world.name(8)));
   // The last try is made when the time is over.
   const wait = remaining > 0 ? Math.min(usual, Math.ceil(remaining)) : usual;
   if (shared) ticket.refused(fault, wait);
   else ticket.accepted();
-  if (fault.is === 'unauthorised') providers.close(provider, fault);
+  if (fault.is === 'unauthorised') queue.close(fault);
   // The agent's clock is paused while it waits, but the run's is not: a wait longer than the run's remaining time is pointless.
   if (remaining <= 0 || wait > timeLeft(recorder.state(), ROOT, world.now())) return null;
   const attempt = progress.tries + 1;
@@ -110,14 +111,15 @@ const QUEUE_SLACK: Millis = 1000;
 /** Waits for a ticket of the provider; returns at once while the provider works. Adds tries that other calls made meanwhile to `progress`. */
 async function enter(trial: Trial, progress: Progress): Promise<Result<Ticket, scope.GateFault | GaveUp>> {
   const { parts, question, model, signal } = trial;
-  const { recorder, world, providers } = parts;
+  const { recorder, world } = parts;
   const provider = providerOf(model.id);
-  const now = providers.ticket(provider);
+  const queue = parts.providers.of(provider);
+  const now = queue.ticket();
   if (now !== null) return ok(now);
   progress.since ??= world.elapsed();
   const runTimeLeft = timeLeft(recorder.state(), ROOT, world.now());
   const { value: entry, early } = await scope.whileWaiting(parts, question.order, signal, (onWait, ended) =>
-    providers.enter(provider, {
+    queue.enter({
       tries: progress.tries,
       mayWait: ({ fault, wait, tries, downFor }) => {
         const remaining = scope.timeForMore(fault, courseOf(trial, { ...progress, tries }, { fault, downFor }));

@@ -53,7 +53,7 @@ export function interruptedCall(
     .agents.get(agent)
     ?.blocks.findLast((one) => one.is === 'tool' && one.call === call);
   if (block?.is !== 'tool' || block.ok !== null) return null;
-  const found = openCalls(recorder.each({ types: CALL_EVENTS })).find(
+  const found = openCalls(recorder.each(0, { types: CALL_EVENTS })).find(
     (one) => one.agent === agent && one.call === call,
   );
   return found !== undefined && canContinue(tools, found) ? found : null;

@@ -37,9 +37,9 @@ function running(inForce: Rules = rules({}), ...more: readonly EventBody[]) {
       setBudget({ recorder, rules: () => inForce, limits, whyNotRevivable: () => whyNotRevivable }, agent, budget),
     budgetOf: (agent: AgentId): Budget | undefined => recorder.state().agents.get(agent)?.budget,
     changes: () =>
-      recorder
-        .stored()
-        .flatMap((event) => (event.type === 'budget.changed' ? [[event.agent, event.budget, event.by]] : [])),
+      [...recorder.each()].flatMap((event) =>
+        event.type === 'budget.changed' ? [[event.agent, event.budget, event.by]] : [],
+      ),
   };
 }
 

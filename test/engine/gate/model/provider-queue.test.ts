@@ -42,7 +42,8 @@ function visit(
   const visitor: Visitor = { entry: null, standings: [], leave: () => control.abort() };
   const onWait = (standing: QueueStatus): void => void visitor.standings.push(standing);
   void lines
-    .enter(provider, { tries, mayWait, onWait, signal: control.signal })
+    .of(provider)
+    .enter({ tries, mayWait, onWait, signal: control.signal })
     .then((entry) => (visitor.entry = entry));
   return visitor;
 }
@@ -172,14 +173,14 @@ describe('the line in front of a provider', () => {
     await settle();
     expect([hasty.entry, patient.entry]).toEqual([{ is: 'hopeless', fault: LIMITED, tries: 0 }, null]);
     const refused: ModelFault = { is: 'unauthorised', message: 'no' };
-    lines.close('one', refused);
+    lines.of('one').close(refused);
     const late = visit(lines);
     await settle();
     expect([patient.entry, late.entry]).toEqual([
       { is: 'hopeless', fault: refused, tries: 0 },
       { is: 'hopeless', fault: refused, tries: 0 },
     ]);
-    expect([lines.isClosed('one'), lines.isClosed('two'), lines.allDown()]).toEqual([true, false, true]);
+    expect([lines.of('one').isClosed(), lines.of('two').isClosed(), lines.allDown()]).toEqual([true, false, true]);
   });
 
   it('never lets more calls be under way unproven than it says, and lets everybody go in the end', async () => {
