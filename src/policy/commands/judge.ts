@@ -4,6 +4,7 @@
  */
 import type { Reason } from '../../domain/reason.ts';
 import type { CommandRule, CommandRules } from '../rules.ts';
+import { rowsOf } from './options.ts';
 import { readCommand, type Reading } from './read.ts';
 import { baseName, type Known, programOf, type Simple } from './words.ts';
 
@@ -139,12 +140,10 @@ function fits(pattern: CommandRule['words'], words: readonly Known[], open: bool
 // Commands that remove or change everything below a wide location (`rm -rf /`, `rm -rf ~`, `rm -rf "$UNSET"/*`): asked about in every mode,
 // whatever rules and grants allow.
 
-const RECURSIVE: ReadonlyMap<string, RegExp> = new Map([
-  ['rm', /^-[a-zA-Z]*[rR]|^--r/],
-  ['chmod', /^-[a-zA-Z]*R|^--r/],
-  ['chown', /^-[a-zA-Z]*R|^--r/],
-  ['chgrp', /^-[a-zA-Z]*R|^--r/],
-]);
+const RECURSIVE: ReadonlyMap<string, RegExp> = rowsOf({
+  rm: /^-[a-zA-Z]*[rR]|^--r/,
+  'chmod chown chgrp': /^-[a-zA-Z]*R|^--r/,
+});
 
 /** Why `simple` must be asked about; null for nearly all commands. */
 function destroys(simple: Simple): string | null {
@@ -317,44 +316,34 @@ const git: Judge = (word, at, words) => {
 const behindVerb = options(gitRuns, { short: 'o', long: 'output' });
 
 /** Code in an argument. Rules cannot see its effects, so it only prevents wildcards from matching it. */
-function inline(letters: string): Judge {
-  const isCode = has({ short: letters, long: 'eval print require import loader command execute' });
-  return (word) => (isCode(word) ? 'writes' : null);
-}
+const inline = (short: string): Judge =>
+  options({}, { short, long: 'eval print require import loader command execute' });
 
-const PROGRAMS: ReadonlyMap<string, Judge> = new Map<string, Judge>([
-  ['find', options({ exact: '-exec -execdir -ok -okdir' }, { exact: '-delete -fprint -fprint0 -fprintf -fls' })],
-  ['fd', options({ short: 'xX', long: 'exec exec-batch' })],
-  ['fdfind', options({ short: 'xX', long: 'exec exec-batch' })],
-  ['awk', awk],
-  ['gawk', awk],
-  ['mawk', awk],
-  ['nawk', awk],
-  ['sed', sed],
-  ['gsed', sed],
-  ['sort', options({ long: 'compress-program' }, { short: 'oT', long: 'output temporary-directory' })],
-  ['tar', tar],
-  ['bsdtar', tar],
-  ['rg', options({ long: 'pre hostname-bin' })],
-  ['git', git],
-  ['less', options({}, { short: 'oOkP', long: 'log-file lesskey-file' })],
-  ['man', options({ short: 'PH', long: 'pager html' })],
-  ['rsync', options({ short: 'e', long: 'rsh rsync-path' })],
-  ['scp', options({ short: 'So' })],
-  ['zip', options({ short: 'T', long: 'unzip-command' })],
-  ['make', options({ long: 'eval' }, { short: 'fC', long: 'file makefile directory' })],
-  ['curl', options({}, { short: 'oOKDcJ', long: 'output remote-name config dump-header cookie-jar' })],
-  ['wget', options({ long: 'use-askpass execute' }, { short: 'OoPe', long: 'output-document output-file' })],
-  ['uniq', (word, at) => (at > 1 && !word.startsWith('-') ? 'writes' : null)],
-  ['tree', options({}, { short: 'o' })],
-  ['yq', options({}, { short: 'is', long: 'inplace split-exp' })],
-  ['node', inline('epr')],
-  ['deno', (word) => (word === 'eval' ? 'writes' : null)],
-  ['bun', inline('ep')],
-  ['python', inline('c')],
-  ['python3', inline('c')],
-  ['perl', inline('eE')],
-  ['ruby', inline('e')],
-  ['php', inline('r')],
-  ['lua', inline('e')],
-]);
+const PROGRAMS: ReadonlyMap<string, Judge> = rowsOf<Judge>({
+  find: options({ exact: '-exec -execdir -ok -okdir' }, { exact: '-delete -fprint -fprint0 -fprintf -fls' }),
+  'fd fdfind': options({ short: 'xX', long: 'exec exec-batch' }),
+  'awk gawk mawk nawk': awk,
+  'sed gsed': sed,
+  sort: options({ long: 'compress-program' }, { short: 'oT', long: 'output temporary-directory' }),
+  'tar bsdtar': tar,
+  rg: options({ long: 'pre hostname-bin' }),
+  git,
+  less: options({}, { short: 'oOkP', long: 'log-file lesskey-file' }),
+  man: options({ short: 'PH', long: 'pager html' }),
+  rsync: options({ short: 'e', long: 'rsh rsync-path' }),
+  scp: options({ short: 'So' }),
+  zip: options({ short: 'T', long: 'unzip-command' }),
+  make: options({ long: 'eval' }, { short: 'fC', long: 'file makefile directory' }),
+  curl: options({}, { short: 'oOKDcJ', long: 'output remote-name config dump-header cookie-jar' }),
+  wget: options({ long: 'use-askpass execute' }, { short: 'OoPe', long: 'output-document output-file' }),
+  uniq: (word, at) => (at > 1 && !word.startsWith('-') ? 'writes' : null),
+  tree: options({}, { short: 'o' }),
+  yq: options({}, { short: 'is', long: 'inplace split-exp' }),
+  node: inline('epr'),
+  deno: options({}, { exact: 'eval' }),
+  bun: inline('ep'),
+  'python python3': inline('c'),
+  perl: inline('eE'),
+  'ruby lua': inline('e'),
+  php: inline('r'),
+});

@@ -64,8 +64,7 @@ const nameOf = (word: string): string => word.split('/').at(-1) ?? word;
 
 function isTransparent({ words: [first, verb] }: Simple): boolean {
   if (first == null) return false;
-  const verbs = RUNNERS.get(nameOf(first));
-  return TRANSPARENT.has(first) || (verbs !== undefined && verb != null && Object.hasOwn(verbs, verb));
+  return TRANSPARENT.has(first) || (verb != null && RUNNERS.get(nameOf(first))?.has(verb) === true);
 }
 
 /** `["npm", "test"]`, `["sed", "-i"]`; null where the words do not determine what would run. */

@@ -2,7 +2,9 @@
  * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …), and what they would run.
  * Anything that the text does not show is a doubt, never a guess.
  */
+import { lengthOf, optionIn, type Options, rowsOf } from './options.ts';
 import { DOUBTS, type Known, programOf, type Simple } from './words.ts';
+import TABLE from './wrappers.json' with { type: 'json' };
 
 export type Inner =
   | { readonly is: 'simple'; readonly simple: Simple }
@@ -14,9 +16,8 @@ export type Inner =
 export function innerOf(simple: Simple): readonly Inner[] {
   const program = programOf(simple);
   if (program === null) return [doubt(DOUBTS.program)];
-  if (SHELLS.has(program)) return ofShell(simple, program);
   const special = SPECIAL.get(program);
-  if (special !== undefined) return special(simple);
+  if (special !== undefined) return special(simple, program);
   const wrapper = WRAPPERS.get(program);
   if (wrapper !== undefined) return unwrapped(simple, 1, wrapper, program);
   return ofRunner(simple, program);
@@ -25,7 +26,12 @@ export function innerOf(simple: Simple): readonly Inner[] {
 const doubt = (why: string): Inner => ({ is: 'doubt', why });
 const isWords = (words: readonly Known[]): words is readonly string[] => !words.includes(null);
 
-const SHELLS: ReadonlySet<string> = new Set('sh bash dash ash ksh mksh rbash zsh'.split(' '));
+const SHELLS = 'sh bash dash ash ksh mksh rbash zsh';
+/** What they run can not be read here. */
+const OPAQUE =
+  'fish csh tcsh pwsh nu xonsh watch parallel ssh su script flock chroot unshare nsenter bwrap strace ltrace gdb ' +
+  'entr at batch crontab systemd-run docker podman ionice chrt taskset setpriv runuser pkexec expect socat rlwrap ' +
+  'proot fakeroot xvfb-run dbus-run-session mapfile readarray';
 
 /** `-c` names a text; without it a file is a program like any other, and standard input is unknown. */
 function ofShell({ words }: Simple, shell: string): readonly Inner[] {
@@ -93,35 +99,26 @@ function ofFd({ words, texts }: Simple): readonly Inner[] {
 }
 
 /** They change the meaning of words, so that nothing after them can be read. */
-const remaking =
-  (name: string) =>
-  ({ words }: Simple): readonly Inner[] =>
-    words.length > 1 ? [doubt(`${name} changes what later words mean`)] : [];
-
-const opaque = (name: string) => (): readonly Inner[] => [doubt(DOUBTS.unreadable(name))];
+const remaking = ({ words }: Simple, program: string): readonly Inner[] =>
+  words.length > 1 ? [doubt(`${program} changes what later words mean`)] : [];
 
 /** `command -v` only prints where a program is. */
 const ofCommand = (simple: Simple): readonly Inner[] =>
   /^-[pvV]*[vV]/.test(simple.words[1] ?? '') ? [] : unwrapped(simple, 1, { flags: 'p' }, 'command');
 
-const SPECIAL: ReadonlyMap<string, (simple: Simple) => readonly Inner[]> = new Map([
-  ['eval', ofEval],
-  ['trap', ofTrap],
-  ['source', ofSource],
-  ['.', ofSource],
-  ['find', ofFind],
-  ['fd', ofFd],
-  ['fdfind', ofFd],
-  ['command', ofCommand],
-  ...['alias', 'enable', 'hash', 'shopt', 'bind', 'complete'].map((name) => [name, remaking(name)] as const),
-  ...(
-    'fish csh tcsh pwsh nu xonsh watch parallel ssh su script flock chroot unshare nsenter bwrap strace ltrace gdb ' +
-    'entr at batch crontab systemd-run docker podman ionice chrt taskset setpriv runuser pkexec expect socat rlwrap ' +
-    'proot fakeroot xvfb-run dbus-run-session mapfile readarray'
-  )
-    .split(' ')
-    .map((name) => [name, opaque(name)] as const),
-]);
+type Unwrap = (simple: Simple, program: string) => readonly Inner[];
+
+const SPECIAL: ReadonlyMap<string, Unwrap> = rowsOf<Unwrap>({
+  [SHELLS]: ofShell,
+  eval: ofEval,
+  trap: ofTrap,
+  'source .': ofSource,
+  find: ofFind,
+  'fd fdfind': ofFd,
+  command: ofCommand,
+  'alias enable hash shopt bind complete': remaking,
+  [OPAQUE]: (_, program) => [doubt(DOUBTS.unreadable(program))],
+});
 
 /** `npm exec x`, `uv run x`: after this verb the rest is run. */
 function ofRunner(simple: Simple, program: string): readonly Inner[] {
@@ -130,10 +127,10 @@ function ofRunner(simple: Simple, program: string): readonly Inner[] {
   const [, verb] = simple.words;
   if (verb === undefined) return [];
   if (verb === null || verb.startsWith('-')) {
-    const plain = isWords(simple.words) && !simple.words.some((word) => Object.hasOwn(verbs, word));
+    const plain = isWords(simple.words) && !simple.words.some((word) => verbs.has(word));
     return plain ? [] : [doubt(`what ${program} runs is not plain`)];
   }
-  const wrapper = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  const wrapper = verbs.get(verb);
   return wrapper === undefined ? [] : unwrapped(simple, 2, wrapper, `${program} ${verb}`);
 }
 
@@ -162,36 +159,15 @@ function afterOptions(words: readonly Known[], from: number, wrapper: Wrapper): 
     if (word === null) return null;
     if (word === '--') return at + 1;
     if (!word.startsWith('-') || word === '-') return at;
-    const used = word.startsWith('--') ? longOption(word.slice(2), wrapper) : shortOptions(word.slice(1), wrapper);
-    if (used === null) return null;
-    at += used;
+    const option = optionIn(word, wrapper);
+    if (typeof option === 'string') return null;
+    at += lengthOf(option);
   }
   return words.length;
 }
 
-function longOption(written: string, { long = '', longValues = '' }: Wrapper): 1 | 2 | null {
-  const [name = ''] = written.split('=');
-  if (longValues.split(' ').includes(name)) return written.includes('=') ? 1 : 2;
-  return long.split(' ').includes(name) ? 1 : null;
-}
-
-function shortOptions(letters: string, { flags = '', values = '' }: Wrapper): 1 | 2 | null {
-  for (let at = 0; at < letters.length; at += 1) {
-    const letter = letters.charAt(at);
-    if (values.includes(letter)) return at === letters.length - 1 ? 2 : 1;
-    if (!flags.includes(letter)) return null;
-  }
-  return 1;
-}
-
-// Data: known options of programs that run other programs, and where the program begins after them.
-
-interface Wrapper {
-  /** Letters of options without and with a value. Any other option is a doubt. */
-  readonly flags?: string;
-  readonly values?: string;
-  readonly long?: string;
-  readonly longValues?: string;
+/** A program that runs another one. Any option that is not listed is a doubt. */
+interface Wrapper extends Options {
   /** Words before the program, such as the duration of `timeout`. */
   readonly skip?: number;
   /** `A=1` may precede the program. */
@@ -200,73 +176,10 @@ interface Wrapper {
   readonly open?: boolean;
 }
 
-export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
-  Object.entries<Wrapper>({
-    env: {
-      flags: 'i0v',
-      values: 'uC',
-      long: 'ignore-environment null debug',
-      longValues: 'unset chdir',
-      assigns: true,
-    },
-    timeout: {
-      flags: 'vpf',
-      values: 'ks',
-      long: 'preserve-status foreground verbose',
-      longValues: 'kill-after signal',
-      skip: 1,
-    },
-    nohup: {},
-    nice: { flags: '0123456789', values: 'n', longValues: 'adjustment' },
-    time: { flags: 'pvaq', values: 'of', long: 'portability verbose append quiet', longValues: 'output format' },
-    stdbuf: { values: 'ioe', longValues: 'input output error' },
-    setsid: { flags: 'cfw', long: 'ctty fork wait' },
-    xargs: {
-      flags: '0rtpxo',
-      values: 'nLIPsdaE',
-      long: 'null no-run-if-empty verbose interactive exit open-tty',
-      longValues: 'max-args max-lines replace max-procs max-chars delimiter arg-file',
-      open: true,
-    },
-    builtin: {},
-    exec: { flags: 'cl', values: 'a' },
-    sudo: {
-      flags: 'EHnSkbKAP',
-      values: 'ugpCDhRT',
-      long: 'preserve-env non-interactive stdin set-home',
-      longValues: 'user group',
-      assigns: true,
-    },
-    doas: { flags: 'nL', values: 'uC' },
-    busybox: {},
-    toybox: {},
-    npx: { flags: 'yq', values: 'p', long: 'yes no no-install quiet', longValues: 'package' },
-    bunx: { long: 'bun silent verbose', values: 'p', longValues: 'package' },
-    pnpx: {},
-    uvx: { flags: 'qvn', longValues: 'from with python', values: 'p', long: 'quiet verbose offline isolated' },
-  }),
-);
-
-const PLAIN: Wrapper = {};
-const PACKAGE: Wrapper = { flags: 'yq', values: 'p', long: 'yes silent quiet', longValues: 'package' };
+/** The rows of `wrappers.json`. */
+export const WRAPPERS: ReadonlyMap<string, Wrapper> = rowsOf<Wrapper>(TABLE.programs);
 
 /** By program and verb. */
-export const RUNNERS: ReadonlyMap<string, Readonly<Record<string, Wrapper>>> = new Map([
-  ['npm', { exec: PACKAGE, x: PACKAGE }],
-  ['pnpm', { dlx: PACKAGE, exec: PLAIN }],
-  ['yarn', { dlx: PACKAGE, exec: PLAIN }],
-  ['bun', { x: PACKAGE }],
-  ['deno', { task: PLAIN }],
-  [
-    'uv',
-    { run: { flags: 'qvn', values: 'p', longValues: 'with python', long: 'quiet verbose offline isolated frozen' } },
-  ],
-  ['pipx', { run: { longValues: 'spec python' } }],
-  ['poetry', { run: PLAIN }],
-  ['pipenv', { run: PLAIN }],
-  ['pdm', { run: PLAIN }],
-  ['hatch', { run: PLAIN }],
-  ['rye', { run: PLAIN }],
-  ['bundle', { exec: PLAIN }],
-  ['direnv', { exec: { skip: 1 } }],
-]);
+export const RUNNERS: ReadonlyMap<string, ReadonlyMap<string, Wrapper>> = new Map(
+  Object.entries(TABLE.runners).map(([program, verbs]) => [program, rowsOf<Wrapper>(verbs)]),
+);

@@ -22,7 +22,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'A word without parts is known from its text, and was returned: the other is there for the types alone.',
   },
   {
-    file: 'src/policy/commands/reading/special.ts',
+    file: 'src/policy/commands/reading/programs.ts',
     now: 'pattern.exec(script.slice(at))?.[0].length ?? 0;',
     becomes: 'pattern.exec(script.slice(at))?.[0].length ?? 1;',
     why: 'Every pattern that it is given also matches an empty text: the other is there for the types alone.',
@@ -34,7 +34,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'No two keys of a map are equal.',
   },
   {
-    file: 'src/policy/commands/reading/special.ts',
+    file: 'src/policy/commands/reading/programs.ts',
     now: "const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';",
     becomes: "const isMark = text.startsWith('-I') || textOf(given[at - 2]) === '-I';",
     why: 'Two words behind -I stands the program, and "{}" is no program that only reads, known or not.',

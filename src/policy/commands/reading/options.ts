@@ -1,42 +1,45 @@
 /** Checks a program's arguments against the options with which it only reads. Anything not listed counts as more than reading. */
 import type { Word, WordPart } from 'unbash';
+import { isAmong, lengthOf, optionIn, type Options } from '../options.ts';
 import { knownWord } from '../words.ts';
 
 export const FURTHER_FILE = 'a further file would be written';
 export const NOT_IN_TEXT = 'it has arguments that are not in the text';
 
-/** A program that only reads with these options. Names are separated by blanks. */
-export interface Reader {
-  /** Letters of options without a value, with a text value, and with a file name. */
-  readonly flags?: string;
-  readonly values?: string;
-  readonly files?: string;
-  /** The same for long names. A name in `long` may have a value after "=". Abbreviations are not accepted. */
-  readonly long?: string;
-  readonly longValues?: string;
-  readonly longFiles?: string;
-  /** The meaning of the other words; `pattern`: the first is a pattern, the rest are paths. Absent: paths. */
-  readonly operands?: 'paths' | 'text' | 'pattern' | 'none';
+/** The meanings of the words of a program that are no options; `pattern`: the first is a pattern, the rest are paths. */
+export const OPERANDS = ['paths', 'text', 'pattern', 'none'] as const;
+
+/** A program that only reads with these options. */
+export interface Reader extends Options {
+  /** Absent: paths. */
+  readonly operands?: (typeof OPERANDS)[number];
   /** Options that give the pattern, so that no operand does. */
   readonly instead?: string;
-  /** Why the pattern (such as a `sed` script) does more than read, or null. Absent: any text is accepted. */
-  readonly script?: (text: string) => string | null;
   /** The most operands, all known; a further one would be written. */
   readonly most?: number;
   /** It only reads, whatever other arguments it has. */
-  readonly open?: true;
+  readonly open?: boolean;
 }
+
+/** Why a pattern (such as a `sed` script) does more than read, or null. */
+export type ScriptJudge = (text: string) => string | null;
 
 interface Reading {
   readonly reader: Reader;
+  readonly script: ScriptJudge | undefined;
   readonly scope: Scope;
   readonly operands: Argument[];
   hasPattern: boolean;
 }
 
-/** Why `given` (without the program) is more than reading; null when it only reads. */
-export function whyMoreThan(reader: Reader, given: readonly Argument[], scope: Scope): string | null {
-  const reading: Reading = { reader, scope, operands: [], hasPattern: false };
+/** Why `given` (without the program) is more than reading; null when it only reads. Without `script`, any pattern is accepted. */
+export function whyMoreThan(
+  reader: Reader,
+  given: readonly Argument[],
+  scope: Scope,
+  script?: ScriptJudge,
+): string | null {
+  const reading: Reading = { reader, script, scope, operands: [], hasPattern: false };
   for (let at = 0; at < given.length; ) {
     const argument = given[at] ?? { is: 'any' };
     if (argument.is === 'known' && argument.text === '--') {
@@ -59,58 +62,19 @@ const INSIDE: Argument = { is: 'inside' };
 
 /** How many words the option takes, or why it is more than reading. */
 function option(text: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
-  return text.startsWith('--') ? longOption(text, next, reading) : shortOptions(text, next, reading);
-}
-
-const names = new Map<string, ReadonlySet<string>>();
-function has(list: string | undefined, name: string): boolean {
-  if (list === undefined) return false;
-  const known = names.get(list) ?? new Set(list.split(' '));
-  names.set(list, known);
-  return known.has(name);
-}
-
-function longOption(text: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
-  const { long, longValues, longFiles, instead } = reading.reader;
-  const cut = text.indexOf('=');
-  const name = text.slice(2, cut === -1 ? undefined : cut);
-  if (has(instead, name)) reading.hasPattern = true;
-  if (has(long, name)) return 1;
-  const isFile = has(longFiles, name);
-  if (!isFile && !has(longValues, name)) return `its option --${name} is not known to only read`;
-  const isScript = has(instead, name);
-  if (cut === -1) return value(next, { isFile, isScript }, reading) ?? 2;
-  return value({ is: 'known', text: text.slice(cut + 1) }, { isFile, isScript }, reading) ?? 1;
-}
-
-function shortOptions(text: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
-  const { flags = '', values = '', files = '' } = reading.reader;
-  for (let at = 1; at < text.length; at += 1) {
-    const letter = text.charAt(at);
-    if (files.includes(letter) || values.includes(letter)) return shortValue(letter, text.slice(at + 1), next, reading);
-    if (has(reading.reader.instead, letter)) reading.hasPattern = true;
-    if (!flags.includes(letter)) return `its option -${letter} is not known to only read`;
-  }
-  return 1;
-}
-
-/** The value follows the letter, or is the next word. */
-function shortValue(letter: string, rest: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
-  const { files = '', instead } = reading.reader;
-  const kind = { isFile: files.includes(letter), isScript: has(instead, letter) };
-  if (kind.isScript) reading.hasPattern = true;
-  return rest === '' ? (value(next, kind, reading) ?? 2) : (value({ is: 'known', text: rest }, kind, reading) ?? 1);
-}
-
-type Kind = Readonly<Record<'isFile' | 'isScript', boolean>>;
-
-function value(given: Argument | undefined, { isFile, isScript }: Kind, reading: Reading): string | null {
-  if (given === undefined) return null;
-  return isScript && !isFile ? whyScript(given, reading) : whyWord(given, isFile, reading);
+  const found = optionIn(text, reading.reader);
+  if (typeof found === 'string') return `its option ${found} is not known to only read`;
+  const givesPattern = (name: string): boolean => isAmong(reading.reader.instead, name);
+  if (found.names.some(givesPattern)) reading.hasPattern = true;
+  const given = found.value === null ? next : ({ is: 'known', text: found.value } as const);
+  if (found.takes === 'nothing' || given === undefined) return lengthOf(found);
+  const isScript = found.takes === 'text' && givesPattern(found.names.at(-1) ?? '');
+  const why = isScript ? whyScript(given, reading) : whyWord(given, found.takes === 'file', reading);
+  return why ?? lengthOf(found);
 }
 
 function whyScript(given: Argument, reading: Reading): string | null {
-  const { script } = reading.reader;
+  const { script } = reading;
   if (script === undefined) return whyWord(given, false, reading);
   return given.is === 'known' ? script(given.text) : 'its script is not in the text';
 }

@@ -1,299 +1,319 @@
-/** Data: programs that only read, and the options with which they do. Programs that are missing here ask. */
-import { type Argument, type Reader, type Scope, whyMoreThan } from './options.ts';
+/** Which programs only read: by their options, as the tables of this folder list them, or by a function of their own where arguments are more. */
+import { DOUBTS } from '../words.ts';
+import { isAmong, rowsOf } from '../options.ts';
+import GIT from './git.json' with { type: 'json' };
+import PROGRAMS from './programs.json' with { type: 'json' };
+import {
+  type Argument,
+  FURTHER_FILE,
+  isInProject,
+  NOT_IN_TEXT,
+  OPERANDS,
+  OUTSIDE,
+  type Reader,
+  type Scope,
+  type ScriptJudge,
+  whyMoreThan,
+} from './options.ts';
 
-const DIGITS = '0123456789';
-const SUMS: Reader = { flags: 'btczw', long: 'binary text check zero tag quiet status warn strict', open: true };
-const GREP: Reader = {
-  flags: `EFGPiyvwxcLlqsbHhnTZzUaoRrI${DIGITS}`,
-  values: 'emABCdD',
-  files: 'f',
-  long:
-    'extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp ' +
-    'line-regexp count color colour files-without-match files-with-matches quiet silent no-messages byte-offset ' +
-    'with-filename no-filename line-number initial-tab null null-data binary text only-matching recursive ' +
-    'dereference-recursive line-buffered',
-  longValues:
-    'regexp max-count after-context before-context context binary-files devices directories exclude exclude-dir include label',
-  longFiles: 'file exclude-from',
-  operands: 'pattern',
-  instead: 'e f regexp file',
-  open: true,
-};
-const NOTHING: Reader = { operands: 'none' };
+// Scripts of `sed`, `awk` and `jq` that only read. Anything not understood counts as more.
 
-/** A map, so that names of Object.prototype are not found. */
-const readers = (table: Readonly<Record<string, Reader>>): ReadonlyMap<string, Reader> =>
-  new Map(Object.entries(table));
+const MORE = 'its script may write or run something';
 
-const same = (names: string, reader: Reader): Readonly<Record<string, Reader>> =>
-  Object.fromEntries(names.split(' ').map((name) => [name, reader]));
+/** Why a `sed` script does more than read and print; null when it does not. */
+function whySed(script: string): string | null {
+  let depth = 0;
+  for (let at = 0; ; ) {
+    at += lengthOf(/^[\s;]*/, script, at);
+    if (at >= script.length) return depth === 0 ? null : MORE;
+    const start = afterAddresses(script, at);
+    const end = start === null ? null : afterCommand(script, start);
+    if (start === null || end === null) return MORE;
+    depth += DEPTH.get(script.charAt(start)) ?? 0;
+    if (depth < 0) return MORE;
+    at = end;
+  }
+}
 
-export const READERS: ReadonlyMap<string, Reader> = readers({
-  ls: {
-    flags: 'aAbBcCdDfFgGhHikKlLmnNopqQrRsStuUvxXZ1',
-    values: 'ITw',
-    long:
-      'all almost-all author escape ignore-backups color directory dired classify file-type format full-time ' +
-      'group-directories-first no-group human-readable si dereference hyperlink indicator-style inode kibibytes ' +
-      'numeric-uid-gid literal hide-control-chars show-control-chars quote-name quoting-style reverse recursive size ' +
-      'sort time time-style context zero width',
-    longValues: 'block-size hide ignore tabsize',
-    open: true,
-  },
-  cat: {
-    flags: 'AbeEnstTuv',
-    long: 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting',
-    open: true,
-  },
-  tac: { flags: 'br', values: 's', long: 'before regex', longValues: 'separator', open: true },
-  ...same('head tail', {
-    flags: `qvz${DIGITS}`,
-    values: 'nc',
-    long: 'quiet silent verbose zero-terminated',
-    longValues: 'lines bytes',
-    open: true,
-  }),
-  wc: { flags: 'cmlLw', long: 'bytes chars lines max-line-length words total', open: true },
-  nl: {
-    flags: 'p',
-    values: 'bdfhilnsvw',
-    long: 'no-renumber',
-    longValues: 'body-numbering starting-line-number number-width number-format number-separator',
-    open: true,
-  },
-  ...same('grep egrep fgrep', GREP),
-  rg: {
-    flags: 'acFhiHIlLnNopPqsSuUvVwx.0',
-    values: 'ABCeEgjmMrtTd',
-    files: 'f',
-    long:
-      'text count count-matches crlf fixed-strings files files-with-matches files-without-match follow glob-case-insensitive ' +
-      'heading no-heading hidden ignore-case invert-match json line-number no-line-number line-regexp max-columns-preview ' +
-      'multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot no-ignore-global no-ignore-parent ' +
-      'no-ignore-vcs no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet smart-case ' +
-      'case-sensitive stats trim type-list unrestricted version vimgrep with-filename word-regexp byte-offset column ' +
-      'no-column color',
-    longValues:
-      'after-context before-context context regexp encoding glob iglob max-count max-columns max-depth max-filesize ' +
-      'replace sort sortr threads type type-not type-add colors context-separator',
-    longFiles: 'file ignore-file',
-    operands: 'pattern',
-    instead: 'e f regexp file files type-list version V',
-  },
-  sort: {
-    flags: 'bdfgiMhnRrVcCmsuz',
-    values: 'ktS',
-    long:
-      'ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort ' +
-      'human-numeric-sort numeric-sort random-sort reverse sort version-sort check debug merge stable unique zero-terminated',
-    longValues: 'key field-separator buffer-size parallel',
-  },
-  uniq: {
-    flags: 'cdDiuz',
-    values: 'fsw',
-    long: 'count repeated all-repeated ignore-case unique zero-terminated group',
-    longValues: 'skip-fields skip-chars check-chars',
-    most: 1,
-  },
-  cut: {
-    flags: 'nsz',
-    values: 'bcdf',
-    long: 'complement only-delimited zero-terminated',
-    longValues: 'bytes characters delimiter fields output-delimiter',
-    open: true,
-  },
-  tr: { flags: 'cCdst', long: 'complement delete squeeze-repeats truncate-set1', operands: 'text', open: true },
-  paste: { flags: 'sz', values: 'd', long: 'serial zero-terminated', longValues: 'delimiters', open: true },
-  comm: {
-    flags: '123z',
-    long: 'check-order nocheck-order total zero-terminated',
-    longValues: 'output-delimiter',
-    open: true,
-  },
-  join: { flags: 'iz', values: 'aejotv12', open: true },
-  column: { flags: 'txneLJ', values: 'cosRrNdHTO', open: true },
-  fold: { flags: 'bs', values: 'w', long: 'bytes spaces', longValues: 'width', open: true },
-  expand: { flags: 'i', values: 't', open: true },
-  unexpand: { flags: 'a', values: 't', open: true },
-  rev: { open: true },
-  od: { flags: 'abcdfilosxv', values: 'AjNStw', open: true },
-  hexdump: { flags: 'bcCdovx', values: 'ens' },
-  strings: { flags: 'af', values: 'ntd', open: true },
-  base64: { flags: 'di', values: 'w', long: 'decode ignore-garbage', longValues: 'wrap', open: true },
-  ...same('md5sum sha1sum sha256sum sha512sum b2sum cksum', SUMS),
-  diff: {
-    flags: `abBcdeEiNnpqrstTuwyZ${DIGITS}`,
-    values: 'CFILUWx',
-    files: 'X',
-    long:
-      'normal brief report-identical-files context unified ed rcs side-by-side left-column suppress-common-lines ' +
-      'show-c-function expand-tabs initial-tab recursive no-dereference new-file unidirectional-new-file ' +
-      'ignore-file-name-case ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ' +
-      'ignore-all-space ignore-blank-lines text strip-trailing-cr minimal speed-large-files color',
-    longValues: 'label width exclude ignore-matching-lines tabsize starting-file',
-    longFiles: 'exclude-from from-file to-file',
-  },
-  cmp: { flags: 'bls', values: 'in', long: 'print-bytes verbose quiet silent', longValues: 'ignore-initial bytes' },
-  stat: {
-    flags: 'Lft',
-    values: 'c',
-    long: 'dereference file-system terse cached',
-    longValues: 'format printf',
-    open: true,
-  },
-  file: {
-    flags: 'bEhikLNnpr0',
-    long: 'brief mime mime-type mime-encoding extension dereference no-dereference keep-going no-pad print0 raw',
-  },
-  du: {
-    flags: 'abchHDkLlmPsSx0',
-    values: 'Bdt',
-    long: 'all apparent-size bytes total dereference human-readable si max-depth summarize separate-dirs one-file-system null time time-style',
-    longValues: 'exclude block-size threshold',
-  },
-  df: {
-    flags: 'ahHiklPT',
-    values: 'Btx',
-    long: 'all human-readable si inodes local portability print-type total output',
-  },
-  tree: {
-    flags: 'adflxsShDFpugQNqrtcvUnCiAJX',
-    values: 'LPI',
-    long: 'gitignore dirsfirst filesfirst noreport prune matchdirs ignore-case du inodes device si sort timefmt',
-    longValues: 'filelimit charset',
-  },
-  pwd: { flags: 'LP', operands: 'none' },
-  basename: { flags: 'az', values: 's', operands: 'text', open: true },
-  dirname: { flags: 'z', operands: 'text', open: true },
-  realpath: {
-    flags: 'emLPqsz',
-    long: 'canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero',
-    longValues: 'relative-to relative-base',
-    open: true,
-  },
-  readlink: {
-    flags: 'efmnqsvz',
-    long: 'canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero',
-    open: true,
-  },
-  which: { flags: 'as', operands: 'text', open: true },
-  type: { flags: 'afptP', operands: 'text' },
-  sleep: { operands: 'text' },
-  seq: { values: 'fs', flags: `w${DIGITS}`, long: 'equal-width', longValues: 'format separator', operands: 'text' },
-  whoami: NOTHING,
-  nproc: { long: 'all', longValues: 'ignore', operands: 'none' },
-  id: { flags: 'agGnruz', operands: 'none' },
-  uname: { flags: 'asnrvmpio', operands: 'none' },
-  arch: NOTHING,
+const DEPTH: ReadonlyMap<string, number> = new Map([
+  ['{', 1],
+  ['}', -1],
+]);
+const lengthOf = (pattern: RegExp, script: string, at: number): number =>
+  pattern.exec(script.slice(at))?.[0].length ?? 0;
+
+/** Null when an address is not understood. */
+function afterAddresses(script: string, from: number): number | null {
+  const first = afterAddress(script, from);
+  if (first === null) return null;
+  let at = first;
+  const comma = /^\s*,\s*/.exec(script.slice(at));
+  if (first > from && comma !== null) {
+    const second = afterAddress(script, at + comma[0].length);
+    if (second === null || second === at + comma[0].length) return null;
+    at = second;
+  }
+  return at + lengthOf(/^\s*(?:!\s*)?/, script, at);
+}
+
+function afterAddress(script: string, from: number): number | null {
+  const line = /^(?:\$|[+~]?\d+(?:~\d+)?)/.exec(script.slice(from));
+  if (line !== null) return from + line[0].length;
+  if (script.charAt(from) !== '/') return from;
+  const end = afterMark(script, from + 1, '/');
+  return end === null ? null : end + lengthOf(/^[IM]*/, script, end);
+}
+
+/** The index after the next delimiter without a backslash; brackets have no meaning here. */
+function afterMark(script: string, from: number, mark: string): number | null {
+  for (let at = from; at < script.length; at += 1) {
+    const letter = script.charAt(at);
+    if (letter === '\n') return null;
+    if (letter === '\\') at += 1;
+    else if (letter === mark) return at + 1;
+  }
+  return null;
+}
+
+/** Accepts printing, deleting lines, holding them and replacing text. All other commands may write or run. */
+function afterCommand(script: string, at: number): number | null {
+  const command = script.charAt(at);
+  if (command === '{') return at + 1;
+  if (/[pPdDnNgGhHx=}]/.test(command)) return ended(script, at + 1);
+  if (/[qQ]/.test(command)) return ended(script, at + 1 + lengthOf(/^ *\d*/, script, at + 1));
+  return /[sy]/.test(command) ? afterReplacement(script, at + 1, command === 's') : null;
+}
+
+function afterReplacement(script: string, at: number, flags: boolean): number | null {
+  const mark = script.charAt(at);
+  if (!/^[/|,#:@!%_]$/.test(mark)) return null;
+  const middle = afterMark(script, at + 1, mark);
+  const end = middle === null ? null : afterMark(script, middle, mark);
+  return end === null ? null : ended(script, end + (flags ? lengthOf(/^[gpIiMm\d]*/, script, end) : 0));
+}
+
+/** Whether a command may end here; nothing else may follow it. */
+const ended = (script: string, at: number): number | null => (/^\s*(?:[;}\n]|$)/.test(script.slice(at)) ? at : null);
+
+/** Rejected in awk: programs, further files, indirect function calls, the environment. */
+const AWK_MORE = /system|getline|[@|\\]\n|[@|]|ARGV|ARGC|ENVIRON|nextfile|extension/;
+
+/** The same for `awk`. A ">" is a comparison only before the first action. */
+function whyAwk(script: string): string | null {
+  const plain = script.replaceAll('||', '').replaceAll('>=', '');
+  const brace = plain.indexOf('{');
+  const condition = brace === -1 ? plain : plain.slice(0, brace);
+  const writes =
+    (brace !== -1 && plain.slice(brace).includes('>')) || (condition.includes('>') && /["/\\]/.test(condition));
+  return AWK_MORE.test(plain) || writes ? MORE : null;
+}
+
+/** The same for `jq`, which can read modules by name, and the environment. */
+const whyJq = (script: string): string | null =>
+  /\b(?:import|include|modulemeta|get_search_list|env|ENV)\b/.test(script)
+    ? 'its script reads modules or the environment'
+    : null;
+
+/** Why this program with its arguments does more than read; null when it only reads. */
+export function whyProgram(words: readonly Argument[], scope: Scope): string | null {
+  const [name, ...given] = words;
+  if (name?.is !== 'known') return DOUBTS.program;
+  const program = name.text.replace(/^\/(?:usr\/)?bin\//, '');
+  const special = SPECIAL.get(program);
+  if (special !== undefined) return named(program, special(given, scope));
+  const reader = READERS.get(program);
+  return reader === undefined
+    ? `${program} is not known to only read`
+    : named(program, whyMoreThan(reader, given, scope, SCRIPTS.get(program)));
+}
+
+const named = (program: string, why: string | null): string | null => (why === null ? null : `${program}: ${why}`);
+
+type Judge = (given: readonly Argument[], scope: Scope) => string | null;
+
+const textOf = (argument: Argument | undefined): string | null => (argument?.is === 'known' ? argument.text : null);
+
+/** The programs whose pattern is a script. `+%F` is the output format of `date`; anything else would set the clock. */
+const SCRIPTS: ReadonlyMap<string, ScriptJudge> = rowsOf({
+  sed: whySed,
+  'awk gawk mawk': whyAwk,
+  jq: whyJq,
+  date: (text) => (text.startsWith('+') ? null : 'it sets the clock'),
 });
 
-// Sub-commands of git that only read, and the options with which they do. The sandbox prevents git from starting programs of the repository.
+/** Tests and actions of find that only read, with no value, a text or a file. */
+const [FIND_ALONE, FIND_TEXT, FIND_FILE] = [PROGRAMS.find.alone, PROGRAMS.find.text, PROGRAMS.find.file];
 
-/** For `diff`, `log`, `show` and similar commands: how changes and commits are shown. */
-const CHANGES: Reader = {
-  flags: `pusbwRztmcMCBiEFPgvh${DIGITS}`,
-  values: 'UnSGLl',
-  long:
-    'patch no-patch unified raw stat numstat shortstat dirstat compact-summary summary name-only name-status cached staged ' +
-    'no-color color no-ext-diff no-textconv color-words word-diff color-moved no-color-moved no-renames find-renames ' +
-    'find-copies find-copies-harder full-index abbrev no-abbrev minimal patience histogram anchored ' +
-    'diff-algorithm ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines ignore-cr-at-eol ' +
-    'ignore-matching-lines exit-code quiet check no-prefix src-prefix dst-prefix relative no-relative function-context ' +
-    'inter-hunk-context pickaxe-all pickaxe-regex diff-filter no-index merge-base ignore-submodules oneline graph no-graph ' +
-    'decorate no-decorate decorate-refs source all branches tags remotes since after until before author committer grep ' +
-    'invert-grep all-match regexp-ignore-case extended-regexp fixed-strings perl-regexp format pretty abbrev-commit ' +
-    'no-abbrev-commit date relative-date parents children follow reverse merges no-merges first-parent max-count skip ' +
-    'full-history simplify-merges ancestry-path dense sparse full-diff no-walk do-walk cherry cherry-mark cherry-pick ' +
-    'left-right left-only right-only topo-order date-order author-date-order boundary root not no-notes notes no-show-signature ' +
-    'no-mailmap use-mailmap log-size walk-reflogs count objects no-expand-tabs no-commit-id stdin',
-  longValues: 'since until author committer grep format date max-count skip diff-filter',
-};
-const REVISIONS: Reader = {
-  flags: 'q',
-  long:
-    'verify quiet short abbrev-ref symbolic-full-name symbolic show-toplevel show-prefix show-cdup git-dir absolute-git-dir ' +
-    'git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository all branches tags remotes sq revs-only no-revs default',
-};
-const LIST: Reader = {
-  flags: `alrviq${DIGITS}`,
-  values: 'n',
-  long:
-    'list all remotes verbose color no-color column no-column show-current abbrev no-abbrev ignore-case sort format contains ' +
-    'no-contains merged no-merged points-at',
-  longValues: 'sort format contains no-contains merged no-merged points-at',
+const find: Judge = (given, scope) => {
+  let at = given.findIndex((argument) => argument.is !== 'inside' && !isStart(textOf(argument)));
+  if (at === -1) at = given.length;
+  const outside = given.slice(0, at).some((start) => start.is === 'known' && !isInProject(start.text, scope));
+  if (outside) return OUTSIDE;
+  while (at < given.length) {
+    const word = textOf(given[at]);
+    if (word === null) return NOT_IN_TEXT;
+    const used = word === '-exec' ? execOf(given, at, scope) : testOf(word, given[at + 1], scope);
+    if (typeof used === 'string') return used;
+    at += used;
+  }
+  return null;
 };
 
-const VERBS: ReadonlyMap<string, Reader> = readers({
-  ...same('diff log show whatchanged diff-tree diff-index diff-files rev-list cherry', CHANGES),
+const isStart = (text: string | null): boolean => text !== null && (/^-[HLP]$/.test(text) || !/^[-!(),]/.test(text));
+
+function testOf(word: string, next: Argument | undefined, scope: Scope): number | string {
+  if (isAmong(FIND_ALONE, word)) return 1;
+  const text = textOf(next);
+  if (isAmong(FIND_TEXT, word)) return text === null ? NOT_IN_TEXT : 2;
+  if (!isAmong(FIND_FILE, word)) return `${word} is not known to only read`;
+  return text !== null && isInProject(text, scope) ? 2 : OUTSIDE;
+}
+
+/** Found file names begin like the folders that find searches, so they are not options. */
+function execOf(given: readonly Argument[], at: number, scope: Scope): number | string {
+  const length = given.slice(at).findIndex((argument) => /^[;+]$/.test(textOf(argument) ?? ''));
+  if (length === -1) return 'what it runs has no end';
+  const run = given.slice(at + 1, at + length).map((argument): Argument => {
+    const text = textOf(argument);
+    return text === '{}' ? { is: 'inside' } : text?.includes('{}') === true ? { is: 'any' } : argument;
+  });
+  return whyProgram(run, scope) ?? length + 1;
+}
+
+/** A program that runs another one after its own options. `count`: words between them. `adds`: arguments that it appends. */
+function runner(list: Reader, count: number, adds: readonly Argument[] = []): Judge {
+  return (given, scope) => {
+    const start = afterOptions(list, given, scope);
+    if (typeof start === 'string') return start;
+    const skipped = given.slice(start, start + count);
+    if (skipped.length < count || skipped.some(({ is }) => is !== 'known')) return NOT_IN_TEXT;
+    const run = given.slice(start + count);
+    return run.length === 0 && adds.length > 0 ? null : whyProgram([...run, ...adds], scope);
+  };
+}
+
+function afterOptions(list: Reader, given: readonly Argument[], scope: Scope): number | string {
+  for (let at = 0; ; ) {
+    const option = textOf(given[at]) ?? '';
+    if (!/^-./.test(option)) return at;
+    const why = option === '--' ? NOT_IN_TEXT : whyMoreThan(list, [{ is: 'known', text: option }], scope);
+    if (why !== null) return why;
+    at += option.length === 2 && list.values?.includes(option.charAt(1)) === true ? 2 : 1;
+  }
+}
+
+const XARGS = runner({ flags: '0rtx', values: 'nLPsdI', long: 'null no-run-if-empty verbose exit' }, 0, [
+  { is: 'any' },
+]);
+
+/** With `-I{}` the placeholder in a word may become anything, like appended arguments. No other placeholder is accepted. */
+const xargs: Judge = (given, scope) => {
+  if (given.some((argument, at) => isOtherMark(textOf(argument), textOf(given[at + 1])))) return NOT_IN_TEXT;
+  const filled = given.map((argument, at): Argument => {
+    const text = textOf(argument) ?? '';
+    const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';
+    return text.includes('{}') && !isMark ? { is: 'any' } : argument;
+  });
+  return XARGS(filled, scope);
+};
+
+const isOtherMark = (option: string | null, next: string | null): boolean =>
+  option === '-I' ? next !== '{}' : option?.startsWith('-I') === true && option !== '-I{}';
+
+const command: Judge = (given, scope) =>
+  /^-[vV]$/.test(textOf(given[0]) ?? '')
+    ? given.every(({ is }) => is === 'known')
+      ? null
+      : NOT_IN_TEXT
+    : whyProgram(given, scope);
+
+/** `-v` sets a variable, and so does `%n`. */
+const printf: Judge = ([format]) => {
+  const text = textOf(format);
+  if (text === null || text.startsWith('-')) return 'it may set a variable';
+  const rest = text.replaceAll(/%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[sbqcdiouxXeEfFgG]/g, '');
+  return rest.includes('%') ? 'it may set a variable' : null;
+};
+
+/** `-v` takes a name, in which a subscript is evaluated. */
+const test: Judge = (given, scope) => {
+  for (const argument of given) {
+    if (argument.is === 'any' || argument.is === 'leading') return NOT_IN_TEXT;
+    if (argument.is !== 'known') continue;
+    if (/^-[vRo]$/.test(argument.text)) return `${argument.text} is not known to only read`;
+    if (!isInProject(argument.text, scope)) return OUTSIDE;
+  }
+  return given.some(({ is }) => is === 'one') && !hasPlainForm(given) ? NOT_IN_TEXT : null;
+};
+
+/** `-z WORD`, `WORD = WORD`, optionally after `!`; no unknown word is in an operator's position. */
+function hasPlainForm(given: readonly Argument[]): boolean {
+  const words = given.filter((argument) => textOf(argument) !== ']' && textOf(argument) !== '!');
+  if (words.length === 2) return /^-[a-zA-Z]$/.test(textOf(words[0]) ?? '');
+  return words.length === 3 && /^(?:==?|!=|-(?:eq|ne|lt|le|gt|ge))$/.test(textOf(words[1]) ?? '');
+}
+
+const cd: Judge = (given, scope) => {
+  const places = given.filter((argument) => !/^-[PL]$/.test(textOf(argument) ?? ''));
+  const [place] = places;
+  if (places.length !== 1 || place === undefined || textOf(place)?.startsWith('-') === true) return OUTSIDE;
+  return place.is === 'inside' || (place.is === 'known' && isInProject(place.text, scope)) ? null : OUTSIDE;
+};
+
+const set: Judge = (given) =>
+  given.length > 0 && /^(?:[-+][eux]+ ?|[-+][eux]*o (?:pipefail|errexit|nounset) ?)*$/.test(wordsOf(given))
+    ? null
+    : 'it may change what later words mean';
+
+const ends: Judge = (given) => (given.every((one) => /^\d+$/.test(textOf(one) ?? '')) ? null : NOT_IN_TEXT);
+
+/** A second file would be written, and `-r` makes bytes of text. */
+const xxd: Judge = (given, scope) => {
+  const files: string[] = [];
+  for (let at = 0; at < given.length; at += 1) {
+    const word = textOf(given[at]);
+    if (word === null) return NOT_IN_TEXT;
+    if (/^-[cglos]$/.test(word)) at += 1;
+    else if (!word.startsWith('-')) files.push(word);
+    else if (!/^-(?:[abeipuC]|ps|plain|[cglos][0-9a-fx]+)$/.test(word))
+      return `its option ${word} is not known to only read`;
+  }
+  if (files.length > 1) return FURTHER_FILE;
+  return files.every((file) => isInProject(file, scope)) ? null : OUTSIDE;
+};
+
+// Programs and sub-commands of git that only read with certain options.
+
+type Rows = Readonly<Record<string, Omit<Reader, 'operands'>>>;
+
+const readers = (table: Readonly<Record<(typeof OPERANDS)[number], Rows>>): ReadonlyMap<string, Reader> =>
+  new Map(
+    OPERANDS.flatMap((operands) => [...rowsOf(table[operands])].map(([name, row]) => [name, { ...row, operands }])),
+  );
+
+/** The rows of `programs.json`: programs that only read with these options. Programs that are missing there ask. */
+const READERS = readers(PROGRAMS);
+
+/** The rows of `git.json`. The sandbox prevents git from starting programs of the repository. */
+const VERBS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ...readers(GIT),
+  // How changes and commits are shown.
+  ...rowsOf({ 'diff log show whatchanged diff-tree diff-index diff-files rev-list cherry': GIT.changes }),
   // A summary, with numbers, by mail address.
-  shortlog: { ...CHANGES, flags: 'sneg', long: `${CHANGES.long ?? ''} numbered summary email group` },
-  status: {
-    flags: 'sbuzvnola',
-    long: 'short branch porcelain long verbose untracked-files ignore-submodules ignored column no-column ahead-behind no-ahead-behind renames no-renames find-renames show-stash',
-  },
-  blame: {
-    flags: 'wsenftpcblMC',
-    values: 'L',
-    long: 'line-porcelain porcelain date reverse root show-email show-name show-number abbrev since color-lines color-by-age no-progress',
-    longValues: 'date since',
-  },
-  'ls-files': {
-    flags: 'cdmoistkuzv',
-    values: 'x',
-    files: 'X',
-    long: 'cached deleted modified others ignored stage unmerged killed directory no-empty-directory exclude-standard error-unmatch full-name abbrev deduplicate eol',
-    longValues: 'exclude format',
-    longFiles: 'exclude-from',
-  },
-  'ls-tree': { flags: 'drtlz', long: 'long name-only name-status full-name full-tree abbrev object-only format' },
-  'rev-parse': REVISIONS,
-  'cat-file': { flags: 'tse' },
-  describe: {
-    long: 'all tags contains abbrev long always dirty broken first-parent match exclude exact-match',
-    longValues: 'match exclude',
-  },
-  'merge-base': { flags: 'a', long: 'all octopus independent is-ancestor fork-point' },
-  'name-rev': { long: 'tags all name-only always refs no-undefined' },
-  'for-each-ref': {
-    long: 'count sort format points-at merged no-merged contains no-contains ignore-case',
-    longValues: 'count sort format',
-  },
-  'show-ref': { flags: 'dqs', long: 'head heads branches tags dereference hash abbrev verify quiet' },
-  'count-objects': { flags: 'vH', long: 'verbose human-readable', operands: 'none' },
-  'check-ignore': { flags: 'qvnz', long: 'quiet verbose non-matching no-index' },
-  'check-attr': { flags: 'az', long: 'all cached' },
-  grep: {
-    flags: `EFGPiIvwclLnhHqzopWrt${DIGITS}`,
-    values: 'emABC',
-    files: 'f',
-    long:
-      'extended-regexp basic-regexp fixed-strings perl-regexp ignore-case invert-match word-regexp count ' +
-      'files-with-matches files-without-match name-only line-number column only-matching heading break show-function ' +
-      'function-context cached untracked no-index no-exclude-standard exclude-standard and or not all-match quiet null color ' +
-      'no-color full-name no-textconv recursive no-recursive',
-    longValues: 'after-context before-context context max-depth max-count threads',
-    operands: 'pattern',
-    instead: 'e f',
-  },
-});
+  ['shortlog', { ...GIT.changes, flags: 'sneg', long: [...GIT.changes.long, 'numbered summary email group'] }],
+]);
 
 /** Without arguments these list; with `--list` the words are patterns. Anything else may create or remove one. */
 const LISTING: ReadonlySet<string> = new Set(['branch', 'tag']);
 const PATTERNS = /^(?:-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at)(?:=|$)/;
 
 /** Words that must follow; nothing else is accepted. */
-const EXACT: ReadonlyMap<string, RegExp> = new Map([
-  ['remote', /^(?:(?:-v|--verbose|get-url [\w./-]+))?$/],
-  ['stash', /^(?:list|show(?: -p| --stat| --patch)*(?: stash@\{\d+\})?)$/],
-  ['worktree', /^list(?: --porcelain| -v)*$/],
-  ['reflog', /^(?:show(?: [\w./@{}~^][\w./@{}~^-]*)*)?$/],
-  ['symbolic-ref', /^(?:--short |-q )*[\w./][\w./-]*$/],
-  ['config', /^(?:--list|-l|(?:--get|--get-all|--get-regexp) [\w.*^$-]+)$/],
-  ['version', /^$/],
-]);
+const EXACT: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries(GIT.exact).map(([verb, rest]) => [verb, new RegExp(rest)]),
+);
 
 /** Why these arguments of git do more than read; null when they only read. */
-export function whyGit(given: readonly Argument[], scope: Scope): string | null {
+function whyGit(given: readonly Argument[], scope: Scope): string | null {
   const at = given.findIndex((argument) => argument.is !== 'known' || !BEFORE.test(argument.text));
   const verb = given[at === -1 ? 0 : at];
   if (verb === undefined) return 'git does nothing by itself';
@@ -302,8 +322,8 @@ export function whyGit(given: readonly Argument[], scope: Scope): string | null 
   if (verb.text === '--version') return null;
   const rest = given.slice(at + 1);
   const exact = EXACT.get(verb.text);
-  if (exact !== undefined) return exact.test(textOf(rest)) ? null : `git ${verb.text} may do more than read here`;
-  if (LISTING.has(verb.text)) return whyListing(verb.text, rest, scope);
+  if (exact !== undefined) return exact.test(wordsOf(rest)) ? null : `git ${verb.text} may do more than read here`;
+  if (LISTING.has(verb.text)) return whyListing(rest, scope);
   const reader = VERBS.get(verb.text);
   return reader === undefined ? `git ${verb.text} is not known to only read` : whyMoreThan(reader, rest, scope);
 }
@@ -312,11 +332,31 @@ const BEFORE = /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs)$/;
 /** A commit contains the file's content, which the sandbox hides only in the folder. */
 const SECRET = /(?:^|[/:])\.env/i;
 
-function whyListing(verb: string, rest: readonly Argument[], scope: Scope): string | null {
+function whyListing(rest: readonly Argument[], scope: Scope): string | null {
   const lists = rest.some((argument) => argument.is === 'known' && PATTERNS.test(argument.text));
-  return whyMoreThan(lists ? LIST : { ...LIST, operands: 'none' }, rest, scope);
+  return whyMoreThan({ ...GIT.list, operands: lists ? 'paths' : 'none' }, rest, scope);
 }
 
 /** Unknown words become a word that no pattern matches. */
-const textOf = (given: readonly Argument[]): string =>
-  given.map((argument) => (argument.is === 'known' ? argument.text : '\0')).join(' ');
+const wordsOf = (given: readonly Argument[]): string => given.map((one) => textOf(one) ?? '\0').join(' ');
+
+const anything: Judge = () => null;
+const version: Judge = (given) =>
+  given.length === 1 && /^(?:--version|-V)$/.test(textOf(given[0]) ?? '') ? null : 'it may do more than read';
+
+const SPECIAL: ReadonlyMap<string, Judge> = rowsOf<Judge>({
+  git: whyGit,
+  find,
+  xargs,
+  timeout: runner({ flags: 'v', values: 'ks', long: 'preserve-status foreground verbose' }, 1),
+  nice: runner({ values: 'n' }, 0),
+  command,
+  printf,
+  'test [': test,
+  cd,
+  set,
+  'exit break continue': ends,
+  xxd,
+  'echo true false :': anything,
+  'python python3 node': version,
+});

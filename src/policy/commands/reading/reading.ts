@@ -6,7 +6,7 @@
 import * as shell from 'unbash';
 import { type Reading, readCommand } from '../read.ts';
 import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './options.ts';
-import { whyProgram } from './special.ts';
+import { whyProgram } from './programs.ts';
 import { DOUBTS, knownWord } from '../words.ts';
 
 export type { ReadingPlace } from './options.ts';
