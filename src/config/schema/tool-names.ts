@@ -1,30 +1,20 @@
 /** Names of tools in role files, Mimir's own and other programs', with their capabilities. */
 import { CAPABILITIES, type Capability } from '../../domain/agents/role.ts';
 
-const NAMES: ReadonlyMap<string, readonly Capability[]> = new Map<string, readonly Capability[]>([
-  ['file_operations', ['read']],
-  ['file_search', ['read']],
-  ['bash_execution', ['shell']],
-  ['git', ['git-read']],
-  ['git_commit', ['git-write']],
-  ['Read', ['read']],
-  ['read_file', ['read']],
-  ['list_files', ['read']],
-  ['search', ['read']],
-  ['edit_file', ['write']],
-  ['write_file', ['write']],
-  ['Grep', ['read']],
-  ['Glob', ['read']],
-  ['Edit', ['write']],
-  ['Write', ['write']],
-  ['MultiEdit', ['write']],
-  ['Bash', ['shell']],
-  ['bash', ['shell']],
-  ['Task', ['spawn']],
-  ['Agent', ['spawn']],
-]);
+const NAMES: Readonly<Record<Capability, string>> = {
+  read: 'file_operations file_search Read read_file list_files search Grep Glob',
+  shell: 'bash_execution Bash bash',
+  'git-read': 'git',
+  'git-write': 'git_commit',
+  write: 'edit_file write_file Edit Write MultiEdit',
+  spawn: 'Task Agent',
+};
 
-export const TOOL_NAMES: readonly string[] = [...NAMES.keys(), '*'];
+const CAPABILITY_OF: ReadonlyMap<string, Capability> = new Map(
+  CAPABILITIES.flatMap((capability) => NAMES[capability].split(' ').map((name) => [name, capability])),
+);
+
+export const TOOL_NAMES: readonly string[] = [...CAPABILITY_OF.keys(), '*'];
 export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
 
 /** The traits of a role that affect its capabilities. */
@@ -52,6 +42,7 @@ export function capabilitiesOf(
 
 function capabilitiesOfName(name: string, writes: boolean): readonly Capability[] {
   if (name === '*') return ['read', 'write', 'shell', 'git-read'];
-  const own = NAMES.get(name) ?? [];
-  return name === 'file_operations' && writes ? [...own, 'write'] : own;
+  const own = CAPABILITY_OF.get(name);
+  if (own === undefined) return [];
+  return name === 'file_operations' && writes ? [own, 'write'] : [own];
 }
