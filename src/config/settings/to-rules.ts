@@ -80,17 +80,14 @@ function at(values: Values, name: string): Effective {
   return found;
 }
 
-function truth(values: Values, name: string): Rule<boolean> {
-  const { value, from } = at(values, name);
-  return { value: value === true, from };
-}
+const truth = (values: Values, name: string): Rule<boolean> => word(values, name, [true, false]);
 
 function number(values: Values, name: string): Rule<number> {
   const { value, from } = at(values, name);
   return { value: amount(value), from };
 }
 
-function word<const T extends string>(values: Values, name: string, choices: readonly T[]): Rule<T> {
+function word<const T extends string | boolean>(values: Values, name: string, choices: readonly T[]): Rule<T> {
   const { value, from } = at(values, name);
   const chosen = choices.find((choice) => choice === value);
   if (chosen === undefined) throw new Error(`${name} is none of ${choices.join(', ')}`);
