@@ -15,7 +15,7 @@ export {
   type Others,
 } from './roles/agent-files.ts';
 export { promptText } from './roles/instructions.ts';
-export { isItself } from './roles/project-roles.ts';
+export { isItself } from './roles/roles.ts';
 export { configSchemaJson, durationMs, ruleOf } from './schema/schema.ts';
 export { capabilitiesOf, isToolName, TOOL_NAMES } from './schema/tool-names.ts';
 export { type CheckedFile, checkFile } from './settings/check-file.ts';

@@ -6,18 +6,15 @@ import path from 'node:path';
 import type { AgentText } from '../../domain/agents/form.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import { lookOf, projectRoleText } from './project-roles.ts';
-import { type ConfigFault, faultText, type Places, readText, shownPath } from '../files/read-text.ts';
-import { readRole, type RoleText } from './role-file.ts';
-import { roleFiles, roleText } from './roles.ts';
+import { type ConfigFault, faultText, type Places, shownPath } from '../files/read-text.ts';
+import { readRole } from './role-file.ts';
+import { lookOf, readOne, roleFiles, type RoleFolder, roleText } from './roles.ts';
 
 export type AgentOwner = 'project' | 'user';
 
-export interface AgentFolder {
+/** Shown as `.mimir/agents` or `~/.config/mimir/agents`. */
+export interface AgentFolder extends RoleFolder {
   readonly owner: AgentOwner;
-  readonly directory: string;
-  /** As people name it: `.mimir/agents`, `~/.config/mimir/agents`. */
-  readonly shown: string;
 }
 
 /** The two folders in which agents are created and deleted. */
@@ -43,14 +40,11 @@ export function newAgent(
   if (lacking !== null) return fail(lacking);
   const text = `${JSON.stringify(agent, null, 2)}\n`;
   const file = `${name}.json`;
-  const read = readRole(textIn(folder, file, text));
+  const read = readRole(roleText(folder, file, text));
   if (!read.ok) return fail(read.fault.map(withoutPlace).join('; '));
   const [note] = read.value.notes;
   return note === undefined ? ok({ file, text, role: read.value.role }) : fail(note);
 }
-
-const textIn = ({ owner, shown }: Pick<AgentFolder, 'owner' | 'shown'>, file: string, text: string): RoleText =>
-  owner === 'project' ? projectRoleText(`${shown}/${file}`, text) : roleText({ shown, owner }, file, text);
 
 /** The fault without its place, since there is no file yet. */
 const withoutPlace = ({ problem, remedy }: ConfigFault): string => `${problem}: ${remedy}`;
@@ -94,10 +88,10 @@ export interface AgentFile {
 export const agentFiles = (folders: readonly AgentFolder[]): readonly AgentFile[] =>
   folders.flatMap((folder) => roleFiles(folder.directory).map((file) => agentFile(folder, file)));
 
-function agentFile({ owner, directory, shown }: AgentFolder, file: string): AgentFile {
+function agentFile(folder: AgentFolder, file: string): AgentFile {
+  const { owner, directory, shown } = folder;
   const place = { owner, file, path: path.join(directory, file), shown: `${shown}/${file}` };
-  const text = readText({ path: place.path, shown: place.shown, links: 'refuse', owner: 'any' });
-  const role = text.ok ? readRole(textIn({ owner, shown }, file, text.value ?? '')) : fail([text.fault]);
+  const role = readOne(folder, file);
   if (role.ok) return { ...place, name: role.value.role.name, fault: null };
   return { ...place, name: path.parse(file).name, fault: role.fault.map(faultText).join('; ') };
 }

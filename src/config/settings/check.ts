@@ -10,7 +10,7 @@ import { endpointFaults, providerFaults } from '../providers/faults.ts';
 import type { Path } from '../schema/schema.ts';
 import { isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
 import { childFaults, forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
-import { type KnownRoles } from '../roles/project-roles.ts';
+import type { KnownRoles } from '../roles/roles.ts';
 import { modelLists, modelNameFaults, modelNames, type NamedModel } from './model-lists.ts';
 import { boxFaults, toRules } from './to-rules.ts';
 

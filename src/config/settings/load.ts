@@ -26,8 +26,7 @@ import { MANAGED_ROOT, managedMark, readManagedLayers } from '../managed/managed
 import { environmentFaults, type Secret, secretsIn, shortSecretNotes } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
 import { instructionsOf, readPrompts } from '../roles/instructions.ts';
-import { isItself, rolesOf } from '../roles/project-roles.ts';
-import { withSettings } from '../roles/roles.ts';
+import { isItself, rolesOf, withSettings } from '../roles/roles.ts';
 import { ruleOf, type Settings } from '../schema/schema.ts';
 import { inForce, type KnownNames } from './check.ts';
 import { childNotes, managedForced } from './mandatory-reviews.ts';

@@ -18,7 +18,7 @@ import {
 import type { Layer } from '../files/layer.ts';
 import { type Effective, highest, settingsFrom } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';
-import type { KnownRoles } from '../roles/project-roles.ts';
+import type { KnownRoles } from '../roles/roles.ts';
 import { durationMs, type Settings } from '../schema/schema.ts';
 import { modelNames, type NamedModel } from './model-lists.ts';
 

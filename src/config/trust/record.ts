@@ -9,7 +9,7 @@ import type { TrustQuestion } from '../../ports/project-service.ts';
 import { valueAt, words } from '../files/layer.ts';
 import type { Places } from '../files/read-text.ts';
 import { INSTRUCTION_FILES } from '../roles/instructions.ts';
-import { isRoleFile, projectRoleText } from '../roles/project-roles.ts';
+import { isRoleFile, roleText } from '../roles/roles.ts';
 import { readRole } from '../roles/role-file.ts';
 import { ruleOf } from '../schema/schema.ts';
 import { PLAN_FOLDER, readTemplate } from '../templates/templates.ts';
@@ -182,7 +182,8 @@ export const bringsOf = (files: readonly trusted.TrustFile[]): readonly string[]
 
 function rolesOf({ file, text }: trusted.TrustFile): readonly string[] {
   if (!isRoleFile(file)) return [];
-  const role = readRole(projectRoleText(file, text ?? ''));
+  const { dir, base } = path.parse(file);
+  const role = readRole(roleText({ shown: dir, owner: 'project' }, base, text ?? ''));
   if (!role.ok) return [`a role file with a fault (${file})`];
   const { name, capabilities } = role.value.role;
   return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];

@@ -2,7 +2,7 @@
 import { symlinkSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../../src/config/roles/project-roles.ts';
+import { lookOf } from '../../../src/config/roles/roles.ts';
 import { faultText } from '../../../src/config/files/read-text.ts';
 import type { Loaded } from '../../../src/config/settings/load.ts';
 import { bringsOf } from '../../../src/config/trust/record.ts';
