@@ -2,13 +2,12 @@
  * Themes from `themes/*.yml`: colours by name, with inheritance. The first folder that has the file wins. The screen decides how to show a colour.
  */
 import { readdirSync } from 'node:fs';
-import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { fail, ok, type Result, tried } from '../domain/result.ts';
 import { type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
 import { faultText, readText } from './files/read-text.ts';
 import { PREPARED } from './files/parse-cache.ts';
-import { unfitIn } from './files/unfit.ts';
+import { placeOf, plainOf, readTree } from './files/tree.ts';
 import { FullColour, ThemeFile } from './schema/schema.ts';
 
 /** The theme if none is requested or the requested one is invalid. */
@@ -53,39 +52,18 @@ function readTheme(folders: readonly string[], name: string): Result<ThemeFile, 
   return fail(`there is no theme "${name}": looked for ${name}.yml in ${folders.join(', ')}`);
 }
 
-/** Real themes have fewer; the parser's check for duplicates is slow for many. */
-const MOST_KEYS = 500;
-
 /** Parses one file. The result is plain JSON; `file` is used in faults only. */
 export function parseTheme(file: string, text: string): Result<ThemeFile, string> {
-  const unfit = unfitIn(text, MOST_KEYS);
-  if (unfit !== null) return fail(`${file}:${unfit.line}:${unfit.column}: ${unfit.problem}; ${unfit.remedy}`);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const broken = document.errors[0];
-  if (broken !== undefined) return fail(`${file}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
-  const parsed = ThemeFile.safeParse(document.toJS({ maxAliasCount: 0 }));
+  const tree = readTree(text, file);
+  if (!tree.ok) return fail(faultText(tree.fault));
+  const parsed = ThemeFile.safeParse(plainOf(tree.value));
   if (parsed.success) return ok(parsed.data);
   const issue = parsed.error.issues[0];
   const path = issue?.path.map(String) ?? [];
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const place = [...path, ...unknown];
-  return fail(`${file}:${lineOf(document, lines, place)}: ${place.join('.')}: ${wrong(issue, path)}`);
+  return fail(`${file}:${placeOf(tree.value, place).line}: ${place.join('.')}: ${wrong(issue, path)}`);
 }
-
-type Document = ReturnType<typeof parseDocument>;
-
-/** The line of a value, or of the nearest parent that has one. */
-function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number {
-  for (let length = path.length; length > 0; length--) {
-    const node: unknown = document.getIn(path.slice(0, length), true);
-    if (hasRange(node)) return lines.linePos(node.range[0]).line;
-  }
-  return 1;
-}
-
-const hasRange = (node: unknown): node is { readonly range: readonly [number] } =>
-  typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);
 
 function wrong(issue: z.core.$ZodIssue | undefined, path: readonly string[]): string {
   if (issue === undefined) return 'not a theme';

@@ -160,7 +160,7 @@ describe('a theme of your own', () => {
     expect(load('bad', 'name: bad\nfonts: 3\n')).toBe(
       'bad.yml:2: fonts: not known; a theme has name, mode, extends, glyphs, colours, tokens, roles',
     );
-    expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"\n')).toMatch(/^bad\.yml:\d: /);
+    expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"\n')).toMatch(/^bad\.yml:\d:\d: /);
     expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"}\n')).toMatch(/^theme bad: no colour for muted, faint/);
   });
 

@@ -2,11 +2,10 @@
  * Parses a configuration file into a plain tree with the place of every key. It accepts a small part of YAML: one document, maps, lists and
  * scalars of the 1.2 core schema. The schema defines the keys.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseAllDocuments } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, type Pair, parseAllDocuments } from 'yaml';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { OTHER_SPELLINGS, type Path } from '../schema/schema.ts';
 import { type ConfigFault, fileFault } from './read-text.ts';
-import { MAX_DEPTH, MAX_KEYS, TOO_DEEP, TWO_DOCUMENTS, unfitIn } from './unfit.ts';
 
 export interface Place {
   readonly line: number;
@@ -47,6 +46,11 @@ class Unfit extends Error {
   }
 }
 
+const MAX_KEYS = 2000;
+const MAX_DEPTH = 12;
+/** Problem and remedy. */
+const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'] as const;
+
 interface Walk {
   readonly lines: LineCounter;
   keys: number;
@@ -72,7 +76,11 @@ function parsed(text: string): Tree {
     throw new Unfit(placeIn(lines, problem.pos[0]), inWords(problem.message), 'fix the YAML here');
   }
   if (second !== undefined) {
-    throw new Unfit(placeIn(lines, second.range[0]), ...TWO_DOCUMENTS);
+    throw new Unfit(
+      placeIn(lines, second.range[0]),
+      'a second document begins here',
+      'keep one document, without "---"',
+    );
   }
   const root = document?.contents ?? null;
   return root === null ? { is: 'map', at: { line: 1, column: 1 }, entries: [] } : treeOf(root, { lines, keys: 0 }, 0);
@@ -85,11 +93,46 @@ function refuseEarly(text: string): void {
   if (directive !== -1) {
     throw new Unfit({ line: directive + 1, column: 1 }, 'directives are not accepted', 'remove this line');
   }
-  const keys = text.split(':').length - 1;
-  // Colons in values and comments count too; the exact count follows during the walk.
-  if (keys > MAX_KEYS * 3) throw new Unfit({ line: 1, column: 1 }, `has more than ${MAX_KEYS} keys`, 'shorten it');
-  const unfit = unfitIn(text, keys);
-  if (unfit !== null) throw new Unfit(unfit, unfit.problem, unfit.remedy);
+  const odd = ODD.exec(text);
+  if (odd !== null) throw oddAt(text, odd.index);
+  refuseTooMuch(text);
+}
+
+/** A lone CR, NEL, LINE SEPARATOR, PARAGRAPH SEPARATOR, and control characters other than tabs and line ends. */
+const ODD = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
+
+/** Characters that other programs show as a line end but YAML does not could let a comment hide keys. */
+function oddAt(text: string, index: number): Unfit {
+  const code = (text.codePointAt(index) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  if (!/[\r\v\f\u0085\u2028\u2029]/.test(text[index] ?? ''))
+    return new Unfit(at(text, index), `has the control character U+${code}`, 'remove it, or save the file as UTF-8');
+  const problem = `has the character U+${code}, which some programs show as the end of a line and YAML does not`;
+  return new Unfit(at(text, index), problem, 'remove it, or begin a new line');
+}
+
+const at = (text: string, index: number): Place => ({
+  line: text.slice(0, index).split('\n').length,
+  column: index - text.lastIndexOf('\n', index - 1),
+});
+
+/** The parser takes time for each of these, most for each that it has to report as an error. */
+const SIGN = /^(?:[-?:,[\]{}]|---|\.\.\.|[&*!].*)$/s;
+const MOST_SIGNS = 8000;
+/** Tokens that the lexer inserts. */
+const INSERTED: readonly string[] = ['\u0002', '\u0018', '\u001f'];
+/** Up to this depth of brackets the exact check is left to the tree walk. */
+const DEEP = 4 * MAX_DEPTH;
+
+function refuseTooMuch(text: string): void {
+  let [index, signs, depth] = [0, 0, 0];
+  for (const token of new Lexer().lex(text)) {
+    if (SIGN.test(token)) signs += 1;
+    if (signs > MOST_SIGNS) throw new Unfit(at(text, index), `has more than ${MOST_SIGNS} signs`, 'shorten it');
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth = Math.max(0, depth - 1);
+    if (depth > DEEP) throw new Unfit(at(text, index), ...TOO_DEEP);
+    if (!INSERTED.includes(token)) index += token.length;
+  }
 }
 
 /** Drops the drawing of the place that follows the first line of the parser's message. */

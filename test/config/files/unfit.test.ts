@@ -47,23 +47,21 @@ describe('an end of a line that only some programs see', () => {
 
 describe('what takes a parser long', () => {
   const deep = 'is nested deeper than 12 levels';
-  const properties = 'anchors, aliases and tags are not accepted';
-  const odd = 'is not readable as YAML';
+  const signs = 'has more than 8000 signs';
   it.each([
     ['[', 50_000, deep],
     ['{a: ', 1500, deep],
-    ['- ', 30_000, deep],
-    ['? ', 30_000, deep],
-    ['&a ', 20_000, properties],
-    ['*a ', 20_000, properties],
-    ['- &a\n', 12_000, properties],
-    ['!a ', 20_000, properties],
-    [']', 50_000, odd],
+    ['- ', 30_000, signs],
+    ['? ', 30_000, signs],
+    ['&a ', 20_000, signs],
+    ['*a ', 20_000, signs],
+    ['- &a\n', 12_000, signs],
+    ['!a ', 20_000, signs],
+    [']', 50_000, signs],
+    ['---\n', 16_000, signs],
+    ['- a\n', 16_000, signs],
     ['[,', 1, null],
-    ['"a" ', 16_000, odd],
-    ['---\n', 16_000, 'a second document begins here'],
-    ['- a\n', 16_000, 'has more than 5000 items'],
-    ['\n', 60_000, 'has more than 10000 lines'],
+    ['"a" ', 16_000, null],
   ] as const)('is refused before it is parsed: %j, %i times', (part, times, problem) => {
     const found = faultOf(part.repeat(times));
     if (problem !== null) expect(found).toEqual([expect.any(Number), expect.any(Number), problem]);
