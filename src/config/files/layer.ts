@@ -67,17 +67,6 @@ export function judgeLayer(
   return ok(trusted ? withoutYolo(file, checked.value) : withoutPreferences(file, checked.value));
 }
 
-/** A layer of settings from the flags instead of a file. `words` names the flag of a path. */
-function typedLayer(settings: Settings, words: (path: Path) => string): Layer {
-  return {
-    name: 'command line',
-    file: null,
-    settings,
-    reason: (path) => ({ rule: words(path), layer: 'command line', file: null, line: null }),
-    fault: (path, problem, remedy) => fileFault(words(path), problem, remedy),
-  };
-}
-
 function layerOf(name: LayerName, file: string, tree: Tree, settings: Settings): Layer {
   return {
     name,
@@ -150,20 +139,22 @@ function forbidden(name: LayerName, file: string, tree: Tree, path: readonly str
 function withoutYolo(file: string, checked: ValidatedLayer): ValidatedLayer {
   const path = ['mode', 'default'];
   if (checked.settings.mode?.default !== 'yolo') return checked;
-  const tree = without(checked.tree, path);
-  const line = placeOf(checked.tree, path).line;
-  const note = `${file}:${line}: mode.default: yolo is ignored: what a project prefers is never looser than confirm`;
-  return { tree, settings: Settings.parse(plainOf(tree)), notes: [...checked.notes, note] };
+  const place = `${file}:${placeOf(checked.tree, path).line}`;
+  const why = 'mode.default: yolo is ignored: what a project prefers is never looser than confirm';
+  return dropped(checked, [path], `${place}: ${why}`);
 }
 
 /** Drops the preferences of an untrusted project, which may only restrict. */
 function withoutPreferences(file: string, checked: ValidatedLayer): ValidatedLayer {
   const preferences = leavesOf(checked.tree).filter((path) => ruleOf(path).kind === 'preference');
   if (preferences.length === 0) return checked;
-  const tree = preferences.reduce(without, checked.tree);
-  const settings = Settings.parse(plainOf(tree));
-  const note = `${file}: ignored, since this project is not trusted: ${preferences.map(nameOf).join(', ')}`;
-  return { tree, settings, notes: [...checked.notes, note] };
+  const names = preferences.map(nameOf).join(', ');
+  return dropped(checked, preferences, `${file}: ignored, since this project is not trusted: ${names}`);
+}
+
+function dropped(before: ValidatedLayer, paths: readonly (readonly string[])[], note: string): ValidatedLayer {
+  const tree = paths.reduce(without, before.tree);
+  return { tree, settings: Settings.parse(plainOf(tree)), notes: [...before.notes, note] };
 }
 
 // What zod found wrong, in words for the person who wrote the file: what is there, and what to write instead.
@@ -264,8 +255,8 @@ export interface Flags {
 
 /** The flags as a layer: they restrict and prefer, and grant only what `--allow` names. */
 export function flagLayer(flags: Flags): Layer {
-  const { mode, maxCost, maxTokens, maxDuration, theme, allow } = flags;
-  const roles = Object.entries(flags.roleModels ?? {}).map(([role, defaultModel]) => [role, { defaultModel }] as const);
+  const { mode, maxCost, maxTokens, maxDuration, theme, allow, roleModels = {} } = flags;
+  const roles = Object.entries(roleModels).map(([role, defaultModel]) => [role, { defaultModel }] as const);
   const settings: Settings = {
     budgets: { run: defined({ maxCost, maxTokens, maxDuration }) },
     ...defined({
@@ -275,27 +266,30 @@ export function flagLayer(flags: Flags): Layer {
       agentOrchestration: roles.length === 0 ? undefined : { roles: Object.fromEntries(roles) },
     }),
   };
-  return typedLayer(settings, (path) => flagOf(path, flags));
+  const flag = (path: Path): string => flagOf(path, flags, valueAt(settings, path));
+  return {
+    name: 'command line',
+    file: null,
+    settings,
+    reason: (path) => ({ rule: flag(path), layer: 'command line', file: null, line: null }),
+    fault: (path, problem, remedy) => fileFault(flag(path), problem, remedy),
+  };
 }
 
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['maxCost', '--max-cost'],
-  ['maxTokens', '--max-tokens'],
-  ['maxDuration', '--max-duration'],
-  ['mode', '--mode'],
-  ['ui', '--theme'],
-]);
-
 /** `--max-cost 5`, `--role-model oracle=o3`. */
-function flagOf(path: Path, flags: Flags): string {
-  if (path[0] === 'agentOrchestration') {
-    const role = String(path[2]);
-    return `--role-model ${role}=${flags.roleModels?.[role] ?? ''}`;
+function flagOf([section, key, third]: Path, { theme = '', mode, roleModels }: Flags, value: unknown): string {
+  switch (section) {
+    case 'agentOrchestration':
+      return `--role-model ${third}=${roleModels?.[String(third)] ?? ''}`;
+    case 'permissions':
+      return `--allow ${key}`;
+    case 'mode':
+      return `--mode ${mode}`;
+    case 'ui':
+      return `--theme ${theme}`;
+    default:
+      return `--${String(third).replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} ${words(value)}`;
   }
-  if (path[0] === 'permissions') return `--allow ${String(path[1])}`;
-  const key = String(path[0] === 'budgets' ? path[2] : path[0]);
-  const value: unknown = { ...flags, ui: flags.theme }[key];
-  return value === undefined ? (NAMES.get(key) ?? key) : `${NAMES.get(key) ?? key} ${words(value)}`;
 }
 
 // Is this an address that models may be called at? Judged before it is ever shown: what it holds may be a secret.

@@ -23,25 +23,32 @@ export interface FileToRead {
 export function readText({ path, shown, links, owner }: FileToRead): Result<string | null, ConfigFault> {
   const wrong = (problem: string, remedy: string): Result<never, ConfigFault> =>
     fail(fileFault(shown, problem, remedy));
-  let descriptor: number;
   try {
-    // Without O_NONBLOCK, opening a pipe would wait for ever.
-    const nofollow = links === 'refuse' ? constants.O_NOFOLLOW : 0;
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | nofollow);
-  } catch (error) {
-    return opening(codeOf(error), wrong, owner === 'root' ? `let everybody read it: chmod a+r ${path}` : undefined);
-  }
-  try {
-    const status = fstatSync(descriptor);
-    if (!status.isFile()) return wrong('is not a regular file', PLAIN_FILE);
-    const foreign = ownerWords(owner, status);
-    if (foreign !== null) return wrong(...foreign);
-    const bytes = readUpTo(descriptor, MAX_BYTES + 1);
-    if (bytes.length > MAX_BYTES) return wrong('is larger than 64 KiB', 'shorten it');
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return withOpen(path, links, (descriptor, status) => {
+      if (!status.isFile()) return wrong('is not a regular file', PLAIN_FILE);
+      const foreign = ownerWords(owner, status);
+      if (foreign !== null) return wrong(...foreign);
+      const bytes = readUpTo(descriptor, MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) return wrong('is larger than 64 KiB', 'shorten it');
+      return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    });
   } catch (error) {
     if (error instanceof TypeError) return wrong('is not UTF-8 text', 'save it as UTF-8');
-    return wrong(`can't be read (${codeOf(error)})`, 'check the file');
+    return unreadable(codeOf(error), wrong, owner === 'root' ? `let everybody read it: chmod a+r ${path}` : undefined);
+  }
+}
+
+/** What `read` makes of the open file. Throws what the file system throws. */
+export function withOpen<T>(
+  file: string,
+  links: FileToRead['links'],
+  read: (descriptor: number, status: Stats) => T,
+): T {
+  const nofollow = links === 'refuse' ? constants.O_NOFOLLOW : 0;
+  // Without O_NONBLOCK, opening a pipe would wait for ever.
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | nofollow);
+  try {
+    return read(descriptor, fstatSync(descriptor));
   } finally {
     closeSync(descriptor);
   }
@@ -69,7 +76,7 @@ const isRoots = ({ uid, mode }: Owned): boolean => uid === 0 && (mode & 0o022) =
 
 type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
 
-function opening(code: string, wrong: Wrong, open = 'make it readable for you'): Result<string | null, ConfigFault> {
+function unreadable(code: string, wrong: Wrong, open = 'make it readable for you'): Result<string | null, ConfigFault> {
   if (code === 'ENOENT') return ok(null);
   if (code === 'ENOTDIR') return wrong('is below a file where a directory is expected', 'move that file away');
   if (code === 'ELOOP') return wrong('is a symbolic link', 'put the file itself there');

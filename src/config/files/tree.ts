@@ -237,14 +237,15 @@ function below(tree: Tree, part: string | number): { readonly at: Place; readonl
   return item === undefined ? undefined : { at: item.at, value: item };
 }
 
-/** The tree without the key at `path`. */
+/** The tree without the key at `path`, and without the sections in which nothing is left. */
 export function without(tree: Tree, path: readonly string[]): Tree {
   const [key, ...rest] = path;
-  if (tree.is !== 'map' || key === undefined) return tree;
-  if (rest.length === 0) return { ...tree, entries: tree.entries.filter((entry) => entry.key !== key) };
-  const entries = tree.entries.map((entry) =>
-    entry.key === key ? { ...entry, value: without(entry.value, rest) } : entry,
-  );
+  if (tree.is !== 'map') return tree;
+  const entries = tree.entries.flatMap((entry) => {
+    if (entry.key !== key) return [entry];
+    const value = rest.length === 0 ? null : without(entry.value, rest);
+    return value === null || leavesOf(value).length === 0 ? [] : [{ ...entry, value }];
+  });
   return { ...tree, entries };
 }
 
@@ -265,7 +266,7 @@ export function respelled(tree: Tree): Tree {
       const own = OTHER_SPELLINGS.get(path.join('.'))?.split('.');
       const entry = entryAt(tree, path);
       if (own === undefined || entry === null) return soFar;
-      return pruned(inserted(without(soFar, path), own, entry), path[0] ?? '');
+      return inserted(without(soFar, path), own, entry);
     }, tree);
 }
 
@@ -288,10 +289,4 @@ function inserted(tree: Tree, path: readonly string[], entry: Entry): Tree {
   const value = inserted(found?.value ?? empty, rest, entry);
   const others = tree.entries.filter((each) => each.key !== key);
   return { ...tree, entries: [...others, { key, at: found?.at ?? entry.at, value }] };
-}
-
-/** Without a section in which nothing is left. */
-function pruned(tree: Tree, section: string): Tree {
-  const entry = entryAt(tree, [section]);
-  return entry !== null && leavesOf(entry.value).length === 0 ? without(tree, [section]) : tree;
 }

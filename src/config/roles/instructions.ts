@@ -2,11 +2,12 @@
  * A project's instruction files: read only for a trusted project, only at its root, only regular files, cut to a budget. They are conventions
  * for the work and cannot change any of Mimir's rules.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Prompts } from '../../domain/agents/role.ts';
+import { tried } from '../../domain/result.ts';
 import { bytesIn, headOf, plainText } from '../../domain/text/text.ts';
-import { readText, readUpTo } from '../files/read-text.ts';
+import { readText, readUpTo, withOpen } from '../files/read-text.ts';
 
 /** The folders with role files, all in use: nothing else of a project describes roles. */
 export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'] as const;
@@ -67,26 +68,18 @@ export function isInstructions(file: string): boolean {
 }
 
 /** At most `bytes` of a file; empty if it cannot be read. */
-function headOfFile(projectRoot: string, file: string, bytes: number): string {
-  let descriptor: number;
-  try {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer for ever.
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    descriptor = openSync(path.join(projectRoot, file), flags);
-  } catch {
-    return '';
-  }
-  try {
-    if (!fstatSync(descriptor).isFile()) return '';
-    return readUpTo(descriptor, bytes)
-      .toString()
-      .replace(/\uFFFD+$/, '');
-  } catch {
-    return '';
-  } finally {
-    closeSync(descriptor);
-  }
-}
+const headOfFile = (projectRoot: string, file: string, bytes: number): string =>
+  tried(
+    () =>
+      withOpen(path.join(projectRoot, file), 'refuse', (descriptor, status) =>
+        status.isFile()
+          ? readUpTo(descriptor, bytes)
+              .toString()
+              .replace(/\uFFFD+$/, '')
+          : '',
+      ),
+    '',
+  );
 
 // The system prompts, from the package's own `.mimir/prompts`. A missing one is a bug and throws.
 

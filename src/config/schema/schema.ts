@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { MOST_ITERATIONS } from '../../domain/agents/role.ts';
+import { typedLimit } from '../../domain/budget.ts';
 import { MODES } from '../../domain/reason.ts';
 import { EFFORTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
 import { Permissions } from '../../domain/plan/plan.ts';
@@ -67,26 +68,16 @@ function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord
   return type;
 }
 
+const TIME = /^\d{1,9}(?:ms|s|m|h|d)$/;
+
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
-  .union([z.int().min(0).max(1e10), z.string().regex(/^\d{1,9}(?:ms|s|m|h|d)$/)])
+  .union([z.int().min(0).max(1e10), z.string().regex(TIME)])
   .describe('Milliseconds, or a number with ms, s, m, h or d: 10m');
 
-const UNITS: ReadonlyMap<string, number> = new Map([
-  ['ms', 1],
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
-
 /** The milliseconds of a written duration; null if it is not one. */
-export function durationMs(written: string | number): number | null {
-  if (typeof written === 'number') return written;
-  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(written) ?? [];
-  const factor = UNITS.get(unit);
-  return factor === undefined ? null : Number(count) * factor;
-}
+export const durationMs = (written: string | number): number | null =>
+  typeof written === 'number' ? written : TIME.test(written) ? typedLimit('maxDuration', written) : null;
 
 const money = {
   maxCost: key(z.number().min(0).max(1e6), 'US dollars; 0 means none may be spent'),
@@ -189,7 +180,7 @@ const Sandbox = section({
 
 /** A bare number is seconds here, unlike elsewhere, because other programs use seconds. */
 const Seconds = z
-  .union([z.number().min(0).max(1e7), z.string().regex(/^\d{1,9}(?:ms|s|m|h|d)$/)])
+  .union([z.number().min(0).max(1e7), z.string().regex(TIME)])
   .describe('Seconds, or a number with ms, s, m, h or d: 600, 10m');
 
 const FOREIGN = 'Read for agents of other programs; without effect on these';

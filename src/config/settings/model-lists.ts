@@ -2,8 +2,9 @@
  * Resolves model names in the configuration to canonical ids. An unknown name is a fault, since a typo must neither widen nor
  * empty a list; lists that allow no model are a fault too.
  */
-import { type Budget, withoutAbsent } from '../../domain/budget.ts';
+import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
+import { byName } from '../../domain/lists.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { placeText } from '../../domain/reason.ts';
 import { suggestion } from '../../domain/text/text.ts';
@@ -70,7 +71,7 @@ export function modelLists(layers: readonly Layer[], own: readonly NamedModel[])
       })),
     ),
   );
-  return { allowed, denied, budgets: tightest(budgets), faults: [...faults, ...empty] };
+  return { allowed, denied, budgets: tightestOf(budgets), faults: [...faults, ...empty] };
 }
 
 /** Faults of unknown models outside lists: defaults of roles and of children. */
@@ -153,19 +154,18 @@ interface ModelBudget {
   readonly budget: Rule<Budget>;
 }
 
-/** One per pattern, sorted; of each limit the tightest. */
-function tightest(all: readonly ModelBudget[]): readonly ModelBudget[] {
-  const byPattern = Map.groupBy(all, ({ model }) => model.pattern);
-  return [...byPattern.keys()].sort().flatMap((pattern) => {
-    const lowest = (limit: 'maxCost' | 'maxTokens'): ModelBudget | undefined =>
-      byPattern
-        .get(pattern)
-        ?.filter(({ budget }) => budget.value[limit] !== undefined)
-        .toSorted((a, b) => (a.budget.value[limit] ?? 0) - (b.budget.value[limit] ?? 0))[0];
-    const [cost, tokens] = [lowest('maxCost'), lowest('maxTokens')];
-    const first = cost ?? tokens;
-    if (first === undefined) return [];
-    const value = withoutAbsent({ maxTokens: tokens?.budget.value.maxTokens, maxCost: cost?.budget.value.maxCost });
-    return [{ model: first.model, budget: { value, from: first.budget.from } }];
-  });
-}
+/** One per pattern, sorted; of each limit the tightest. The location is that of the lowest cost, else of the fewest tokens. */
+const tightestOf = (all: readonly ModelBudget[]): readonly ModelBudget[] =>
+  [...Map.groupBy(all, ({ model }) => model.pattern)]
+    .sort(([a], [b]) => byName(a, b))
+    .flatMap(([, own]) => {
+      const value = own.map(({ budget }) => budget.value).reduce(tightest);
+      const first = own.find(({ budget }) =>
+        value.maxCost === undefined
+          ? budget.value.maxTokens === value.maxTokens
+          : budget.value.maxCost === value.maxCost,
+      );
+      return first === undefined || Object.keys(value).length === 0
+        ? []
+        : [{ model: first.model, budget: { value, from: first.budget.from } }];
+    });

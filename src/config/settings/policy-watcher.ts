@@ -2,7 +2,7 @@
  * Watches the administrator's files during a run. Tighter rules apply at once; looser ones wait for the next start. An unreadable or missing
  * file pauses the run, and so does a change of rules that are fixed at the start of a run (paths, endpoints), until it is resumed.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -10,6 +10,7 @@ import { deciding, fixedAtStart, meet, type Rules } from '../../policy/index.ts'
 import type { PolicyWatcher } from '../../ports/policy-watcher.ts';
 import { codeOf, type ConfigFault, faultText, fileFault, type Places, shownPath } from '../files/read-text.ts';
 import { managedMark, readManagedLayers } from '../managed/managed.ts';
+import { replaceFile } from '../trust/files.ts';
 import { inForce } from './check.ts';
 import type { Loaded } from './load.ts';
 
@@ -118,12 +119,9 @@ export function rememberManaged(managed: Managed, places: Pick<Places, 'state'>)
   const text = `${JSON.stringify({ v: 1, files: managed })}\n`;
   const before = readSeen(file);
   if (before !== 'unreadable' && JSON.stringify({ v: 1, files: before }) === text.trim()) return;
-  const fresh = `${file}.${process.pid}`;
   try {
     mkdirSync(places.state, { recursive: true, mode: 0o700 });
-    rmSync(fresh, { force: true });
-    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
-    renameSync(fresh, file);
+    replaceFile(file, text);
   } catch (error) {
     if (codeOf(error) === 'unknown error') throw error;
   }

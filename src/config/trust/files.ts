@@ -7,7 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { jsonDigest } from '../../domain/digest.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { codeOf, type Places, readUpTo } from '../files/read-text.ts';
+import { codeOf, type Places, readUpTo, withOpen } from '../files/read-text.ts';
 import { INSTRUCTION_FILES, isInstructions, ROLE_FOLDERS } from '../roles/instructions.ts';
 
 export interface TrustFile {
@@ -91,18 +91,12 @@ function walk(root: string, folder: string, depth: number, names: string[]): voi
 }
 
 function readOne(root: string, file: string, left: number): TrustFile {
-  // Without O_NONBLOCK, opening a pipe would wait for ever.
-  const flags = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
-  const descriptor = fs.openSync(path.join(root, file), flags);
-  try {
-    const status = fs.fstatSync(descriptor);
+  return withOpen(path.join(root, file), 'refuse', (descriptor, status) => {
     if (!status.isFile()) throw new Refused(`${file} is not a regular file: take it away`);
     if (status.size > left) throw new Refused(`${file} is too large: all files together may have 4 MiB`);
     const bytes = readUpTo(descriptor, status.size + 1);
     return { file, bytes: bytes.length, digest: jsonDigest(bytes.toString('base64')), text: textOf(bytes) };
-  } finally {
-    fs.closeSync(descriptor);
-  }
+  });
 }
 
 function textOf(bytes: Buffer): string | null {
@@ -140,22 +134,16 @@ export function readRecord(root: string, places: State): Result<TrustRecord | nu
   const file = fileOf(root, places);
   const folder = folderProblem(places);
   if (folder !== null) return fail(folder);
-  let descriptor: number;
   try {
-    descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+    return withOpen(file, 'refuse', (descriptor, status) => {
+      if (!status.isFile() || status.size > MOST) return fail(`${file} is no record of Mimir's: remove it`);
+      if (!isPrivate(status)) return fail(`${file} belongs to another user, or others may write it: remove it`);
+      const parsed = TrustRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
+      return parsed.success && parsed.data.root === root ? ok(parsed.data) : fail(`${file} is damaged: remove it`);
+    });
   } catch (error) {
+    if (error instanceof SyntaxError) return fail(`${file} is damaged: remove it`);
     return codeOf(error) === 'ENOENT' ? ok(null) : fail(`${file} can't be read (${codeOf(error)})`);
-  }
-  try {
-    const status = fs.fstatSync(descriptor);
-    if (!status.isFile() || status.size > MOST) return fail(`${file} is no record of Mimir's: remove it`);
-    if (!isPrivate(status)) return fail(`${file} belongs to another user, or others may write it: remove it`);
-    const parsed = TrustRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
-    return parsed.success && parsed.data.root === root ? ok(parsed.data) : fail(`${file} is damaged: remove it`);
-  } catch {
-    return fail(`${file} is damaged: remove it`);
-  } finally {
-    fs.closeSync(descriptor);
   }
 }
 /** More than the texts of all files can take. */
@@ -164,25 +152,24 @@ const MOST = 32 * 1024 * 1024;
 /** Writes the record atomically: mode 0600, in a folder with mode 0700. */
 export function writeRecord(record: TrustRecord, places: State): Result<void, string> {
   const file = fileOf(record.root, places);
-  const fresh = `${file}.${process.pid}.new`;
   try {
     fs.mkdirSync(folderOf(places), { recursive: true, mode: 0o700 });
     const problem = folderProblem(places);
     if (problem !== null) return fail(problem);
-    fs.rmSync(fresh, { force: true });
-    const flags = fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW | fs.constants.O_WRONLY;
-    const descriptor = fs.openSync(fresh, flags, 0o600);
-    try {
-      fs.writeFileSync(descriptor, JSON.stringify(record));
-      fs.fsyncSync(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
-    fs.renameSync(fresh, file);
+    replaceFile(file, JSON.stringify(record));
     return ok(undefined);
   } catch (error) {
     return fail(`${file} can't be written (${codeOf(error)}): check that folder`);
   }
+}
+
+/** Writes a file of the person's state at once, for the person alone, and onto the disk. */
+export function replaceFile(file: string, text: string): void {
+  const fresh = `${file}.${process.pid}.new`;
+  fs.rmSync(fresh, { force: true });
+  // `wx` follows no link.
+  fs.writeFileSync(fresh, text, { mode: 0o600, flag: 'wx', flush: true });
+  fs.renameSync(fresh, file);
 }
 
 /** Removes the record; false if there was none. */
