@@ -53,16 +53,18 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   cacheWrite: a.cacheWrite + b.cacheWrite,
 });
 
+export const LIMITS = ['maxTokens', 'maxCost', 'maxDuration'] as const satisfies readonly (keyof Budget)[];
+
+/** A budget with what `of` gives for each limit. */
+export const budgetBy = (of: (limit: keyof Budget) => number | undefined): Budget =>
+  withoutAbsent(Object.fromEntries(LIMITS.map((limit) => [limit, of(limit)])));
+
 /** The tighter of two budgets, limit by limit. */
-export function tightest(a: Budget, b: Budget): Budget {
-  const pick = (x: number | undefined, y: number | undefined): number | undefined =>
-    x === undefined ? y : y === undefined ? x : Math.min(x, y);
-  return withoutAbsent({
-    maxTokens: pick(a.maxTokens, b.maxTokens),
-    maxCost: pick(a.maxCost, b.maxCost),
-    maxDuration: pick(a.maxDuration, b.maxDuration),
+export const tightest = (a: Budget, b: Budget): Budget =>
+  budgetBy((limit) => {
+    const [one = b[limit], other = one] = [a[limit], b[limit]];
+    return one === undefined || other === undefined ? undefined : Math.min(one, other);
   });
-}
 
 /** Drops undefined limits and normalises -0, so that equal budgets are equal objects after a round trip through JSON. */
 export function withoutAbsent(limits: { readonly [K in keyof Budget]?: number | undefined }): Budget {

@@ -313,48 +313,32 @@ interface Order<Id> {
 
 /** Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. */
 function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]): Order<Id> {
-  const walk: Walk<Id> = { known: new Set(ids), state: new Map(), path: [], order: [], cycles: [] };
+  const left = new Set(ids);
+  const open = new Set<Id>();
+  const path: { readonly id: Id; readonly needs: IterableIterator<Id> }[] = [];
+  const order: Id[] = [];
+  const cycles: (readonly Id[])[] = [];
+  const enter = (id: Id): void => {
+    if (!left.delete(id)) return;
+    open.add(id);
+    path.push({ id, needs: needsOf(id).values() });
+  };
   for (const id of ids) {
-    if (walk.state.has(id)) continue;
-    enter(walk, id, needsOf);
-    while (walk.path.length > 0) step(walk, needsOf);
+    enter(id);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const need = top.needs.next();
+      if (need.done === true) {
+        path.pop();
+        open.delete(top.id);
+        order.push(top.id);
+      } else if (!open.has(need.value)) enter(need.value);
+      else if (cycles.length < CYCLES_NAMED) {
+        const ways = path.map((each) => each.id);
+        cycles.push([...ways.slice(ways.indexOf(need.value)), need.value]);
+      }
+    }
   }
-  return { order: walk.order, cycles: walk.cycles };
-}
-
-interface Walk<Id> {
-  readonly known: ReadonlySet<Id>;
-  readonly state: Map<Id, 'open' | 'done'>;
-  readonly path: { readonly id: Id; readonly needs: readonly Id[]; next: number }[];
-  readonly order: Id[];
-  readonly cycles: (readonly Id[])[];
-}
-
-function enter<Id>(walk: Walk<Id>, id: Id, needsOf: (id: Id) => readonly Id[]): void {
-  walk.state.set(id, 'open');
-  walk.path.push({ id, needs: needsOf(id), next: 0 });
-}
-
-function step<Id>(walk: Walk<Id>, needsOf: (id: Id) => readonly Id[]): void {
-  const top = walk.path.at(-1);
-  if (top === undefined) return;
-  const need = top.needs[top.next];
-  if (need === undefined) {
-    walk.state.set(top.id, 'done');
-    walk.order.push(top.id);
-    walk.path.pop();
-    return;
-  }
-  top.next += 1;
-  const state = walk.state.get(need);
-  if (state === 'open') noteCycle(walk, need);
-  else if (state === undefined && walk.known.has(need)) enter(walk, need, needsOf);
-}
-
-function noteCycle<Id>(walk: Walk<Id>, start: Id): void {
-  if (walk.cycles.length >= CYCLES_NAMED) return;
-  const from = walk.path.findIndex(({ id }) => id === start);
-  walk.cycles.push([...walk.path.slice(from).map(({ id }) => id), start]);
+  return { order, cycles };
 }
 
 // The form by which a model is asked for a plan, and the parsing of its answer. Every property is required and no other allowed, as

@@ -2,10 +2,9 @@
  * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
  * spellings that files and programs read. Pure; nothing here decides anything.
  */
-import { withEffort } from '../models/provider.ts';
 import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
-import type { Permissions, PlanTask, SoundPlan } from './plan.ts';
+import type { PlanTask, SoundPlan } from './plan.ts';
 import { waitsFor } from './writes.ts';
 
 /** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done. */
@@ -181,87 +180,42 @@ function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): Readonly
   return chain;
 }
 
-/** A task as `--json` prints it: what a planner is asked for, and what became of it. */
-export interface PlannerTask
-  extends Omit<PersonTask, 'role' | 'model' | 'dependsOn'>,
-    Pick<PlanTask, 'estimatedCost' | 'estimatedSeconds'> {
-  readonly recommendedRole: string;
-  readonly recommendedModel: string;
-  readonly usedModel: string;
-  readonly modelReason: string | null;
-  readonly dependencies: readonly string[];
-}
-
 /** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
-interface Printed<Task> {
-  readonly reason: string;
+interface Printed<Task> extends Omit<SoundPlan, 'tasks' | 'forced'> {
   readonly tasks: readonly Task[];
-  readonly permissions?: Permissions;
-  readonly commit?: true;
-  readonly forced?: readonly PrintedReview[];
+  readonly forced?: readonly (Omit<MandatoryReview, 'model'> & { readonly model: string })[];
 }
 
-interface PrintedReview extends Omit<MandatoryReview, 'model'> {
-  readonly model: string;
-}
-
-const forcedForm = ({ forced = [] }: SoundPlan): Pick<Printed<unknown>, 'forced'> =>
-  forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) };
-
-const permissionsForm = ({ permissions }: Pick<SoundPlan, 'permissions'>): Pick<SoundPlan, 'permissions'> =>
-  permissions === undefined ? {} : { permissions };
-
-/** `after` is there to be seen: a plan that is read gets it from its check, whatever it says. */
-const orderForm = ({ after, alongside }: PlanTask): Pick<PlanTask, 'after' | 'alongside'> => ({
-  ...(after === undefined ? {} : { after }),
-  ...(alongside === undefined ? {} : { alongside }),
+/** `after` of a task is there to be seen, too: a plan that is read gets it from its check. */
+const printed = <Task>(
+  { reason, tasks, forced = [], ...others }: SoundPlan,
+  form: (task: PlanTask) => Task,
+): Printed<Task> => ({
+  reason,
+  tasks: tasks.map(form),
+  ...others,
+  ...(forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) }),
 });
 
-/** What both spellings have at the end of a task. */
-const sharedForm = (task: PlanTask): SharedForm => ({
-  ...orderForm(task),
-  maySpawn: task.maySpawn,
-  ...permissionsForm(task),
-  ...withEffort(task.effort),
-});
-
-const printed = <Task>(plan: SoundPlan, tasks: readonly Task[]): Printed<Task> => ({
-  reason: plan.reason,
-  tasks,
-  ...permissionsForm(plan),
-  ...(plan.commit === true ? { commit: true as const } : {}),
-  ...forcedForm(plan),
+/** A task as `--json` prints it: what a planner is asked for, and what became of it. */
+const plannerTask = ({ id, description, role, model, dependsOn, ...others }: PlanTask) => ({
+  id,
+  description,
+  recommendedRole: role,
+  recommendedModel: model.asked,
+  usedModel: model.used,
+  modelReason: model.because,
+  dependencies: dependsOn,
+  ...others,
 });
 
 /** The planner's spelling. Reads back to the same plan under the same rules. */
-export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
-  return printed(
-    plan,
-    plan.tasks.map((task) => ({
-      id: task.id,
-      description: task.description,
-      recommendedRole: task.role,
-      recommendedModel: task.model.asked,
-      usedModel: task.model.used,
-      modelReason: task.model.because,
-      estimatedTokens: task.estimatedTokens,
-      estimatedCost: task.estimatedCost,
-      estimatedSeconds: task.estimatedSeconds,
-      dependencies: task.dependsOn,
-      tools: task.tools,
-      budget: task.budget,
-      writes: task.writes,
-      ...sharedForm(task),
-    })),
-  );
-}
+export const toPlannerForm = (plan: SoundPlan): Printed<ReturnType<typeof plannerTask>> => printed(plan, plannerTask);
 
-type SharedForm = Pick<PlanTask, 'after' | 'alongside' | 'maySpawn' | 'permissions' | 'effort'>;
+type Own = 'id' | 'role' | 'model' | 'dependsOn' | 'alongside';
 
 /** A task as a person writes it in a plan file. */
-export interface PersonTask
-  extends Pick<PlanTask, 'description' | 'estimatedTokens' | 'tools' | 'budget' | 'writes'>,
-    Omit<SharedForm, 'alongside'> {
+export interface PersonTask extends Omit<PlanTask, Own | 'estimatedCost' | 'estimatedSeconds'> {
   readonly id: string;
   readonly role: string;
   readonly model: string;
@@ -269,21 +223,15 @@ export interface PersonTask
   readonly alongside?: readonly string[];
 }
 
+const personTask = ({
+  id,
+  description,
+  role,
+  model,
+  estimatedCost: _cost,
+  estimatedSeconds: _seconds,
+  ...others
+}: PlanTask): PersonTask => ({ id, description, role, model: model.asked, ...others });
+
 /** The person's spelling. Reads back to the same plan under the same rules. */
-export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
-  return printed(
-    plan,
-    plan.tasks.map((task) => ({
-      id: task.id,
-      description: task.description,
-      role: task.role,
-      model: task.model.asked,
-      estimatedTokens: task.estimatedTokens,
-      tools: task.tools,
-      budget: task.budget,
-      dependsOn: task.dependsOn,
-      writes: task.writes,
-      ...sharedForm(task),
-    })),
-  );
-}
+export const toPersonForm = (plan: SoundPlan): Printed<PersonTask> => printed(plan, personTask);

@@ -2,7 +2,7 @@
  * Edits that change how the work is cut: one task becomes several, two become one. Estimates and budgets are shared out or added
  * up, so that the plan as a whole asks for what it asked for before; who needed what still does. The check judges the outcome.
  */
-import { type Budget, tightest, withoutAbsent } from '../budget.ts';
+import { type Budget, budgetBy, LIMITS, tightest } from '../budget.ts';
 import { fromMicro, type TaskId, toMicro } from '../ids.ts';
 import { fail, ok, type Result } from '../result.ts';
 import type { PlanContext } from './check-plan.ts';
@@ -151,8 +151,7 @@ function isDefault(task: PlanTask, choices: PlanChoices): boolean {
   return role !== undefined && sameBudget(task.budget, defaultBudget(role, limitOf(task, choices)));
 }
 
-export const sameBudget = (a: Budget, b: Budget): boolean =>
-  a.maxTokens === b.maxTokens && a.maxCost === b.maxCost && a.maxDuration === b.maxDuration;
+export const sameBudget = (a: Budget, b: Budget): boolean => LIMITS.every((limit) => a[limit] === b[limit]);
 
 /** Null: as it follows from the estimate. */
 function withBudget(draft: Draft, budget: Budget | null): Draft {
@@ -165,27 +164,20 @@ const shares = (total: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => Math.floor(total / count) + (index < total % count ? 1 : 0));
 
 /** A part of each limit, rounded down: the parts never come to more. Those that run side by side each have all of the time. */
-function shareOf({ maxTokens, maxCost, maxDuration }: Budget, count: number, inOrder: boolean): Budget {
-  const part = (whole: number | undefined): number | undefined =>
-    whole === undefined ? undefined : Math.floor(whole / count);
-  return withoutAbsent({
-    maxTokens: part(maxTokens),
-    maxCost: maxCost === undefined ? undefined : fromMicro(Math.floor(toMicro(maxCost) / count)),
-    maxDuration: inOrder ? part(maxDuration) : maxDuration,
+const shareOf = (budget: Budget, count: number, inOrder: boolean): Budget =>
+  budgetBy((limit) => {
+    const whole = budget[limit];
+    if (whole === undefined || (limit === 'maxDuration' && !inOrder)) return whole;
+    return limit === 'maxCost' ? fromMicro(Math.floor(toMicro(whole) / count)) : Math.floor(whole / count);
   });
-}
 
 /** What neither limits stays without a limit, and so does what one of them leaves open. */
-function sumOf(a: Budget, b: Budget): Budget {
-  const sum = (x: number | undefined, y: number | undefined): number | undefined =>
-    x === undefined || y === undefined ? undefined : x + y;
-  const cost = sum(a.maxCost, b.maxCost);
-  return withoutAbsent({
-    maxTokens: sum(a.maxTokens, b.maxTokens),
-    maxCost: cost === undefined ? undefined : fromMicro(toMicro(cost)),
-    maxDuration: sum(a.maxDuration, b.maxDuration),
+const sumOf = (a: Budget, b: Budget): Budget =>
+  budgetBy((limit) => {
+    const [one, other] = [a[limit], b[limit]];
+    if (one === undefined || other === undefined) return undefined;
+    return limit === 'maxCost' ? fromMicro(toMicro(one + other)) : one + other;
   });
-}
 
 /** What either had, as far as the role that is left has it. */
 function joinedTools(task: PlanTask, other: PlanTask, choices: PlanChoices): readonly string[] {

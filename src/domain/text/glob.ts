@@ -194,35 +194,24 @@ const namesCanMeet = (a: readonly Token[], b: readonly Token[], isSame: IsSame):
   });
 
 interface Comparing<T> {
-  /** Stands for any number of parts. */
-  readonly isMany: (part: T) => boolean;
+  /** Stands for any number of parts; false behind the last part. */
+  readonly isMany: (part: T | undefined) => boolean;
   /** Can both stand for the same part? Neither is of many. */
   readonly isOne: (a: T, b: T) => boolean;
 }
 
 /** Is there a sequence that both patterns stand for? From the ends to the beginnings, row by row. */
-function meets<T>(a: readonly T[], b: readonly T[], how: Comparing<T>): boolean {
+function meets<T>(a: readonly T[], b: readonly T[], { isMany, isOne }: Comparing<T>): boolean {
   let below: readonly boolean[] = [];
   for (let i = a.length; i >= 0; i -= 1) {
     const row: boolean[] = [];
     for (let j = b.length; j >= 0; j -= 1) {
-      const rests = { down: below[j] === true, right: row[j + 1] === true, both: below[j + 1] === true };
-      row[j] = restsMeet(a[i], b[j], rests, how);
+      const [one, other] = [a[i], b[j]];
+      if (isMany(one) || isMany(other)) row[j] = [below[j], row[j + 1]].includes(true);
+      else if (one === undefined || other === undefined) row[j] = one === other;
+      else row[j] = below[j + 1] === true && isOne(one, other);
     }
     below = row;
   }
   return below[0] === true;
-}
-
-/** Do two rests meet? `rests`: what is known of them without the first part of one, of the other, of both. */
-function restsMeet<T>(
-  one: T | undefined,
-  other: T | undefined,
-  rests: { readonly down: boolean; readonly right: boolean; readonly both: boolean },
-  { isMany, isOne }: Comparing<T>,
-): boolean {
-  if (one === undefined && other === undefined) return true;
-  const some = [one, other].some((part) => part !== undefined && isMany(part));
-  if (some) return rests.down || rests.right;
-  return one !== undefined && other !== undefined && rests.both && isOne(one, other);
 }

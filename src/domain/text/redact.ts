@@ -2,6 +2,7 @@
  * Takes secrets out of text before it is written or shown: known keys in the forms in which programs print them, and what
  * looks like a key whosever it is. A key that is cut up or enciphered on purpose is not found: no filter of text can.
  */
+import BY_FOLDER from './credentials.json' with { type: 'json' };
 
 /** Stands where a key was. */
 export const HIDDEN = '[key]';
@@ -163,26 +164,7 @@ function openForm(text: string, form: string): number {
 
 // Where a person's home holds what proves who they are: no rule opens it to commands, whatever folder above it is opened.
 
-/** By the folder that they lie in, relative to the home. */
-const BY_FOLDER: Readonly<Record<string, string>> = {
-  '': '.ssh .gnupg .aws .azure .kube .terraform.d .password-store .vault-token .netrc .git-credentials .pypirc .npmrc .pip',
-  '.config/': 'git/credentials gh gcloud go/env pip configstore composer/auth.json NuGet mimir',
-  '.local/share/': 'keyrings gem/credentials',
-  '.docker/': 'config.json',
-  '.npm/': '_logs',
-  '.cargo/': 'credentials credentials.toml config config.toml',
-  '.m2/': 'settings.xml settings-security.xml',
-  '.gradle/': 'gradle.properties init.d init.gradle',
-  '.nuget/': 'NuGet',
-  '.bundle/': 'config',
-  '.gem/': 'credentials',
-  '.composer/': 'auth.json',
-  '.claude/': '.credentials.json',
-  '.codex/': 'auth.json',
-  '.gemini/': 'oauth_creds.json',
-};
-
-/** Relative to the home; a folder stands for all in it. */
+/** Relative to the home, by the folder that they lie in; a folder stands for all in it. */
 export const CREDENTIALS: readonly string[] = Object.entries(BY_FOLDER).flatMap(([folder, names]) =>
   names.split(' ').map((name) => `${folder}${name}`),
 );

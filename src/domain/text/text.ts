@@ -16,11 +16,7 @@ export function headOf(text: string, bytes: number, marker = CUT): string {
   if (bytesIn(whole) <= bytes) return whole;
   const room = bytes - bytesIn(marker) - 1;
   if (room <= 0) return '';
-  // A character cut in two at the end is left out.
-  const head = Buffer.from(whole)
-    .subarray(0, room)
-    .toString()
-    .replace(/\uFFFD+$/, '');
+  const head = withinBytes(whole, room);
   const line = head.lastIndexOf('\n');
   return `${(line > head.length * 0.8 ? head.slice(0, line) : head).trimEnd()}\n${marker}`;
 }
@@ -70,9 +66,9 @@ export const seenText = (text: string): string =>
       '',
     );
 
-/** One line of plain text, at most `length` characters. */
-export function plainLine(text: string, length: number): string {
-  const line = plainText(text).replaceAll(/\s+/g, ' ').trim();
+/** One line of plain text, at most `length` characters; `clean` takes out what nobody sees. */
+export function plainLine(text: string, length: number, clean = plainText): string {
+  const line = clean(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).toWellFormed()}…`;
 }
 
