@@ -253,8 +253,8 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
 /** A rule with its location; built-in reasons have none. */
 const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
 
-/** Built-in rules are explained in the text and have no location. */
-const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
+/** Built-in rules have no location, and cannot be removed. */
+export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
 
 /** The most names that a refusal lists. */

@@ -13,7 +13,7 @@ import {
   type PlanTask,
   type SoundPlan,
 } from './plan.ts';
-import { fail, ok, type Result, unreachable } from '../result.ts';
+import { defined, fail, ok, type Result, unreachable } from '../result.ts';
 import { writesOf, writesText } from './writes.ts';
 import { checkPlan, type PlanContext, readDraft } from './check-plan.ts';
 import * as reshape from './reshape.ts';
@@ -29,7 +29,8 @@ export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext)
   const draft = readDraft({
     reason,
     tasks: withoutMain(plan, drafts.value, context),
-    permissions: isOfPlan(edit) && edit.is === 'permissions' ? permissionsAfter(permissions, edit) : permissions,
+    permissions:
+      isOfPlan(edit) && edit.is === 'permissions' ? permissionsAfter(permissions, edit.permissions) : permissions,
     commit: edit.is === 'commit' ? edit.commit : commit,
   });
   if (!draft.ok) return fail(wordsOf(draft.fault));
@@ -124,49 +125,23 @@ type FieldEdit = Exclude<
   { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' | 'commit' }
 >;
 
-function changed(draft: reshape.Draft, task: PlanTask, edit: FieldEdit, choices: PlanChoices): reshape.Draft {
-  switch (edit.is) {
-    case 'role':
-      return edit.role === task.role ? draft : withRole(task, edit.role, choices);
-    case 'effort':
-      return effortOf(draft, edit.effort);
-    case 'describe':
-    case 'model':
-    case 'budget':
-    case 'tools':
-    case 'depends': {
-      const { is: _is, task: _task, ...field } = edit;
-      return { ...draft, ...field };
-    }
-    case 'permissions':
-      return { ...draft, permissions: permissionsAfter(draft.permissions, edit) };
-    case 'writes':
-      return withWrites(draft, edit.writes);
-    case 'alongside':
-      return { ...draft, alongside: edit.others };
-    case 'form':
-      return formed(draft, task, edit, choices);
-    default:
-      return unreachable(edit);
-  }
+/** What an edit says of the fields of one task. */
+interface SaidFields extends Partial<Omit<Extract<PlanEdit, { readonly is: 'form' }>, 'is' | 'task' | 'writes'>> {
+  readonly writes?: readonly string[] | null;
+  readonly others?: readonly TaskId[];
+  readonly permissions?: PermissionsEdit['permissions'];
 }
 
-/** Changes several fields; others stay, or become the new role's own. */
-function formed(
-  draft: reshape.Draft,
-  task: PlanTask,
-  edit: Extract<PlanEdit, { is: 'form' }>,
-  choices: PlanChoices,
-): reshape.Draft {
+/** Fields of which nothing is said stay, or become the new role's own. */
+function changed(draft: reshape.Draft, task: PlanTask, edit: FieldEdit, choices: PlanChoices): reshape.Draft {
+  const { description, role = task.role, model, budget, dependsOn, tools, ...said }: SaidFields = edit;
+  const ofRole = role === task.role ? draft : withRole(task, role, choices);
+  const permissions = said.permissions && permissionsAfter(draft.permissions, said.permissions);
   const next = {
-    ...effortOf(edit.role === task.role ? draft : withRole(task, edit.role, choices), edit.effort),
-    description: edit.description,
-    model: edit.model,
-    budget: edit.budget,
-    dependsOn: edit.dependsOn,
-    ...(edit.tools === undefined ? {} : { tools: edit.tools }),
+    ...effortOf(ofRole, said.effort),
+    ...defined({ description, model, budget, dependsOn, tools, alongside: said.others, permissions }),
   };
-  return edit.writes === undefined ? next : withWrites(next, edit.writes);
+  return said.writes === undefined ? next : withWrites(next, said.writes);
 }
 
 type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;
@@ -178,7 +153,7 @@ const isOfPlan = (
   edit.is === 'commit' || (edit.is === 'permissions' && edit.task === null);
 
 /** Null removes a permission. */
-function permissionsAfter(before: Permissions | undefined, { permissions }: PermissionsEdit): Permissions {
+function permissionsAfter(before: Permissions | undefined, permissions: PermissionsEdit['permissions']): Permissions {
   const { edits, commands } = { ...before, ...permissions };
   return { ...(edits == null ? {} : { edits }), ...(commands == null ? {} : { commands }) };
 }

@@ -10,7 +10,7 @@ import { type RoleName, TaskId } from '../ids.ts';
 import { cappedEffort, type Effort, withEffort } from '../models/provider.ts';
 import { fail, ok, type Result } from '../result.ts';
 import { globProblem } from '../text/glob.ts';
-import { isObject, objectIn, seenText } from '../text/text.ts';
+import { objectIn, seenText } from '../text/text.ts';
 import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
 import * as plans from './plan.ts';
 import { putInOrder, writesOf } from './writes.ts';
@@ -368,24 +368,16 @@ export function plannerForm(
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }
 
-/** The plan in a model's answer. Undefined when there is none, or more than one. */
-export const planIn = (answer: string): unknown => withoutNulls(objectIn(answer, 'tasks'));
-
-/** Removes null properties of the plan and its tasks. */
-function withoutNulls(plan: unknown): unknown {
-  if (!isObject(plan)) return plan;
-  const said = dropNulls(plan);
-  const tasks: unknown = said['tasks'];
-  return Array.isArray(tasks)
-    ? { ...said, tasks: tasks.map((task: unknown) => (isObject(task) ? saidOf(task) : task)) }
-    : said;
+/**
+ * The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
+ * tasks that change the same files run in parallel.
+ */
+export function planIn(answer: string): unknown {
+  const plan = objectIn(answer, 'tasks');
+  return (
+    plan &&
+    JSON.parse(JSON.stringify(plan), (key, value: unknown) =>
+      value === null || key === 'alongside' ? undefined : value,
+    )
+  );
 }
-
-/** Only a person may decide that two tasks that change the same files run in parallel. */
-function saidOf(task: object): Record<string, unknown> {
-  const { alongside: _left, ...said } = dropNulls(task);
-  return said;
-}
-
-const dropNulls = (one: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null));

@@ -120,7 +120,10 @@ const SCHEDULES = new WeakMap<SoundPlan, { readonly maxParallel: number; readonl
 
 function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time> {
   const open = new Map(plan.tasks.map((task) => [task.id, new Set(waitsFor(task)).size]));
-  const waiting = unlocksOf(plan);
+  const waiting = Map.groupBy(
+    plan.tasks.flatMap((task) => [...new Set(waitsFor(task))].map((need) => ({ need, task }))),
+    ({ need }) => need,
+  );
   const places = new Map(plan.tasks.map((task, place) => [task.id, place]));
   const times = new Map<TaskId, Time>();
   let ready = plan.tasks.filter(({ id }) => open.get(id) === 0);
@@ -137,7 +140,8 @@ function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time
     now = running.reduce((soonest, task) => Math.min(soonest, endOf(task)), Number.POSITIVE_INFINITY);
     const ended = running.filter((task) => endOf(task) <= now);
     running = running.filter((task) => endOf(task) > now);
-    const fresh = ended.flatMap(({ id }) => waiting.get(id) ?? []).filter((next) => isReady(open, next));
+    const freed = ended.flatMap(({ id }) => waiting.get(id) ?? []).map(({ task }) => task);
+    const fresh = freed.filter((next) => isReady(open, next));
     if (fresh.length === 0) continue;
     ready = [...ready, ...fresh].sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
   }
@@ -149,18 +153,6 @@ function isReady(open: Map<TaskId, number>, task: PlanTask): boolean {
   const left = (open.get(task.id) ?? 1) - 1;
   open.set(task.id, left);
   return left === 0;
-}
-
-function unlocksOf(plan: SoundPlan): ReadonlyMap<TaskId, readonly PlanTask[]> {
-  const unlocks = new Map<TaskId, PlanTask[]>();
-  for (const task of plan.tasks) {
-    for (const need of new Set(waitsFor(task))) {
-      const list = unlocks.get(need);
-      if (list) list.push(task);
-      else unlocks.set(need, [task]);
-    }
-  }
-  return unlocks;
 }
 
 /** Back from the task that ends last: what it waited for was a need, or else the slot that became free. */

@@ -35,17 +35,12 @@ const HAVE_VERBS = setOf(
 const RUN_VERBS = setOf('run run-script exec x dlx tool');
 
 /** Values of a reading's `more` with which a grant of programs is still possible. */
-const BEARABLE = setOf('known-words file');
-const MEANS: ReadonlyMap<string, string> = new Map([
-  [DOUBTS.words, 'known-words'],
-  ['it writes to a file', 'file'],
-]);
+const BEARABLE: readonly string[] = [DOUBTS.words, DOUBTS.file];
 
 /** Null: only exactly this command may be allowed. `place`: where read-only programs need no permission and are left out. */
 export function programsIn(command: string, place?: ReadingPlace): readonly (readonly string[])[] | null {
   const { simples, doubts, more } = readCommand(command);
-  const kinds = more.map((one) => MEANS.get(one) ?? one);
-  if (doubts.length > 0 || !kinds.every((kind) => BEARABLE.has(kind))) return null;
+  if (doubts.length > 0 || more.some((one) => !BEARABLE.includes(one))) return null;
   const found = new Map<string, readonly string[]>();
   for (const simple of simples) {
     if (isTransparent(simple) || readsOnly(simple, place)) continue;
@@ -53,7 +48,7 @@ export function programsIn(command: string, place?: ReadingPlace): readonly (rea
     if (program === null) return null;
     found.set(program.join(' '), program);
   }
-  if (kinds.includes('file')) found.set('>', REDIRECTION);
+  if (more.includes(DOUBTS.file)) found.set('>', REDIRECTION);
   return found.size === 0 || found.size > MOST_PROGRAMS ? null : [...found.values()];
 }
 

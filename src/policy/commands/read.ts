@@ -136,7 +136,7 @@ const unquotedText = (part: NonNullable<shell.Word['parts']>[number]): string =>
 function noteRedirect({ operator, target }: shell.Redirect, found: Found): void {
   const to = (target === undefined ? null : knownWord(target)) ?? '';
   const harmless = operator === '<' ? READ.test(to) : operator.endsWith('&') ? DESCRIPTOR.test(to) : to === '/dev/null';
-  if (!harmless) found.more.add(operator === '<' ? 'what it reads is not plain' : 'it writes to a file');
+  if (!harmless) found.more.add(operator === '<' ? 'what it reads is not plain' : DOUBTS.file);
 }
 
 const DESCRIPTOR = /^(?:\d+-?|-)$/;

@@ -10,6 +10,7 @@ export const DOUBTS = {
   substitution: 'a substitution could not be read',
   variable: 'it sets a variable that the text does not name',
   program: 'what it runs is not in the text',
+  file: 'it writes to a file',
   notInText: (name: string): string => `what ${name} runs is not in the text`,
   unreadable: (name: string): string => `what ${name} runs can't be read here`,
 } as const;
@@ -26,37 +27,43 @@ export interface Simple {
   readonly open: boolean;
 }
 
-/** The word as the shell would expand it. */
-export function knownWord(word: shell.Word): Known {
-  if (word.parts === undefined) return word.value;
-  let known = '';
-  for (const part of word.parts) {
-    const text = knownPart(part);
-    if (text === null) return null;
-    known += text;
-  }
-  return known;
+/** The part of a text that is known: all of it, or only its beginning. */
+interface KnownText {
+  readonly text: string;
+  readonly whole: boolean;
 }
 
-function knownPart(part: shell.WordPart): Known {
+const UNKNOWN: KnownText = { text: '', whole: false };
+
+/** The word as the shell would expand it. */
+export function knownWord(word: shell.Word): Known {
+  const { text, whole } = beginning(word);
+  return whole ? text : null;
+}
+
+const beginning = ({ parts, value }: shell.Word): KnownText =>
+  parts === undefined ? { text: value, whole: true } : joined(parts.map(textOfPart), '');
+
+function textOfPart(part: shell.WordPart): KnownText {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
-      return part.value;
+      return { text: part.value, whole: true };
     case 'AnsiCQuoted':
       // A NUL ends the string in the shell, but not here.
-      return part.value.includes('\0') || part.text.includes('\\0') ? null : part.value;
-    case 'DoubleQuoted': {
-      let known = '';
-      for (const child of part.parts) {
-        if (child.type !== 'Literal') return null;
-        known += child.value;
-      }
-      return known;
-    }
+      return part.value.includes('\0') || part.text.includes('\\0') ? UNKNOWN : { text: part.value, whole: true };
+    case 'DoubleQuoted':
+      return joined(part.parts.map(textOfPart), '');
     default:
-      return null;
+      return UNKNOWN;
   }
+}
+
+/** The text up to the first piece whose end is unknown. */
+function joined(pieces: readonly KnownText[], between: string): KnownText {
+  const cut = pieces.findIndex(({ whole }) => !whole);
+  const known = cut === -1 ? pieces : pieces.slice(0, cut + 1);
+  return { text: known.map(({ text }) => text).join(between), whole: cut === -1 };
 }
 
 /** `name=value` as an argument, as with `export`. */
@@ -117,13 +124,7 @@ function firstCommand(statement: shell.Statement | undefined): shell.Command | n
   return node.prefix.length === 0 && node.redirects.length === 0 ? node : null;
 }
 
-/** The known part of a text: all of it with its line end, or only its beginning. */
-interface ReadText {
-  readonly text: string;
-  readonly whole: boolean;
-}
-
-function saidBy({ name, args }: shell.Command): ReadText | null {
+function saidBy({ name, args }: shell.Command): KnownText | null {
   const program = name === undefined ? null : knownWord(name);
   const words = args.flatMap((one) => (one.type === 'Word' ? [one] : []));
   // `echo a=1` has an argument that looks like an assignment, which is not accepted.
@@ -132,7 +133,7 @@ function saidBy({ name, args }: shell.Command): ReadText | null {
   return program === 'printf' ? printed(words) : null;
 }
 
-function echoed(words: readonly shell.Word[]): ReadText {
+function echoed(words: readonly shell.Word[]): KnownText {
   const from = words.findIndex((word) => !/^-[neE]+$/.test(knownWord(word) ?? ''));
   const options = words.slice(0, from === -1 ? words.length : from);
   const said = joined(words.slice(options.length).map(beginning), ' ');
@@ -140,11 +141,11 @@ function echoed(words: readonly shell.Word[]): ReadText {
 }
 
 /** `%s` and `%b` stand for the words after the format, once; after any other sign the rest is unknown. */
-function printed(words: readonly shell.Word[]): ReadText | null {
+function printed(words: readonly shell.Word[]): KnownText | null {
   const [format, ...values] = words.map(beginning);
   if (format === undefined || format.text.startsWith('-')) return null;
   let next = 0;
-  const pieces: ReadText[] = [];
+  const pieces: KnownText[] = [];
   for (const piece of format.text.split(/(%.)/s)) {
     if (piece === '%s' || piece === '%b') pieces.push(values[next++] ?? { text: '', whole: true });
     else if (piece === '%%') pieces.push({ text: '%', whole: true });
@@ -154,36 +155,7 @@ function printed(words: readonly shell.Word[]): ReadText | null {
   return joined([...pieces, { text: '', whole: false }], '');
 }
 
-/** The text up to the first piece whose end is unknown. */
-function joined(pieces: readonly ReadText[], between: string): ReadText {
-  const cut = pieces.findIndex(({ whole }) => !whole);
-  const known = cut === -1 ? pieces : pieces.slice(0, cut + 1);
-  return { text: known.map(({ text }) => text).join(between), whole: cut === -1 };
-}
-
-/** The part of a word that is known from its text alone. */
-function beginning(word: shell.Word): ReadText {
-  const all = knownWord(word);
-  if (all !== null) return { text: all, whole: true };
-  let text = '';
-  for (const part of word.parts ?? []) {
-    if (part.type === 'DoubleQuoted') {
-      const { text: inner, whole } = quoted(part.parts);
-      text += inner;
-      if (!whole) break;
-    } else if (part.type === 'Literal' || part.type === 'SingleQuoted') text += part.value;
-    else break;
-  }
-  return { text, whole: false };
-}
-
-function quoted(parts: readonly { readonly type: string; readonly value?: unknown }[]): ReadText {
-  const cut = parts.findIndex(({ type }) => type !== 'Literal');
-  const known = cut === -1 ? parts : parts.slice(0, cut);
-  return { text: known.map(({ value }) => String(value)).join(''), whole: cut === -1 };
-}
-
-function firstLine({ text, whole }: ReadText): string | null {
+function firstLine({ text, whole }: KnownText): string | null {
   const end = text.search(/\n|\\n/);
   if (end !== -1) return text.slice(0, end);
   return whole ? text : null;

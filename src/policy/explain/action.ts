@@ -11,11 +11,12 @@ import {
   type Outcome,
   type TookPart,
   changeRule,
-  isWritten,
   ranked,
+  ruleChange,
   takeOut,
   whatHelps,
 } from './explain.ts';
+import { isWritten } from '../models.ts';
 import { type CommandRule, type CommandRules, type Rules, alwaysAsked, builtIn } from '../rules.ts';
 
 interface Case {
@@ -104,12 +105,6 @@ function changesFor(action: Action, rules: Rules, context: Circumstances): reado
 const change = (words: string, context: Partial<Circumstances>): Change<Case> => ({
   words,
   apply: (given) => ({ ...given, context: { ...given.context, ...context } }),
-});
-
-/** A change of the rules. */
-const ruleChange = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<Case> => ({
-  words,
-  apply: (given) => ({ ...given, rules: { ...given.rules, ...alter(given.rules) } }),
 });
 
 /** Another value where a file sets this one; nothing for a built-in default. */

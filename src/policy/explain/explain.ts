@@ -8,6 +8,7 @@ import {
   chooseModel,
   entryAllows,
   entryHolds,
+  isWritten,
   modelProblem,
   type ModelRequest,
   obstacleTo,
@@ -50,6 +51,12 @@ export interface Change<T> {
   apply(given: T): T;
 }
 
+/** A change of the rules. */
+export const ruleChange = <T extends { readonly rules: Rules }>(
+  words: string,
+  alter: (rules: Rules) => Partial<Rules>,
+): Change<T> => ({ words, apply: (given) => ({ ...given, rules: { ...given.rules, ...alter(given.rules) } }) });
+
 const RANK: Readonly<Record<Outcome, number>> = { deny: 0, substitute: 1, ask: 1, allow: 2 };
 
 /** Changes that help alone; otherwise the smallest helpful combination; otherwise a note that nothing helps. */
@@ -76,9 +83,6 @@ export function ranked(because: Reason, others: readonly Omit<TookPart, 'decides
   const rest = [...known.values()].filter((each) => each !== own).map((each) => ({ ...each, decides: false }));
   return [{ says, ...own, reason: because, decides: true }, ...rest];
 }
-
-/** Whether the rule can be removed; built-in ones cannot. */
-export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 
 /** `take "haiku-4.5" out of enforcement.deniedModels (managed, /etc/mimir/policy.yml:4)`. */
 export const takeOut = (entry: string, from: Reason): string => `take "${entry}" out of ${keyWithPlace(from)}`;
@@ -168,7 +172,7 @@ function changesFor(id: string, rules: Rules): readonly Change<ModelRequest>[] {
   const without = rules.deniedModels
     .filter((entry) => entryHolds(entry, id) && isWritten(entry.from))
     .map((entry) =>
-      change(takeOut(entry.written, entry.from), ({ deniedModels }) => ({
+      ruleChange<ModelRequest>(takeOut(entry.written, entry.from), ({ deniedModels }) => ({
         deniedModels: deniedModels.filter((each) => each !== entry),
       })),
     );
@@ -177,22 +181,17 @@ function changesFor(id: string, rules: Rules): readonly Change<ModelRequest>[] {
     if (first === undefined || list.some((entry) => entryAllows(entry, id))) return [];
     const added: ModelEntry = { written: id, pattern: id, from: first.from };
     return [
-      change(putInto(id, first.from), ({ allowedModels }) => ({
+      ruleChange<ModelRequest>(putInto(id, first.from), ({ allowedModels }) => ({
         allowedModels: allowedModels.map((each) => (each === list ? [...each, added] : each)),
       })),
     ];
   });
   const { from } = rules.modelFallback;
-  const listed = change(changeRule(from, 'enforcement.modelFallback: list'), () => ({
+  const listed = ruleChange<ModelRequest>(changeRule(from, 'enforcement.modelFallback: list'), () => ({
     modelFallback: { value: 'list', from },
   }));
   return [...without, ...within, ...(isWritten(from) ? [listed] : [])];
 }
-
-const change = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<ModelRequest> => ({
-  words,
-  apply: (wish) => ({ ...wish, rules: { ...wish.rules, ...alter(wish.rules) } }),
-});
 
 /** The entries of model lists with their resolved ids. */
 export const resolvedIn = ({ allowedModels, deniedModels, modelBudgets = [] }: Rules): Explanation['resolved'] =>
@@ -203,19 +202,20 @@ export const resolvedIn = ({ allowedModels, deniedModels, modelBudgets = [] }: R
 // Why a role may or may not run as a sub-agent, explained by `roleProblem`, which decides for plans and spawns.
 
 type Roles = readonly Pick<Role, 'name'>[];
+type Ruled = Readonly<Record<'rules', Rules>>;
 
 /** For the role of this name, in either spelling. */
 export function explainRole(name: string, rules: Rules, roles: Roles): Explanation {
   const own = roleNamed(name, roles)?.name ?? name;
-  const judge = (given: Rules): Outcome => (roleProblem(name, given, roles) === null ? 'allow' : 'deny');
-  const decision = judge(rules);
+  const judge = (given: Ruled): Outcome => (roleProblem(name, given.rules, roles) === null ? 'allow' : 'deny');
+  const decision = judge({ rules });
   const because = roleProblem(name, rules, roles)?.reason ?? roleGrant(own, rules);
   return {
     subject: `role ${name}`,
     decision,
     because,
     rules: ranked(because, roleParts(own, rules), decision),
-    change: whatHelps(rules, roleChanges(own, rules), judge),
+    change: whatHelps({ rules }, roleChanges(own, rules), judge),
     resolved: own === name ? [] : [{ written: name, id: own }],
     used: null,
   };
@@ -231,12 +231,7 @@ const roleParts = (role: string, { disabledRoles, allowedSubAgents, forcedAgents
   ...forcedAgents.filter(({ name }) => name === role).map(({ from }): Part => ({ reason: from, says: 'allow' })),
 ];
 
-const ruleChange = (words: string, alter: (rules: Rules) => Partial<Rules>): Change<Rules> => ({
-  words,
-  apply: (rules) => ({ ...rules, ...alter(rules) }),
-});
-
-function roleChanges(role: string, rules: Rules): readonly Change<Rules>[] {
+function roleChanges(role: string, rules: Rules): readonly Change<Ruled>[] {
   const on = rules.disabledRoles
     .filter((entry) => entry.role === role && isWritten(entry.from))
     .map((entry) =>

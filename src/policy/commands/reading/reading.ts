@@ -179,9 +179,9 @@ function whyTarget(operator: shell.RedirectOperator, target: Argument, scope: Sc
       return target.is === 'inside' || (target.is === 'known' && isInProject(to, scope)) ? null : OUTSIDE;
     case '<&':
     case '>&':
-      return /^(?:\d+-?|-)$/.test(to) ? null : 'it writes to a file';
+      return /^(?:\d+-?|-)$/.test(to) ? null : DOUBTS.file;
     default:
-      return to === '/dev/null' && operator !== '<>' ? null : 'it writes to a file';
+      return to === '/dev/null' && operator !== '<>' ? null : DOUBTS.file;
   }
 }
 
