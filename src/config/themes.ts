@@ -82,12 +82,17 @@ function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, stri
     const missing = TOKENS.filter((token) => given[token] === undefined);
     return fail(`theme ${name}: no colour for ${missing.join(', ')}; give them, or extend a theme that has them`);
   }
+  const {
+    mode = 'dark',
+    glyphs = 'unicode',
+    colours = 'all',
+  } = parts.reduce<Partial<ThemeFile>>((soFar, part) => ({ ...soFar, ...part }), {});
   const roles = parts.flatMap((part) => Object.entries(part.roles));
   return ok({
     name,
-    mode: parts.findLast(({ mode }) => mode !== undefined)?.mode ?? 'dark',
-    glyphs: parts.findLast(({ glyphs }) => glyphs !== undefined)?.glyphs ?? 'unicode',
-    colours: parts.findLast(({ colours }) => colours !== undefined)?.colours ?? 'all',
+    mode,
+    glyphs,
+    colours,
     tokens: tokens.data,
     roles: Object.fromEntries(roles.map(([role, value]) => [role, isToken(value) ? tokens.data[value] : value])),
   });

@@ -6,6 +6,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Document, isScalar, visit } from 'yaml';
 import { z } from 'zod';
+import { escaped } from '../../domain/lists.ts';
 import { readDraft } from '../../domain/plan/check-plan.ts';
 import type { PersonTask } from '../../domain/plan/plan-view.ts';
 import { type DraftPlan, DraftTask } from '../../domain/plan/plan.ts';
@@ -208,24 +209,13 @@ export const filled = (text: string, values: ReadonlyMap<string, string>): strin
 
 /** The inverse: replaces each occurrence of a text by its slot, the longest text first, and escapes what looks like a slot. */
 export function withSlots(text: string, slots: readonly { readonly name: string; readonly text: string }[]): string {
-  const longest = slots.toSorted((a, b) => b.text.length - a.text.length);
-  let made = '';
-  let plain = '';
-  for (let at = 0; at < text.length; ) {
-    const slot = longest.find((one) => one.text !== '' && text.startsWith(one.text, at));
-    if (slot === undefined) {
-      plain += text[at] ?? '';
-      at += 1;
-    } else {
-      made += `${literal(plain)}{{${slot.name}}}`;
-      plain = '';
-      at += slot.text.length;
-    }
-  }
-  return made + literal(plain);
+  const texts = slots.map((slot) => slot.text).filter((one) => one !== '');
+  const longest = texts.toSorted((a, b) => b.length - a.length).map(escaped);
+  return text.replaceAll(new RegExp([...longest, String.raw`\{\{`].join('|'), 'g'), (found) => {
+    const slot = slots.find((one) => one.text === found);
+    return slot === undefined ? '{{"{{"}}' : `{{${slot.name}}}`;
+  });
 }
-
-const literal = (text: string): string => text.replaceAll('{{', '{{"{{"}}');
 
 // A plan as the text of a template: what was said, without what the roles give anyway, and slots where words are asked for anew.
 

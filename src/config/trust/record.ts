@@ -140,29 +140,21 @@ interface Trust {
  */
 export function trustOf(projectRoot: string, entries: readonly string[], home: string): Trust {
   const project = realOf(projectRoot) ?? projectRoot;
-  const own = realOf(home) ?? home;
-  const tooWide = (real: string): boolean => isTooWide(real, own);
-  const judged = entries.map((entry): TrustJudgement => {
+  const notes: string[] = [];
+  const trusted = entries.filter((entry) => {
     const named = entry === '~' || entry.startsWith('~/') ? path.join(home, entry.slice(1)) : entry;
-    const ignored = (why: string): TrustJudgement => ({ real: null, note: `trust: "${entry}" is ignored: ${why}` });
-    if (!path.isAbsolute(named)) return ignored('name it from / or ~ on');
-    const real = realOf(named);
-    return real !== null && tooWide(real) ? ignored('it is too wide') : { real, note: null };
+    const real = path.isAbsolute(named) ? realOf(named) : null;
+    const tooWide = real !== null && isTooWide(real, home);
+    if (tooWide || !path.isAbsolute(named))
+      notes.push(`trust: "${entry}" is ignored: ${tooWide ? 'it is too wide' : 'name it from / or ~ on'}`);
+    return real !== null && !tooWide && holds(real, project);
   });
-  return {
-    trusted: judged.some(({ real }) => real !== null && holds(real, project)),
-    notes: judged.flatMap(({ note }) => note ?? []),
-  };
+  return { trusted: trusted.length > 0, notes };
 }
 
 /** True for the home directory, its parents and `/`, which would include every download. Both paths are real. */
 const isTooWide = (real: string, home: string): boolean =>
   real === path.parse(real).root || holds(real, realOf(home) ?? home);
-
-interface TrustJudgement {
-  readonly real: string | null;
-  readonly note: string | null;
-}
 
 /** True for the folder itself and everything below it. */
 const holds = (above: string, below: string): boolean => below === above || below.startsWith(above + path.sep);

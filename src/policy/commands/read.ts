@@ -4,7 +4,7 @@
  */
 import * as shell from 'unbash';
 import { DOUBTS, type Known, knownAssignment, knownWord, programOf, type Simple } from './words.ts';
-import { innerOf, WRAPPERS } from './wrap.ts';
+import { doubt, type Inner, innerOf, WRAPPERS } from './wrap.ts';
 
 export interface Reading {
   readonly simples: readonly Simple[];
@@ -108,7 +108,9 @@ function apply(effects: readonly Effect[], found: Found, shells: number): void {
   for (const effect of effects) {
     if (effect.is === 'sets') found.more.add('it sets a variable');
     else if (effect.is === 'doubt') found.doubts.add(effect.why);
-    else readScript(effect.text, found, shells + 1);
+    else if (effect.is === 'script') readScript(effect.text, found, shells + 1);
+    else if (shells >= MOST_SHELLS) found.doubts.add('its programs are nested too deep');
+    else noteSimple(effect.simple, found, shells + 1);
   }
 }
 
@@ -179,27 +181,16 @@ function noteSimple(simple: Simple, found: Found, shells: number): void {
   if (found.nodes > MOST_NODES) throw new Error('too many parts');
   found.simples.push(simple);
   if (EVALUATING.has(simple.words[0] ?? '')) found.evaluates = true;
-  apply(effectsOfProgram(simple), found, shells);
-  for (const inner of innerOf(simple)) {
-    if (inner.is === 'doubt') found.doubts.add(inner.why);
-    else if (inner.is === 'script') readScript(inner.text, found, shells + 1);
-    else if (shells >= MOST_SHELLS) found.doubts.add('its programs are nested too deep');
-    else noteSimple(inner.simple, found, shells + 1);
-  }
+  apply([...effectsOfProgram(simple), ...innerOf(simple)], found, shells);
 }
 
 // Effects of a command on the variables of its shell: which builtins set one, where the shell evaluates arithmetic (an assignment there is
 // an assignment), and which variables hold text that a program runs. Anything that the text does not show is a doubt, never a guess.
 
-/** The effect of setting a variable. */
-type Effect =
-  | { readonly is: 'sets' }
-  /** Its value is a text for a shell. */
-  | { readonly is: 'script'; readonly text: string }
-  | { readonly is: 'doubt'; readonly why: string };
+/** What runs besides, or that a variable is set. */
+type Effect = Inner | { readonly is: 'sets' };
 
 const SETS: readonly Effect[] = [{ is: 'sets' }];
-const doubt = (why: string): Effect => ({ is: 'doubt', why });
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Programs run the content of these variables. */

@@ -23,7 +23,7 @@ export function innerOf(simple: Simple): readonly Inner[] {
   return ofRunner(simple, program);
 }
 
-const doubt = (why: string): Inner => ({ is: 'doubt', why });
+export const doubt = (why: string): Inner => ({ is: 'doubt', why });
 const isWords = (words: readonly Known[]): words is readonly string[] => !words.includes(null);
 
 const SHELLS = 'sh bash dash ash ksh mksh rbash zsh';

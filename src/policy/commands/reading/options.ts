@@ -122,8 +122,8 @@ export interface Scope {
   readonly place: ReadingPlace;
   /** The command changes its folder, so a path with leading `..` may lead anywhere. */
   readonly moves: boolean;
-  /** Variables set by loops and `read`. `whole`: the text of the variable stays one word without quotes. */
-  readonly variables: ReadonlyMap<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
+  /** Variables set by loops and `read`, in the order of the text. `whole`: the text of the variable stays one word without quotes. */
+  readonly variables: Map<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
   /** Why the script of a substitution does more than read; null when it only reads. */
   readonly script: (part: Extract<WordPart, { readonly script: unknown }>) => string | null;
 }

@@ -19,17 +19,15 @@ export function moreThanReading(
 ): string | null {
   const [doubt] = doubts;
   if (doubt !== undefined) return doubt;
-  const variables: Variables = new Map();
   const scope: Scope = {
     place,
     moves: mayName('cd', command),
-    variables,
-    script: ({ script }) => (script === undefined ? DOUBTS.substitution : whyAll(script.commands, walk)),
+    variables: new Map(),
+    script: ({ script }) => (script === undefined ? DOUBTS.substitution : whyAll(script.commands, scope)),
   };
-  const walk: Walk = { scope, variables };
   try {
     const script: shell.ParsedScript = shell.parse(command);
-    return script.commands.length === 0 ? 'it runs nothing' : whyAll(script.commands, walk);
+    return script.commands.length === 0 ? 'it runs nothing' : whyAll(script.commands, scope);
   } catch {
     return 'it could not be read';
   }
@@ -39,14 +37,6 @@ export function moreThanReading(
 const mayName = (program: string, command: string): boolean =>
   new RegExp(String.raw`\b${program}\b|\$'`).test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
 
-type Variables = Map<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
-
-interface Walk {
-  readonly scope: Scope;
-  /** The same object as the scope's; loops and `read` add to it in the order of the text. */
-  readonly variables: Variables;
-}
-
 const first = <T>(all: readonly T[], why: (one: T) => string | null): string | null => {
   for (const one of all) {
     const found = why(one);
@@ -55,32 +45,32 @@ const first = <T>(all: readonly T[], why: (one: T) => string | null): string | n
   return null;
 };
 
-const whyAll = (statements: readonly shell.Statement[], walk: Walk): string | null =>
+const whyAll = (statements: readonly shell.Statement[], scope: Scope): string | null =>
   first(statements, ({ command, background }) =>
-    background === true ? 'it leaves something running' : whyNode(command, walk),
+    background === true ? 'it leaves something running' : whyNode(command, scope),
   );
 
-function whyNode(node: shell.SyntaxNode, walk: Walk): string | null {
+function whyNode(node: shell.SyntaxNode, scope: Scope): string | null {
   switch (node.type) {
     case 'Command':
-      return whyCommand(node, walk);
+      return whyCommand(node, scope);
     case 'Pipeline':
     case 'AndOr':
-      return first(node.commands, (each) => whyNode(each, walk));
+      return first(node.commands, (each) => whyNode(each, scope));
     case 'CompoundList':
-      return whyAll(node.commands, walk);
+      return whyAll(node.commands, scope);
     case 'Subshell':
     case 'BraceGroup':
-      return whyNode(node.body, walk);
+      return whyNode(node.body, scope);
     case 'Redirected':
-      return first(node.redirects, (each) => whyRedirection(each, walk)) ?? whyNode(node.command, walk);
+      return first(node.redirects, (each) => whyRedirection(each, scope)) ?? whyNode(node.command, scope);
     case 'If':
     case 'Elif':
-      return first(partsOfIf(node), (each) => whyNode(each, walk));
+      return first(partsOfIf(node), (each) => whyNode(each, scope));
     case 'While':
-      return whyNode(node.clause, walk) ?? whyNode(node.body, walk);
+      return whyNode(node.clause, scope) ?? whyNode(node.body, scope);
     case 'For':
-      return whyLoop(node, walk);
+      return whyLoop(node, scope);
     default:
       return `the shell's ${node.type} may do more than read`;
   }
@@ -97,48 +87,47 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 
 function whyLoop(
   { name, wordlist, body }: Extract<shell.SyntaxNode, { readonly type: 'For' }>,
-  walk: Walk,
+  scope: Scope,
 ): string | null {
   const variable = knownWord(name) ?? '';
   if (!NAME.test(variable) || wordlist === undefined) return 'it sets a variable';
   const all: Argument[] = [];
-  const why = first(wordlist, (word) => addWord(word, all, walk));
+  const why = first(wordlist, (word) => addWord(word, all, scope));
   if (why !== null) return why;
   const isPlain = (one: Argument): boolean => one.is === 'known' && /^[\w./@%+=:,][\w./@%+=:,-]*$/.test(one.text);
   const inside = all.every(
-    (one) =>
-      one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && isInProject(one.text, walk.scope)),
+    (one) => one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && isInProject(one.text, scope)),
   );
   // A variable that is set twice has the less certain of both values.
-  const before = walk.variables.get(variable);
-  walk.variables.set(variable, {
+  const before = scope.variables.get(variable);
+  scope.variables.set(variable, {
     is: inside && before?.is !== 'any' ? 'inside' : 'any',
     whole: all.every(isPlain) && before?.whole !== false,
   });
-  return whyNode(body, walk);
+  return whyNode(body, scope);
 }
 
-function addWord(word: shell.Word, all: Argument[], { scope }: Walk): string | null {
+function addWord(word: shell.Word, all: Argument[], scope: Scope): string | null {
   const argument = argumentOf(word, scope);
   if (typeof argument === 'string') return argument;
   all.push(argument);
   return null;
 }
 
-function whyCommand(command: shell.Command, walk: Walk): string | null {
-  const why = first(command.redirects, (each) => whyRedirection(each, walk));
+function whyCommand(command: shell.Command, scope: Scope): string | null {
+  const why = first(command.redirects, (each) => whyRedirection(each, scope));
   if (why !== null) return why;
   if (command.name === undefined) return 'it sets a variable';
   const given: Argument[] = [];
   const odd =
-    addWord(command.name, given, walk) ??
-    first(command.args, (each) => (each.type === 'Word' ? addWord(each, given, walk) : 'it sets a variable'));
+    addWord(command.name, given, scope) ??
+    first(command.args, (each) => (each.type === 'Word' ? addWord(each, given, scope) : 'it sets a variable'));
   if (odd !== null) return odd;
   const [name] = given;
   const program = name?.is === 'known' ? name.text : '';
   const assigned = first(command.prefix, (each) => (each.type === 'Assignment' ? whyAssignment(each, program) : null));
   if (assigned !== null) return assigned;
-  return program === 'read' ? whyRead(given.slice(1), walk) : whyProgram(given, walk.scope);
+  return program === 'read' ? whyRead(given.slice(1), scope) : whyProgram(given, scope);
 }
 
 /** Variables for sorting and writing text, and for how `read` divides its line. */
@@ -149,7 +138,7 @@ function whyAssignment({ name, value, index, append }: shell.Assignment, program
 }
 
 /** `read` sets the variables it names to whatever it reads. */
-function whyRead(given: readonly Argument[], { variables }: Walk): string | null {
+function whyRead(given: readonly Argument[], { variables }: Scope): string | null {
   for (const [at, argument] of given.entries()) {
     if (argument.is !== 'known') return DOUBTS.variable;
     const { text } = argument;
@@ -164,7 +153,7 @@ function whyRead(given: readonly Argument[], { variables }: Walk): string | null
 const textOf = (argument: Argument | undefined): string => (argument?.is === 'known' ? argument.text : '');
 
 /** Redirections from the project, from the text itself, or to /dev/null. */
-function whyRedirection(redirection: shell.Redirection, { scope }: Walk): string | null {
+function whyRedirection(redirection: shell.Redirection, scope: Scope): string | null {
   if (redirection.descriptor?.type === 'FileDescriptorVariable') return 'it sets a variable';
   if (redirection.type === 'HereDoc') return whyHereDoc(redirection, scope);
   const target = redirection.target === undefined ? 'it is not whole' : argumentOf(redirection.target, scope);
