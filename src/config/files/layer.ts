@@ -8,7 +8,7 @@ import type { Permissions } from '../../domain/plan/plan.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import { builtIn } from '../../policy/index.ts';
-import { knownKeys, type Path, ruleOf, Settings } from '../schema/schema.ts';
+import { ADDRESS, knownKeys, type Path, ruleOf, Settings } from '../schema/schema.ts';
 import { type ValidatedLayer, keyOf, PREPARED } from './parse-cache.ts';
 import { type ConfigFault, type FaultWords, fileFault } from './read-text.ts';
 import { faultAt, leavesOf, placeOf, plainOf, readTree, respelled, type Tree, without } from './tree.ts';
@@ -173,13 +173,19 @@ function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
     case 'too_big':
       return { problem: `${name} is ${is}`, remedy: `write at most ${String(issue.maximum)}` };
     default:
-      return { problem: `${name} is ${is}`, remedy: remedyByName(name) };
+      return { problem: `${name} is ${is}`, remedy: adviceIn(issue) };
   }
+}
+
+/** The text beside the type in the schema, unless it is one of zod's own. */
+function adviceIn(issue: z.core.$ZodIssue): string {
+  const [inner = issue] = issue.code === 'invalid_key' ? issue.issues : [];
+  return inner.message.startsWith('Invalid') ? '`mimir config schema` shows what may stand here' : inner.message;
 }
 
 /** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
 function secretly(name: string): string | null {
-  if (name.endsWith('apiKeyEnv')) return 'no name of a variable';
+  if (/apiKeyEnv$|passthrough\[|inheritEnvironment\[/.test(name)) return 'no name of a variable';
   if (name.includes('.headers.')) return 'no value of a header';
   return name.endsWith('baseUrl') ? 'no address' : null;
 }
@@ -223,17 +229,6 @@ function among(value: unknown, choices: readonly string[]): string {
   if (typeof value !== 'string') return `write one of: ${choices.join(', ')}`;
   const hint = suggestion(value, choices);
   return hint.startsWith('did') ? hint : `write one of: ${choices.join(', ')}`;
-}
-
-function remedyByName(name: string): string {
-  if (/[Dd]uration|retention|Timeout|Interval|answerWithin|retryFor/.test(name))
-    return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
-  if (name === 'minVersion') return 'write a version in quotes, such as "1.0"';
-  if (name.endsWith('baseUrl')) return EXAMPLE;
-  if (name.includes('.headers.')) return 'write a text, or {env: NAME} for the value of a variable';
-  if (name.endsWith('apiKeyEnv')) return 'write the name of an environment variable, such as ANTHROPIC_API_KEY';
-  if (name.startsWith('providers')) return 'name a provider with lower-case letters, digits, "-" or "_"';
-  return '`mimir config schema` shows what may stand here';
 }
 
 // What the command line says in the words of the configuration: a layer like the files, with flags for lines.
@@ -298,7 +293,7 @@ function flagOf([section, key, third]: Path, { theme = '', mode, roleModels }: F
 export function baseUrlProblem(baseUrl: string): FaultWords | null {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return { problem: 'is no address that models can be called at', remedy: EXAMPLE };
+    return { problem: 'is no address that models can be called at', remedy: ADDRESS };
   }
   if (url.username !== '' || url.password !== '') {
     return {
@@ -306,9 +301,6 @@ export function baseUrlProblem(baseUrl: string): FaultWords | null {
       remedy: 'take it out, and name the environment variable with the key as apiKeyEnv',
     };
   }
-  if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host and a path', remedy: EXAMPLE };
+  if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host and a path', remedy: ADDRESS };
   return null;
 }
-
-/** The remedy for an invalid address. */
-const EXAMPLE = 'write an address such as http://127.0.0.1:11434/v1';

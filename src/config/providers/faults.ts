@@ -55,18 +55,6 @@ function modelFaults(
   );
 }
 
-/** A host in the form of `new URL`: a name or an address, optionally with a port. */
-const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
-
-/** Faults for entries that cannot be a host: a list of only those would silently allow no call at all. */
-export const endpointFaults = (layer: Layer): readonly ConfigFault[] =>
-  (layer.settings.enforcement?.allowedEndpoints ?? []).flatMap((written, index) => {
-    if (HOST.test(written)) return [];
-    const problem = `allowedEndpoints names "${written}", which is no host`;
-    const remedy = 'write the host alone, or host:port: api.anthropic.com';
-    return [layer.fault(['enforcement', 'allowedEndpoints', index], problem, remedy)];
-  });
-
 /** Faults of addresses in the environment, by the name of their variable. */
 export const environmentFaults = (env: Environment): readonly ConfigFault[] =>
   BUILT_IN.flatMap((builtIn) => {

@@ -61,6 +61,24 @@ function section<S extends Readonly<Record<string, z.ZodType>>>(keys: S): z.ZodO
 const name = z.string().min(1).max(200);
 const names = z.array(name).max(500);
 
+// The text beside a pattern is the advice in a fault.
+const variables = z
+  .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'write a name such as JAVA_HOME'))
+  .max(500);
+/** In the form of `new URL`: a name or an address, optionally with a port. A list of others would silently allow no call at all. */
+const host = z
+  .string()
+  .regex(
+    /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i,
+    'write the host alone, or host:port: api.anthropic.com',
+  );
+const childName = name.regex(
+  /^(?:\{(?:friendly_name|role|short_id|id)\}|[\p{L}\p{N} ._-])*$/u,
+  'write {friendly_name}, {role}, {short_id}, {id} and letters, digits, "-" or "_"',
+);
+/** The advice for an invalid address. */
+export const ADDRESS = 'write an address such as http://127.0.0.1:11434/v1';
+
 /** A map with any names as keys and one type of value. */
 function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord<z.ZodString, T> {
   const type = z.record(key, each);
@@ -69,10 +87,12 @@ function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord
 }
 
 const TIME = /^\d{1,9}(?:ms|s|m|h|d)$/;
+const TIMES = 'write a time such as 500ms, 30s, 10m, 1h or 90d';
+const time = z.string().regex(TIME, TIMES);
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
-  .union([z.int().min(0).max(1e10), z.string().regex(TIME)])
+  .union([z.int().min(0).max(1e10), time], TIMES)
   .describe('Milliseconds, or a number with ms, s, m, h or d: 10m');
 
 /** The milliseconds of a written duration; null if it is not one. */
@@ -125,7 +145,7 @@ const Enforcement = section({
   deniedModels: tightest(names, 'union', 'Stronger than any list of allowed ones'),
   modelFallback: tightest(z.enum(['list', 'deny']), ['list', 'deny'], 'deny: no other model stands in'),
   maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'The most that models may be told to think'),
-  allowedEndpoints: tightest(names, 'each', 'Hosts that models may be called on; absent: any'),
+  allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that models may be called on; absent: any'),
   allowedSubAgents: tightest(names, 'each', 'Roles that plans may use; absent: any'),
   forcedSubAgents: tightest(map(Forced), 'first', 'Roles that run whatever a plan says'),
   permissions: tightest(
@@ -140,13 +160,17 @@ const Price = section({ input: dollars, output: dollars, cacheRead: key(dollars)
 
 /** A name on the wire. */
 const wireName = z.string().regex(/^\S{1,200}$/);
-const variable = z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/);
-const HeaderValue = z.union([z.string().max(8000), z.strictObject({ env: variable })]);
+const variable = z
+  .string()
+  .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'write the name of an environment variable, such as ANTHROPIC_API_KEY');
+const HeaderValue = z.union([z.string().max(8000), z.strictObject({ env: variable })], {
+  error: 'write a text, or {env: NAME} for the value of a variable',
+});
 
 const ProviderSettings = section({
   kind: z.enum(PROVIDER_KINDS).describe('Whose protocol it speaks'),
   apiKeyEnv: key(variable, 'The environment variable that holds the key'),
-  baseUrl: key(z.string().regex(/^https?:\/\/\S{1,500}$/), 'The address of its API'),
+  baseUrl: key(z.string().regex(/^https?:\/\/\S{1,500}$/, ADDRESS), 'The address of its API'),
   models: key(z.array(wireName).max(500), 'Models as the server names them'),
   protocol: key(z.literal('text'), 'For models without tool calls: agents work by commands in their answers'),
   prices: key(map(Price, wireName), 'US dollars per million tokens'),
@@ -180,7 +204,7 @@ const Sandbox = section({
 
 /** A bare number is seconds here, unlike elsewhere, because other programs use seconds. */
 const Seconds = z
-  .union([z.number().min(0).max(1e7), z.string().regex(TIME)])
+  .union([z.number().min(0).max(1e7), time], TIMES)
   .describe('Seconds, or a number with ms, s, m, h or d: 600, 10m');
 
 const FOREIGN = 'Read for agents of other programs; without effect on these';
@@ -217,7 +241,14 @@ const ChildAgents = section({
     section({
       autoKillOnComplete: key(z.boolean(), 'No message resumes a child that is done'),
       autoArchiveTranscript: key(z.boolean(), 'false: nothing is copied into archivePath'),
-      archivePath: key(z.string().max(1000), 'A folder that transcripts of children are copied into, from / or ~'),
+      // In the project's folder, agents could read and commit other agents' transcripts.
+      archivePath: key(
+        z
+          .string()
+          .max(1000)
+          .regex(/^(?:\/|~(?:\/|$))/, 'write a folder from / or ~'),
+        'A folder that transcripts of children are copied into, from / or ~',
+      ),
       closeTmuxSession: key(z.boolean(), FOREIGN),
     }),
   ),
@@ -236,8 +267,11 @@ const ChildAgents = section({
     }),
   ),
   workingDir: key(z.enum(['inherit', 'specify']), 'specify: a spawn has to name its folder'),
-  inheritEnvironment: granted(names, 'Variables that commands may see', 'each'),
-  naming: key(section({ pattern: key(name), fallback: key(name) }), 'Of {friendly_name}, {role}, {short_id}, {id}'),
+  inheritEnvironment: granted(variables, 'Variables that commands may see', 'each'),
+  naming: key(
+    section({ pattern: key(childName), fallback: key(childName) }),
+    'Of {friendly_name}, {role}, {short_id}, {id}',
+  ),
 });
 
 const Interface = section({
@@ -285,9 +319,14 @@ export const Settings = section({
   ),
   permissions: granted(Permissions, 'What plans let agents do without asking, unless a person decides otherwise'),
   sandbox: key(Sandbox),
-  env: key(section({ passthrough: granted(names, 'Variables that commands may see', 'each') })),
+  env: key(section({ passthrough: granted(variables, 'Variables that commands may see', 'each') })),
   childAgents: granted(ChildAgents, undefined, 'highest'),
-  providers: granted(map(ProviderSettings, z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/))),
+  providers: granted(
+    map(
+      ProviderSettings,
+      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'name a provider with lower-case letters, digits, "-" or "_"'),
+    ),
+  ),
   trust: granted(names, 'Folders; what lies below is trusted at first sight'),
   ui: granted(Interface),
   keys: granted(map(z.string().max(40)), 'Another key for an action, by the name of the action'),
@@ -308,7 +347,7 @@ export const Settings = section({
   ),
   retention: granted(section({ sessions: key(Duration, 'How long sessions are kept') })),
   minVersion: managed(
-    z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/),
+    z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/, 'write a version in quotes, such as "1.0"'),
     'The oldest version of Mimir that may read this policy: "1.0"',
   ),
 });

@@ -6,10 +6,10 @@ import { resolveModel, type Rules } from '../../policy/index.ts';
 import { type ConfigFault, fileFault } from '../files/read-text.ts';
 import type { Flags, Layer } from '../files/layer.ts';
 import { type Effective, inOrder, merge } from '../files/merge.ts';
-import { endpointFaults, providerFaults } from '../providers/faults.ts';
+import { providerFaults } from '../providers/faults.ts';
 import type { Path } from '../schema/schema.ts';
 import { isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
-import { childFaults, forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
+import { forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
 import type { KnownRoles } from '../roles/roles.ts';
 import { modelLists, modelNameFaults, modelNames, type NamedModel } from './model-lists.ts';
 import { boxFaults, toRules } from './to-rules.ts';
@@ -30,10 +30,8 @@ const checkLayers = (layers: readonly Layer[], known: KnownNames): readonly Conf
     ...toolFaults(layer),
     ...modelNameFaults(layer, known.own),
     ...providerFaults(layer),
-    ...endpointFaults(layer),
     ...forcedNameFaults(layer, known.forcible),
     ...boxFaults(layer),
-    ...childFaults(layer),
   ]),
   ...forcedRoleFaults(layers),
   ...nobodyLeft(layers),

@@ -2,7 +2,6 @@
  * The rules of mandatory reviews: united over all layers by name, so that no layer can remove one, weaken it or unpin its model. Whether they can
  * run is checked before anything else does.
  */
-import path from 'node:path';
 import { ON_FAILURE, type OnFailure, type Trigger, TRIGGERS } from '../../domain/agents/agent.ts';
 import { placeText, type Reason, reasonText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
@@ -167,48 +166,6 @@ function noticesOf(said: Written['notifications']): ChildRules['notify'] | undef
 /** A folder alone switches the archive on; null if it is switched off, undefined without a folder. */
 const archiveOf = ({ archivePath, autoArchiveTranscript }: Written['cleanup'] = {}): string | null | undefined =>
   archivePath !== undefined && autoArchiveTranscript === false ? null : archivePath;
-
-/** The placeholders in the name of a child. */
-const PLACEHOLDERS = ['friendly_name', 'role', 'short_id', 'id'];
-
-/** Faults of invalid name patterns, folders and variables. */
-export const childFaults = (layer: Layer): readonly ConfigFault[] => {
-  const { naming, cleanup, inheritEnvironment } = layer.settings.childAgents ?? {};
-  return [
-    ...(['pattern', 'fallback'] as const).flatMap((key) => namingFaults(layer, key, naming?.[key])),
-    ...archiveFaults(layer, cleanup?.archivePath),
-    ...nameFaults(layer, ['childAgents', 'inheritEnvironment'], inheritEnvironment),
-  ];
-};
-
-/** Faults of list items at `path` that cannot be the name of a variable. */
-export const nameFaults = (
-  layer: Layer,
-  path: readonly string[],
-  names: readonly string[] = [],
-): readonly ConfigFault[] =>
-  names.flatMap((name, index) =>
-    /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(name)
-      ? []
-      : [layer.fault([...path, index], `${path.join('.')} names no variable`, 'write a name such as JAVA_HOME')],
-  );
-
-function namingFaults(layer: Layer, key: 'pattern' | 'fallback', written = ''): readonly ConfigFault[] {
-  const at = ['childAgents', 'naming', key];
-  const unknown = [...written.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name);
-  const wrong = unknown.find((name) => !PLACEHOLDERS.includes(name));
-  const known = `write ${PLACEHOLDERS.map((name) => `{${name}}`).join(', ')} and letters, digits, "-" or "_"`;
-  if (wrong !== undefined) return [layer.fault(at, `naming.${key} has no value for {${wrong}}`, known)];
-  const rest = written.replaceAll(/\{[^}]*\}/g, '');
-  return /^[\p{L}\p{N} ._-]*$/u.test(rest) ? [] : [layer.fault(at, `naming.${key} has signs that no name has`, known)];
-}
-
-function archiveFaults(layer: Layer, written: string | undefined): readonly ConfigFault[] {
-  if (written === undefined || path.isAbsolute(written) || /^~(?:\/|$)/.test(written)) return [];
-  const at = ['childAgents', 'cleanup', 'archivePath'];
-  // In the project's folder, agents could read and commit other agents' transcripts.
-  return [layer.fault(at, `archivePath is ${written === '' ? 'empty' : `"${written}"`}`, 'write a folder from / or ~')];
-}
 
 /** Keys without effect, with the reason. */
 const FOREIGN: Readonly<Record<string, string>> = {

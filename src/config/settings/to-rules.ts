@@ -19,7 +19,7 @@ import {
 import type { Layer } from '../files/layer.ts';
 import { amount, binding, type Effective, type Holding, type LayerValue, settle } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';
-import { childRulesFrom, forcedRules, nameFaults } from './mandatory-reviews.ts';
+import { childRulesFrom, forcedRules } from './mandatory-reviews.ts';
 import type { ModelLists } from './model-lists.ts';
 
 type Values = ReadonlyMap<string, Effective>;
@@ -309,11 +309,9 @@ function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly
     .map((value) => ({ value, from: first.from }));
 }
 
-/** Faults of paths without effect, of writable paths outside the project, which the sandbox does not have, and of variable names. */
-export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
-  ...(['denyRead', 'denyWrite', 'allowWrite', 'allowRead'] as const).flatMap((key) => pathFaults(layer, key)),
-  ...nameFaults(layer, ['env', 'passthrough'], layer.settings.env?.passthrough),
-];
+/** Faults of paths without effect, of writable paths outside the project, which the sandbox does not have. */
+export const boxFaults = (layer: Layer): readonly ConfigFault[] =>
+  (['denyRead', 'denyWrite', 'allowWrite', 'allowRead'] as const).flatMap((key) => pathFaults(layer, key));
 
 type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite' | 'allowRead';
 

@@ -178,9 +178,11 @@ describe('the box', () => {
   });
 
   it('has no place outside of the project to write, no odd names of variables, and no network yet', () => {
-    expect(faults({ user: 'sandbox: { fs: { allowWrite: [../other] } }\nenv: { passthrough: ["A=B"] }\n' })).toEqual([
+    expect(faults({ user: 'sandbox: { fs: { allowWrite: [../other] } }\n' })).toEqual([
       `${USER}:1:31: allowWrite names "../other", which is outside of the project — name a path inside it`,
-      `${USER}:2:22: env.passthrough names no variable — write a name such as JAVA_HOME`,
+    ]);
+    expect(faults({ user: 'env: { passthrough: ["A=B"] }\n' })).toEqual([
+      `${USER}:1:22: env.passthrough[0] is no name of a variable — write a name such as JAVA_HOME`,
     ]);
     expect(loaded({ user: 'sandbox: { network: { allowedDomains: [a.example] } }\n' }).notes).toEqual([
       `${USER}:1: sandbox.network.allowedDomains: commands have no network in this version`,

@@ -207,7 +207,7 @@ describe('an entry of enforcement.allowedEndpoints', () => {
     'that could match no host is refused: %s',
     (written) => {
       expect(faults({ user: `enforcement:\n  allowedEndpoints: [api.openai.com, "${written}"]\n` })).toEqual([
-        `${USER}:2:38: allowedEndpoints names "${written}", which is no host — write the host alone, or host:port: api.anthropic.com`,
+        `${USER}:2:38: enforcement.allowedEndpoints[1] is "${written}" — write the host alone, or host:port: api.anthropic.com`,
       ]);
     },
   );

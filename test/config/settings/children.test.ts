@@ -111,9 +111,9 @@ describe('the rules on children', () => {
     ['mode: sometimes', /childAgents\.mode is "sometimes" — write one of: auto, manual, supervised/],
     ['defaultModel: haiku-45x', /"haiku-45x" is not a known model/],
     ['cleanup: { archivePath: transcripts }', /archivePath is "transcripts" — write a folder from \/ or ~/],
-    ['naming: { pattern: "{name}" }', /naming\.pattern has no value for \{name\} — write \{friendly_name\}/],
-    ['naming: { fallback: "a/b" }', /naming\.fallback has signs that no name has/],
-    ['inheritEnvironment: ["A B"]', /childAgents\.inheritEnvironment names no variable/],
+    ['naming: { pattern: "{name}" }', /naming\.pattern is "\{name\}" — write \{friendly_name\}/],
+    ['naming: { fallback: "a/b" }', /naming\.fallback is "a\/b" — write .* and letters, digits/],
+    ['inheritEnvironment: ["A B"]', /childAgents\.inheritEnvironment\[0\] is no name of a variable — write a name/],
     ['autoComplete: { idleTimeout: soon }', /idleTimeout is "soon" — write a time such as/],
   ])('are refused where they can not be meant: %s', (written, words) => {
     expect(faults({ user: `childAgents: { ${written} }` })).toEqual([expect.stringMatching(words)]);
