@@ -1,5 +1,5 @@
 /** The entrance of the policy: whether an agent may do what it wants to do, decided by rules alone. */
-export { deciding, fixedAtStart, meet } from './intersect-rules.ts';
+export { deciding, fixedAtStart, meet, tightestBudgets, unitedReviews } from './intersect-rules.ts';
 export {
   ALIASES,
   answerProblem,

@@ -146,15 +146,12 @@ const ROWS: Table<Omit<Rules, 'policyHash' | 'policyHashes' | Preference>> = {
   maxEffort: optional(ordered(EFFORTS.toReversed())),
   allowedEndpoints: optional(lists),
   forcedAgents: optional({
-    meet: (a, b) => byKey([...a, ...b], ({ name }) => name).map(unitedReview),
+    meet: (a, b) => unitedReviews([...a, ...b]),
     says: (all) => sorted(all.map(({ name, model, triggers, onFailure: how }) => [name, model, sorted(triggers), how])),
   }),
   dayBudget: optional(budget),
   modelBudgets: optional({
-    meet: (a, b) =>
-      byKey([...a, ...b], ({ model }) => model.pattern).map(([first, ...others]) =>
-        others.reduce((soFar, next) => ({ ...soFar, budget: tightestRule(soFar.budget, next.budget) }), first),
-      ),
+    meet: (a, b) => tightestBudgets([...a, ...b]),
     says: (all) => sorted(all.map(({ model, budget: { value } }) => [model.pattern, limits(value)])),
   }),
   atLimit: optional(ordered(['finish', 'stop'])),
@@ -235,8 +232,17 @@ const byKey = <T>(all: readonly T[], key: (one: T) => string): readonly Some<T>[
     .sort(([a], [b]) => byName(a, b))
     .flatMap(([, [first, ...others]]) => (first === undefined ? [] : [[first, ...others] as const]));
 
-/** The strictest of a review's rules. Of two pins neither is stricter. */
-const unitedReview = (words: Some<ReviewRule>): ReviewRule => ({
+/** One budget for each model, by its name. */
+export const tightestBudgets = (all: NonNullable<Rules['modelBudgets']>): NonNullable<Rules['modelBudgets']> =>
+  byKey(all, ({ model }) => model.pattern).map(([first, ...others]) =>
+    others.reduce((soFar, next) => ({ ...soFar, budget: tightestRule(soFar.budget, next.budget) }), first),
+  );
+
+/** The strictest rule for each review, by its name. Of two pins neither is stricter, and the first stays. */
+export const unitedReviews = (all: readonly ReviewRule[]): readonly ReviewRule[] =>
+  byKey(all, ({ name }) => name).map(united);
+
+const united = (words: Some<ReviewRule>): ReviewRule => ({
   ...words[0],
   model: words.find(({ model }) => model !== null)?.model ?? null,
   triggers: TRIGGERS.filter((trigger) => words.some(({ triggers }) => triggers.includes(trigger))),

@@ -110,15 +110,17 @@ export const entryHolds = ({ pattern }: Pick<ModelEntry, 'pattern'>, id: string)
 const SPELLINGS: ReadonlyMap<string, ModelId> = spellings([...new Set(ALIASES.values())]);
 
 function spellings(ids: readonly ModelId[]): ReadonlyMap<string, ModelId> {
-  const table = new Map<string, ModelId | null>();
-  for (const id of ids) {
+  const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+  const named = ids.flatMap((id) => {
     const bare = id.slice(id.indexOf('/') + 1);
-    const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
-    for (const name of new Set([id, bare, id.replace(dated, ''), bare.replace(dated, '')].map(foldName))) {
-      table.set(name, table.has(name) ? null : id);
-    }
-  }
-  return new Map([...table].filter((entry): entry is [string, ModelId] => entry[1] !== null));
+    const names = [id, bare, id.replace(dated, ''), bare.replace(dated, '')].map(foldName);
+    return [...new Set(names)].map((name) => ({ name, id }));
+  });
+  return new Map(
+    [...Map.groupBy(named, ({ name }) => name)].flatMap(([name, [one, other]]) =>
+      one === undefined || other !== undefined ? [] : [[name, one.id] as const],
+    ),
+  );
 }
 
 /** The rule that forbids a canonical id, or null. */

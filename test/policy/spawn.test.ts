@@ -164,12 +164,17 @@ describe('two sets of rules on children', () => {
       },
     });
     expect(meet(standing, next).children).toEqual({
+      ...CHILD_DEFAULTS,
       orphans: 'kill',
       mode: said('supervised'),
       messages: { value: 'family', from: place },
       maxPerParent: { value: 8, from: place },
     });
-    expect(meet(next, standing).children).toEqual({ ...next.children, maxPerParent: { value: 8, from: place } });
+    expect(meet(next, standing).children).toEqual({
+      ...CHILD_DEFAULTS,
+      ...next.children,
+      maxPerParent: { value: 8, from: place },
+    });
   });
 });
 

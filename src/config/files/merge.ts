@@ -59,7 +59,7 @@ export function settle(said: readonly LayerValue[], how: Merge): Holding {
   if (how === 'union') return together(said);
   if (how === 'each') return together(binding(said));
   if (how === 'first') return holding(nearest(said), said);
-  if (how === 'highest') return holding(highest(said), said);
+  if (how === 'highest') return holding(highestFirst(said)[0] ?? nearest(said), said);
   const all = binding(said);
   return holding(
     all.reduce((best, next) => (tighter(next.value, best.value, how) ? next : best)),
@@ -76,11 +76,9 @@ const PRECEDENCE: readonly LayerName[] = ['command line', 'user', 'project', 'ma
 const nearest = (said: readonly LayerValue[]): LayerValue =>
   said.reduce((best, next) => (PRECEDENCE.indexOf(next.layer) <= PRECEDENCE.indexOf(best.layer) ? next : best));
 
-/** The value with the most authority: an organisation's before the person's, and that before the project's. */
-export function highest<S extends Pick<LayerValue, 'layer'>>(said: readonly S[]): S {
-  const rank = ({ layer }: S): number => HIGHEST.indexOf(layer);
-  return said.reduce((best, next) => (rank(next) <= rank(best) ? next : best));
-}
+/** The values with the most authority first: an organisation's before the person's, and that before the project's; of one layer the last. */
+export const highestFirst = <S extends Pick<LayerValue, 'layer'>>(said: readonly S[]): readonly S[] =>
+  said.toReversed().sort((a, b) => HIGHEST.indexOf(a.layer) - HIGHEST.indexOf(b.layer));
 const HIGHEST: readonly LayerName[] = ['managed', 'user', 'project', 'command line', 'default'];
 
 function together(said: readonly LayerValue[]): Holding {

@@ -2,7 +2,7 @@
  * The rules of mandatory reviews: united over all layers by name, so that no layer can remove one, weaken it or unpin its model. Whether they can
  * run is checked before anything else does.
  */
-import { ON_FAILURE, type OnFailure, type Trigger, TRIGGERS } from '../../domain/agents/agent.ts';
+import type { OnFailure, Trigger } from '../../domain/agents/agent.ts';
 import { placeText, type Reason, reasonText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
 import { nearest, suggestion } from '../../domain/text/text.ts';
@@ -13,9 +13,10 @@ import {
   resolveModel,
   type Rule,
   type Rules,
+  unitedReviews,
 } from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
-import { type Effective, highest, settingsFrom } from '../files/merge.ts';
+import { type Effective, highestFirst, settingsFrom } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';
 import type { KnownRoles } from '../roles/roles.ts';
 import { durationMs, type Settings } from '../schema/schema.ts';
@@ -25,44 +26,18 @@ import { modelNames, type NamedModel } from './model-lists.ts';
 const DEFAULT_TRIGGER: Trigger = 'on-write';
 const DEFAULT_ON_FAILURE: OnFailure = 'block';
 
-interface Word {
-  readonly layer: Layer['name'];
-  readonly model: string | undefined;
-  readonly trigger: Trigger;
-  readonly onFailure: OnFailure;
-  readonly from: Reason;
-}
-
 /** One rule for each review, by name; a layer with `enabled: false` has no effect. `layers` are in merge order. */
 export const forcedRules = (layers: readonly Layer[]): readonly ReviewRule[] =>
-  [...new Set(layers.flatMap(({ settings }) => Object.keys(settings.enforcement?.forcedSubAgents ?? {})))]
-    .sort()
-    .flatMap((name) => {
-      const words = layers.flatMap((layer) => wordOf(layer, name));
-      return words.length === 0 ? [] : [united(name, words)];
-    });
+  unitedReviews(
+    highestFirst(layers.map((layer) => ({ layer: layer.name, rules: rulesIn(layer) }))).flatMap(({ rules }) => rules),
+  );
 
-function wordOf(layer: Layer, name: string): readonly Word[] {
-  const said = layer.settings.enforcement?.forcedSubAgents?.[name];
-  if (said?.enabled !== true) return [];
-  const { model, trigger = DEFAULT_TRIGGER, onFailure = DEFAULT_ON_FAILURE } = said;
-  const from = layer.reason(['enforcement', 'forcedSubAgents', name]);
-  return [{ layer: layer.name, model, trigger, onFailure, from }];
-}
-
-/** The strictest combination of `settings`, which is not empty. */
-function united(name: string, words: readonly Word[]): ReviewRule {
-  const pinning = words.filter(({ model }) => model !== undefined);
-  const model = pinning.length === 0 ? null : (highest(pinning).model ?? null);
-  return {
-    name,
-    model,
-    triggers: TRIGGERS.filter((trigger) => words.some((word) => word.trigger === trigger)),
-    onFailure:
-      ON_FAILURE.findLast((strict) => words.some(({ onFailure }) => onFailure === strict)) ?? DEFAULT_ON_FAILURE,
-    from: highest(words).from,
-  };
-}
+const rulesIn = (layer: Layer): readonly ReviewRule[] =>
+  Object.entries(layer.settings.enforcement?.forcedSubAgents ?? {}).flatMap(([name, said]) => {
+    const { enabled, model = null, trigger = DEFAULT_TRIGGER, onFailure = DEFAULT_ON_FAILURE } = said;
+    const from = layer.reason(['enforcement', 'forcedSubAgents', name]);
+    return enabled ? [{ name, model, triggers: [trigger], onFailure, from }] : [];
+  });
 
 /** Faults of unknown roles: an organisation may not rely on a person's role, and nobody on a project's. */
 export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): readonly ConfigFault[] =>
@@ -84,8 +59,8 @@ export const pinFaults = (layers: readonly Layer[], rules: Rules, own: readonly 
       const said = settings.enforcement?.forcedSubAgents?.[name];
       return said?.enabled === true && said.model !== undefined;
     });
-    if (model === null || pinning.length === 0) return [];
-    const { file: layer } = highest(pinning.map((file) => ({ layer: file.name, file })));
+    const [{ file: layer } = {}] = highestFirst(pinning.map((file) => ({ layer: file.name, file })));
+    if (model === null || layer === undefined) return [];
     const id = resolveModel(model, own);
     if (id === null) return [layer.fault(at, `"${model}" is not a known model`, suggestion(model, modelNames(own)))];
     const against = modelProblem(id, rules);

@@ -2,9 +2,8 @@
  * Resolves model names in the configuration to canonical ids. An unknown name is a fault, since a typo must neither widen nor
  * empty a list; lists that allow no model are a fault too.
  */
-import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
+import { type Budget, withoutAbsent } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
-import { byName } from '../../domain/lists.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { placeText } from '../../domain/reason.ts';
 import { suggestion } from '../../domain/text/text.ts';
@@ -17,6 +16,7 @@ import {
   resolveModel,
   type Rule,
   spokenModel,
+  tightestBudgets,
 } from '../../policy/index.ts';
 import type { ConfigFault } from '../files/read-text.ts';
 import type { Layer } from '../files/layer.ts';
@@ -71,7 +71,12 @@ export function modelLists(layers: readonly Layer[], own: readonly NamedModel[])
       })),
     ),
   );
-  return { allowed, denied, budgets: tightestOf(budgets), faults: [...faults, ...empty] };
+  return {
+    allowed,
+    denied,
+    budgets: tightestBudgets(budgets.filter(({ budget }) => Object.keys(budget.value).length > 0)),
+    faults: [...faults, ...empty],
+  };
 }
 
 /** Faults of unknown models outside lists: defaults of roles and of children. */
@@ -153,19 +158,3 @@ interface ModelBudget {
   readonly model: ModelEntry;
   readonly budget: Rule<Budget>;
 }
-
-/** One per pattern, sorted; of each limit the tightest. The location is that of the lowest cost, else of the fewest tokens. */
-const tightestOf = (all: readonly ModelBudget[]): readonly ModelBudget[] =>
-  [...Map.groupBy(all, ({ model }) => model.pattern)]
-    .sort(([a], [b]) => byName(a, b))
-    .flatMap(([, own]) => {
-      const value = own.map(({ budget }) => budget.value).reduce(tightest);
-      const first = own.find(({ budget }) =>
-        value.maxCost === undefined
-          ? budget.value.maxTokens === value.maxTokens
-          : budget.value.maxCost === value.maxCost,
-      );
-      return first === undefined || Object.keys(value).length === 0
-        ? []
-        : [{ model: first.model, budget: { value, from: first.budget.from } }];
-    });

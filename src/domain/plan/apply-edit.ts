@@ -103,11 +103,10 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
   const drafts = reshape.draftsOf(plan);
   if (isOfPlan(edit)) return ok(drafts);
   if (edit.is === 'replace') return ok(reshape.draftsOf(edit.plan));
-  if (edit.is === 'add')
-    return ok([
-      ...drafts,
-      { ...fieldsOf(edit), id: freshId(plan, context), estimatedTokens: likeOthers(plan, edit.role) },
-    ]);
+  if (edit.is === 'add') {
+    const { is: _, ...fields } = edit;
+    return ok([...drafts, { ...fields, id: freshId(plan, context), estimatedTokens: likeOthers(plan, edit.role) }]);
+  }
   if (edit.is === 'models') return withModels(plan, edit);
   const task = plan.tasks.find(({ id }) => id === edit.task);
   if (task === undefined) return fail(reshape.noTask(edit.task));
@@ -258,13 +257,6 @@ function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<reshape.Draft
   if (a && b) [drafts[from], drafts[from + by]] = [b, a];
   return ok(drafts);
 }
-
-const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<reshape.Draft, 'id'> => ({
-  description: edit.description,
-  role: edit.role,
-  dependsOn: edit.dependsOn,
-  ...(edit.writes === undefined ? {} : { writes: edit.writes }),
-});
 
 /** Tokens for a task without a number: the median of its role in this plan, otherwise of all tasks. */
 function likeOthers({ tasks }: SoundPlan, role: string): number {
