@@ -37,7 +37,7 @@ const WAYS = {
     'src/app/client/person-client.ts',
   ],
   anthropic: ['src/models/anthropic/adapter.ts'],
-  openai: ['src/models/openai/adapter.ts', 'src/models/openai/client.ts'],
+  openai: ['src/models/openai/adapter.ts'],
 };
 
 function command(name) {

@@ -17,7 +17,7 @@ import { fail } from '../domain/result.ts';
 import type { ModelPort, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Aliases, KNOWN, type Known, knownModels, optionOf, type PublishedModels } from './catalogue/catalogue.ts';
-import type { Caller, Provider, ProviderClient } from './provider.ts';
+import type { Caller, Provider } from './provider.ts';
 
 /**
  * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists it. A call of an
@@ -64,7 +64,7 @@ export interface ModelOptions {
 }
 
 export interface OpenModels extends ModelPort {
-  /** Starts loading the client library of this model, if any; returns at once. */
+  /** Starts loading the client of this model, if any; returns at once. */
   warm(model: ModelId): void;
 }
 
@@ -83,8 +83,8 @@ export function openModels(options: ModelOptions): OpenModels {
   return { ...port, warm: (model) => served.find(({ name }) => name === providerOf(model))?.warm() };
 }
 
-// Creates a provider from its setup: its models, their prices here, and its client. Client libraries are slow to load, so the client is
-// loaded at the first call, or before it by `warm`.
+// Creates a provider from its setup: its models, their prices here, and its client, which is loaded at the first call, or before it by
+// `warm`.
 
 interface Serving {
   /** Includes those of the person's own models. */
@@ -98,19 +98,15 @@ interface ServedProvider extends Provider {
   warm(): void;
 }
 
-const OPENAI: ProviderClient = {
-  open: async (setup, world) => (await import('./openai/adapter.ts')).openaiCaller(setup, world),
-  // The client library is in a file of its own, loaded at the first call.
-  warm: () => import('./openai/client.ts'),
-};
+type OpenClient = (setup: ProviderSetup, world: World) => Promise<Caller>;
 
-/** The client for each kind of provider. */
-const CLIENTS: Readonly<Record<ProviderKind, ProviderClient>> = {
-  anthropic: {
-    open: async (setup, world) => (await import('./anthropic/adapter.ts')).anthropicCaller(setup, world),
-  },
-  openai: OPENAI,
-  'openai-compatible': OPENAI,
+const openai: OpenClient = async (setup, world) => (await import('./openai/adapter.ts')).openaiCaller(setup, world);
+
+/** The client for each kind of provider. The domain lists the kinds and their defaults. */
+const CLIENTS: Readonly<Record<ProviderKind, OpenClient>> = {
+  anthropic: async (setup, world) => (await import('./anthropic/adapter.ts')).anthropicCaller(setup, world),
+  openai,
+  'openai-compatible': openai,
 };
 
 /** Assumed for an unknown window, in tokens: a common default of small local servers. */
@@ -132,9 +128,8 @@ function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving):
     answersAs: setup.answersAs?.[model.slice(setup.name.length + 1)] ?? [],
     own: isOwnServer(setup),
   });
-  const client = CLIENTS[setup.kind];
   let loading: Promise<Caller> | null = null;
-  const caller = (): Promise<Caller> => (loading ??= client.open(setup, world));
+  const caller = (): Promise<Caller> => (loading ??= CLIENTS[setup.kind](setup, world));
   return {
     name: setup.name,
     models: () => options,
@@ -142,7 +137,7 @@ function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving):
     count: async (request, signal) => (await (await caller()).count?.(request, signal)) ?? null,
     termsOf: terms,
     // The call that needs the client reports a failure to load it.
-    warm: () => void Promise.all([caller(), client.warm?.()]).catch(() => undefined),
+    warm: () => void caller().catch(() => undefined),
   };
 }
 

@@ -3,10 +3,8 @@
  * several into a port.
  */
 import { CallId, type CallId as Call } from '../domain/ids.ts';
-import type { ProviderSetup } from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
-import type { World } from '../ports/world.ts';
 
 /** A source of models: its options in display order, and a call as `ModelPort` specifies. */
 export interface Provider {
@@ -16,14 +14,6 @@ export interface Provider {
   readonly call: ModelPort['call'];
   readonly count?: ModelPort['count'];
   readonly termsOf?: ModelPort['termsOf'];
-}
-
-/** The client for one API of servers. The domain lists the kinds of providers and their defaults. */
-export interface ProviderClient {
-  /** Loads the module that calls it; called at first use, because client libraries are slow to load. */
-  open(setup: ProviderSetup, world: World): Promise<Caller>;
-  /** Loads the rest, which `open` leaves to the first call. */
-  warm?(): Promise<unknown>;
 }
 
 /** Calls one provider; kept for the whole run. */

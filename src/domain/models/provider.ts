@@ -67,7 +67,7 @@ export interface ProviderSetup {
   /** The part of a canonical id before the first slash: `anthropic`, `openai`, `local`. */
   readonly name: string;
   readonly kind: ProviderKind;
-  /** Always explicit: no client library may take an address from the environment. */
+  /** Always explicit: no address is taken from the environment. */
   readonly baseUrl: string;
   /** Never in a message, an event or a file. Null where none is set; servers on loopback need none. */
   readonly key: string | null;

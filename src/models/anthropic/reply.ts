@@ -52,13 +52,13 @@ export class MessageReader {
   }
 
   /**
-   * Takes the next event. Returns what to show of it, if anything; `other` for an event outside the reply, such as a ping; or why it is
-   * invalid.
+   * Takes the next event. Returns what to show of it, if anything, or why it is invalid. Events outside the reply, such as a ping, are
+   * ignored.
    */
-  take(value: unknown): Result<Delta | 'other' | null, string> {
+  take(value: unknown): Result<Delta | null, string> {
     const type = at(value, 'type');
     if (type === 'message_start') return this.#begin(at(value, 'message'));
-    if (!isKind(type)) return typeof type === 'string' ? ok('other') : UNKNOWN;
+    if (!isKind(type)) return typeof type === 'string' ? ok(null) : UNKNOWN;
     if (this.#model === null) return fail('an event came before the message began');
     if (this.#complete) return fail('an event came after the end');
     if (type === 'message_delta') return this.#end(at(value, 'delta'), at(value, 'usage'));

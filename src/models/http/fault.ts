@@ -1,6 +1,6 @@
 /**
  * Turns failures of a call into `ModelFault`: error responses with their bodies, error events of a stream, and failed connections.
- * Shared by all providers; the adapters handle their client libraries' own errors.
+ * Shared by all providers.
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
@@ -19,7 +19,7 @@ export const unknownStop = (reason: string): string => `it stopped for a reason 
 /** The facts about a provider that appear in advice. */
 export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv' | 'headers'>;
 
-/** An error response. `body` is parsed, or its text, or what the client library kept of it. */
+/** An error response. `body` is parsed, or its text. */
 export interface Refusal {
   readonly status: number;
   readonly headers?: Headers | undefined;

@@ -1,13 +1,13 @@
 /**
- * The transport below a client library: a `fetch` that follows no redirect, reports every chunk (also pings, which libraries swallow),
- * counts and limits what is received, and sends no header from the environment. One per call.
+ * The transport of one call: a request that follows no redirect and sends only what is given here, and a response of which every chunk
+ * is reported (also pings), counted and limited.
  */
 import type { Usage } from '../../domain/budget.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, type Result } from '../../domain/result.ts';
 import type { World } from '../../ports/world.ts';
 import { bytesOf } from '../provider.ts';
-import { parsed } from './json.ts';
+import { numberAt, parsed } from './json.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The largest unpacked response: 700 bytes for each token that is ever requested. */
@@ -18,15 +18,27 @@ const MOST_OF_AN_ERROR = 64 * 1024;
 /** Reading stopped at a limit. The message says which. */
 export class TooLarge extends Error {}
 
+export interface Post {
+  readonly url: string;
+  readonly body: object;
+  /** Those of the protocol; the key and the person's own headers come on top. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Wire {
-  /** A stream of events must be read as an async iterable; otherwise it is not counted. */
-  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** Resolves when the headers of the answer have arrived; rejects for a failed connection and an aborted `signal`. */
+  post(request: Post, signal: AbortSignal): Promise<Answer>;
   /** Bytes of the body received so far. A token takes at least one. */
   bytes(): number;
   /** Bytes of the body sent. */
   sent(): number;
-  /** Status and content type of the response; null before its headers have arrived. */
-  head(): { readonly status: number; readonly type: string } | null;
+  /** Status of the response; null before its headers have arrived. */
+  status(): number | null;
+}
+
+export interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
+  /** The body, unpacked; to be read once. */
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /** The most that an unanswered request may have used: a token for each byte sent. */
@@ -37,104 +49,43 @@ export const unanswered = (wire: Pick<Wire, 'sent'>): Usage => ({
   cacheWrite: 0,
 });
 
-/** The only headers that are sent: libraries add headers from the environment, which would otherwise reach every host. */
-const SENT = /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
-
-/** Avoids a copy if the library already made `Headers`, since a copy costs more than all other work on them. */
-const headersIn = ({ headers }: RequestInit): Headers => (headers instanceof Headers ? headers : new Headers(headers));
-
-/** The permitted headers of a library, with `own` added or replacing them. */
-function headersFor(init: RequestInit, own: Readonly<Record<string, string>>): Headers {
-  const headers = new Headers();
-  for (const [name, value] of headersIn(init)) if (SENT.test(name)) headers.set(name, value);
-  for (const [name, value] of Object.entries(own)) headers.set(name, value);
-  return headers;
-}
+const USUAL = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'mimir' };
 
 export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'headers'>, beat: () => void): Wire {
   let bytes = 0;
   let sent = 0;
-  let head: { status: number; type: string } | null = null;
-  const count = (chunk: Uint8Array): void => {
-    bytes += chunk.byteLength;
-    beat();
-    if (bytes > MOST_BYTES) throw new TooLarge(`it is larger than ${MOST_BYTES / MEGABYTE} MB`);
-  };
+  let status: number | null = null;
+  async function* counted({ body }: Response): AsyncGenerator<Uint8Array> {
+    const chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength;
+      beat();
+      if (bytes > MOST_BYTES) throw new TooLarge(`it is larger than ${MOST_BYTES / MEGABYTE} MB`);
+      yield chunk;
+    }
+  }
   return {
     bytes: () => bytes,
     sent: () => sent,
-    head: () => head,
-    async fetch(input, init = {}) {
-      const headers = headersFor(init, { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...own });
-      if (typeof init.body === 'string') sent += bytesOf(init.body);
-      const response = await fetch(input, { ...init, headers, redirect: 'error' });
-      head = { status: response.status, type: response.headers.get('content-type') ?? '' };
-      return response.body === null ? response : counting(response, response.body, count);
-    },
-  };
-}
-
-/**
- * Passes each chunk of the body to `count` as it is read. An event stream is read directly, because a wrapping stream would cost more
- * than all other work on an event. Libraries read other bodies in their own way, so those are wrapped.
- */
-function counting(response: Response, body: ReadableStream<Uint8Array>, count: (chunk: Uint8Array) => void): Response {
-  if (response.ok && /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) {
-    Object.defineProperty(body, Symbol.asyncIterator, { value: () => chunksOf(body, count) });
-    return response;
-  }
-  let came = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, stream) {
-      count(chunk);
-      stream.enqueue(chunk);
-      came += chunk.byteLength;
-      if (!response.ok && came > MOST_OF_AN_ERROR) stream.terminate();
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(body.pipeThrough(counted), { status, statusText, headers });
-}
-
-function chunksOf(
-  body: ReadableStream<Uint8Array>,
-  count: (chunk: Uint8Array) => void,
-): AsyncIterableIterator<Uint8Array> {
-  const reader = body.getReader();
-  const left = async (): Promise<void> => {
-    // A broken stream cannot be cancelled any more.
-    await reader.cancel().catch(() => undefined);
-  };
-  return {
-    async next() {
-      const { done, value } = await reader.read();
-      if (done) return { done, value: undefined };
-      try {
-        count(value);
-      } catch (error) {
-        await left();
-        throw error;
-      }
-      return { done, value };
-    },
-    async return() {
-      await left();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
+    status: () => status,
+    async post({ url, body, headers }, signal) {
+      signal.throwIfAborted();
+      const text = JSON.stringify(body);
+      sent += bytesOf(text);
+      const all = { ...USUAL, ...headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...own };
+      const response = await fetch(url, { method: 'POST', body: text, headers: all, redirect: 'error', signal });
+      ({ status } = response);
+      return { status, ok: response.ok, headers: response.headers, chunks: counted(response) };
     },
   };
 }
 
 /** The beginning of a response that is not a reply, as text. */
-export async function headOf({ body }: Response): Promise<string> {
-  if (body === null) return '';
+export async function headOf({ chunks }: Answer): Promise<string> {
   const decoder = new TextDecoder();
-  const pieces: AsyncIterable<Uint8Array> = body;
   let text = '';
   try {
-    for await (const piece of pieces) {
+    for await (const piece of chunks) {
       text += decoder.decode(piece, { stream: true });
       if (text.length > MOST_OF_AN_ERROR) break;
     }
@@ -144,8 +95,7 @@ export async function headOf({ body }: Response): Promise<string> {
   return text;
 }
 
-// Parses server-sent events. This is done here and not by the client library, because whether a stream ended or was cut decides what is
-// executed. At most one event is held in memory.
+// Parses server-sent events. Whether a stream ended or was cut decides what is executed. At most one event is held in memory.
 
 /** The data of the final event, for servers that send one. */
 export const DONE = '[DONE]';
@@ -244,13 +194,13 @@ class Held {
   }
 }
 
-// Watches one streaming call and ends it when it is aborted from outside or silent for too long, whether or not the client library
+// Watches one streaming call and ends it when it is aborted from outside or silent for too long, whether or not the request
 // settles. It uses two periodic checks instead of a timer for each event. The gate interprets a silence.
 
 export type WhyStopped = 'aborted' | 'silent';
 
 export interface Watch {
-  /** For the client library: aborted as soon as the call is over, from outside or by silence. */
+  /** For the request: aborted as soon as the call is over. */
   readonly signal: AbortSignal;
   /** Reports any received data, even a sign of life. */
   readonly beat: () => void;
@@ -262,7 +212,7 @@ export interface Watch {
   why(): WhyStopped | null;
   /** The result of `work`, or why the call was stopped as soon as it is. Later results and rejections of `work` are ignored. */
   unlessStopped<T>(work: Promise<T>): Promise<Result<T, WhyStopped>>;
-  /** Ends the watch without aborting anything; call it once, when the call has ended. */
+  /** Ends the watch and the request. A stream that was read to its end has nothing to abort, so its connection is reused. */
   readonly end: () => void;
 }
 
@@ -293,7 +243,6 @@ export function watchStream(
   world: Pick<World, 'sleep'>,
   outside: AbortSignal,
 ): Watch {
-  const inner = new AbortController();
   const ended = new AbortController();
   const first = new AbortController();
   const stopped = Promise.withResolvers<WhyStopped>();
@@ -305,7 +254,6 @@ export function watchStream(
     if (why !== null || ended.signal.aborted) return;
     why = because;
     stopped.resolve(because);
-    inner.abort();
     end();
   };
   const onAbort = (): void => stop('aborted');
@@ -329,7 +277,7 @@ export function watchStream(
   else outside.addEventListener('abort', onAbort, { once: true });
   if (why === null) void lookForWords();
   return {
-    signal: inner.signal,
+    signal: ended.signal,
     beat: () => {
       beats += 1;
       if (beats === 1 && setup.pingMs !== undefined) void stopWhenQuiet(() => beats, setup.pingMs);
@@ -352,52 +300,23 @@ export function watchStream(
 /** Time limit for counting tokens; an estimate is available. */
 const COUNT_TIMEOUT = 10_000;
 
-/** The number of tokens that a server reports for the request of `ask`; null if it does not answer with one in time. */
-export async function countedBy(
+/** The number of input tokens that a server reports for `request`; null if it does not answer with one in time. */
+export async function countInput(
   setup: Pick<ProviderSetup, 'key' | 'headers'>,
   world: Pick<World, 'sleep'>,
+  request: Post,
   outside: AbortSignal,
-  ask: (wire: Wire, signal: AbortSignal) => Promise<unknown>,
 ): Promise<number | null> {
   const watch = watchStream({ firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT }, world, outside);
+  const told = async (): Promise<number | null> => {
+    const answer = await openWire(setup, watch.beat).post(request, watch.signal);
+    return answer.ok ? numberAt(parsed(await headOf(answer)), 'input_tokens') : null;
+  };
   try {
-    const told = await watch.unlessStopped(ask(openWire(setup, watch.beat), watch.signal).catch(() => null));
-    const tokens = told.ok ? told.value : null;
-    return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
+    const counted = await watch.unlessStopped(told().catch(() => null));
+    const tokens = counted.ok ? counted.value : null;
+    return tokens !== null && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
   } finally {
     watch.end();
   }
-}
-
-// Lets one client library, which is expensive to create, serve calls that each have a wire of their own. The wire is named in a header
-// that is never sent.
-
-const NAME = 'x-mimir-wire';
-
-export interface RequestRouter {
-  /** For the client library. */
-  readonly fetch: Wire['fetch'];
-  /** Runs `call` with the headers that route its request to `wire`. */
-  over<T>(wire: Wire['fetch'], call: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T>;
-}
-
-export function openRequestRouter(): RequestRouter {
-  const wires = new Map<string, Wire['fetch']>();
-  let calls = 0;
-  return {
-    fetch(input, init = {}) {
-      const wire = wires.get(headersIn(init).get(NAME) ?? '');
-      if (wire === undefined) throw new Error('a request without a wire');
-      return wire(input, init);
-    },
-    async over(wire, call) {
-      const name = String((calls += 1));
-      wires.set(name, wire);
-      try {
-        return await call({ [NAME]: name });
-      } finally {
-        wires.delete(name);
-      }
-    },
-  };
 }

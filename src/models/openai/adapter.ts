@@ -5,27 +5,28 @@
 import type { Usage } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
 import { type ProviderSetup, withEffort } from '../../domain/models/provider.ts';
-import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, type Result } from '../../domain/result.ts';
 import type { ModelReply } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, Words } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import { hostOf, unknownStop } from '../http/fault.ts';
+import { type Exchange, exchange, type Reader, type Reading, type Refused } from '../http/exchange.ts';
+import { hostOf, NOT_SAID_USED, unknownStop } from '../http/fault.ts';
 import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
+import { countInput } from '../http/transport.ts';
 import { ABORTED, type Caller } from '../provider.ts';
 import {
   callsOf,
+  type ChatReader,
+  estimated,
   NOT_COUNTED,
   type Read,
   readChat,
-  type Reader,
-  type Reading,
   usageOf,
   withoutCalls,
 } from './chat-reply.ts';
 import * as chat from './chat-wire.ts';
-import { countInput, type Exchange, exchange } from './exchange.ts';
 
-/** Calls the server of `setup`. Loads the client library with the first call, and remembers what the server accepts. */
+/** Calls the server of `setup`, and remembers what it accepts. */
 export function openaiCaller(setup: ProviderSetup, world: World): Caller {
   // Requests with the same key reach the same machine, whose cache knows their beginning.
   const run = world.name(8);
@@ -42,9 +43,9 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
     const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
     const asked = route;
-    const parts = exchangeOf({ request, traits, names, route, onDelta });
+    const parts = exchangeOf(setup, { request, traits, names, route }, onDelta);
     const came = await exchange(setup, world, { ...parts, ...timesFor(setup, model) }, signal);
-    if (came.ok) return ok(replyOf(setup, { request, traits }, came.value));
+    if (came.ok) return came;
     const { fault, refused } = came.fault;
     if (refused === null) return fail(fault);
     if (asked === '/responses' && chat.noSuchRoute(refused)) {
@@ -73,13 +74,18 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
       if (route !== '/responses' || signal.aborted) return null;
       const model = wireName(request);
       const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
-      return countInput(setup, world, countedBody(request, traits, model), signal);
+      const body = countedBody(request, traits, model);
+      return countInput(setup, world, { url: urlOf(setup, '/responses/input_tokens'), body }, signal);
     },
   };
 }
 
+/** Some people include the path of the API in the base URL. */
+const urlOf = ({ baseUrl }: ProviderSetup, path: string): string =>
+  `${baseUrl.replace(/\/(?:chat\/completions|responses)?\/*$/, '')}${path}`;
+
 /** Models that reason without streaming it may be silent for longer. */
-function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange, 'times'> {
+function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange<unknown>, 'times'> {
   return ms === undefined || !chat.thinksSilently(model)
     ? {}
     : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
@@ -88,24 +94,49 @@ function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string
 /** The part of a canonical id after the first slash; it may contain more slashes. */
 const wireName = ({ model }: ModelRequest): string => model.slice(model.indexOf('/') + 1);
 
-function exchangeOf(asked: {
+interface Asked {
   readonly request: ModelRequest;
   readonly traits: chat.Traits;
   readonly names: { readonly model: string; readonly cacheKey: string };
   readonly route: chat.Route;
-  readonly onDelta: (delta: Delta) => void;
-}): Exchange {
-  const { request, traits, names, route: path, onDelta } = asked;
-  const maxOutput = request.maxOutputTokens;
-  if (path === '/responses')
-    return { path, maxOutput, body: responsesBody(request, traits, names), reader: readResponses(request, onDelta) };
-  const reader = readChat(request, { byTool: chat.isByTool(request, traits) }, onDelta);
-  return { path, maxOutput, body: chat.chatBody(request, traits, names), reader };
+}
+
+function exchangeOf(setup: ProviderSetup, asked: Asked, onDelta: (delta: Delta) => void): Exchange<ModelReply> {
+  const { request, traits, names, route } = asked;
+  const isNew = route === '/responses';
+  const body = (isNew ? responsesBody : chat.chatBody)(request, traits, names);
+  const byTool = chat.isByTool(request, traits);
+  const reader = isNew ? readResponses(request, onDelta) : readChat(request, { byTool }, onDelta);
+  return { url: urlOf(setup, route), body, reader: countedReader(setup, asked, reader) };
+}
+
+/** Providers that always report usage must do so, or no tool call is run; for compatible servers it is estimated. */
+function countedReader(setup: ProviderSetup, { request, traits }: Asked, reader: ChatReader): Reader<ModelReply> {
+  const whole = (read: Read): Reading<ModelReply> => ({
+    is: 'reply',
+    reply: replyOf(setup, { request, traits }, read),
+  });
+  return {
+    take: (event) => reader.take(event),
+    reading({ announced }, { sent }) {
+      const reading = reader.reading(announced);
+      if (reading.is !== 'reply') return reading;
+      const { reply } = reading;
+      if (setup.kind === 'openai-compatible') return whole(estimated(reply, { sent, thought: reader.thought() }));
+      const isCounted = reply.calls.length === 0 || reply.usage !== NOT_COUNTED;
+      return isCounted ? whole(reply) : { is: 'malformed', why: NOT_SAID_USED };
+    },
+    spent({ sent, came }) {
+      const counted = reader.usage();
+      if (counted !== null && Object.values(counted).every((count) => count >= 0)) return counted;
+      return { input: sent, output: Math.min(request.maxOutputTokens, came), cacheRead: 0, cacheWrite: 0 };
+    },
+  };
 }
 
 function replyOf(
   { name }: ProviderSetup,
-  { request, traits }: { readonly request: ModelRequest; readonly traits: chat.Traits },
+  { request, traits }: Pick<Asked, 'request' | 'traits'>,
   { kept, model, ...reply }: Read,
 ): ModelReply {
   const answered = ModelId.safeParse(`${name}/${model}`);
@@ -124,7 +155,7 @@ function wordsFor(
   said: {
     readonly request: ModelRequest;
     readonly model: string;
-    readonly refused: chat.Refused;
+    readonly refused: Refused;
     readonly route: chat.Route;
     readonly fault: ModelFault;
   },
@@ -208,8 +239,11 @@ function formatOf({ format }: ModelRequest, traits: chat.Traits): Fields {
 
 const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
+/** Events with content beside the pieces; others only keep a stream alive, or begin an answer. */
+const SAID = /^response\..*\.(?:done|completed|incomplete|failed)$/;
+
 /** A reader of the reply to `request`; streamed pieces go to `onDelta`. */
-function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): Reader {
+function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): ChatReader {
   const done = new Map<number, Fields>();
   const order = openOrder();
   let end: Fields | null = null;
@@ -249,7 +283,6 @@ function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): 
     usage,
     thought: () => 0,
     take(event) {
-      if (end !== null || !isFields(event)) return end !== null;
       const type = textAt(event, 'type');
       const delta = told.get(type);
       if (delta !== undefined) tell(delta, event);
@@ -259,7 +292,8 @@ function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): 
       if (type === 'response.output_item.done') keepItem(done, event);
       // Routers wrap an error in a frame of their own.
       if (ENDS.has(type) || (type === '' && at(event, 'error'))) end = event;
-      return end !== null;
+      if (end !== null) return 'end';
+      return (type.endsWith('.delta') ? textAt(event, 'delta') !== '' : SAID.test(type)) ? 'content' : 'nothing';
     },
     reading() {
       if (end === null) return { is: 'cut' };
@@ -314,7 +348,7 @@ interface Came {
   readonly usage: Usage;
 }
 
-function readingOf(request: ModelRequest, end: Fields, { items, model, usage }: Came): Reading {
+function readingOf(request: ModelRequest, end: Fields, { items, model, usage }: Came): Reading<Read> {
   const type = textAt(end, 'type');
   const response = at(end, 'response');
   if (type === 'response.failed') return { is: 'error', error: at(response, 'error') };
@@ -331,7 +365,7 @@ function keepItem(done: Map<number, Fields>, event: Fields): void {
   if (isFields(item)) done.set(numberAt(event, 'output_index') ?? done.size, item);
 }
 
-function incomplete(read: Pick<Read, 'text' | 'usage' | 'model'>, reason: string): Reading {
+function incomplete(read: Pick<Read, 'text' | 'usage' | 'model'>, reason: string): Reading<Read> {
   if (reason === 'max_output_tokens') return withoutCalls(read, 'output limit');
   if (reason === 'content_filter') return withoutCalls(read, 'refused');
   return { is: 'malformed', why: unknownStop(reason || 'none was given') };

@@ -2,6 +2,7 @@
 import type { Usage } from '../../domain/budget.ts';
 import { type Json, type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
+import type { Reader, Reading } from '../http/exchange.ts';
 import { unknownStop } from '../http/fault.ts';
 import {
   at,
@@ -37,7 +38,7 @@ export function readChat(
   request: ModelRequest,
   { byTool }: { readonly byTool: boolean },
   onDelta: (delta: Delta) => void,
-): Reader {
+): ChatReader {
   const split = splitThinking();
   // A reply by tool is not a call to be shown.
   const pieces = callsInPieces(byTool ? () => {} : onDelta);
@@ -72,7 +73,6 @@ export function readChat(
     usage: () => counted,
     thought: () => bytesOf(came.thought),
     take(chunk) {
-      if (error !== undefined) return true;
       error = at(chunk, 'error') ?? undefined;
       came.model = textAt(chunk, 'model') || came.model;
       const usage = at(chunk, 'usage');
@@ -81,7 +81,8 @@ export function readChat(
       takeDelta(at(choice, 'delta') ?? at(choice, 'message'));
       came.finish = textAt(choice, 'finish_reason') || came.finish;
       error ??= at(choice, 'error') ?? undefined;
-      return error !== undefined;
+      if (error !== undefined) return 'end';
+      return hasContent(choice) ? 'content' : 'nothing';
     },
     reading(done) {
       if (error !== undefined) return { is: 'error', error };
@@ -89,14 +90,24 @@ export function readChat(
       tell(split.end());
       const read = { text: came.text, usage: counted ?? NOT_COUNTED, model: came.model };
       if (came.refusal !== '') return withoutCalls({ ...read, text: came.refusal }, 'refused');
-      return readingOf(
-        request,
-        { finish: came.finish, thoughts: thoughtsOf(came, details), read, byTool, problem: pieces.problem() },
-        pieces.calls(),
-      );
+      const thoughts = thoughtsOf(came, details);
+      return readingOf(request, { finish: came.finish, thoughts, read, byTool, ...pieces.whole() });
     },
   };
 }
+
+/** False for empty chunks that only keep a stream alive, and for the beginning of an answer. */
+function hasContent(choice: unknown): boolean {
+  const delta = fieldsAt(choice, 'delta') ?? fieldsAt(choice, 'message') ?? {};
+  const isMore = Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
+  return isMore || textAt(choice, 'finish_reason') !== '';
+}
+
+/** Numbers are indexes, not content. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value === ''
+    : typeof value !== 'object' || value === null || Object.values(value).every(isEmpty);
 
 interface Came {
   readonly finish: string;
@@ -104,6 +115,7 @@ interface Came {
   /** The reasoning that goes back with the calls it led to. */
   readonly thoughts: Pick<KeptReply, 'thought' | 'details'>;
   readonly byTool: boolean;
+  readonly raw: readonly RawCall[];
   /** What is wrong with its tool calls; null if nothing. */
   readonly problem: string | null;
 }
@@ -120,19 +132,19 @@ function thoughtsOf(
   };
 }
 
-function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): Reading {
+function readingOf(request: ModelRequest, came: Came): Reading<Read> {
   const { finish, read } = came;
   // The stream ended without a finish reason: only complete parts count.
   const stop = finish === '' ? 'end' : FINISH.get(finish);
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
-  const why = stop === undefined ? unknownStop(finish) : missing(came, raw);
+  const why = stop === undefined ? unknownStop(finish) : missing(came);
   if (why === 'its end') return { is: 'cut' };
   if (why !== null) return { is: 'malformed', why };
-  return { is: 'reply', reply: wholeReply(request, came, raw) };
+  return { is: 'reply', reply: wholeReply(request, came) };
 }
 
-function wholeReply(request: ModelRequest, { read, thoughts, byTool }: Came, raw: readonly RawCall[]): Read {
+function wholeReply(request: ModelRequest, { read, thoughts, byTool, raw }: Came): Read {
   const only = byTool ? raw[0] : undefined;
   if (only !== undefined) return { ...read, text: only.arguments, calls: [], kept: {}, stopReason: 'end' };
   const { calls, kept } = callsOf(request, raw);
@@ -141,7 +153,7 @@ function wholeReply(request: ModelRequest, { read, thoughts, byTool }: Came, raw
 }
 
 /** What a finished stream lacks; null if it is complete. */
-function missing({ finish, read, problem }: Came, raw: readonly RawCall[]): string | null {
+function missing({ finish, read, problem, raw }: Came): string | null {
   if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
   if (problem !== null) return problem;
   if (raw.some(({ tool }) => tool === '')) return 'a tool call has no name';
@@ -220,12 +232,8 @@ function startOfMark(held: string): number {
 // Assembles the tool calls of Chat Completions from the forms that servers send: pieces by index as OpenAI, whole calls in one chunk, all
 // with index 0, without index, without id or with equal ids, arguments as an object.
 
-interface Open {
+interface Open extends RawCall {
   readonly index: number | null;
-  id: string;
-  tool: string;
-  arguments: string;
-  extra: Fields | null;
 }
 
 const MOST_CALLS = 256;
@@ -265,10 +273,7 @@ function callsInPieces(onDelta: (delta: Delta) => void) {
       call.extra ??= piece.extra;
       tell(call, piece.arguments);
     },
-    /** Why none of them may be executed; null if nothing is wrong. */
-    problem: () => problem,
-    calls: (): readonly RawCall[] =>
-      open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
+    whole: (): Pick<Came, 'raw' | 'problem'> => ({ raw: open, problem }),
   };
 }
 
@@ -326,19 +331,10 @@ export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {
   readonly kept: KeptReply;
 }
 
-export type Reading =
-  | { readonly is: 'reply'; readonly reply: Read }
-  /** The end is missing: no call of it may be executed. */
-  | { readonly is: 'cut' }
-  | { readonly is: 'malformed'; readonly why: string }
-  /** The server ended it with an error. */
-  | { readonly is: 'error'; readonly error: unknown };
-
-export interface Reader {
-  /** Takes the JSON of one event; true when nothing more can come. What comes after an end is ignored. */
-  take(event: unknown): boolean;
-  /** The result if nothing more comes. `done`: the stream announced its end. */
-  reading(done: boolean): Reading;
+/** Reads the events of one reply, as `Reader`, but for what the provider's kind decides. */
+export interface ChatReader extends Pick<Reader<Read>, 'take'> {
+  /** The result if nothing more comes. `announced`: the stream announced its end. */
+  reading(announced: boolean): Reading<Read>;
   /** Bytes of reasoning beside text and calls. */
   thought(): number;
   /** What the server has counted so far; null if it has not. */
@@ -380,20 +376,20 @@ export function estimated(reply: Read, { sent, thought }: { readonly sent: numbe
 const isAbsurd = (usage: Usage): boolean =>
   usage !== NOT_COUNTED && Object.values(usage).some((count) => !Number.isSafeInteger(count) || count < 0);
 
-/** A call as a server sent it, with its arguments as text. */
+/** A call as a server sent it, with its arguments as text; it grows while it streams. */
 interface RawCall {
-  readonly id: string;
-  readonly tool: string;
-  readonly arguments: string;
+  id: string;
+  tool: string;
+  arguments: string;
   /** Extra content of the server that it wants back, such as a signature. */
-  readonly extra: Fields | null;
+  extra: Fields | null;
 }
 
 /**
  * The calls of a reply. Invalid arguments stay text, and the gate reports them to the model. Ids are ours, because servers omit or repeat
  * them; theirs are kept if they are unique.
  */
-export function callsOf(request: ModelRequest, raw: readonly RawCall[]): Pick<Read, 'calls' | 'kept'> {
+export function callsOf(request: ModelRequest, raw: readonly Readonly<RawCall>[]): Pick<Read, 'calls' | 'kept'> {
   const calls = raw.map((call, index) => ({
     id: toolCallId(request, index),
     tool: call.tool,
@@ -416,4 +412,4 @@ function inputOf(text: string): Json {
 export const withoutCalls = (
   read: Pick<Read, 'text' | 'usage' | 'model'>,
   stopReason: 'output limit' | 'refused',
-): Reading => ({ is: 'reply', reply: { ...read, calls: [], kept: {}, stopReason } });
+): Reading<Read> => ({ is: 'reply', reply: { ...read, calls: [], kept: {}, stopReason } });

@@ -2,6 +2,7 @@
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import type { ModelRequest } from '../../ports/model.ts';
+import type { Refused } from '../http/exchange.ts';
 import { fnv } from '../provider.ts';
 import { at, type Fields, fieldsAt, isFields, jsonOf, listAt, textAt } from '../http/json.ts';
 
@@ -304,12 +305,6 @@ export interface Traits {
 }
 
 export type Route = '/responses' | '/chat/completions';
-
-/** A request that was refused before any work began. `text` is the whole answer. */
-export interface Refused {
-  readonly status: number;
-  readonly text: string;
-}
 
 /** The assumed traits of a server of this kind at this address, before the first request for `model` (its name on the wire). */
 export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>, model: string): Traits => ({

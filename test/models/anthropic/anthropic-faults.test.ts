@@ -144,7 +144,7 @@ describe('a call that is stopped', () => {
   });
 });
 
-describe('the client library', () => {
+describe('the client', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
@@ -201,7 +201,7 @@ function write(response: ServerResponse): ServerResponse {
   return response;
 }
 
-/** One that the library would warn of. */
+/** An old one. */
 const OLD = ModelId.parse('anthropic/claude-sonnet-4-5-20250929');
 const WHOLE = [
   { type: 'message_start', message: { model: 'claude-sonnet-4-6', usage: { input_tokens: 3, output_tokens: 1 } } },

@@ -27,6 +27,8 @@ const words = (came: Came): string =>
     ? `${came.value.calls.length} calls`
     : `${came.fault.is}: ${came.fault.message.replace(/127[\d.:]+/, 'HOST')}`;
 
+const no = (why: string): string => `malformed: HOST answered with something that is no reply: ${why}`;
+
 describe('an answer that is no stream', () => {
   const told = async (type: string, body: string, kind: 'anthropic' | 'chat'): Promise<string> => {
     const server = await openServer((response) => void response.writeHead(200, { 'content-type': type }).end(body));
@@ -48,7 +50,7 @@ describe('an answer that is no stream', () => {
       'malformed: HOST answered with something that is no reply: its type is text/html, not text/event-stream. Is the base URL right? It says: Sign in: to the network',
     );
     expect(await told('text/plain', 'the model is loading', 'chat')).toBe(
-      'malformed: HOST did not answer as it should: it sent text/plain instead of a stream of events, which says: the model is loading. Is its base URL right?',
+      'malformed: HOST answered with something that is no reply: its type is text/plain, not text/event-stream. Is the base URL right? It says: the model is loading',
     );
     const error = JSON.stringify({ error: { type: 'rate_limit_error', message: 'slow down' } });
     for (const kind of ['anthropic', 'chat'] as const)
@@ -81,7 +83,6 @@ describe('a reply of Anthropic', () => {
         (url) => anthropicCaller(anthropicSetup(url), fakeWorld()).call(ask(), NEVER, ignore),
       ),
     );
-  const no = (why: string): string => `malformed: HOST answered with something that is no reply: ${why}`;
 
   it('runs its tools when it is as documented, of one block or several', async () => {
     expect(await reply(block(0, call))).toBe('1 calls');
@@ -151,7 +152,6 @@ describe('a reply over Responses', () => {
     words(
       await answeredWith(events, (url) => openaiCaller(setupFor(url), fakeWorld()).call(requestFor(), NEVER, ignore)),
     );
-  const no = (why: string): string => `malformed: HOST did not answer as it should: ${why}. Is its base URL right?`;
 
   it('runs its tools when it is as documented', async () => {
     const [a, b] = [call('a'), call('b')];
@@ -187,7 +187,6 @@ describe('a reply over Chat Completions', () => {
         ignore,
       ),
     );
-  const no = (why: string): string => `malformed: HOST did not answer as it should: ${why}. Is its base URL right?`;
   const usage = chunk({}, null, { usage: USAGE });
 
   it('runs none of an unknown kind, nor calls that begin out of order', async () => {

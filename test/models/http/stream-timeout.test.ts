@@ -80,7 +80,7 @@ describe('the watch over a streaming call', () => {
     watch.end();
   });
 
-  it('gives the call up as soon as it is aborted, though the client library never settles', async () => {
+  it('gives the call up as soon as it is aborted, though the request never settles', async () => {
     const { world, outside, watch } = watched();
     const call = watch.unlessStopped(NEVER);
     watch.beat();
@@ -106,7 +106,7 @@ describe('the watch over a streaming call', () => {
     watch.end();
     await world.advance(10_000);
     outside.abort();
-    expect([watch.why(), watch.signal.aborted, world.sleepers()]).toEqual([null, false, 0]);
+    expect([watch.why(), watch.signal.aborted, world.sleepers()]).toEqual([null, true, 0]);
   });
 
   it('costs one sleep at a time, however many events come', async () => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Double, KEY, openDouble } from '../../support/double/double.ts';
 import type { Answer, WireFault } from '../../support/double/script.ts';
 import { NO_USAGE } from '../../../src/domain/budget.ts';
+import { until } from '../../support/until.ts';
 import { fakeWorld } from '../../support/world.ts';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';
 import type { ModelFault } from '../../../src/ports/model.ts';
@@ -122,6 +123,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
       heard.resolve(),
     );
     await heard.promise;
+    await until(() => world.sleepers() > 0);
     await world.advance(20_000);
     const came = await call;
     expect(came.ok ? came : [came.fault.is, came.fault.message, came.fault.spent !== undefined]).toEqual([
@@ -195,7 +197,7 @@ describe('a server that sends chunks without a word', () => {
   });
 });
 
-describe('the client library', () => {
+describe('the client', () => {
   it('takes nothing from the environment, prints nothing, and sends no key that is not set', async () => {
     const environment = {
       OPENAI_API_KEY: 'sk-environment',
