@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isLoopback, type ProviderSetup } from '../../../src/domain/models/provider.ts';
 import { providerOf } from '../../../src/domain/ids.ts';
 import { KNOWN, publishedOf, wireName } from '../../../src/models/catalogue/catalogue.ts';
-import { PRICES } from '../../../src/models/catalogue/price-table.ts';
+import PRICES from '../../../src/models/catalogue/prices.json' with { type: 'json' };
 import { publishedAt } from '../../../src/models/catalogue/prices.ts';
 
 const API: Readonly<Record<string, string>> = {
