@@ -162,9 +162,8 @@ function callOf({ id, name, json, input }: CallBlock, request: ModelRequest, at:
 /** Arguments usually stream after the block began; a server without that sends them with it. */
 function inputOf(json: string, input: Json): Json {
   const text = json === '' ? JSON.stringify(input) : json;
-  const parsed = parseArguments(text);
   // Invalid input stays text: no tool accepts a text as input, so the model gets an error.
-  return parsed.ok ? parsed.value : text.slice(0, LONGEST_RAW);
+  return parseArguments(text) ?? text.slice(0, LONGEST_RAW);
 }
 
 /** The parts of the reply in order; empty if it contains only reasoning. */

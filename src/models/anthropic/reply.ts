@@ -7,7 +7,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { Delta } from '../../ports/model.ts';
 import { field } from '../http/fault.ts';
-import { at, DEEPEST, isFields } from '../http/json.ts';
+import { at, isFields, isJson } from '../http/json.ts';
 import { bytesOf } from '../provider.ts';
 import { BETWEEN } from './turns.ts';
 
@@ -348,12 +348,4 @@ function said(value: unknown, name: string): string | null | undefined {
 function inputIn(block: unknown): unknown {
   const input = at(block, 'input');
   return input === undefined ? {} : input;
-}
-
-/** Refuses numbers that JSON cannot express and deeply nested input, which no tool requests. */
-function isJson(value: unknown, depth = 0): value is Json {
-  if (depth > DEEPEST) return false;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every((part) => isJson(part, depth + 1));
-  return isFields(value) ? Object.values(value).every((part) => isJson(part, depth + 1)) : value !== undefined;
 }

@@ -1,6 +1,6 @@
 /** Reads the stream of Chat Completions from any server. Calls are made only if the stream reached its end. */
 import type { Usage } from '../../domain/budget.ts';
-import { type Json, type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts';
+import { type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
 import type { Reader, Reading } from '../http/exchange.ts';
 import { unknownStop } from '../http/fault.ts';
@@ -162,7 +162,7 @@ function missing({ finish, read, problem, raw }: Came): string | null {
   return raw.length === 0 && read.text === '' ? 'it ended without a word' : null;
 }
 
-const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text).ok;
+const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text) !== null;
 
 // Splits `<think>…</think>` at the beginning of a text off as reasoning: local models write it if their server does not separate it.
 
@@ -393,7 +393,7 @@ export function callsOf(request: ModelRequest, raw: readonly Readonly<RawCall>[]
   const calls = raw.map((call, index) => ({
     id: toolCallId(request, index),
     tool: call.tool,
-    input: inputOf(call.arguments),
+    input: parseArguments(call.arguments) ?? call.arguments,
   }));
   const theirs = raw.map(({ id }) => id);
   const usable = theirs.length > 0 && theirs.every(isId) && new Set(theirs).size === theirs.length;
@@ -402,11 +402,6 @@ export function callsOf(request: ModelRequest, raw: readonly Readonly<RawCall>[]
 }
 
 const isId = (id: string): boolean => /^[\x21-\x7e]{1,64}$/.test(id);
-
-function inputOf(text: string): Json {
-  const input = parseArguments(text);
-  return input.ok ? input.value : text;
-}
 
 /** A reply without calls: it was cut or refused, so that none is executed. */
 export const withoutCalls = (
