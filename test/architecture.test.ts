@@ -68,6 +68,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     // A run in a process of its own.
     'remote/host.ts',
   ],
+  'node:buffer': ['remote/'],
   'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],

@@ -1,6 +1,8 @@
 /** The wire format of a socket: bounded lines of UTF-8, hellos, an outbox with back-pressure, and streamed text. */
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { AgentId, SessionId } from '../domain/ids.ts';
+import { ByteLines } from '../domain/text/byte-lines.ts';
 import { isAgentId, isSessionId } from '../domain/text/text.ts';
 import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
@@ -9,51 +11,6 @@ import type { World } from '../ports/world.ts';
 export const LONGEST_REQUEST = 1024 * 1024;
 /** The longest answer: an event contains a tool's whole output. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024;
-
-/** The most pieces before they are joined: a line that arrives byte by byte would take a hundred times its length. */
-const MANY = 1024;
-const NEWLINE = 0x0a;
-
-/**
- * Takes the next bytes and returns the completed lines without newlines; empty ones are dropped. A final null means that a line is longer than `most`
- * bytes or is not valid text.
- */
-export function openLines(most: number): (bytes: Buffer) => readonly (string | null)[] {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let begun: Buffer[] = [];
-  let length = 0;
-
-  const ended = (last: Buffer): string | null => {
-    const line = begun.length === 0 ? last : Buffer.concat([...begun, last]);
-    [begun, length] = [[], 0];
-    try {
-      return decoder.decode(line);
-    } catch {
-      return null;
-    }
-  };
-  const keep = (rest: Buffer): void => {
-    if (rest.length === 0) return;
-    begun.push(rest);
-    length += rest.length;
-    if (begun.length > MANY) begun = [Buffer.concat(begun)];
-  };
-
-  return (bytes) => {
-    const lines: (string | null)[] = [];
-    let from = 0;
-    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      if (length + at - from > most) return [...lines, null];
-      const line = ended(bytes.subarray(from, at));
-      if (line === null) return [...lines, null];
-      if (line !== '') lines.push(line);
-      from = at + 1;
-    }
-    if (length + bytes.length - from > most) return [...lines, null];
-    keep(bytes.subarray(from));
-    return lines;
-  };
-}
 
 /** A value as a line; JSON contains no newline. */
 export const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -132,20 +89,32 @@ const FULL = 256 * 1024;
 /** How long a final message may take to be read, in milliseconds. */
 const LINGER = 1000;
 
-/** Lines as they arrive, read only as fast as they are used; null and the end for an invalid one. Never throws. */
+/**
+ * Lines as they arrive, read only as fast as they are used; empty ones are dropped. Null and the end for one that is longer than `most` bytes or is
+ * not valid text. Never throws.
+ */
 export async function* linesOf(socket: Socket, most: number): AsyncGenerator<string | null> {
-  const take = openLines(most);
-  const pieces: AsyncIterator<unknown> = socket.iterator({ destroyOnReturn: false });
-  for (;;) {
-    const bytes = await pieces.next().then(
-      ({ done, value }) => (done !== true && Buffer.isBuffer(value) ? value : null),
-      // The connection is lost, for whatever reason.
-      () => null,
-    );
-    if (bytes === null) return;
-    const lines = take(bytes);
-    yield* lines;
-    if (lines.at(-1) === null) return;
+  const pieces: AsyncIterable<unknown> = socket.iterator({ destroyOnReturn: false });
+  try {
+    yield* linesIn(pieces, most);
+  } catch {
+    // The connection is lost, for whatever reason.
+  }
+}
+
+/** As `linesOf`, of any pieces. */
+export async function* linesIn(pieces: AsyncIterable<unknown>, most: number): AsyncGenerator<string | null> {
+  const lines = new ByteLines(most);
+  for await (const piece of pieces) {
+    if (!Buffer.isBuffer(piece)) return;
+    for (const { bytes, length } of lines.add(piece)) {
+      const line = length > most || !isUtf8(bytes) ? null : bytes.toString('utf8');
+      if (line !== '') yield line;
+      if (line === null) return;
+    }
+    if (lines.unfinished <= most) continue;
+    yield null;
+    return;
   }
 }
 

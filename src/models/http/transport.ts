@@ -5,6 +5,7 @@
 import type { Usage } from '../../domain/budget.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, type Result } from '../../domain/result.ts';
+import { ByteLines } from '../../domain/text/byte-lines.ts';
 import type { World } from '../../ports/world.ts';
 import { bytesOf } from '../provider.ts';
 import { numberAt, parsed } from './json.ts';
@@ -104,40 +105,25 @@ export const DONE = '[DONE]';
 const LONGEST_EVENT = 4 * MEGABYTE;
 const MOST_LINES = 4096;
 
-const LINE_END = 0x0a;
-
 /** The `data` of each event in `body`. Throws errors of reading the body, and for an event that is too large. */
 export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const rest = new Held();
+  const lines = new ByteLines(LONGEST_EVENT);
   const event = new Lines();
   for await (const piece of body) {
-    const end = piece.lastIndexOf(LINE_END) + 1;
-    if (end > 0) {
-      rest.add(piece.subarray(0, end));
-      for (const line of linesOf(rest.take())) {
-        if (line !== '') event.add(line);
-        else if (!event.isEmpty) yield event.take();
-      }
+    for (const { bytes } of lines.add(piece)) {
+      const line = bytes.toString('utf8').replace(/\r$/, '');
+      if (line !== '') event.add(line);
+      else if (!event.isEmpty) yield event.take();
     }
-    rest.add(piece.subarray(end));
-    if (rest.length > LONGEST_EVENT) throw tooLarge();
+    if (lines.unfinished > LONGEST_EVENT) throw tooLarge();
   }
   // Some servers omit the end of the last line. An incomplete event at the end was cut off.
-  event.add(rest.take().trimEnd());
+  event.add(lines.rest().bytes.toString('utf8').trimEnd());
   const last = event.take();
   if (isWhole(last)) yield last;
 }
 
 const isWhole = (event: string): boolean => event !== '' && (event === DONE || parsed(event) !== undefined);
-
-/** The lines of `text`, which ends with a line end. */
-function* linesOf(text: string): Generator<string> {
-  let from = 0;
-  for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-    yield text.slice(from, to > from && text[to - 1] === '\r' ? to - 1 : to);
-    from = to + 1;
-  }
-}
 
 const tooLarge = (): TooLarge =>
   new TooLarge(`an event is larger than ${LONGEST_EVENT / MEGABYTE} MB or ${MOST_LINES} lines`);
@@ -164,33 +150,6 @@ class Lines {
     this.#lines = [];
     this.#length = 0;
     return event;
-  }
-}
-
-/** Bytes of an incomplete line in one buffer: thousands of small pieces would take many times their size. */
-class Held {
-  #bytes = Buffer.alloc(0);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(piece: Uint8Array): void {
-    const length = this.#length + piece.byteLength;
-    if (length > this.#bytes.byteLength) {
-      const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.#bytes.byteLength));
-      this.#bytes.copy(grown, 0, 0, this.#length);
-      this.#bytes = grown;
-    }
-    this.#bytes.set(piece, this.#length);
-    this.#length = length;
-  }
-
-  take(): string {
-    const text = this.#bytes.toString('utf8', 0, this.#length);
-    this.#length = 0;
-    return text;
   }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentId } from '../../domain/ids.ts';
+import { type ByteLine, ByteLines } from '../../domain/text/byte-lines.ts';
 import type { SeenFile, Tool } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
 import * as result from '../process/output.ts';
@@ -19,6 +20,8 @@ type Input = z.output<typeof Input>;
 /** How many bytes of a file above 10 MiB are scanned for the requested lines. */
 const SCAN_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** Four bytes make one character at most: enough to fill the columns that are shown. */
+const KEPT_BYTES = result.LINE_COLUMNS * 4;
 /** Bytes of a line number and its tab. */
 const NUMBER_BYTES = 12;
 /** Bytes reserved for the first and the last line of the result, so that the shown part is never cut again. */
@@ -74,15 +77,16 @@ interface Asked {
 async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Promise<Part> {
   const whole = file.size <= result.WHOLE_FILE_BYTES;
   const hash = createHash('sha256');
+  const lines = new ByteLines(KEPT_BYTES);
   const picked = new LinePicker(asked);
   let binary: boolean | null = null;
   const ended = await scan(file, signal, (bytes) => {
     binary ??= result.isBinary(bytes);
     if (whole) hash.update(bytes);
-    if (!binary) picked.add(bytes);
+    if (!binary) for (const line of lines.add(bytes)) picked.add(line);
     return whole || !(binary || picked.full);
   });
-  picked.end();
+  if (lines.unfinished > 0) picked.add(lines.rest());
   return {
     binary: binary ?? false,
     lines: picked.lines,
@@ -107,15 +111,12 @@ async function scan(file: OpenFile, signal: AbortSignal, onBytes: (bytes: Buffer
   return at >= file.size;
 }
 
-/** Collects the requested lines from chunks, each line at most a little longer than will be shown. */
+/** Collects the requested lines, each cut to the columns that are shown. */
 class LinePicker {
   readonly lines: string[] = [];
-  /** The number of lines that have begun so far. */
+  /** The number of lines so far. */
   seen = 0;
   readonly #asked: Asked;
-  #parts: Buffer[] = [];
-  #length = 0;
-  #open = false;
   #bytes = 0;
   #filled = false;
 
@@ -128,52 +129,18 @@ class LinePicker {
     return this.#filled || this.lines.length >= this.#asked.lines;
   }
 
-  add(bytes: Buffer): void {
-    let start = 0;
-    while (start < bytes.length) {
-      if (!this.#open) this.#begin();
-      const end = bytes.indexOf(10, start);
-      this.#keep(bytes.subarray(start, end === -1 ? bytes.length : end));
-      if (end === -1) return;
-      this.end();
-      start = end + 1;
-    }
-  }
-
-  /** Closes the line that is open, if any. */
-  end(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    if (!this.#wanted()) return;
-    const text = result.decode(Buffer.concat(this.#parts)).replace(/\r$/, '');
-    const unseen = this.#length - this.#parts.reduce((sum, part) => sum + part.length, 0);
+  add({ bytes, length }: ByteLine): void {
+    this.seen += 1;
+    if (this.seen < this.#asked.from || this.full) return;
+    const text = result.decode(bytes.subarray(0, KEPT_BYTES)).replace(/\r$/, '');
     const line =
-      unseen > 0
-        ? `${text.slice(0, result.LINE_COLUMNS)}… (line of ${this.#length} bytes)`
+      length > KEPT_BYTES
+        ? `${text.slice(0, result.LINE_COLUMNS)}… (line of ${length} bytes)`
         : result.capLine(text, result.LINE_COLUMNS);
     this.#bytes += Buffer.byteLength(line) + NUMBER_BYTES;
     // The first line is always shown; otherwise reading on could never get past it.
     this.#filled = this.lines.length > 0 && this.#bytes > this.#asked.bytes;
     if (!this.#filled) this.lines.push(line);
-  }
-
-  #begin(): void {
-    this.#open = true;
-    this.seen += 1;
-    this.#parts = [];
-    this.#length = 0;
-  }
-
-  #wanted(): boolean {
-    return this.seen >= this.#asked.from && !this.full;
-  }
-
-  #keep(part: Buffer): void {
-    if (!this.#wanted()) return;
-    // Four bytes make one character at most: enough to fill the columns that are shown.
-    const room = result.LINE_COLUMNS * 4 - Math.min(this.#length, result.LINE_COLUMNS * 4);
-    this.#length += part.length;
-    if (room > 0) this.#parts.push(Buffer.from(part.subarray(0, room)));
   }
 }
 

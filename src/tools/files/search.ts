@@ -4,6 +4,7 @@ import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { z } from 'zod';
 import { ok, type Result } from '../../domain/result.ts';
+import { ByteLines } from '../../domain/text/byte-lines.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
 import { capLine, counted, done, HeadAndTail, refused, shownName } from '../process/output.ts';
@@ -235,20 +236,23 @@ export function seek(sought: Sought): Promise<SoughtEnd> {
     };
     const stop = (): void => endFor('stopped');
     const timer = setTimeout(() => endFor('time limit'), sought.timeLimit);
-    const records = new Records(sought.separator);
+    const records = new ByteLines(RECORD_BYTES, sought.separator);
+    let skipped = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       if (why !== 'finished') return;
-      for (const record of records.add(chunk)) {
-        if (sought.onRecord(record)) continue;
-        endFor('enough');
-        return;
+      for (const { bytes, length } of records.add(chunk)) {
+        if (length > RECORD_BYTES) skipped += 1;
+        else if (!sought.onRecord(bytes)) {
+          endFor('enough');
+          return;
+        }
       }
     });
     child.stderr?.on('data', (chunk: Buffer) => said.add(chunk));
     const finish = (exit: number | null): void => {
       clearTimeout(timer);
       sought.signal.removeEventListener('abort', stop);
-      resolve({ why, exit, said: said.text(), skipped: records.skipped });
+      resolve({ why, exit, said: said.text(), skipped });
     };
     child.once('error', (error) => {
       said.add(Buffer.from(error.message));
@@ -258,43 +262,4 @@ export function seek(sought: Sought): Promise<SoughtEnd> {
     sought.signal.addEventListener('abort', stop);
     if (sought.signal.aborted) stop();
   });
-}
-
-/** Splits a stream of bytes at a separator; records above 1 MiB are dropped and counted. */
-class Records {
-  skipped = 0;
-  readonly #separator: number;
-  #parts: Buffer[] = [];
-  #length = 0;
-
-  constructor(separator: number) {
-    this.#separator = separator;
-  }
-
-  *add(chunk: Buffer): Generator<Buffer> {
-    let start = 0;
-    for (;;) {
-      const end = chunk.indexOf(this.#separator, start);
-      this.#keep(chunk.subarray(start, end === -1 ? chunk.length : end));
-      if (end === -1) return;
-      const record = this.#take();
-      if (record !== null) yield record;
-      start = end + 1;
-    }
-  }
-
-  #keep(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length <= RECORD_BYTES) this.#parts.push(part);
-    else this.#parts = [];
-  }
-
-  #take(): Buffer | null {
-    const fits = this.#length <= RECORD_BYTES;
-    const record = fits ? Buffer.concat(this.#parts) : null;
-    if (!fits) this.skipped += 1;
-    this.#parts = [];
-    this.#length = 0;
-    return record;
-  }
 }
