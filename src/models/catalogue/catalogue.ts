@@ -8,10 +8,10 @@
  * estimates for ranking only; nothing is refused or charged by them. Opus 4.1 is retired on Anthropic's own API, but still
  * available on compatible servers.
  */
-import { z } from 'zod';
 import { type Millis, ModelId, providerOf } from '../../domain/ids.ts';
 import { isLoopback, type Price, type ProviderSetup } from '../../domain/models/provider.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
+import { defined } from '../../domain/result.ts';
 import type { Provider } from '../provider.ts';
 import ROWS from './models.json' with { type: 'json' };
 import type { Published } from './prices.ts';
@@ -23,23 +23,19 @@ export type Aliases = ReadonlyMap<string, ModelId>;
 /** A model as its provider describes it, apart from whether it can be called here. */
 export type Known = Omit<ModelOption, 'label' | 'aliases' | 'usable'>;
 
-const Row = z.object({
-  id: ModelId,
-  grade: z.enum(['fast', 'usual', 'deep']),
-  window: z.int(),
-  outputLimit: z.int(),
-  speed: z.int(),
-  /** The model refuses a reasoning effort, as documented. */
-  effort: z.literal(false).exactOptional(),
-});
-
+const GRADES = ['fast', 'usual', 'deep'] as const;
 const PUBLISHED: Readonly<Record<string, Price>> = PRICES;
 
-/** The rows of `models.json`. Their order decides which usable model of a grade replaces a model of another provider. */
-export const KNOWN: readonly Known[] = ROWS.map((row) => {
-  const known = Row.parse(row);
-  return { ...known, price: within(known.window, PUBLISHED[known.id]) };
-});
+/**
+ * The rows of `models.json`. Their order decides which usable model of a grade replaces a model of another provider. `effort: false`: the
+ * model refuses a reasoning effort, as documented.
+ */
+export const KNOWN: readonly Known[] = ROWS.map(({ id, grade, effort, ...figures }) => ({
+  ...figures,
+  id: ModelId.parse(id),
+  price: within(figures.window, PUBLISHED[id]),
+  ...defined({ grade: GRADES.find((one) => one === grade), effort: effort === false ? effort : undefined }),
+}));
 
 /** The known models of providers that are not configured, as a provider that can call none of them. */
 export function knownModels(aliases: Aliases, described: readonly string[]): Provider {

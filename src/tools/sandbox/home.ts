@@ -162,7 +162,7 @@ function mountsOf(
   copied: readonly string[],
 ): { readonly binds: readonly Bind[]; readonly covered: readonly string[] } {
   const found = chains.flatMap((chain) => packagesOf(chain, ground));
-  const mounted = found.filter(({ how, below }) => how !== 'only copy' && !copied.includes(below));
+  const mounted = found.filter(({ mounted, below }) => mounted !== false && !copied.includes(below));
   return {
     binds: mounted.map(({ place, below }): Bind => [place, `${SANDBOX_HOME}/${below}`]),
     covered: mounted.flatMap(({ place, below, covered = [] }) =>
@@ -196,7 +196,7 @@ function envOf(
   chains: readonly Toolchain[],
   { box, env, root }: Pick<HomeRequest, 'box' | 'env'> & { readonly root: string },
 ): Environment {
-  const of = chains.flatMap(({ env, readOnlyEnv = {} }) => (box === 'read-only' ? [env, readOnlyEnv] : [env]));
+  const of = chains.flatMap(({ env, readOnlyEnv }) => (box === 'read-only' ? [env, readOnlyEnv] : [env]));
   const all: Environment = Object.fromEntries(of.flatMap((each) => Object.entries(each)));
   const wheels = ['wheelhouse', 'wheels'].map((name) => path.join(root, name)).find(isFolder);
   const options = env['MAVEN_OPTS'];
@@ -251,13 +251,13 @@ function privateHome(
       for (const chain of chains()) {
         const found = packagesOf(chain, ground);
         const uses = isUsedBy(chain, ground.root);
-        for (const each of found.filter(({ how }) => how !== 'read-only' && uses))
+        for (const each of found.filter(({ copied }) => copied === true && uses))
           if (await copied(each)) names.push(each.below);
         // A folder under a mount of the person's packages cannot be kept.
-        const shown = found.filter(({ how, below }) => how !== 'only copy' && !names.includes(below));
+        const shown = found.filter(({ mounted, below }) => mounted !== false && !names.includes(below));
         for (const name of chain.kept.filter((kept) => !shown.some(({ below }) => below === kept)))
           kept.push([folderAt(placeOf(name)), `${SANDBOX_HOME}/${name}`]);
-        for (const name of chain.locks ?? []) kept.push([fileAt(placeOf(name)), `${SANDBOX_HOME}/${name}`]);
+        for (const name of chain.locks) kept.push([fileAt(placeOf(name)), `${SANDBOX_HOME}/${name}`]);
       }
       return { kept, copied: names };
     },

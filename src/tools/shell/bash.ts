@@ -28,6 +28,7 @@ import { watchNested } from '../writes/kept.ts';
 import type { Writes } from '../writes/writes.ts';
 import { closingInherited, type Environment, type OwnProgram, programOn, quoted } from '../process/environment.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
+import INPUTS from './inputs.json' with { type: 'json' };
 
 const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
@@ -342,39 +343,7 @@ function withoutWrapper(words: readonly string[]): readonly string[] {
 }
 
 /** Programs that take their orders from files of these names, in the folder they run in or above it. */
-const BY_NAME: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    npm: 'package.json .npmrc',
-    pnpm: 'package.json .npmrc pnpm-workspace.yaml',
-    yarn: 'package.json .yarnrc.yml',
-    bun: 'package.json bunfig.toml',
-    deno: 'deno.json deno.jsonc package.json',
-    make: 'GNUmakefile makefile Makefile',
-    gmake: 'GNUmakefile makefile Makefile',
-    cmake: 'CMakeLists.txt CMakePresets.json',
-    ninja: 'build.ninja',
-    just: 'justfile Justfile .justfile',
-    task: 'Taskfile.yml Taskfile.yaml',
-    cargo: 'Cargo.toml build.rs .cargo/config.toml',
-    go: 'go.mod',
-    mvn: 'pom.xml',
-    gradle: 'build.gradle build.gradle.kts settings.gradle settings.gradle.kts',
-    rake: 'Rakefile',
-    bundle: 'Gemfile',
-    composer: 'composer.json',
-    mix: 'mix.exs',
-    dotnet: 'Directory.Build.props',
-    pytest: 'conftest.py pytest.ini pyproject.toml setup.cfg tox.ini',
-    tox: 'tox.ini pyproject.toml',
-    nox: 'noxfile.py',
-    poetry: 'pyproject.toml',
-    uv: 'pyproject.toml',
-    vitest: 'vitest.config.ts vitest.config.js vite.config.ts vite.config.js package.json',
-    jest: 'jest.config.js jest.config.ts package.json',
-    tsc: 'tsconfig.json',
-    eslint: 'eslint.config.js eslint.config.mjs package.json',
-  }).map(([program, names]) => [program, names.split(' ')]),
-);
+const BY_NAME: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(INPUTS));
 
 const INTERPRETERS =
   /^(?:ba|da|z|k)?sh$|^(?:python|node|ruby|perl|php|deno|bun|lua|tsx|ts-node|Rscript|source|\.)(?:\d[\d.]*)?$/;

@@ -1,5 +1,5 @@
 /**
- * Toolchains as data: which packages of the person's home a sandbox shows, what a project's private home keeps, and which
+ * Toolchains as data, in `toolchains.json`: which packages of the person's home a sandbox shows, what a project's private home keeps, and which
  * variables make the tool work offline. Only folders of packages are named, never their parents, which hold credentials and
  * start-up files. All folders are relative to a home.
  */
@@ -7,172 +7,70 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isFolder, isInside, realPlace } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';
+import ROWS from './toolchains.json' with { type: 'json' };
 
 /** The home of commands in the sandbox. */
 export const SANDBOX_HOME = '/tmp/home';
 
-export interface Packages {
+interface Packages {
   /** Folder below the person's home. */
   readonly from: string;
   /** A variable that moves the folder, and the path of the packages below its value. */
-  readonly moved?: readonly [variable: string, below: string];
+  readonly moved?: { readonly variable: string; readonly below: string };
   /** Folder below the sandbox's home; by default the same as `from`. */
   readonly to?: string;
   /**
-   * `read-only`: mounted. `copy`: the tool writes into the folder, so a private home gets a copy; without a private home, and
-   * if it is too large, it is mounted read-only. `only copy`: the tool refuses a read-only folder.
+   * The tool writes into the folder, so a private home gets a copy. Without a private home, and if it is too large, it is mounted
+   * read-only as others are.
    */
-  readonly how: 'read-only' | 'copy' | 'only copy';
+  readonly copied?: boolean;
+  /** False: the tool refuses a read-only folder. */
+  readonly mounted?: boolean;
   /** Subfolders that hold more than packages; they are covered. */
   readonly covered?: readonly string[];
 }
 
-export interface Toolchain {
+/** A row of `toolchains.json`. In values of variables `~` stands for the home in the sandbox. */
+interface Row {
   readonly name: string;
   /** The toolchain is present if one of them is on the PATH; the first one reports its version. */
   readonly programs: readonly string[];
   /** The arguments that make the first program print its version. */
-  readonly version: readonly string[];
+  readonly version?: readonly string[];
   /** Files at the top of a project that uses it; packages are copied only for such projects. */
-  readonly marks: readonly string[];
+  readonly marks?: readonly string[];
   readonly packages: readonly Packages[];
   /** Caches of packages and builds that a private home keeps. No start-up and no configuration file lies in them. */
-  readonly kept: readonly string[];
+  readonly kept?: readonly string[];
   /** Lock files that sandboxes filling the same cache share; always empty. */
   readonly locks?: readonly string[];
-  readonly env: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Added to `env` if the project is read-only. */
-  readonly readOnlyEnv?: Environment;
+  readonly readOnlyEnv?: Readonly<Record<string, string | undefined>>;
 }
 
-const at = (name: string): string => `${SANDBOX_HOME}/${name}`;
+export interface Toolchain extends Required<Row> {
+  readonly env: Environment;
+  readonly readOnlyEnv: Environment;
+}
 
-/** Gradle finds shared packages in a folder of this name. */
-const GRADLE_SHARED = '.cache/gradle-shared';
+const inSandbox = (env: Row['env']): Environment =>
+  Object.fromEntries(
+    Object.entries(env).map(([name, value = '']) => [name, value.replaceAll('~', SANDBOX_HOME)] as const),
+  );
 
-type Given = Pick<Toolchain, 'name' | 'packages' | 'env'> & Partial<Toolchain>;
-
-const GIVEN: readonly Given[] = [
-  {
-    name: 'cargo',
-    marks: ['Cargo.toml'],
-    packages: [
-      { from: '.cargo/registry/index', moved: ['CARGO_HOME', 'registry/index'], how: 'read-only' },
-      { from: '.cargo/registry/cache', moved: ['CARGO_HOME', 'registry/cache'], how: 'read-only' },
-      { from: '.cargo/git/db', moved: ['CARGO_HOME', 'git/db'], how: 'read-only' },
-    ],
-    // Unpacked packages: Cargo writes them, and looks for nothing else there.
-    kept: ['.cargo/registry/src', '.cargo/git/checkouts'],
-    locks: ['.cargo/.package-cache'],
-    env: { CARGO_NET_OFFLINE: 'true' },
-    readOnlyEnv: { CARGO_TARGET_DIR: '/tmp/target' },
-  },
-  {
-    name: 'go',
-    version: ['version'],
-    marks: ['go.mod'],
-    // Cloned repositories have configurations with addresses and possibly passwords.
-    packages: [
-      { from: 'go/pkg/mod', moved: ['GOMODCACHE', ''], how: 'read-only', covered: ['cache/vcs'] },
-      { from: 'go/pkg/mod', moved: ['GOPATH', 'pkg/mod'], how: 'read-only', covered: ['cache/vcs'] },
-    ],
-    // It holds results of tests too: who judges work never reads it.
-    kept: ['.cache/go-build'],
-    env: { GOPROXY: 'off' },
-  },
-  {
-    name: 'maven',
-    programs: ['mvn', 'java'],
-    marks: ['pom.xml'],
-    packages: [
-      { from: '.m2/repository', how: 'copy' },
-      { from: '.m2/wrapper/dists', how: 'read-only' },
-    ],
-    kept: ['.m2/repository'],
-    // Java takes the home from the user database and ignores HOME.
-    env: { MAVEN_OPTS: `-Duser.home=${SANDBOX_HOME}` },
-  },
-  {
-    name: 'gradle',
-    programs: ['gradle', 'java'],
-    marks: ['gradlew', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'],
-    packages: [
-      {
-        from: '.gradle/caches/modules-2',
-        moved: ['GRADLE_USER_HOME', 'caches/modules-2'],
-        to: `${GRADLE_SHARED}/modules-2`,
-        how: 'read-only',
-      },
-      { from: '.gradle/wrapper/dists', moved: ['GRADLE_USER_HOME', 'wrapper/dists'], how: 'copy' },
-    ],
-    kept: ['.gradle/caches', '.gradle/native', '.gradle/wrapper/dists'],
-    env: { GRADLE_USER_HOME: at('.gradle'), GRADLE_RO_DEP_CACHE: at(GRADLE_SHARED) },
-  },
-  {
-    name: 'npm',
-    marks: ['package.json'],
-    packages: [{ from: '.npm/_cacache', moved: ['npm_config_cache', '_cacache'], how: 'read-only' }],
-    kept: ['.npm/_cacache'],
-    env: { npm_config_offline: 'true', npm_config_update_notifier: 'false' },
-  },
-  {
-    name: 'pnpm',
-    marks: ['pnpm-lock.yaml'],
-    packages: [{ from: '.local/share/pnpm/store', moved: ['PNPM_HOME', 'store'], how: 'only copy' }],
-    kept: ['.local/share/pnpm/store'],
-    env: { npm_config_offline: 'true' },
-  },
-  {
-    name: 'python',
-    programs: ['python3'],
-    marks: ['pyproject.toml', 'requirements.txt', 'setup.py'],
-    // pip uses its cache only after asking the index, so there is nothing to show.
-    packages: [],
-    kept: ['.cache/pip'],
-    env: { PIP_NO_INDEX: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
-  },
-  {
-    name: 'uv',
-    marks: ['uv.lock'],
-    packages: [{ from: '.cache/uv', moved: ['UV_CACHE_DIR', ''], how: 'only copy' }],
-    kept: ['.cache/uv'],
-    env: { UV_OFFLINE: '1', UV_LINK_MODE: 'copy' },
-  },
-  {
-    name: 'nuget',
-    programs: ['dotnet'],
-    packages: [{ from: '.nuget/packages', moved: ['NUGET_PACKAGES', ''], how: 'read-only' }],
-    env: { NUGET_PACKAGES: at('.nuget/packages'), DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' },
-  },
-  {
-    name: 'bundler',
-    programs: ['bundle'],
-    marks: ['Gemfile'],
-    packages: [
-      { from: '.gem/ruby', how: 'read-only' },
-      { from: '.local/share/gem/ruby', how: 'read-only' },
-      { from: '.bundle/cache', how: 'read-only' },
-    ],
-    env: { BUNDLE_ALLOW_OFFLINE_INSTALL: 'true', BUNDLE_PREFER_LOCAL: 'true' },
-  },
-  {
-    name: 'composer',
-    marks: ['composer.json'],
-    packages: ['files', 'repo'].flatMap((name): readonly Packages[] => [
-      { from: `.cache/composer/${name}`, moved: ['COMPOSER_CACHE_DIR', name], how: 'read-only' },
-      { from: `.composer/cache/${name}`, moved: ['COMPOSER_HOME', `cache/${name}`], how: 'read-only' },
-    ]),
-    env: { COMPOSER_CACHE_READ_ONLY: '1', COMPOSER_DISABLE_NETWORK: '1' },
-  },
-];
-
-const TOOLCHAINS: readonly Toolchain[] = GIVEN.map((given) => ({
-  programs: [given.name],
-  version: ['--version'],
-  marks: [],
-  kept: [],
-  ...given,
-}));
+const LISTED: readonly Row[] = ROWS;
+const TOOLCHAINS = LISTED.map(
+  ({ version = ['--version'], marks = [], kept = [], locks = [], readOnlyEnv = {}, ...row }): Toolchain => ({
+    ...row,
+    version,
+    marks,
+    kept,
+    locks,
+    env: inSandbox(row.env),
+    readOnlyEnv: inSandbox(readOnlyEnv),
+  }),
+);
 
 /** Folders of a home that a variable moves as a whole. */
 const MOVED_BASES = [
@@ -184,7 +82,7 @@ const MOVED_BASES = [
 export const PLACE_VARIABLES: readonly string[] = [
   ...new Set([
     ...MOVED_BASES.map(({ variable }) => variable),
-    ...TOOLCHAINS.flatMap(({ packages }) => packages.flatMap(({ moved }) => moved?.[0] ?? [])),
+    ...TOOLCHAINS.flatMap(({ packages }) => packages.flatMap(({ moved }) => moved?.variable ?? [])),
   ]),
 ];
 
@@ -226,7 +124,7 @@ export function packagesOf(
     !isInside(root, place) &&
     !denied.some((rule) => isInside(rule, place) || isInside(place, rule));
   // A folder that the person has set comes before the usual one.
-  const moved = packages.filter(({ moved }) => moved !== undefined && variables[moved[0]] !== undefined);
+  const moved = packages.filter(({ moved }) => moved !== undefined && variables[moved.variable] !== undefined);
   const found = [...new Set([...moved, ...packages])].flatMap((each) =>
     realPlace(placeOf(each, home, variables))
       .filter(isOurs)
@@ -235,13 +133,9 @@ export function packagesOf(
   return found.filter(({ below }, index) => found.findIndex((other) => other.below === below) === index);
 }
 
-function placeOf(
-  { from, moved: [variable, below] = ['', ''] }: Packages,
-  home: string,
-  variables: Environment,
-): string {
-  const given = variables[variable];
-  if (given !== undefined && path.isAbsolute(given)) return path.join(given, below);
+function placeOf({ from, moved }: Packages, home: string, variables: Environment): string {
+  const given = moved === undefined ? undefined : variables[moved.variable];
+  if (given !== undefined && path.isAbsolute(given)) return path.join(given, moved?.below ?? '');
   const base = MOVED_BASES.find(({ folder }) => from.startsWith(folder));
   const other = base === undefined ? undefined : variables[base.variable];
   if (base !== undefined && other !== undefined && path.isAbsolute(other))
