@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { writesText } from '../../domain/plan/writes.ts';
-import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok } from '../../domain/result.ts';
 import { matchesGlob } from '../../domain/text/glob.ts';
 import type { Tool, ToolContext } from '../../ports/tool.ts';
 import type { TreeChanges, TreeId } from '../../ports/tree.ts';
@@ -17,7 +17,7 @@ import { denied, forbidden, gitOf, insideName, type Root } from '../paths/root.t
 import { type Environment, programOn } from '../process/environment.ts';
 import { counted, done, refused, shownName } from '../process/output.ts';
 import * as trees from './stage.ts';
-import { type RepositoryFacts, type StoreCall, type TreeStore, treeStore } from './store.ts';
+import { attempted, type RepositoryFacts, type StoreCall, TreeFault, type TreeStore, treeStore } from './store.ts';
 import { changesOf } from './tree.ts';
 
 const Input = z.strictObject({
@@ -46,7 +46,12 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
   const toolHost: CommitHost = { ...options, store: treeStore(options) };
   /** The tree that a person was shown for a call: approval holds for that content only. */
   const shown = new WeakMap<Input, TreeId>();
-  const draft = (input: Input, { signal }: ToolContext) => draftCommit(toolHost, { paths: input.paths, signal });
+  /** What would be committed, and what a person reads of it. */
+  const draft = (input: Input, { signal }: ToolContext) =>
+    attempted(async () => {
+      const made = await draftCommit(toolHost, { paths: input.paths, signal });
+      return { ...made, words: wordsOf(input, made, await unsignedNote(toolHost, made, signal)) };
+    });
   return {
     name: 'git_commit',
     description:
@@ -60,24 +65,22 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const made = await draft(input, context);
       if (!made.ok) return `nothing will be committed: ${made.fault}`;
       shown.set(input, made.value.tree);
-      const note = await unsignedNote(toolHost, made.value, context.signal);
-      return `${wordsOf(input, made.value, note)}\n\n${made.value.patch}`;
+      return `${made.value.words}\n\n${made.value.patch}`;
     },
 
     async propose(input, context) {
       const made = await draft(input, context);
       if (!made.ok) return made;
-      const { tree, from, files, patch } = made.value;
+      const { tree, from, files, patch, words } = made.value;
       const { writes = ['**'] } = context;
       const others = files.filter((file) => !matchesGlob(writes, file));
-      if (others.length > 0) return fail(notAmong(others, writes));
-      const note = await unsignedNote(toolHost, made.value, context.signal);
-      return ok({ tree, from, files, patch, words: wordsOf(input, made.value, note) });
+      return others.length > 0 ? fail(notAmong(others, writes)) : ok({ tree, from, files, patch, words });
     },
 
     async run(input, { signal, tree = shown.get(input) }) {
       const message = input.message.trim();
-      const made = await writeCommit(toolHost, { message, paths: input.paths, signal, ...defined({ tree }) });
+      const order = { message, paths: input.paths, signal, ...defined({ tree }) };
+      const made = await attempted(() => writeCommit(toolHost, order));
       if (!made.ok) return refused(`nothing was committed: ${made.fault}`);
       const { draft, commit, note } = made.value;
       const head = `committed ${commit.slice(0, 12)} on ${draft.branch}: ${subjectOf(message)}`;
@@ -124,24 +127,20 @@ interface Written {
   readonly note: string;
 }
 
-async function writeCommit(toolHost: CommitHost, order: CommitOrder): Promise<Result<Written, string>> {
+async function writeCommit(toolHost: CommitHost, order: CommitOrder): Promise<Written> {
   const { message, paths, signal, tree } = order;
   const draft = await draftCommit(toolHost, { paths, signal, into: 'repository' });
-  if (!draft.ok) return draft;
-  if (tree !== undefined && draft.value.tree !== tree) {
-    return fail('the files have changed since this commit was looked at; ask for it again');
-  }
-  const who = await identityOf(toolHost, draft.value, signal);
-  if (who === null) return fail(NOBODY);
-  const parent = draft.value.parent === null ? [] : ['-p', draft.value.parent];
-  const args = ['commit-tree', draft.value.tree, ...parent, '-m', message];
-  const made = await toolHost.store.git(draft.value.facts, args, signal, { into: 'repository', environment: who });
-  if (!made.ok) return made;
-  const commit = made.value.trim();
-  const moved = await moveBranch(toolHost, draft.value, { commit, who, subject: message.split('\n')[0] ?? '' });
-  if (!moved.ok) return moved;
-  const notes = [await refreshIndex(toolHost, draft.value), await unsignedNote(toolHost, draft.value, signal)];
-  return ok({ draft: draft.value, commit, note: notes.filter((note) => note !== '').join('\n') });
+  if (tree !== undefined && draft.tree !== tree)
+    throw new TreeFault('the files have changed since this commit was looked at; ask for it again');
+  const who = await identityOf(toolHost, draft, signal);
+  if (who === null) throw new TreeFault(NOBODY);
+  const parent = draft.parent === null ? [] : ['-p', draft.parent];
+  const args = ['commit-tree', draft.tree, ...parent, '-m', message];
+  const made = await toolHost.store.git(draft.facts, args, signal, { into: 'repository', environment: who });
+  const commit = made.trim();
+  await moveBranch(toolHost, draft, { commit, who, subject: message.split('\n')[0] ?? '' });
+  const notes = [await refreshIndex(toolHost, draft), await unsignedNote(toolHost, draft, signal)];
+  return { draft, commit, note: notes.filter((note) => note !== '').join('\n') };
 }
 
 const NOBODY =
@@ -157,11 +156,11 @@ async function moveBranch(
   toolHost: CommitHost,
   { directory, parent, branch }: Draft,
   { commit, who, subject }: { readonly commit: string; readonly who: Who; readonly subject: string },
-): Promise<Result<null, string>> {
+): Promise<void> {
   const before = parent ?? '0'.repeat(commit.length);
   const args = ['update-ref', '-m', `commit: ${subject}`, 'HEAD', commit, before];
   const why = await inRepository(toolHost, directory, args, { environment: { ...toolHost.environment, ...who } });
-  return why === null ? ok(null) : fail(`the branch ${branch} could not be moved to it: ${why}`);
+  if (why !== null) throw new TreeFault(`the branch ${branch} could not be moved to it: ${why}`);
 }
 
 /** Updates the person's index for the committed files; other staged changes stay. */
@@ -186,11 +185,21 @@ async function inRepository(
 /** A note if git itself would sign the commit: Mimir runs no configured program and asks for no passphrase. Else empty. */
 async function unsignedNote(toolHost: CommitHost, draft: Draft, signal: AbortSignal): Promise<string> {
   for (const file of configFiles(toolHost, draft).toReversed()) {
-    const args = ['config', '--no-includes', '--file', file, '--type=bool', '--get', 'commit.gpgsign'];
-    const found = await toolHost.store.git(draft.facts, args, signal);
-    if (found.ok) return found.value.trim() === 'true' ? UNSIGNED : '';
+    const found = await settingIn(toolHost, draft, signal, [file, '--type=bool', '--get', 'commit.gpgsign']);
+    if (found !== null) return found.trim() === 'true' ? UNSIGNED : '';
   }
   return '';
+}
+
+/** A setting in one file; null if it is not set there. */
+async function settingIn(
+  { store }: CommitHost,
+  { facts }: Draft,
+  signal: AbortSignal,
+  args: readonly string[],
+): Promise<string | null> {
+  const found = await attempted(() => store.git(facts, ['config', '--no-includes', '--file', ...args], signal));
+  return found.ok ? found.value : null;
 }
 
 const UNSIGNED =
@@ -206,20 +215,12 @@ function configFiles(toolHost: CommitHost, draft: Draft): readonly string[] {
 async function identityOf(toolHost: CommitHost, draft: Draft, signal: AbortSignal): Promise<Who | null> {
   const [xdg = '', own = '', shared = ''] = configFiles(toolHost, draft);
   for (const file of [own, xdg, shared]) {
-    const [name, email] = await Promise.all(
-      ['user.name', 'user.email'].map((key) =>
-        toolHost.store.git(draft.facts, ['config', '--no-includes', '--file', file, '--get', key], signal),
-      ),
+    const found = await Promise.all(
+      ['user.name', 'user.email'].map((key) => settingIn(toolHost, draft, signal, [file, '--get', key])),
     );
-    const [known, reached] = [name, email].map((value) => (value?.ok === true ? plain(value.value) : ''));
-    if (known !== undefined && reached !== undefined && known !== '' && reached !== '') {
-      return {
-        GIT_AUTHOR_NAME: known,
-        GIT_AUTHOR_EMAIL: reached,
-        GIT_COMMITTER_NAME: known,
-        GIT_COMMITTER_EMAIL: reached,
-      };
-    }
+    const [name = '', email = ''] = found.map((value) => plain(value ?? ''));
+    if (name === '' || email === '') continue;
+    return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
   }
   return null;
 }
@@ -261,30 +262,17 @@ interface Asked {
 }
 
 /** Changes nothing in the repository, except for new objects if `into` is set. */
-async function draftCommit(toolHost: DraftHost, asked: Asked): Promise<Result<Draft, string>> {
-  const paths = pathsOf(toolHost.root, asked.paths);
-  if (!paths.ok) return paths;
-  const facts = await toolHost.store.facts(asked.signal);
-  if (!facts.ok) return facts;
-  const own = facts.value;
-  const at = standing(toolHost.root, own);
-  if (!at.ok) return at;
-  const index = path.join(toolHost.store.folder(own), `index-commit-${randomBytes(6).toString('hex')}`);
+async function draftCommit({ root, store }: DraftHost, { paths: given, signal, into }: Asked): Promise<Draft> {
+  const paths = pathsOf(root, given);
+  const facts = await store.facts(signal);
+  const base = baseOf(root, facts);
+  const index = path.join(store.folder(facts), `index-commit-${randomBytes(6).toString('hex')}`);
   trees.takeIndex(index);
   try {
-    const { signal, into } = asked;
-    const where = defined({ into, paths: paths.value ?? undefined });
-    const staging: trees.Staging = { store: toolHost.store, facts: own, index, signal, inside: 'left out', ...where };
-    const chosen = await chosenIn(staging);
-    if (!chosen.ok) return chosen;
-    const changes = await changesOf(
-      toolHost.store,
-      own,
-      { from: chosen.value.from, to: chosen.value.tree },
-      signal,
-      where,
-    );
-    return changes.ok ? ok({ ...changes.value, ...chosen.value, ...at.value, facts: own }) : changes;
+    const where = defined({ into, paths });
+    const chosen = await chosenIn({ store, facts, index, signal, inside: 'left out', ...where });
+    const changes = await changesOf(store, facts, { from: chosen.from, to: chosen.tree }, signal, where);
+    return { ...changes, ...chosen, ...base, facts };
   } finally {
     trees.dropIndex(index);
   }
@@ -292,38 +280,19 @@ async function draftCommit(toolHost: DraftHost, asked: Asked): Promise<Result<Dr
 
 type Chosen = Pick<Draft, 'tree' | 'from' | 'entries' | 'leftOut'>;
 
-async function chosenIn(staging: trees.Staging): Promise<Result<Chosen, string>> {
+async function chosenIn(staging: trees.Staging): Promise<Chosen> {
   const seeded = await trees.seed(staging);
-  if (!seeded.ok) return seeded;
-  const staged = await trees.stage(staging, seeded.value.tree);
-  if (!staged.ok) return staged;
-  const changed = await trees.differences(staging, seeded.value.tree, staged.value);
-  if (!changed.ok) return changed;
-  const leftOut = await leftOutOf(staging, changed.value, seeded.value.links);
-  if (!leftOut.ok) return leftOut;
-  const out = new Set(leftOut.value.map((each) => each.path));
-  const entries = changed.value.filter((entry) => !out.has(entry.path));
-  if (entries.length === 0) return fail(nothing(leftOut.value));
-  const others = changed.value.filter((entry) => out.has(entry.path));
-  const tree = await completed(staging, staged.value, seeded.value, others);
-  if (!tree.ok) return tree;
-  const from = staging.facts.head ?? seeded.value.tree;
-  return ok({ tree: tree.value, from, entries, leftOut: leftOut.value });
-}
-
-/** The whole tree: what is left out, submodules included, stays as in the last commit. */
-async function completed(
-  staging: trees.Staging,
-  staged: string,
-  { links }: trees.Seeded,
-  leftOut: readonly trees.TreeEntry[],
-): Promise<Result<string, string>> {
-  if (leftOut.length === 0 && links.length === 0) return ok(staged);
-  const restored = await trees.restore(staging, leftOut);
-  if (!restored.ok) return restored;
-  const linked =
-    links.length === 0 ? ok('') : await trees.inIndex(staging, trees.INDEX_INFO, { input: trees.newerLines(links) });
-  return linked.ok ? trees.writeTree(staging) : linked;
+  const staged = await trees.stage(staging, seeded.tree);
+  const changed = await trees.differences(staging, seeded.tree, staged);
+  const leftOut = await leftOutOf(staging, changed, seeded.links);
+  const out = new Set(leftOut.map((each) => each.path));
+  const entries = changed.filter((entry) => !out.has(entry.path));
+  if (entries.length === 0) throw new TreeFault(nothing(leftOut));
+  // What is left out, submodules included, stays as in the last commit.
+  const stays = [...trees.undone(changed.filter((entry) => out.has(entry.path))), ...seeded.links];
+  if (stays.length > 0) await trees.inIndex(staging, trees.INDEX_INFO, { input: trees.newerLines(stays) });
+  const tree = stays.length > 0 ? await trees.writeTree(staging) : staged;
+  return { tree, from: staging.facts.head ?? seeded.tree, entries, leftOut };
 }
 
 function nothing(leftOut: readonly LeftOut[]): string {
@@ -336,17 +305,13 @@ async function leftOutOf(
   staging: trees.Staging,
   entries: readonly trees.TreeEntry[],
   links: readonly trees.TreeEntry[],
-): Promise<Result<readonly LeftOut[], string>> {
+): Promise<readonly LeftOut[]> {
   const filters = await filtersOf(staging, entries);
-  if (!filters.ok) return filters;
-  return ok(
-    entries.flatMap(({ path: name }) => {
-      const filter = filters.value.get(name);
-      const inside = links.some((link) => name === link.path || name.startsWith(`${link.path}/`));
-      const because = inside ? 'it lies in a submodule' : whyNot(staging.store.root, name, filter);
-      return because === null ? [] : [{ path: name, because }];
-    }),
-  );
+  return entries.flatMap(({ path: name }) => {
+    const inside = links.some((link) => name === link.path || name.startsWith(`${link.path}/`));
+    const because = inside ? 'it lies in a submodule' : whyNot(staging.store.root, name, filters.get(name));
+    return because === null ? [] : [{ path: name, because }];
+  });
 }
 
 function whyNot(root: Root, name: string, filter: string | undefined): string | null {
@@ -360,31 +325,28 @@ function whyNot(root: Root, name: string, filter: string | undefined): string | 
 async function filtersOf(
   staging: trees.Staging,
   entries: readonly trees.TreeEntry[],
-): Promise<Result<ReadonlyMap<string, string>, string>> {
+): Promise<ReadonlyMap<string, string>> {
   const input = entries.filter(({ newMode }) => Number(newMode) !== 0).map((entry) => `${entry.path}\0`);
-  if (input.length === 0) return ok(new Map());
+  if (input.length === 0) return new Map();
   const listed = await trees.inIndex(staging, ['check-attr', '-z', '--stdin', 'filter'], { input: input.join('') });
-  if (!listed.ok) return listed;
-  const fields = listed.value.split('\0');
+  const fields = listed.split('\0');
   const filters = new Map<string, string>();
   for (let at = 0; at + 2 < fields.length; at += 3) {
     const value = fields[at + 2] ?? '';
     if (!['unspecified', 'unset', 'set', ''].includes(value)) filters.set(fields[at] ?? '', value);
   }
-  return ok(filters);
+  return filters;
 }
 
-/** The checked paths; null for everything. */
-function pathsOf(root: Root, given: readonly string[]): Result<readonly string[] | null, string> {
-  const names: string[] = [];
-  for (const each of given) {
+/** The checked paths; undefined for everything. */
+function pathsOf(root: Root, given: readonly string[]): readonly string[] | undefined {
+  const names = given.map((each) => {
     const name = insideName(root.path, each, { folder: true });
-    if (!name.ok) return name;
-    const refusal = denied(root, name.value, 'read');
-    if (refusal !== null) return fail(refusal);
-    names.push(name.value === '' ? '.' : name.value);
-  }
-  return ok(names.length === 0 ? null : names);
+    const refusal = name.ok ? denied(root, name.value, 'read') : name.fault;
+    if (!name.ok || refusal !== null) throw new TreeFault(refusal ?? each);
+    return name.value === '' ? '.' : name.value;
+  });
+  return names.length === 0 ? undefined : names;
 }
 
 type CommitBase = Pick<Draft, 'parent' | 'branch' | 'directory'>;
@@ -401,13 +363,13 @@ const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
 ];
 
 /** The branch of a commit, and the commit it is based on. */
-function standing(root: Root, { directory, branch, commit }: RepositoryFacts): Result<CommitBase, string> {
+function baseOf(root: Root, { directory, branch, commit }: RepositoryFacts): CommitBase {
   const state = gitOf(root.path);
-  if (state.is === 'none') return fail(`no git here: ${state.because}`);
-  if (directory === null) return fail('no git here: .git is no repository');
+  if (state.is === 'none') throw new TreeFault(`no git here: ${state.because}`);
+  if (directory === null) throw new TreeFault('no git here: .git is no repository');
   const underWay = UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)));
   if (underWay !== undefined)
-    return fail(`${underWay[1]} is under way in this repository; a person has to end it first`);
-  if (branch === null) return fail('HEAD is on no branch: a commit would be lost; switch to a branch first');
-  return ok({ branch, directory, parent: commit });
+    throw new TreeFault(`${underWay[1]} is under way in this repository; a person has to end it first`);
+  if (branch === null) throw new TreeFault('HEAD is on no branch: a commit would be lost; switch to a branch first');
+  return { branch, directory, parent: commit };
 }

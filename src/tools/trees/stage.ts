@@ -1,12 +1,12 @@
 /**
  * Turns the files of a project into a tree, using an index of its own. Repositories inside the project are treated as plain
  * folders or left out, and git never runs in them, because their configuration could name programs. Ignored files count if
- * the last commit has them.
+ * the last commit has them. Its functions throw `TreeFault`.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { defined, fail, ok, type Result, tried } from '../../domain/result.ts';
-import type { RepositoryFacts, StoreCall, TreeStore } from './store.ts';
+import { defined, tried } from '../../domain/result.ts';
+import { type RepositoryFacts, type StoreCall, TreeFault, type TreeStore } from './store.ts';
 
 export interface Staging {
   readonly store: TreeStore;
@@ -20,7 +20,7 @@ export interface Staging {
   /** Whether the content of repositories inside the project counts as files. */
   readonly inside: 'counted' | 'left out';
   /** Names that count although git ignores them, requested when all others are in the index; absent: none. */
-  readonly hidden?: () => Promise<Result<readonly string[], string>>;
+  readonly hidden?: () => Promise<readonly string[]>;
 }
 
 /** One difference between two trees. `object` and `mode` belong to the older tree; zeros if the path is new. */
@@ -44,47 +44,37 @@ export interface Seeded {
  * Puts the last commit's tree into the index, without its submodules; known facts about unchanged files are kept. After a fault
  * of this or of `stage` the index must not be reused, because a submodule may still be in it.
  */
-export async function seed(staging: Staging): Promise<Result<Seeded, string>> {
+export async function seed(staging: Staging): Promise<Seeded> {
   const { head } = staging.facts;
   const empty = emptyTree(staging.facts);
-  const read = await inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
-  if (!read.ok) return read;
-  if (head === null) return ok({ tree: empty, links: [] });
-  const all = await differences(staging, empty, head);
-  if (!all.ok) return all;
-  const links = all.value.filter(({ newMode }) => newMode === GITLINK);
-  if (links.length === 0) return ok({ tree: head, links });
-  const dropped = await drop(staging, links);
-  if (!dropped.ok) return dropped;
-  const tree = await writeTree(staging);
-  return tree.ok ? ok({ tree: tree.value, links }) : tree;
+  await inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
+  if (head === null) return { tree: empty, links: [] };
+  const links = await linksBetween(staging, empty, head);
+  return { tree: links.length === 0 ? head : await withoutLinks(staging, links), links };
 }
 
 /** The tree of the files on disk, after `seed`; `before` is a tree without submodules that the index held. */
-export async function stage(staging: Staging, before: string): Promise<Result<string, string>> {
-  const excluded = await exclude(staging);
-  if (!excluded.ok) return excluded;
+export async function stage(staging: Staging, before: string): Promise<string> {
+  const excludes = await exclude(staging);
   const paths = staging.paths ?? ['.'];
-  const added = await inIndex(staging, ['add', '--all', '--', ...paths], { excludes: excluded.value });
-  if (!added.ok) return added;
-  const hidden = await addHidden(staging);
-  if (!hidden.ok) return hidden;
+  await inIndex(staging, ['add', '--all', '--', ...paths], { excludes });
+  const hidden = (await staging.hidden?.()) ?? [];
+  await ofNames(staging, ['--add', '--remove', '--replace'], hidden);
   const tree = await writeTree(staging);
-  if (!tree.ok || tree.value === before) return tree;
+  if (tree === before) return tree;
   // A repository may have been created meanwhile; with it in the index, git would run its programs next time.
-  const changed = await differences(staging, before, tree.value);
-  if (!changed.ok) return changed;
-  const links = changed.value.filter(({ newMode }) => newMode === GITLINK);
-  if (links.length === 0) return tree;
-  const dropped = await drop(staging, links);
-  return dropped.ok ? writeTree(staging) : dropped;
+  const links = await linksBetween(staging, before, tree);
+  return links.length === 0 ? tree : withoutLinks(staging, links);
 }
 
-async function addHidden(staging: Staging): Promise<Result<unknown, string>> {
-  const names = (await staging.hidden?.()) ?? ok([]);
-  if (!names.ok || names.value.length === 0) return names;
-  const input = names.value.map((name) => `${name}\0`).join('');
-  return inIndex(staging, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
+const linksBetween = async (staging: Staging, from: string, to: string): Promise<readonly TreeEntry[]> =>
+  (await differences(staging, from, to)).filter(({ newMode }) => newMode === GITLINK);
+
+/** Updates the index for these names. */
+async function ofNames(staging: Staging, how: readonly string[], names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const input = names.map((name) => `${name}\0`).join('');
+  await inIndex(staging, ['update-index', ...how, '-z', '--stdin'], { input });
 }
 
 /** The id of the empty tree, which git knows without storing it. */
@@ -93,20 +83,16 @@ const emptyTree = ({ format }: RepositoryFacts): string =>
     ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
     : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-export async function writeTree(staging: Staging): Promise<Result<string, string>> {
-  const tree = await inIndex(staging, ['write-tree']);
-  return tree.ok ? ok(tree.value.trim()) : tree;
-}
+export const writeTree = async (staging: Staging): Promise<string> => (await inIndex(staging, ['write-tree'])).trim();
 
 /** Every path in which two trees differ. */
 export async function differences(
   { store, facts, signal, into }: Staging,
   from: string,
   to: string,
-): Promise<Result<readonly TreeEntry[], string>> {
+): Promise<readonly TreeEntry[]> {
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--raw', from, to];
-  const raw = await store.git(facts, args, signal, defined({ into }));
-  return raw.ok ? ok(entriesOf(raw.value)) : raw;
+  return entriesOf(await store.git(facts, args, signal, defined({ into })));
 }
 
 function entriesOf(raw: string): readonly TreeEntry[] {
@@ -117,17 +103,17 @@ function entriesOf(raw: string): readonly TreeEntry[] {
   });
 }
 
-/** Restores these entries in the index as in the older tree; new entries are removed. */
-export function restore(staging: Staging, entries: readonly TreeEntry[]): Promise<Result<string, string>> {
-  return entries.length === 0 ? Promise.resolve(ok('')) : inIndex(staging, INDEX_INFO, { input: olderLines(entries) });
-}
-
 export const INDEX_INFO = ['update-index', '-z', '--index-info'];
 
-/** Input of `INDEX_INFO`: the older side of each entry. */
-function olderLines(entries: readonly TreeEntry[]): string {
-  return newerLines(entries.map((entry) => ({ ...entry, newMode: entry.mode, newObject: entry.object })));
-}
+/** These entries the other way round: back to the older tree. */
+export const undone = (entries: readonly TreeEntry[]): readonly TreeEntry[] =>
+  entries.map(({ mode, newMode, object, newObject, path }) => ({
+    mode: newMode,
+    newMode: mode,
+    object: newObject,
+    newObject: object,
+    path,
+  }));
 
 /** Input of `INDEX_INFO`: the newer side of each entry. Removals come first, because a folder may replace a file. */
 export function newerLines(entries: readonly TreeEntry[]): string {
@@ -144,38 +130,39 @@ export function inIndex(
   { store, facts, index, signal, into }: Staging,
   args: readonly string[],
   call: StoreCall = {},
-): Promise<Result<string, string>> {
+): Promise<string> {
   return store.git(facts, args, signal, { ...call, index, ...defined({ into }) });
 }
 
-function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<string, string>> {
-  if (links.length === 0) return Promise.resolve(ok(''));
-  const odd = links.find((link) => link.path.includes('\uFFFD'));
+async function withoutLinks(staging: Staging, links: readonly TreeEntry[]): Promise<string> {
+  const names = links.map((link) => link.path);
   // git does not accept a name that is not text, so the submodule would stay in the index and be entered.
-  if (odd !== undefined) return Promise.resolve(fail(notText(odd.path)));
-  const input = links.map((link) => `${link.path}\0`).join('');
-  return inIndex(staging, ['update-index', '--force-remove', '-z', '--stdin'], { input });
+  refuseOdd(names);
+  await ofNames(staging, ['--force-remove'], names);
+  return writeTree(staging);
 }
 
-export const notText = (name: string, what = 'a repository'): string =>
-  `${name}: ${what} whose name is not UTF-8; rename it`;
+/** Throws where one of the names is not text. */
+export function refuseOdd(names: readonly string[], what = 'a repository'): void {
+  const odd = names.find((name) => name.includes('\uFFFD'));
+  if (odd !== undefined) throw new TreeFault(`${odd}: ${what} whose name is not UTF-8; rename it`);
+}
 
 /** Writes the exclude patterns: the person's own for this clone, Mimir's folder, and repositories that do not count. */
-async function exclude(staging: Staging): Promise<Result<string, string>> {
+async function exclude(staging: Staging): Promise<string> {
   const file = `${staging.index}.excludes`;
   const lines = [ownExcludes(staging.facts), '/.mimir/'];
   const write = (more: readonly string[]): void =>
     fs.writeFileSync(file, [...lines, ...more, ''].join('\n'), { mode: 0o600 });
   write([]);
-  const inside = await (staging.inside === 'counted' ? enter(staging, file) : repositoriesIn(staging, file));
-  if (!inside.ok) return inside;
-  if (staging.inside === 'left out') write(inside.value.map(patternOf));
-  return ok(file);
+  if (staging.inside === 'counted') await enter(staging, file);
+  else write((await repositoriesIn(staging, file)).map(patternOf));
+  return file;
 }
 
-async function repositoriesIn(staging: Staging, excludes: string): Promise<Result<readonly string[], string>> {
+async function repositoriesIn(staging: Staging, excludes: string): Promise<readonly string[]> {
   const listed = await inIndex(staging, ['ls-files', '--others', '--exclude-standard', '-z'], { excludes });
-  return listed.ok ? ok(listed.value.split('\0').filter((name) => name.endsWith('/'))) : listed;
+  return listed.split('\0').filter((name) => name.endsWith('/'));
 }
 
 /** The deepest nesting of repositories. */
@@ -185,18 +172,16 @@ const DEEPEST = 16;
  * git enters a nested repository only if the index has an entry in it. So each gets a dummy entry, which disappears when
  * everything is added. Otherwise `git init` would hide files from reviews.
  */
-async function enter(staging: Staging, excludes: string): Promise<Result<readonly string[], string>> {
+async function enter(staging: Staging, excludes: string): Promise<void> {
   for (let depth = 0; depth < DEEPEST; depth += 1) {
     const found = await repositoriesIn(staging, excludes);
-    if (!found.ok || found.value.length === 0) return found;
-    const odd = found.value.find((name) => name.includes('\uFFFD'));
-    if (odd !== undefined) return fail(notText(odd));
+    if (found.length === 0) return;
+    refuseOdd(found);
     const object = '1'.repeat(emptyTree(staging.facts).length);
-    const input = found.value.map((name) => `100644 ${object}\t${name}.mimir-looks-here\0`).join('');
-    const entered = await inIndex(staging, INDEX_INFO, { input });
-    if (!entered.ok) return entered;
+    const input = found.map((name) => `100644 ${object}\t${name}.mimir-looks-here\0`).join('');
+    await inIndex(staging, INDEX_INFO, { input });
   }
-  return fail(`repositories lie in each other more than ${DEEPEST} deep: what changed in them can't be told`);
+  throw new TreeFault(`repositories lie in each other more than ${DEEPEST} deep: what changed in them can't be told`);
 }
 
 /** A pattern that matches only this name. */

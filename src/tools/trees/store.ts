@@ -57,17 +57,26 @@ export interface StoreCall {
 
 export interface TreeStore {
   readonly root: Root;
-  /** The state of the project's repository at this moment. */
-  facts(signal: AbortSignal): Promise<Result<RepositoryFacts, string>>;
+  /** The state of the project's repository at this moment. Throws `TreeFault`. */
+  facts(signal: AbortSignal): Promise<RepositoryFacts>;
   /** Mimir's git directory for this kind of repository, created if missing. */
   folder(facts: RepositoryFacts): string;
-  /** The output of a successful git command, or its error. */
-  git(
-    facts: RepositoryFacts,
-    args: readonly string[],
-    signal: AbortSignal,
-    call?: StoreCall,
-  ): Promise<Result<string, string>>;
+  /** The output of a successful git command. Throws `TreeFault`. */
+  git(facts: RepositoryFacts, args: readonly string[], signal: AbortSignal, call?: StoreCall): Promise<string>;
+}
+
+/** Why git could not tell or do something. Thrown in this folder only; `attempted` catches it. */
+export class TreeFault extends Error {}
+
+/** What `act` gives, or its fault: of git, or of the system (full disk, missing folder). */
+export async function attempted<T>(act: () => Promise<T>): Promise<Result<T, string>> {
+  try {
+    return ok(await act());
+  } catch (error) {
+    if (error instanceof TreeFault) return fail(error.message);
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return fail(`what changed in the project can't be told: ${error.message}`);
+  }
 }
 
 export interface StoreOptions {
@@ -80,19 +89,19 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
   const name = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
   const folder = (facts: RepositoryFacts): string =>
     withoutAttributes(prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format));
+  const gitHere = (): string => {
+    const git = programOn(environment, 'git');
+    if (git === null) throw new TreeFault(NO_GIT);
+    return git;
+  };
   return {
     root,
     folder,
-    facts: async (signal) => {
-      const git = programOn(environment, 'git');
-      return git === null ? fail(NO_GIT) : factsOf({ root, git, environment, signal });
-    },
+    facts: async (signal) => factsOf({ root, git: gitHere(), environment, signal }),
     async git(facts, args, signal, call = {}) {
-      const git = programOn(environment, 'git');
-      if (git === null) return fail(NO_GIT);
       const own = call.into === 'repository' ? commitsIn(folder(facts), facts.format) : folder(facts);
       const end = await runProgram({
-        file: git,
+        file: gitHere(),
         args: [
           ...FIXED,
           `--git-dir=${own}`,
@@ -106,7 +115,8 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
         signal,
         ...(call.input === undefined ? {} : { input: call.input }),
       });
-      return outcomeOf(end, args[0] ?? '');
+      if (end.is === 'exited' && end.exit === 0 && end.whole) return end.stdout;
+      throw new TreeFault(wordsOf(end, args[0] ?? ''));
     },
   };
 }
@@ -139,9 +149,9 @@ function objectsOf({ objects }: RepositoryFacts, { into }: StoreCall): Environme
   return { GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects) ? JSON.stringify(objects) : objects };
 }
 
-async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> {
+async function factsOf(call: GitCall): Promise<RepositoryFacts> {
   const state = gitOf(call.root.path);
-  if (state.is === 'none') return ok(NO_REPOSITORY);
+  if (state.is === 'none') return NO_REPOSITORY;
   const ends = await runGits(call, state.directory, [
     ['rev-parse', '--show-object-format', '--git-path', 'objects'],
     // One call, so that commit and tree belong together.
@@ -150,8 +160,8 @@ async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> 
     ['config', '--null', '--get-regexp', PLAIN],
   ]);
   const cut = ends.find((end) => end.is !== 'exited' || end.exit === null);
-  if (cut !== undefined) return fail(wordsOf(cut, 'rev-parse'));
-  return ok(factsIn(call.root, state.directory, ends));
+  if (cut !== undefined) throw new TreeFault(wordsOf(cut, 'rev-parse'));
+  return factsIn(call.root, state.directory, ends);
 }
 
 function factsIn(root: Root, directory: string, [where, last, on, plain]: readonly ProgramEnd[]): RepositoryFacts {
@@ -211,11 +221,6 @@ function once(file: string, content: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-}
-
-function outcomeOf(end: ProgramEnd, command: string): Result<string, string> {
-  if (end.is === 'exited' && end.exit === 0 && end.whole) return ok(end.stdout);
-  return fail(wordsOf(end, command));
 }
 
 function wordsOf(end: ProgramEnd, command: string): string {

@@ -6,14 +6,21 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
 import { withoutSecrets } from '../git/git.ts';
 import { insideName } from '../paths/root.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
 import * as staged from './stage.ts';
-import { type RepositoryFacts, type StoreCall, type StoreOptions, type TreeStore, treeStore } from './store.ts';
+import {
+  attempted,
+  type RepositoryFacts,
+  type StoreCall,
+  type StoreOptions,
+  TreeFault,
+  type TreeStore,
+  treeStore,
+} from './store.ts';
 
 /** git's environment is by default the tools' part of this process's environment. */
 export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;
@@ -30,19 +37,26 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
 
   const rules = rulesKept();
 
-  async function look(signal: AbortSignal, since: Since | undefined): Promise<Result<TreeId, string>> {
+  async function stagingAt(signal: AbortSignal): Promise<staged.Staging> {
     const facts = await store.facts(signal);
-    if (!facts.ok) return facts;
-    const index = path.join(store.folder(facts.value), `index-${session}`);
-    if (last === null) staged.takeIndex(index);
-    const plain: staged.Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
-    const seen = await treeIn({ ...plain, hidden: () => rules.hidden(plain, since) }, last);
-    if (seen.ok && since === undefined) rules.began(seen.value.tree);
+    const index = path.join(store.folder(facts), `index-${session}`);
+    return { store, facts, index, signal, inside: 'counted' };
+  }
+
+  async function look(signal: AbortSignal, since: Since | undefined): Promise<TreeId> {
+    const staging = await stagingAt(signal);
+    const before = last;
+    last = null;
+    if (before === null) staged.takeIndex(staging.index);
+    try {
+      last = await treeIn({ ...staging, hidden: () => rules.hidden(staging, since) }, before);
+    } finally {
+      if (last === null) staged.dropIndex(staging.index);
+    }
+    if (since === undefined) rules.began(last.tree);
     // Only after a complete scan, because the next program starts from this index.
-    if (seen.ok && last === null) staged.leaveIndex(index);
-    if (!seen.ok) staged.dropIndex(index);
-    last = seen.ok ? seen.value : null;
-    return seen.ok ? ok(seen.value.tree) : seen;
+    if (before === null) staged.leaveIndex(staging.index);
+    return last.tree;
   }
 
   return {
@@ -53,15 +67,11 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     },
     changes: (from, to, signal, since) =>
       attempted<TreeChanges>(async () => {
-        const facts = await store.facts(signal);
-        if (!facts.ok) return facts;
-        const changes = await changesOf(store, facts.value, { from, to }, signal);
-        if (!changes.ok || since === undefined) return changes;
-        const index = path.join(store.folder(facts.value), `index-${session}`);
-        const staging: staged.Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
-        const found = await rules.of(staging, since);
-        const unjudged = found.ok ? await unjudgedWords(staging, found.value, since.at) : '';
-        return ok(unjudged === '' ? changes.value : { ...changes.value, unjudged });
+        const staging = await stagingAt(signal);
+        const changes = await changesOf(store, staging.facts, { from, to }, signal);
+        if (since === undefined) return changes;
+        const found = await attempted(async () => unjudgedWords(staging, await rules.of(staging, since), since.at));
+        return found.ok && found.value !== '' ? { ...changes, unjudged: found.value } : changes;
       }),
   };
 }
@@ -70,20 +80,16 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
 function rulesKept() {
   const kept = new Map<TreeId, IgnoreRules>();
   let newest: IgnoreRules | null = null;
-  const of = async (staging: staged.Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>> => {
-    const known = since === undefined ? undefined : kept.get(since.tree);
-    if (known !== undefined) return ok(known);
-    const found = since === undefined ? await rulesNow(staging) : await rulesOfTree(staging, since.tree);
-    if (found.ok && since === undefined) newest = found.value;
-    else if (found.ok && since !== undefined) kept.set(since.tree, found.value);
+  const of = async (staging: staged.Staging, since: Since | undefined): Promise<IgnoreRules> => {
+    if (since === undefined) return (newest = await rulesNow(staging));
+    const found = kept.get(since.tree) ?? (await rulesOfTree(staging, since.tree));
+    kept.set(since.tree, found);
     return found;
   };
   return {
     of,
-    async hidden(staging: staged.Staging, since: Since | undefined): Promise<Result<readonly string[], string>> {
-      const found = await of(staging, since);
-      return found.ok ? hiddenNames(staging, found.value, since ?? null) : found;
-    },
+    hidden: async (staging: staged.Staging, since: Since | undefined): Promise<readonly string[]> =>
+      hiddenNames(staging, await of(staging, since), since ?? null),
     /** Binds the rules of the last scan to `tree`, with which a run begins. */
     began: (tree: TreeId): void => void (newest !== null && kept.set(tree, newest)),
   };
@@ -95,23 +101,11 @@ interface Seen {
   readonly tree: TreeId;
 }
 
-async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Result<Seen, string>> {
+async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Seen> {
   const { head, format } = staging.facts;
   const goesOn = last !== null && last.head === head && last.format === format;
-  const before = goesOn ? ok({ tree: last.tree }) : await staged.seed(staging);
-  if (!before.ok) return before;
-  const tree = await staged.stage(staging, before.value.tree);
-  return tree.ok ? ok({ head, format, tree: tree.value }) : tree;
-}
-
-/** Turns a system error (full disk, missing folder) into a fault, so that the scan fails and the run continues. */
-async function attempted<T>(look: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
-  try {
-    return await look();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    return fail(`what changed in the project can't be told: ${error.message}`);
-  }
+  const before = goesOn ? last : await staged.seed(staging);
+  return { head, format, tree: await staged.stage(staging, before.tree) };
 }
 
 // Which ignored files mandatory reviews see. The rules are those of the first tree of a run, so that no agent can hide a file by
@@ -134,39 +128,32 @@ const DEEPEST = 32;
 const OWN_FOLDER = '/.mimir/';
 
 /** The rules in force now, read at the first scan of a run. */
-async function rulesNow(staging: staged.Staging): Promise<Result<IgnoreRules, string>> {
+async function rulesNow(staging: staged.Staging): Promise<IgnoreRules> {
   const cached = await staged.inIndex(staging, ['ls-files', '--cached', '-z']);
-  if (!cached.ok) return cached;
-  const known = new Map(ignoreFiles(cached.value).map((name) => [name, textOf(staging, name)]));
+  const known = new Map(ignoreFiles(cached).map((name) => [name, textOf(staging, name)]));
   for (let level = 0; level < DEEPEST; level += 1) {
     const rules = rulesOf(staging, known);
     const others = await othersUnder(staging, rules.folders, 'folders');
-    if (!others.ok) return others;
-    const fresh = ignoreFiles(others.value).filter((name) => !known.has(name));
-    if (fresh.length === 0) return ok(rules);
+    const fresh = ignoreFiles(others).filter((name) => !known.has(name));
+    if (fresh.length === 0) return rules;
     // Upper ones first, because they may exclude the others.
     const top = Math.min(...fresh.map(depthOf));
     for (const name of fresh) if (depthOf(name) === top) known.set(name, textOf(staging, name));
   }
-  return fail('ignore files lie too deep in ignored folders: what changed there can not be told');
+  throw new TreeFault('ignore files lie too deep in ignored folders: what changed there can not be told');
 }
 
 /** The rules in force when the project had the content of `tree`. */
-async function rulesOfTree(staging: staged.Staging, tree: string): Promise<Result<IgnoreRules, string>> {
+async function rulesOfTree(staging: staged.Staging, tree: string): Promise<IgnoreRules> {
   const { store, facts, signal } = staging;
   const listed = await store.git(facts, ['ls-tree', '-r', '-z', tree], signal);
-  if (!listed.ok) return listed;
-  const found = listed.value.split('\0').flatMap((line) => {
+  const found = listed.split('\0').flatMap((line) => {
     const [, object = '', name = ''] = /^100\d{3} blob (\w+)\t(.*)$/s.exec(line) ?? [];
     return path.posix.basename(name) === IGNORE_FILE ? [{ object, name }] : [];
   });
   const known = new Map<string, string>();
-  for (const { object, name } of found) {
-    const text = await store.git(facts, ['cat-file', 'blob', object], signal);
-    if (!text.ok) return text;
-    known.set(name, text.value);
-  }
-  return ok(rulesOf(staging, known));
+  for (const { object, name } of found) known.set(name, await store.git(facts, ['cat-file', 'blob', object], signal));
+  return rulesOf(staging, known);
 }
 
 /** Names that belong in the tree although git ignores them now; call it when all others are in the index. */
@@ -174,25 +161,22 @@ async function hiddenNames(
   staging: staged.Staging,
   rules: IgnoreRules,
   since: Since | null,
-): Promise<Result<readonly string[], string>> {
+): Promise<readonly string[]> {
   const [others, plain] = await Promise.all([
     othersUnder(staging, rules.folders, 'folders'),
     othersUnder(staging, rules.all, 'all'),
   ]);
-  if (!others.ok) return others;
-  if (!plain.ok) return plain;
-  const notIgnored = new Set(namesIn(plain.value));
+  const notIgnored = new Set(namesIn(plain));
   const counts = (name: string): boolean =>
     notIgnored.has(name) || (since !== null && changedAfter(staging, name, since.at));
-  const found = namesIn(others.value).filter((name) => !name.endsWith('/') && counts(name));
-  const odd = found.find((name) => name.includes('\uFFFD'));
-  if (odd !== undefined) return fail(staged.notText(odd, 'a file'));
+  const found = namesIn(others).filter((name) => !name.endsWith('/') && counts(name));
+  staged.refuseOdd(found, 'a file');
   const { path: root } = staging.store.root;
   const written = (since?.written ?? []).flatMap((name) => {
     const inside = insideName(root, name);
     return inside.ok ? [inside.value] : [];
   });
-  return ok([...new Set([...found, ...[...rules.names, ...written].filter((name) => isOwnFile(root, name))])]);
+  return [...new Set([...found, ...[...rules.names, ...written].filter((name) => isOwnFile(root, name))])];
 }
 
 /** Text about changes after `at` in ignored folders, with the number of files in each; empty if there are none. */
@@ -200,10 +184,9 @@ async function unjudgedWords(staging: staged.Staging, rules: IgnoreRules, at: nu
   const file = write(staging, 'folders', rules.folders);
   const args = ['ls-files', '--others', '--ignored', '--directory', '-z', `--exclude-from=${file}`];
   const listed = await staged.inIndex(staging, args);
-  if (!listed.ok) return '';
   const looked = { left: MOST_LOOKED };
   const words: string[] = [];
-  const folders = namesIn(listed.value).filter((name) => name.endsWith('/') && name !== '.mimir/');
+  const folders = namesIn(listed).filter((name) => name.endsWith('/') && name !== '.mimir/');
   const tops = folders.filter((name) => !folders.some((other) => other !== name && name.startsWith(other)));
   for (const folder of tops) {
     const count = await changedBelow(path.join(staging.store.root.path, folder), at, looked);
@@ -239,7 +222,7 @@ function write({ index }: staged.Staging, kind: 'all' | 'folders', text: string)
 }
 
 /** Files that are not in the index, except those that these rules alone exclude. */
-const othersUnder = (staging: staged.Staging, text: string, kind: 'all' | 'folders'): Promise<Result<string, string>> =>
+const othersUnder = (staging: staged.Staging, text: string, kind: 'all' | 'folders'): Promise<string> =>
   staged.inIndex(staging, ['ls-files', '--others', '-z', `--exclude-from=${write(staging, kind, text)}`]);
 
 /** True for a file or a link with exactly this name and no link on the way, since git follows none. */
@@ -307,7 +290,7 @@ const HOW = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color
 
 /**
  * Names sorted by bytes, and the patch. Attributes of the project are ignored, so that none can hide a file from a review. The
- * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end.
+ * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end. Throws `TreeFault`.
  */
 export async function changesOf(
   store: TreeStore,
@@ -315,18 +298,16 @@ export async function changesOf(
   { from, to }: { readonly from: TreeId; readonly to: TreeId },
   signal: AbortSignal,
   where: Pick<StoreCall, 'into'> = {},
-): Promise<Result<TreeChanges, string>> {
-  if (from === to) return ok({ files: [], patch: '' });
+): Promise<TreeChanges> {
+  if (from === to) return { files: [], patch: '' };
   const [names, patch] = await Promise.all([
     store.git(facts, ['diff-tree', ...HOW, '--name-only', '-z', from, to], signal, where),
-    store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where),
+    attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where)),
   ]);
-  if (!names.ok) return names;
-  const files = names.value.split('\0').filter((name) => name !== '');
-  if (patch.ok) return ok({ files, patch: bounded(withoutSecrets(store.root, patch.value)) });
-  if (patch.fault === 'stopped') return patch;
-  // Too much to show, but the names are still reported.
-  return ok({ files, patch: `(no patch: ${patch.fault})` });
+  if (!patch.ok && signal.aborted) throw new TreeFault(patch.fault);
+  // Without a patch there is too much to show, but the names are still reported.
+  const text = patch.ok ? bounded(withoutSecrets(store.root, patch.value)) : `(no patch: ${patch.fault})`;
+  return { files: namesIn(names), patch: text };
 }
 
 function bounded(patch: string): string {
