@@ -147,11 +147,9 @@ function knownOption(model: Known, own: OwnModel | undefined, setup: ProviderSet
   return spoken(optionOf({ ...model, price, window: own?.window ?? model.window }, aliases, setup.unusable), setup);
 }
 
-/** If agents use its models by the text protocol, missing support for tool calls does not matter. */
-function spoken({ tools, ...option }: ModelOption, { protocol }: ProviderSetup): ModelOption {
-  if (protocol === undefined) return tools === undefined ? option : { ...option, tools };
-  return { ...option, protocol };
-}
+/** Agents may use the models of a provider by the text protocol. */
+const spoken = (option: ModelOption, { protocol }: ProviderSetup): ModelOption =>
+  protocol === undefined ? option : { ...option, protocol };
 
 /** A model that is known only from the person's settings. Up to a quarter of the window is reserved for the answer. */
 function ownOption(

@@ -21,11 +21,22 @@ export type Caller = Pick<Provider, 'call' | 'count'>;
 
 export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
 
-/** UTF-8 bytes. */
-export const bytesOf = (text: string): number => Buffer.byteLength(text, 'utf8');
+/** The part of a canonical id after the first slash, which goes on the wire; it may contain more slashes. */
+export const wireName = (model: string): string => model.slice(model.indexOf('/') + 1);
+
+/**
+ * `text` as an id or a name that servers accept, at most `most` characters; always the same for the same text. A model may call a tool by an
+ * invalid name, and ids of one server may be invalid for another.
+ */
+export function wireWord(text: string, most: number): string {
+  if (text.length <= most && /^[A-Za-z0-9_-]+$/.test(text)) return text;
+  const beginning = text.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, Math.min(40, most - 15));
+  // 64 bits tell words apart that look alike without their invalid characters.
+  return `${beginning}_${[0x811c9dc5, 0x2f0b4a77].map((seed) => fnv(text, seed).toString(36)).join('')}`;
+}
 
 /** FNV-1a over UTF-16 units: 32 bits, from 0 on. */
-export function fnv(text: string, seed: number): number {
+function fnv(text: string, seed: number): number {
   let hash = seed;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;

@@ -11,7 +11,8 @@ import {
   tokensIn,
   type ToolCall,
 } from '../../src/domain/turn.ts';
-import { ABORTED, bytesOf, type Provider, toolCallId } from '../../src/models/provider.ts';
+import { bytesIn } from '../../src/domain/text/text.ts';
+import { ABORTED, type Provider, toolCallId } from '../../src/models/provider.ts';
 import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../../src/ports/model.ts';
 import type { World } from '../../src/ports/world.ts';
 
@@ -128,7 +129,7 @@ function spoken(
 
 /** The usage of a model that is billed for all input: four bytes per token. */
 function usageBySize(request: ModelRequest, text: string, calls: readonly ToolCall[]): Usage {
-  const read = request.turns.reduce((sum, turn) => sum + bytesOfTurn(turn), bytesOf(request.system));
+  const read = request.turns.reduce((sum, turn) => sum + bytesOfTurn(turn), bytesIn(request.system));
   return { ...NO_USAGE, input: tokensIn(read), output: tokensIn(bytesOfTurn({ by: 'model', text, calls })) };
 }
 

@@ -4,11 +4,11 @@
  */
 import type { Usage } from '../../domain/budget.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import { bytesIn } from '../../domain/text/text.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { Delta } from '../../ports/model.ts';
 import { field } from '../http/fault.ts';
 import { at, isFields, isJson } from '../http/json.ts';
-import { bytesOf } from '../provider.ts';
 import { BETWEEN } from './turns.ts';
 
 /** A growing block; `json` is the part of a call's arguments that has arrived. */
@@ -133,9 +133,9 @@ export class MessageReader {
     if (isFilled(start)) this.#content += 1;
     const isFirstText = ![...this.#blocks.values()].some(({ block }) => block.type === 'text' && block.text !== '');
     this.#blocks.set(index, { block: start.type === 'tool_use' ? { ...start, json: '' } : { ...start }, ended: false });
-    if (start.type === 'tool_use') this.#writtenBytes += bytesOf(start.name);
+    if (start.type === 'tool_use') this.#writtenBytes += bytesIn(start.name);
     if (start.type !== 'text') return ok(null);
-    this.#writtenBytes += bytesOf(start.text);
+    this.#writtenBytes += bytesIn(start.text);
     return ok(textDelta(isFirstText ? start.text : `${BETWEEN}${start.text}`));
   }
 
@@ -164,7 +164,7 @@ export class MessageReader {
   #growText(block: Block, text: string): Result<Delta | null, string> {
     if (block.type !== 'text') return NOT_ITS_KIND;
     block.text += text;
-    this.#writtenBytes += bytesOf(text);
+    this.#writtenBytes += bytesIn(text);
     return ok(textDelta(text));
   }
 
@@ -173,7 +173,7 @@ export class MessageReader {
     if (block.type === 'other') return ok(null);
     if (block.type !== 'tool_use') return NOT_ITS_KIND;
     block.json += json;
-    this.#writtenBytes += bytesOf(json);
+    this.#writtenBytes += bytesIn(json);
     if (this.#formed) return ok(textDelta(json));
     return ok(json === '' ? null : { is: 'call', tool: block.name, text: json });
   }

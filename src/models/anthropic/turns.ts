@@ -6,8 +6,8 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
 import type { ModelId } from '../../domain/ids.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { isObject } from '../http/json.ts';
-import { fnv } from '../provider.ts';
+import { isObject, jsonOf, parsed, withoutHalves } from '../http/json.ts';
+import { wireWord } from '../provider.ts';
 
 export type Block =
   | Anthropic.TextBlockParam
@@ -95,33 +95,19 @@ function inOrder(parts: readonly Part[], turn: Extract<Turn, { by: 'model' }>): 
 const callBlock = ({ id, tool, input }: ToolCall): Anthropic.ToolUseBlockParam => ({
   type: 'tool_use',
   id: wireId(id),
-  name: wireName(tool),
+  name: wireId(tool),
   input: asInput(input),
 });
 
-const asInput = (input: Json): Json => wellFormed(isObject(input) ? input : { arguments: input });
-
-/** Replaces lone surrogates, which a model can write as escapes: they would make the whole request invalid. */
-function wellFormed(value: Json): Json {
-  // JSON.stringify escapes only lone surrogates in this way.
-  if (!/\\ud[89a-f]/.test(JSON.stringify(value))) return value;
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map((one: Json) => wellFormed(one));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), wellFormed(one)]));
+function asInput(input: Json): Json {
+  const object = isObject(input) ? input : { arguments: input };
+  const text = JSON.stringify(object);
+  const whole = withoutHalves(text);
+  return whole === text ? object : jsonOf(parsed(whole));
 }
 
-/** An id that the API accepts; always the same for the same `id`. */
-export const wireId = (id: string): string => (/^[A-Za-z0-9_-]{1,128}$/.test(id) ? id : named(id));
-
-/** A model may call a tool by an invalid name, which the API refuses. */
-const wireName = (tool: string): string => (/^[A-Za-z0-9_-]{1,128}$/.test(tool) ? tool : named(tool));
-
-const named = (text: string): string =>
-  `${text.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${mixed(text, 0x811c9dc5)}${mixed(text, 0x01000193)}`;
-
-/** Distinguishes names that look alike without their invalid characters. */
-const mixed = (text: string, seed: number): string => fnv(text, seed).toString(16).padStart(8, '0');
+/** An id or the name of a tool. */
+export const wireId = (id: string): string => wireWord(id, 128);
 
 // Reasoning, which Claude wants back unchanged and in place. It is bound to the model and to the conversation before it, so it is sent
 // back only to the same model after the same conversation.

@@ -9,6 +9,7 @@ import { unreachable } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { ModelRequest, ToolSpec } from '../../ports/model.ts';
 import { isObject } from '../http/json.ts';
+import { wireName } from '../provider.ts';
 import { type Block, type Message, messagesOf } from './turns.ts';
 
 /** The part of the body that is also sent to count its tokens. */
@@ -31,11 +32,8 @@ const LEAST_FOR_THINKING = 2 * THINKING_BUDGET;
 
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
-/** The part of a canonical id that goes on the wire. */
-const wireModel = (model: string): string => model.slice(model.indexOf('/') + 1);
-
 export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): Asked {
-  const model = wireModel(request.model);
+  const model = wireName(request.model);
   const traits = within(traitsOf(model), allowed);
   const messages = messagesOf(request.model, request.turns, allowed.reasonedFrom);
   const form = formOf(request.format, traits);
@@ -282,8 +280,8 @@ const hasReasoning = ({ messages }: Body): boolean =>
       typeof content !== 'string' && content.some(({ type }) => type === 'thinking' || type === 'redacted_thinking'),
   );
 
-// JSON Schema as structured output takes it: no ranges, lengths or patterns (they become words in the description), objects closed.
-// objects. The caller checks a reply against the rest.
+// JSON Schema as structured output takes it: no ranges, lengths or patterns (they become words in the description), closed objects. The
+// caller checks a reply against the rest.
 
 type Fields = { readonly [key: string]: Json };
 
@@ -294,43 +292,29 @@ const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email h
 /** Keywords that do not constrain a reply, or that are the same for all objects. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', 'additionalProperties', 'default']);
 
-/** Schemas with more are refused as too complex. */
-const MOST_OPTIONAL = 24;
-const MOST_UNIONS = 16;
-
 /**
- * `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values) or exceeds the limits.
+ * `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values). A schema that is too complex is
+ * refused by the server, which is learned.
  */
 export function allowedSchema(schema: Json): Json | null {
-  const subset = allowed(schema);
-  const { optional, unions } = countIn(subset);
-  return optional > MOST_OPTIONAL || unions > MOST_UNIONS ? null : subset;
-}
-
-/** Counts optional fields and unions in `schema` and all schemas within it. */
-function countIn(schema: Json): { readonly optional: number; readonly unions: number } {
-  if (typeof schema !== 'object' || schema === null) return { optional: 0, unions: 0 };
-  const within = Object.values(schema).map(countIn);
-  const fields = isObject(schema) && isObject(schema['properties']) ? Object.keys(schema['properties']).length : 0;
-  const required = isObject(schema) && Array.isArray(schema['required']) ? schema['required'].length : 0;
-  const isUnion = isObject(schema) && (Array.isArray(schema['anyOf']) || Array.isArray(schema['type']));
-  return {
-    optional: within.reduce((sum, one) => sum + one.optional, Math.max(0, fields - required)),
-    unions: within.reduce((sum, one) => sum + one.unions, isUnion ? 1 : 0),
-  };
-}
-
-function allowed(schema: Json): Json | null {
   if (!isObject(schema) || !isExpressible(schema)) return null;
-  const fields = Object.entries(schema).filter(([key]) => !DROPPED.has(key));
-  const each = fields.map(([key, value]) => [key, value, allowedField(key, value)] as const);
-  if (each.some(([, , field]) => field === null)) return null;
-  const kept = each.flatMap(([key, , field]) =>
-    field === null || field === 'said' ? [] : [[key, field.value] as const],
-  );
-  const said = each.flatMap(([key, value, field]) => (field === 'said' ? [[key, value] as const] : []));
+  const kept: Record<string, Json> = {};
+  const said: string[] = [];
+  for (const [key, value] of Object.entries(schema).filter(([key]) => !DROPPED.has(key))) {
+    const within = WITHIN.get(key)?.(value);
+    if (within === null) return null;
+    if (within !== undefined) kept[key === 'oneOf' ? 'anyOf' : key] = within;
+    else if (stays(key, value)) kept[key] = value;
+    else said.push(`${key}: ${JSON.stringify(value)}`);
+  }
   const closed = schema['type'] === 'object' ? { additionalProperties: false } : {};
-  return withWords({ ...Object.fromEntries(kept), ...closed }, said);
+  return { ...kept, ...described(schema, said), ...closed };
+}
+
+function described({ description }: Fields, said: readonly string[]): Fields {
+  const told = typeof description === 'string' ? [description] : [];
+  const text = [...told, ...(said.length === 0 ? [] : [`{${said.join(', ')}}`])].join('\n\n');
+  return text === '' ? {} : { description: text };
 }
 
 /** Without a type or alternatives any value is valid; a map with free keys cannot be closed. */
@@ -343,38 +327,21 @@ function isExpressible(schema: Fields): boolean {
 /** How to translate the schemas within a schema, by keyword. */
 const WITHIN: ReadonlyMap<string, (value: Json) => Json | null> = new Map([
   ...['properties', '$defs'].map((name) => [name, allowedMap] as const),
-  ['items', allowed],
+  ['items', allowedSchema],
   ...['anyOf', 'oneOf', 'allOf'].map((name) => [name, allowedList] as const),
 ]);
 
-/** The field as it may stay, `said` when it can only be said in words, null when the whole can't be expressed. */
-function allowedField(key: string, value: Json): { readonly value: Json } | 'said' | null {
-  const within = WITHIN.get(key);
-  if (within !== undefined) return wrapped(within(value));
-  const stays =
-    KEPT.has(key) || (key === 'format' && FORMATS.has(value)) || (key === 'minItems' && (value === 0 || value === 1));
-  return stays ? { value } : 'said';
-}
-
-const wrapped = (value: Json | null): { readonly value: Json } | null => (value === null ? null : { value });
+const stays = (key: string, value: Json): boolean =>
+  KEPT.has(key) || (key === 'format' && FORMATS.has(value)) || (key === 'minItems' && (value === 0 || value === 1));
 
 function allowedMap(value: Json): Json | null {
   if (!isObject(value)) return null;
-  const entries = Object.entries(value).map(([key, schema]) => [key, allowed(schema)] as const);
+  const entries = Object.entries(value).map(([key, schema]) => [key, allowedSchema(schema)] as const);
   return entries.some(([, schema]) => schema === null) ? null : Object.fromEntries(entries);
 }
 
 function allowedList(value: Json): Json | null {
   if (!Array.isArray(value)) return null;
-  const all = value.map((schema: Json) => allowed(schema));
+  const all = value.map((schema: Json) => allowedSchema(schema));
   return all.includes(null) ? null : all;
-}
-
-function withWords(schema: Fields, rest: readonly (readonly [string, Json])[]): Json {
-  const { oneOf, ...others } = schema;
-  const plain = oneOf === undefined ? others : { ...others, anyOf: oneOf };
-  if (rest.length === 0) return plain;
-  const words = `{${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`;
-  const said = typeof schema['description'] === 'string' ? `${schema['description']}\n\n${words}` : words;
-  return { ...plain, description: said };
 }

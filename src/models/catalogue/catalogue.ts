@@ -12,7 +12,7 @@ import { type Millis, ModelId, providerOf } from '../../domain/ids.ts';
 import { isLoopback, type Price, type ProviderSetup } from '../../domain/models/provider.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { defined } from '../../domain/result.ts';
-import type { Provider } from '../provider.ts';
+import { type Provider, wireName } from '../provider.ts';
 import ROWS from './models.json' with { type: 'json' };
 import type { Published } from './prices.ts';
 import PRICES from './prices.json' with { type: 'json' };
@@ -49,9 +49,6 @@ export function knownModels(aliases: Aliases, described: readonly string[]): Pro
 }
 
 const noProvider = (name: string): string => `no provider ${name}`;
-
-/** The id on the wire. */
-export const wireName = (id: ModelId): string => id.slice(id.indexOf('/') + 1);
 
 /** All aliases of a canonical id, in the table's order. */
 const aliasesOf = (id: ModelId, aliases: Aliases): readonly string[] =>

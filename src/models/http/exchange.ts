@@ -111,7 +111,8 @@ const spentOn = (call: Call<unknown>): Usage | null => call.parts.reader.spent(b
 /** After a stop before the first event it is unknown whether work had begun, so all that was sent counts as input. */
 function spentWhenStopped(call: Call<unknown>): Usage | null {
   const { wire } = call;
-  if (wire.status() === null) return wire.sent() === 0 ? null : http.unanswered(wire);
+  if (wire.status() === null)
+    return wire.sent() === 0 ? null : { input: wire.sent(), output: 0, cacheRead: 0, cacheWrite: 0 };
   return wire.status() === 200 ? spentOn(call) : null;
 }
 

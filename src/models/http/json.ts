@@ -63,6 +63,10 @@ export function jsonOf(value: unknown, depth = 0): Json {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, jsonOf(part, depth + 1)]));
 }
 
+/** Replaces lone surrogates, which a model can write as escapes: they would make a request invalid. */
+export const withoutHalves = (json: string): string =>
+  json.replace(/(\\\\)|\\ud[89a-f][0-9a-f]{2}/g, (_, slash: string | undefined) => slash ?? '\ufffd');
+
 /** True for what JSON can express and is not too deep. */
 export function isJson(value: unknown, depth = 0): value is Json {
   if (depth > DEEPEST) return false;

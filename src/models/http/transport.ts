@@ -2,12 +2,11 @@
  * The transport of one call: a request that follows no redirect and sends only what is given here, and a response of which every chunk
  * is reported (also pings), counted and limited.
  */
-import type { Usage } from '../../domain/budget.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, type Result } from '../../domain/result.ts';
 import { ByteLines } from '../../domain/text/byte-lines.ts';
+import { bytesIn } from '../../domain/text/text.ts';
 import type { World } from '../../ports/world.ts';
-import { bytesOf } from '../provider.ts';
 import { numberAt, parsed } from './json.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -42,14 +41,6 @@ export interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** The most that an unanswered request may have used: a token for each byte sent. */
-export const unanswered = (wire: Pick<Wire, 'sent'>): Usage => ({
-  input: wire.sent(),
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-});
-
 const USUAL = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'mimir' };
 
 export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'headers'>, beat: () => void): Wire {
@@ -72,7 +63,7 @@ export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'hea
     async post({ url, body, headers }, signal) {
       signal.throwIfAborted();
       const text = JSON.stringify(body);
-      sent += bytesOf(text);
+      sent += bytesIn(text);
       const all = { ...USUAL, ...headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...own };
       const response = await fetch(url, { method: 'POST', body: text, headers: all, redirect: 'error', signal });
       ({ status } = response);

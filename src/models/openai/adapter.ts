@@ -13,7 +13,7 @@ import { type Exchange, exchange, type Reader, type Reading, type Refused } from
 import { hostOf, NOT_SAID_USED, unknownStop } from '../http/fault.ts';
 import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
 import { countInput } from '../http/transport.ts';
-import { ABORTED, type Caller } from '../provider.ts';
+import { ABORTED, type Caller, wireName } from '../provider.ts';
 import {
   callsOf,
   type ChatReader,
@@ -39,7 +39,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     signal: AbortSignal,
     onDelta: (delta: Delta) => void,
   ): Promise<Result<ModelReply, ModelFault> | null> => {
-    const model = wireName(request);
+    const model = wireName(request.model);
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
     const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
     const asked = route;
@@ -72,7 +72,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     async count(request, signal) {
       // Only OpenAI itself counts tokens without answering.
       if (route !== '/responses' || signal.aborted) return null;
-      const model = wireName(request);
+      const model = wireName(request.model);
       const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
       const body = countedBody(request, traits, model);
       return countInput(setup, world, { url: urlOf(setup, '/responses/input_tokens'), body }, signal);
@@ -90,9 +90,6 @@ function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string
     ? {}
     : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
 }
-
-/** The part of a canonical id after the first slash; it may contain more slashes. */
-const wireName = ({ model }: ModelRequest): string => model.slice(model.indexOf('/') + 1);
 
 interface Asked {
   readonly request: ModelRequest;

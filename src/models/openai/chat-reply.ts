@@ -1,5 +1,6 @@
 /** Reads the stream of Chat Completions from any server. Calls are made only if the stream reached its end. */
 import type { Usage } from '../../domain/budget.ts';
+import { bytesIn } from '../../domain/text/text.ts';
 import { type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
 import type { Reader, Reading } from '../http/exchange.ts';
@@ -16,7 +17,7 @@ import {
   parsed,
   textAt,
 } from '../http/json.ts';
-import { bytesOf, toolCallId } from '../provider.ts';
+import { toolCallId } from '../provider.ts';
 import type { KeptReply } from './chat-wire.ts';
 
 /** The finish reasons of various servers. `calls` and `end` are equivalent: some send `stop` with calls. */
@@ -71,7 +72,7 @@ export function readChat(
 
   return {
     usage: () => counted,
-    thought: () => bytesOf(came.thought),
+    thought: () => bytesIn(came.thought),
     take(chunk) {
       error = at(chunk, 'error') ?? undefined;
       came.model = textAt(chunk, 'model') || came.model;
@@ -364,7 +365,7 @@ export function usageOf(usage: unknown, names: { readonly all: string; readonly 
 export function estimated(reply: Read, { sent, thought }: { readonly sent: number; readonly thought: number }): Read {
   const { usage } = reply;
   const isRead = usage.input + usage.cacheRead + usage.cacheWrite > 0;
-  const bytes = bytesOf(reply.text) + thought + (reply.calls.length === 0 ? 0 : bytesOf(JSON.stringify(reply.calls)));
+  const bytes = bytesIn(reply.text) + thought + (reply.calls.length === 0 ? 0 : bytesIn(JSON.stringify(reply.calls)));
   const isWritten = usage.output > 0 || (usage !== NOT_COUNTED && bytes === 0);
   if ((isRead && isWritten) || isAbsurd(usage)) return reply;
   const input = isRead ? usage.input : tokensIn(sent);

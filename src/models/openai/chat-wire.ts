@@ -3,8 +3,8 @@ import type { ProviderSetup } from '../../domain/models/provider.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import type { ModelRequest } from '../../ports/model.ts';
 import type { Refused } from '../http/exchange.ts';
-import { fnv } from '../provider.ts';
-import { at, type Fields, fieldsAt, isFields, jsonOf, listAt, textAt } from '../http/json.ts';
+import { wireWord } from '../provider.ts';
+import { at, type Fields, fieldsAt, isFields, jsonOf, listAt, textAt, withoutHalves } from '../http/json.ts';
 
 /** The tool by which a model gives its reply if a server does not accept a schema. */
 const REPLY_TOOL = 'reply';
@@ -207,7 +207,7 @@ function modelStep(
       text: isBlank(turn.text) ? '' : turn.text.toWellFormed(),
       calls: turn.calls.map(({ tool, input }, n) => ({
         id: ids[n] ?? '',
-        tool: wireTool(tool),
+        tool: wireWord(tool, 64),
         arguments: argumentsOf(input),
       })),
       answers: turn.calls.map((call, n) => ({
@@ -225,17 +225,7 @@ export function opaqueOf(kept: KeptReply, model: string): Json | undefined {
   return { openai: jsonOf({ model, ...kept }) };
 }
 
-/** An id that every server accepts; always the same for the same `id`. */
-export function wireId(id: string): string {
-  if (/^[A-Za-z0-9_-]{1,40}$/.test(id)) return id;
-  return `${id.replace(/[^A-Za-z0-9_-]/g, '_').slice(-24)}_${hash(id)}`;
-}
-
-/** A model may call a tool by an invalid name, which servers refuse. */
-function wireTool(name: string): string {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
-  return `${name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${hash(name)}`;
-}
+export const wireId = (id: string): string => wireWord(id, 40);
 
 function keptIn(opaque: Json | undefined, model: string): KeptReply {
   const kept = at(opaque, 'openai');
@@ -261,10 +251,6 @@ const idsOf = (calls: readonly ToolCall[], { ids }: KeptReply): readonly string[
 const argumentsOf = (input: Json): string =>
   withoutHalves(JSON.stringify(isFields(input) ? input : { unreadable_arguments: input }));
 
-/** Replaces lone surrogates, which a model can write as escapes: they would make the request invalid. */
-const withoutHalves = (json: string): string =>
-  json.replace(/(\\\\)|\\ud[89a-f][0-9a-f]{2}/g, (_, slash: string | undefined) => slash ?? '\ufffd');
-
 const NO_OUTPUT = '(no output)';
 
 function answerTo(call: ToolCall, results: readonly ToolResult[]): string {
@@ -273,9 +259,6 @@ function answerTo(call: ToolCall, results: readonly ToolResult[]): string {
   const text = isBlank(result.text) ? NO_OUTPUT : result.text.toWellFormed();
   return result.ok || text.startsWith('Error') ? text : `Error: ${text}`;
 }
-
-/** 64 bits in 13 characters. */
-const hash = (text: string): string => [0x811c9dc5, 0x2f0b4a77].map((seed) => fnv(text, seed).toString(36)).join('');
 
 // What a server accepts for each model: guessed first, then learned from refusals that name a parameter. Refused requests are not billed,
 // so the request is repeated at once in the learned form.

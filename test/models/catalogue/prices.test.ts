@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { isLoopback, type ProviderSetup } from '../../../src/domain/models/provider.ts';
 import { providerOf } from '../../../src/domain/ids.ts';
-import { KNOWN, publishedOf, wireName } from '../../../src/models/catalogue/catalogue.ts';
+import { KNOWN, publishedOf } from '../../../src/models/catalogue/catalogue.ts';
+import { wireName } from '../../../src/models/provider.ts';
 import PRICES from '../../../src/models/catalogue/prices.json' with { type: 'json' };
 import { publishedAt } from '../../../src/models/catalogue/prices.ts';
 
