@@ -159,11 +159,7 @@ interface Opened {
 
 const inodeOf = (file: string): number => lstatSync(file, { throwIfNoEntry: false })?.ino ?? 0;
 
-function statementsOf(database: DatabaseSync): {
-  readonly [K in 'insert' | 'add' | 'find' | 'update' | 'totals' | 'last' | 'knownLog' | 'keepLog']: ReturnType<
-    DatabaseSync['prepare']
-  >;
-} {
+function statementsOf(database: DatabaseSync) {
   return {
     insert: database.prepare('INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
     add: database.prepare(

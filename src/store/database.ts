@@ -41,9 +41,9 @@ const TABLES = `
 `;
 
 /** Opens the existing `file` for writing. Throws `LogFault`. */
-export function openToWrite(file: string): DatabaseSync {
+export function openToWrite(file: string, patience: number = PATIENCE): DatabaseSync {
   return inWords(file, () => {
-    const database = new DatabaseSync(file, { timeout: PATIENCE });
+    const database = new DatabaseSync(file, { timeout: patience });
     return orClose(database, () => {
       // When two processes open a new database, both switch it to WAL, for which SQLite does not wait.
       untilFree(() => database.exec('PRAGMA journal_mode = WAL'));
@@ -89,8 +89,8 @@ export function readFrom<T>(file: string, act: (database: DatabaseSync) => T): T
 }
 
 /** Runs `act` on the existing database `file` atomically; its changes are on disk when this returns. Throws `LogFault`. */
-export function writeTo<T>(file: string, act: (database: DatabaseSync) => T): T {
-  const database = openToWrite(file);
+export function writeTo<T>(file: string, act: (database: DatabaseSync) => T, patience?: number): T {
+  const database = openToWrite(file, patience);
   try {
     return inWords(file, () => transactionsIn(database).onDisk(() => act(database)));
   } finally {

@@ -7,54 +7,27 @@ import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, EventType } from '../events/index.ts';
 import { LogFault } from '../ports/log.ts';
 
-/** True if the event must be on disk before the run continues; `by call` depends on the tool, `by outcome` on how the agent ended. */
-const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
-  'session.started': true,
-  'session.resumed': true,
-  'session.mode': true,
-  'plan.amended': true,
-  'agent.model': true,
-  'agent.pinned': true,
-  'budget.changed': true,
-  'forced.began': true,
-  'forced.verdict': true,
-  'forced.gate': true,
-  'session.finished': true,
-  'plan.proposed': false,
-  'plan.edited': true,
-  'plan.approved': true,
-  'plan.rejected': true,
-  // A spawned agent's id was already reported.
-  'agent.created': 'by call',
-  'agent.signalled': true,
-  'agent.adopted': false,
-  'agent.changed': false,
-  'agent.status': false,
-  'agent.told': false,
-  'agent.environment': false,
-  'agent.todos': false,
-  'agent.message': false,
-  'agent.finished': 'by outcome',
-  'model.started': false,
-  'model.finished': false,
-  'model.failed': false,
-  'model.retry': false,
-  'model.fallback': false,
-  'context.compacted': false,
-  'tool.noted': false,
-  'clock.moved': false,
-  'tool.started': 'by call',
-  'tool.finished': 'by call',
-  'approval.requested': true,
-  'approval.answered': true,
-  'policy.decided': true,
-  'grant.withdrawn': true,
-  'act.unanswered': true,
-  'act.done': false,
-  'budget.warned': false,
-  'budget.exhausted': true,
-  'message.sent': true,
-};
+/** Lost ones are simply repeated. Every other type must be on disk before the run continues, also a new one. */
+const REPEATED: ReadonlySet<EventType> = new Set([
+  'plan.proposed',
+  'agent.adopted',
+  'agent.changed',
+  'agent.status',
+  'agent.told',
+  'agent.environment',
+  'agent.todos',
+  'agent.message',
+  'model.started',
+  'model.finished',
+  'model.failed',
+  'model.retry',
+  'model.fallback',
+  'context.compacted',
+  'tool.noted',
+  'clock.moved',
+  'act.done',
+  'budget.warned',
+]);
 
 /**
  * Decides whether `bodies`, about to be appended, must be durable. Remembers repeatable calls until they end: an end without a known start is
@@ -65,8 +38,9 @@ export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) 
   const lasts = (session: SessionId, body: EventBody): boolean => {
     // A completed agent's answer is in other events; a kill was a decision.
     if (body.type === 'agent.finished') return body.outcome !== 'completed';
+    // A spawned agent's id was already reported.
     if (body.type === 'agent.created') return body.spawned !== undefined;
-    if (body.type !== 'tool.started' && body.type !== 'tool.finished') return LASTS[body.type] !== false;
+    if (body.type !== 'tool.started' && body.type !== 'tool.finished') return !REPEATED.has(body.type);
     const call = JSON.stringify([session, body.agent, body.call]);
     if (body.type === 'tool.finished') return !repeatable.delete(call);
     if (body.repeat === 'safe') repeatable.add(call);
@@ -76,7 +50,6 @@ export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) 
   return (session, bodies) => bodies.map((body) => lasts(session, body)).includes(true);
 }
 
-// Brings to the disk what was committed without waiting for it: the file is synced off the main thread, one sync at a
 // Syncs commits to disk in the background: off the main thread, one sync at a time, shortly after the first commit that it covers.
 
 export interface WalSync {

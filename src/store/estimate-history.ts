@@ -2,10 +2,11 @@
  * The actual use of a project's agents compared with the estimates, in the database of its log. It is optional: errors are ignored, and nothing
  * waits for it.
  */
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { type AgentId, type Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { Sample } from '../domain/plan/calibration.ts';
-import { databaseOf, exists, type Place } from './database.ts';
+import { tried } from '../domain/result.ts';
+import { databaseOf, exists, type Place, readFrom, writeTo } from './database.ts';
 
 /** A sample of one agent; counted once, however often its run is resumed. */
 export interface Lesson extends Sample {
@@ -26,51 +27,25 @@ const TABLE = `
 
 /** All samples of this project, oldest first; empty without a database or on any error. */
 export function lessonsOf(place: Place): readonly Sample[] {
-  return (
-    within(place, { readOnly: true }, (database) => {
-      const newest = 'SELECT * FROM (SELECT rowid AS at, * FROM learned ORDER BY rowid DESC LIMIT ?) ORDER BY at';
-      return database.prepare(newest).all(MOST).flatMap(sampleOf);
-    }) ?? []
-  );
+  const newest = 'SELECT * FROM (SELECT rowid AS at, * FROM learned ORDER BY rowid DESC LIMIT ?) ORDER BY at';
+  const read = (database: DatabaseSync): readonly Sample[] => database.prepare(newest).all(MOST).flatMap(sampleOf);
+  return tried(() => readFrom(databaseOf(place), read) ?? [], []);
 }
 
 /** Stores samples, replacing earlier ones of the same agents; false if they could not be written. */
 export function keepLessons(place: Place, lessons: readonly Lesson[]): boolean {
   // An invalid sample would prevent the others from being written.
   const sound = lessons.filter(({ tokens, seconds, cost }) => isShare(tokens) && isShare(seconds) && (cost ?? 1) > 0);
-  if (sound.length === 0) return true;
-  const kept = within(place, { readOnly: false }, (database) => {
-    database.exec(`PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; ${TABLE} BEGIN IMMEDIATE`);
+  const write = (database: DatabaseSync): boolean => {
+    database.exec(TABLE);
     const insert = database.prepare('INSERT OR REPLACE INTO learned VALUES (?, ?, ?, ?, ?, ?, ?)');
-    for (const { run, agent, role, model, tokens, seconds, cost } of sound) {
+    for (const { run, agent, role, model, tokens, seconds, cost } of sound)
       insert.run(run, agent, role, model, tokens, seconds, cost);
-    }
     database.prepare('DELETE FROM learned WHERE rowid <= (SELECT max(rowid) FROM learned) - ?').run(MOST);
-    database.exec('COMMIT');
     return true;
-  });
-  return kept ?? false;
-}
-
-/** The result of `act` on the database; undefined if there is none or SQLite fails. An open transaction is rolled back. */
-function within<T>(
-  place: Place,
-  how: { readonly readOnly: boolean },
-  act: (database: DatabaseSync) => T,
-): T | undefined {
+  };
   const file = databaseOf(place);
-  try {
-    if (!exists(file)) return undefined;
-    const database = new DatabaseSync(file, { ...how, timeout: PATIENCE });
-    try {
-      return act(database);
-    } finally {
-      database.close();
-    }
-  } catch {
-    // The log reports problems with the database; estimates do without the history.
-    return undefined;
-  }
+  return sound.length === 0 || tried(() => exists(file) && writeTo(file, write, PATIENCE), false);
 }
 
 /** Ignores rows of an incompatible version. */

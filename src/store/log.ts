@@ -130,34 +130,31 @@ const mattersIn = (body: EventBody): boolean =>
   body.type === 'session.finished' || (body.type === 'tool.started' && body.repeat !== 'safe');
 
 function readerOf(database: DatabaseSync, file: string): LogReader {
-  const after = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`);
   const one = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq = ?`);
-  const someAfter = someIn(database);
+  const nextOf = rowsIn(database);
   const at = database.prepare(HASH_AT);
   const textOf = textsIn(database);
   const summarise = summariesOf(database, textOf);
   const text = (hash: string): string | undefined => databases.inWords(file, () => textOf(hash));
-  // A closed log has nothing more to read.
-  const page = (session: SessionId, { seq }: Before): readonly Row[] =>
-    database.isOpen ? databases.inWords(file, () => after.all(session, seq, PAGE).map(rowIn)) : [];
-  function* walk(session: SessionId, seq: number, how: Pick<Some, 'outputs'>): Generator<MimirEvent> {
-    let before = seq > 0 && database.isOpen ? databases.inWords(file, () => headOf(at.get(session, seq))) : START;
+  /** The record at `seq`, after which a whole log is read; null for a selection, in which missing records go unnoticed. */
+  const beforeOf = (session: SessionId, seq: number, { types, agents }: Some): Before | null => {
+    if (types !== undefined || agents !== undefined) return null;
+    return seq > 0 && database.isOpen ? databases.inWords(file, () => headOf(at.get(session, seq))) : START;
+  };
+  function* walk(session: SessionId, seq: number, some: Some): Generator<MimirEvent> {
+    let before = beforeOf(session, seq, some);
     // Without a record at `seq` there is nothing after it.
-    if (before.seq !== Math.max(0, seq)) return;
-    for (let rows = page(session, before); rows.length > 0; rows = page(session, before)) {
-      yield* eventsOf(session, rows, before, text, how);
-      before = rows.at(-1) ?? before;
+    if (before !== null && before.seq !== Math.max(0, seq)) return;
+    // A closed log has nothing more to read.
+    const page = (after: number): readonly Row[] =>
+      database.isOpen ? databases.inWords(file, () => nextOf(session, after, some)) : [];
+    for (let rows = page(seq); rows.length > 0; rows = page(rows.at(-1)?.seq ?? seq)) {
+      yield* eventsOf(session, rows, before, text, some);
+      before &&= rows.at(-1) ?? before;
     }
   }
-  function* walkSome(session: SessionId, seq: number, some: Some): Generator<MimirEvent> {
-    const page = (after: number): readonly Row[] =>
-      database.isOpen ? databases.inWords(file, () => someAfter(session, after, some)) : [];
-    for (let rows = page(seq); rows.length > 0; rows = page(rows.at(-1)?.seq ?? seq))
-      yield* eventsOf(session, rows, null, text, some);
-  }
   const each: LogReader['each'] = (session, seq = 0, some = {}) => ({
-    [Symbol.iterator]: () =>
-      some.types === undefined && some.agents === undefined ? walk(session, seq, some) : walkSome(session, seq, some),
+    [Symbol.iterator]: () => walk(session, seq, some),
   });
   return {
     read: (session, seq) => [...each(session, seq)],
@@ -179,7 +176,7 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
 const PAGE = 200;
 
 /** The next rows after `after` that match the filter. */
-function someIn(database: DatabaseSync): (session: SessionId, after: number, some: Some) => readonly Row[] {
+function rowsIn(database: DatabaseSync): (session: SessionId, after: number, some: Some) => readonly Row[] {
   const next = database.prepare(
     `SELECT ${COLUMNS} FROM events WHERE session = :session AND seq > :after
      AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
