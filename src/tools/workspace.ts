@@ -17,9 +17,6 @@ export interface OpenFile {
   /** Relative to the root, with forward slashes, as requested. */
   readonly name: string;
   readonly size: number;
-  /** Permission bits. */
-  readonly mode: number;
-  readonly links: number;
 }
 
 /** A folder inside the root. `place` leads to the folder that was checked, even if its path was swapped. The caller closes it. */
@@ -39,8 +36,7 @@ export async function openFile(root: Root, given: string): Promise<Result<OpenFi
   if (!opened.ok) return opened;
   const stat = await opened.value.stat();
   if (stat.isFile()) {
-    const facts = { size: stat.size, mode: stat.mode & 0o7777, links: stat.nlink };
-    return ok({ handle: opened.value, name: name.value, ...facts });
+    return ok({ handle: opened.value, name: name.value, size: stat.size });
   }
   await opened.value.close();
   return fail(stat.isDirectory() ? `${given}: is a folder; list it` : `${given}: not a regular file`);

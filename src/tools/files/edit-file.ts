@@ -28,26 +28,44 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const editFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
-  name: 'edit_file',
-  description:
-    'Replaces exact text in a file: `old_text` must occur exactly once (add surrounding lines until it does) unless `all` is set. Read the file first; the edit is refused when the file has changed since. The result is the diff.',
-  input: Input,
+export const editFileTool = (place: FilePlace): Tool<Input> =>
+  changingTool(place, 'edit', plannedEdit, {
+    name: 'edit_file',
+    description:
+      'Replaces exact text in a file: `old_text` must occur exactly once (add surrounding lines until it does) unless `all` is set. Read the file first; the edit is refused when the file has changed since. The result is the diff.',
+    input: Input,
+  });
+
+/** What the tools that change a file work on. */
+export interface FilePlace {
+  readonly root: Root;
+  readonly seen: Seen;
+  readonly writes?: Writes;
+}
+
+/** A tool that changes one file, as `planned` says from what an agent has seen. `verb` begins its labels. */
+export const changingTool = <Input extends { readonly path: string }>(
+  { root: project, seen, writes }: FilePlace,
+  verb: string,
+  planned: (root: Root, seen: Seen, agent: AgentId, input: Input) => Promise<Result<Planned, string>>,
+  tool: Pick<Tool<Input>, 'name' | 'description' | 'input'>,
+): Tool<Input> => ({
+  ...tool,
   capability: 'write',
   repeat: 'never',
-  label: ({ path }) => `edit ${path}`,
+  label: ({ path }) => `${verb} ${path}`,
 
   async preview(input, context) {
-    const [root, { agent }] = [rootFor(project, context), context];
-    const edit = await plannedEdit(root, seen, agent, input);
-    return edit.ok ? unifiedDiff(edit.value) : `edit ${input.path}: would be refused: ${edit.fault}`;
+    const change = await planned(rootFor(project, context), seen, context.agent, input);
+    if (!change.ok) return `${verb} ${input.path}: would be refused: ${change.fault}`;
+    return unifiedDiff(change.value) || `${verb} ${input.path}: changes nothing`;
   },
 
   async run(input, context) {
-    const [root, { agent, signal }] = [rootFor(project, context), context];
-    if (signal.aborted) return result.refused('stopped');
+    const root = rootFor(project, context);
+    if (context.signal.aborted) return result.refused('stopped');
     await writes?.begin();
-    return carriedOut(root, agent, await plannedEdit(root, seen, agent, input), seen, writes);
+    return carriedOut(root, context.agent, await planned(root, seen, context.agent, input), seen, writes);
   },
 });
 
@@ -61,7 +79,7 @@ export interface Planned {
 }
 
 /** Writes the planned change and records the new digest; gives an error result when the plan or the write failed. */
-export async function carriedOut(
+async function carriedOut(
   root: Root,
   agent: AgentId,
   planned: Result<Planned, string>,
@@ -83,14 +101,11 @@ export function changed(diff: string, name: string, digest: string): ToolOutput 
   return { ...result.done(`${words}\n${result.capLines(diff, result.LINE_COLUMNS)}`), saw: { file: name, digest } };
 }
 
-export interface CurrentText {
-  readonly name: string;
-  readonly text: string;
-  readonly digest: string;
-}
-
 /** The whole text of a file that may be edited. */
-export async function currentText(root: Root, path: string): Promise<Result<CurrentText, string>> {
+export async function currentText(
+  root: Root,
+  path: string,
+): Promise<Result<{ readonly name: string; readonly text: string; readonly digest: string }, string>> {
   const refusal = writeRefusal(root, path);
   if (refusal !== null) return fail(refusal);
   const file = await openFile(root, path);

@@ -3,13 +3,10 @@ import { z } from 'zod';
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
-import { unifiedDiff } from './diff.ts';
-import { carriedOut, currentText, type Planned } from './edit-file.ts';
-import { refused } from '../process/output.ts';
-import { insideName, type Root, rootFor } from '../paths/root.ts';
+import { changingTool, currentText, type FilePlace, type Planned } from './edit-file.ts';
+import { insideName, type Root } from '../paths/root.ts';
 import { writeRefusal } from './replace-file.ts';
 import type { Seen } from './read-file.ts';
-import type { Writes } from '../writes/writes.ts';
 import { exists } from '../workspace.ts';
 
 const Input = z.strictObject({
@@ -25,29 +22,13 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const writeFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
-  name: 'write_file',
-  description:
-    'Makes a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
-  input: Input,
-  capability: 'write',
-  repeat: 'never',
-  label: ({ path }) => `write ${path}`,
-
-  async preview(input, context) {
-    const [root, { agent }] = [rootFor(project, context), context];
-    const write = await plannedWrite(root, seen, agent, input);
-    if (!write.ok) return `write ${input.path}: would be refused: ${write.fault}`;
-    return unifiedDiff(write.value) || `write ${input.path}: changes nothing`;
-  },
-
-  async run(input, context) {
-    const [root, { agent, signal }] = [rootFor(project, context), context];
-    if (signal.aborted) return refused('stopped');
-    await writes?.begin();
-    return carriedOut(root, agent, await plannedWrite(root, seen, agent, input), seen, writes);
-  },
-});
+export const writeFileTool = (place: FilePlace): Tool<Input> =>
+  changingTool(place, 'write', plannedWrite, {
+    name: 'write_file',
+    description:
+      'Makes a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
+    input: Input,
+  });
 
 async function plannedWrite(root: Root, seen: Seen, agent: AgentId, input: Input): Promise<Result<Planned, string>> {
   const refusal = writeRefusal(root, input.path);

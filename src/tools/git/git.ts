@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import { escaped } from '../../domain/lists.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { denied, gitOf, hiddenBelow, insideName, type Root } from '../paths/root.ts';
-import { type Environment, programOn } from '../process/environment.ts';
+import type { Environment } from '../process/environment.ts';
 import { capLines, done, LINE_COLUMNS, refused } from '../process/output.ts';
 import type { ProgramEnd } from '../process/run-program.ts';
 import { notRun, type Sandbox } from '../sandbox/sandbox.ts';
@@ -49,13 +49,11 @@ export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox):
     // Checked at each call, because a command may have created or swapped the repository meanwhile.
     const state = gitOf(root.path);
     if (state.is === 'none') return refused(`no git here: ${state.because}`);
-    const git = programOn(environment, 'git');
-    if (git === null) return refused('there is no git on the PATH');
     const all = denied(root, '', 'read');
     if (all !== null) return refused(all);
     const args = argsFor(root, input);
     if (!args.ok) return refused(args.fault);
-    const end = await runGit({ root, git, environment, signal, sandbox }, state.directory, args.value);
+    const end = await runGit({ root, environment, signal, sandbox }, state.directory, args.value);
     return gitOutput(root, end, input);
   },
 });

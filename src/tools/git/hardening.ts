@@ -3,9 +3,9 @@
  * them is started. Each setting below was added because git ran a program without it.
  */
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import type { Environment } from '../process/environment.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 import type { Root } from '../paths/root.ts';
-import { type ProgramEnd, runProgram } from '../process/run-program.ts';
+import { neverRan, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { runSandboxed, type Sandbox } from '../sandbox/sandbox.ts';
 
 /** Settings that name a program, read another file, or reach a network, each disabled. */
@@ -51,10 +51,9 @@ const TOO_LONG = 'the configuration of this repository is too long to be made ha
 
 export interface GitCall {
   readonly root: Root;
-  /** Absolute path of git. */
-  readonly git: string;
+  /** The first git on its PATH is run; without one the end is `not started`. */
   readonly environment: Environment;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** The sandbox that git runs in, read-only; absent: git runs unsandboxed. */
   readonly sandbox?: Sandbox;
   /** Standard input of the sub-command. */
@@ -96,19 +95,21 @@ async function settingsOf(call: GitCall, directory: string): Promise<Result<Sett
 type Settings = readonly (readonly [name: string, value: string])[];
 
 function plainGit(
-  { root, git, environment, signal, sandbox, input }: GitCall,
+  { root, environment, signal, sandbox, input }: GitCall,
   directory: string,
   args: readonly string[],
   more: Settings,
 ): Promise<ProgramEnd> {
+  const file = programOn(environment, 'git');
+  if (file === null) return Promise.resolve(neverRan('not started', 'there is no git on the PATH'));
   const fixed = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
   const what = {
-    file: git,
+    file,
     args: [...fixed, `--git-dir=${directory}`, `--work-tree=${root.path}`, ...args],
     cwd: root.path,
     env: gitEnvironment(environment, [...SETTINGS, ...more]),
   };
-  const course = { timeLimit: GIT_TIME_LIMIT, signal, ...defined({ input }) };
+  const course = { timeLimit: GIT_TIME_LIMIT, ...defined({ input, signal }) };
   if (sandbox === undefined || sandbox.state.is === 'none') return runProgram({ ...what, ...course });
   // Git may see the names of secret files; if they were covered, git would report them as changed.
   return runSandboxed(sandbox, { ...what, box: 'read-only', secrets: 'seen' }, course);

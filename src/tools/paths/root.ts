@@ -128,6 +128,12 @@ export function isInside(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
+/** A predicate: is a place in one of these folders? */
+export const isWithin =
+  (folders: readonly string[]) =>
+  (place: string): boolean =>
+    folders.some((folder) => isInside(folder, place));
+
 function realFolder(folder: string): string | null {
   try {
     const real = realpathSync(folder);
@@ -318,7 +324,7 @@ const refusal = (name: string, access: Access, rule: string): string =>
 
 function denyingRule({ path: root, rules }: Root, name: string, access: Access): PathRule | null {
   const place = path.join(root, name);
-  const covers = (rule: PathRule): boolean => spellings(rule.path).some((each) => isInside(each, place));
+  const covers = (rule: PathRule): boolean => isWithin(spellings(rule.path))(place);
   // A hidden folder above the project does not hide the project; a folder that must not be written protects all below it.
   const read = rules.denyRead.find((rule) => spellings(rule.path).some((each) => isInside(root, each)) && covers(rule));
   return read ?? (access === 'write' ? rules.denyWrite.find(covers) : undefined) ?? null;
@@ -326,7 +332,7 @@ function denyingRule({ path: root, rules }: Root, name: string, access: Access):
 
 function missingList({ path: root, rules }: Root, real: string): { readonly rule: string } | null {
   const place = path.join(root, real);
-  return rules.allowWrite.find(({ paths }) => !paths.flatMap(spellings).some((each) => isInside(each, place))) ?? null;
+  return rules.allowWrite.find(({ paths }) => !isWithin(paths.flatMap(spellings))(place)) ?? null;
 }
 
 /** A path as written, and its real path if that differs. */

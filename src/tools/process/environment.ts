@@ -97,7 +97,7 @@ export function launcherFolder(program: OwnProgram, stateDir: string, cacheHome:
   const text = scriptOf(program, cacheHome);
   const folder = path.join(stateDir, 'program', createHash('sha256').update(text).digest('hex').slice(0, 16));
   try {
-    if (!isThere(path.join(folder, NAME), text)) write(folder, text);
+    keepFile(path.join(folder, NAME), text, 0o700);
     return folder;
   } catch {
     return null;
@@ -113,14 +113,13 @@ function scriptOf({ node, entry }: OwnProgram, cacheHome: string | null): string
 /** Quotes a word for a shell. */
 export const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-const isThere = (file: string, text: string): boolean => tried(() => fs.readFileSync(file, 'utf8') === text, false);
-
-/** Writes to a temporary name and renames, because another process may be starting the launcher. */
-function write(folder: string, text: string): void {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const fresh = path.join(folder, `.${randomBytes(6).toString('hex')}`);
-  fs.writeFileSync(fresh, text, { mode: 0o700, flag: 'wx' });
-  fs.renameSync(fresh, path.join(folder, NAME));
+/** Makes `file` hold `text`: written under a temporary name and renamed, because another process may be reading it. Throws if it cannot. */
+export function keepFile(file: string, text: string, mode = 0o600): void {
+  if (tried(() => fs.readFileSync(file, 'utf8'), null) === text) return;
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${randomBytes(6).toString('hex')}`;
+  fs.writeFileSync(fresh, text, { mode, flag: 'wx' });
+  fs.renameSync(fresh, file);
 }
 
 // What a program that is started gets of descriptors: its own three, the sandbox's one, and nothing that Mimir inherited.

@@ -107,8 +107,7 @@ async function inSandbox(
   if (bash === null) return null;
   const [script = '', ...rest] = words;
   const shell = [bash, '--noprofile', '--norc', '-c', script, 'mimir', ...rest];
-  const { signal } = new AbortController();
-  const common = { cwd: '/', env: environment, timeLimit, signal };
+  const common = { cwd: '/', env: environment, timeLimit };
   if (bubblewrap === null) return runProgram({ ...common, file: bash, args: shell.slice(1) });
   const binds = writable.flatMap((folder) => ['--bind', folder, folder]);
   const args = [...ALONE.split(' '), ...binds, '--', ...shell];

@@ -22,7 +22,7 @@ export interface Program {
   readonly cwd: string;
   readonly env: Environment;
   readonly timeLimit: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** `file` is the sandbox's: it tells on descriptor 3 how the program in it ended. */
   readonly boxed?: boolean;
   /** Bytes to keep of each stream; 1 MiB by default. */
@@ -64,7 +64,7 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
     whole: kept.stdout.total <= keep,
     milliseconds: Math.round(performance.now() - begun),
   });
-  if (program.signal.aborted) return ending({ is: 'stopped', ...NEVER_RAN });
+  if (program.signal?.aborted === true) return ending({ is: 'stopped', ...NEVER_RAN });
   const mark = `${OWN}.${(calls += 1)}`;
   const child = start(program, mark);
   if (!child.ok) {
@@ -80,8 +80,17 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
 }
 
-/** Of what was not started. */
-export const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;
+const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;
+
+/** The end of a program that was not started, and why. */
+export const neverRan = (is: 'not started' | 'not boxed', why: string): ProgramEnd => ({
+  is,
+  ...NEVER_RAN,
+  stdout: '',
+  stderr: why,
+  whole: true,
+  milliseconds: 0,
+});
 
 type Course = Pick<ProgramEnd, 'is' | 'exit' | 'endedBy' | 'ended' | 'survivors'>;
 
@@ -185,12 +194,12 @@ async function untilEnd(
   const stop = Promise.withResolvers<'stopped'>();
   const late = Promise.withResolvers<'time limit'>();
   const onAbort = (): void => stop.resolve('stopped');
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
   const timer = setTimeout(() => late.resolve('time limit'), timeLimit);
   const why = await Promise.race([gone.then(() => 'exited' as const), stop.promise, late.promise]);
   clearTimeout(timer);
-  signal.removeEventListener('abort', onAbort);
+  signal?.removeEventListener('abort', onAbort);
   return { why, tree: why === 'exited' ? NONE_LEFT : await endTree(tree) };
 }
 

@@ -13,7 +13,7 @@ import type { RepositoryPort } from '../../ports/tree.ts';
 import { listProject } from '../files/list-files.ts';
 import { runGit } from '../git/hardening.ts';
 import type { Root } from '../paths/root.ts';
-import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
+import { type Environment, toolEnvironment } from '../process/environment.ts';
 import { decode, isBinary, shownName } from '../process/output.ts';
 import type { ProgramEnd } from '../process/run-program.ts';
 import { noSandbox, type Sandbox } from '../sandbox/sandbox.ts';
@@ -213,17 +213,16 @@ async function commandsOf(root: Root, files: readonly string[]): Promise<readonl
   return commandsIn(manifests);
 }
 
-/** Runs git with a time limit of three seconds; null without git or a repository. */
+/** Runs git with a time limit of three seconds; null without a repository. */
 async function gitEnd(
   root: Root,
   { environment, sandbox }: Around,
   signal: AbortSignal,
   args: readonly string[],
 ): Promise<ProgramEnd | null> {
-  const git = programOn(environment, 'git');
-  if (root.git.is !== 'repository' || git === null) return null;
+  if (root.git.is !== 'repository') return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(GIT_MS)]);
-  return runGit({ root, git, environment, sandbox, signal: limited }, root.git.directory, args);
+  return runGit({ root, environment, sandbox, signal: limited }, root.git.directory, args);
 }
 
 async function gitFacts(root: Root, around: Around, signal: AbortSignal): Promise<GitFacts | null> {

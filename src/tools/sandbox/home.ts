@@ -6,8 +6,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ToolContext } from '../../ports/tool.ts';
-import { isFolder, ownMark } from '../paths/root.ts';
-import type { Environment } from '../process/environment.ts';
+import { isFolder } from '../paths/root.ts';
+import { type Environment, keepFile } from '../process/environment.ts';
 import { bytesIn, copyInto, type Helpers, removeFolder } from '../process/kept-folders.ts';
 import {
   SANDBOX_HOME,
@@ -184,11 +184,7 @@ async function cargoParts({ home, variables, stateDir }: HomeOptions): Promise<P
 function configFile(stateDir: string, text: string): string {
   const name = `cargo-${createHash('sha256').update(text).digest('hex').slice(0, 24)}.toml`;
   const file = path.join(stateDir, 'homes', name);
-  if (existsSync(file)) return file;
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${ownMark()}`;
-  writeFileSync(fresh, text, { mode: 0o600 });
-  renameSync(fresh, file);
+  keepFile(file, text);
   return file;
 }
 

@@ -2,13 +2,13 @@
  * The sandbox as arguments of bubblewrap. The order of mounts matters: later ones lie on top. All paths are real; bubblewrap
  * refuses to start, as intended, when one no longer exists.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { codeOf, isAlive, ownMark, realPlace } from '../paths/root.ts';
-import { closingInherited, type Environment } from '../process/environment.ts';
+import { closingInherited, type Environment, keepFile } from '../process/environment.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 
 /** A file or a folder, and its path in the sandbox. */
@@ -242,9 +242,7 @@ function recorded(folder: string): readonly string[] {
 }
 
 function record(folder: string, masks: readonly string[]): void {
-  const fresh = path.join(folder, `masks.${ownMark()}`);
-  fs.writeFileSync(fresh, masks.join('\0'), { mode: 0o600 });
-  fs.renameSync(fresh, path.join(folder, 'masks'));
+  keepFile(path.join(folder, 'masks'), masks.join('\0'));
 }
 
 /** Creates the folder together with its one lock file in a single rename, so that it never exists without the lock. */
@@ -339,15 +337,6 @@ const NO_CONTENT = '.[eE][nN][vV]* -diff\n.[eE][nN][vV]*/** -diff\n';
 const attributesIn = (stateDir: string): string => path.join(stateDir, 'reading', 'gitattributes');
 
 /** Creates that file in the state directory. Throws if it cannot; git must not run then. */
-export function keepAttributes(stateDir: string): void {
-  const file = attributesIn(stateDir);
-  if (contentOf(file) === NO_CONTENT) return;
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${randomBytes(6).toString('hex')}`;
-  fs.writeFileSync(fresh, NO_CONTENT, { mode: 0o600, flag: 'wx' });
-  fs.renameSync(fresh, file);
-}
-
-const contentOf = (file: string): string | null => tried(() => fs.readFileSync(file, 'utf8'), null);
+export const keepAttributes = (stateDir: string): void => keepFile(attributesIn(stateDir), NO_CONTENT);
 
 const isRealFolder = (place: string): boolean => fs.lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,7 +1,7 @@
 /** The places of the machine that a sandbox hides, and the toolchains below them that it shows because PATH names them. */
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isFolder, isInside, mountsBelow, realPlace, type Root } from '../paths/root.ts';
+import { isFolder, isInside, isWithin, mountsBelow, realPlace, type Root } from '../paths/root.ts';
 import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
 import { runProgram } from '../process/run-program.ts';
 import { tried } from '../../domain/result.ts';
@@ -43,10 +43,7 @@ export function openSockets(root: string, hidden: readonly string[], shown: read
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);
     const places = lines.flatMap((line) => / (\/.+)$/.exec(line)?.[1] ?? []);
     // Mimir's own sockets are many and must not use up the limit.
-    const isShown = (place: string): boolean => shown.some((folder) => isInside(folder, place));
-    const open = places.filter(
-      (place) => isShown(place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place)),
-    );
+    const open = places.filter((place) => isWithin(shown)(place) || !isWithin(['/tmp', ...hidden])(place));
     return [...new Set(open)]
       .slice(0, MOST_SOCKETS)
       .flatMap(realPlace)
@@ -116,7 +113,7 @@ export function toolChains(environment: Environment, home: string, hidden: reado
     env[variable] = realPlace(folder)[0] ?? folder;
   }
   const trees = linked.filter((place) => !named.includes(path.dirname(place))).map((place) => treeOf(realHome, place));
-  const apart = [...named, ...trees].filter((place) => !whole.some((tree) => isInside(tree, place)));
+  const apart = [...named, ...trees].filter((place) => !isWithin(whole)(place));
   // Never the home or a folder around it: one odd link on the PATH would show all of it.
   const shown = [...whole, ...apart].filter((place) => isHidden(place) && !isInside(place, realHome));
   return { folders: [...new Set(shown)].toSorted((a, b) => a.length - b.length), env };
@@ -187,8 +184,7 @@ export async function bubblewrapVersion(root: string): Promise<string | null> {
   const env = toolEnvironment(root);
   const file = findBubblewrap(root, env);
   if (file === null) return null;
-  const { signal } = new AbortController();
-  const { stdout } = await runProgram({ file, args: ['--version'], cwd: '/', env, timeLimit: VERSION_MS, signal });
+  const { stdout } = await runProgram({ file, args: ['--version'], cwd: '/', env, timeLimit: VERSION_MS });
   return /^bubblewrap (\d[\w.+~-]{0,40})\s*$/.exec(stdout)?.[1] ?? null;
 }
 const VERSION_MS = 2000;
@@ -258,14 +254,6 @@ export interface Opened {
   readonly absent?: readonly string[];
 }
 
-/** What stays read-only in writable folders. */
-export const closedPlaces = (opened: Opened | undefined, writable: readonly string[]): readonly string[] =>
-  (opened?.closed ?? []).filter((place) => writable.some((folder) => isInside(folder, place)));
-
-/** What is writable in those all the same. */
-export const reopenedPlaces = (opened: Opened | undefined, closed: readonly string[]): readonly string[] =>
-  (opened?.writable ?? []).filter((place) => closed.some((folder) => isInside(folder, place))).flatMap(realPlace);
-
 export type Paths = Readonly<Record<'allowRead' | 'denyRead' | 'denyWrite', readonly string[]>>;
 
 export const pathsOf = ({ rules }: Root): Paths => ({
@@ -280,14 +268,8 @@ export function writableIn(
   { denyRead, denyWrite }: Paths,
   opened: Opened | undefined,
 ): readonly string[] {
-  const kept = [...denyRead.filter(within(root)), ...denyWrite, ...mountsBelow(root)].flatMap(realPlace);
+  const kept = [...denyRead.filter(isWithin([root])), ...denyWrite, ...mountsBelow(root)].flatMap(realPlace);
   const lists = rules.allowWrite.map(({ paths }) => paths);
   if (opened?.writable !== undefined) lists.push(opened.writable);
-  return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));
+  return writablePlaces(root, lists).filter((place) => !isWithin(kept)(place));
 }
-
-/** A predicate: is a place inside `root`? */
-export const within =
-  (root: string) =>
-  (place: string): boolean =>
-    isInside(root, place);

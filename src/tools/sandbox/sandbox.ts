@@ -11,6 +11,7 @@ import {
   checkRoot,
   isFolder,
   isInside,
+  isWithin,
   mountsBelow,
   type PathRules,
   realPlace,
@@ -18,7 +19,7 @@ import {
   type Root,
 } from '../paths/root.ts';
 import { type Environment, type OwnProgram, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
-import { NEVER_RAN, type ProgramEnd, runProgram } from '../process/run-program.ts';
+import { neverRan, type Program, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { SANDBOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 import { type Bounds, type Homes, NO_HOME, openHomes } from './home.ts';
 import { boxArguments, type SandboxPlan, type HomeParts, limited, type Masks, masksOf, systemOnly } from './mounts.ts';
@@ -149,7 +150,7 @@ async function wrapFor(
     ...NEVER_MADE.map((name) => path.join(root.path, name)),
     ...paths.denyWrite.flatMap(machine.firstAbsent),
   ];
-  const covered = never.filter((place) => writable.some((folder) => isInside(folder, place)));
+  const covered = never.filter(isWithin(writable));
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(stateFault(stateDir, begun.fault));
   // Looked at when the covers are there: they are found as what they cover is.
@@ -161,7 +162,8 @@ async function wrapFor(
   }
   const { agent } = spec;
   const inHome = agent === undefined || parts.probing ? NO_HOME : await parts.homes.forCommand({ ...spec, agent });
-  const { box, env } = planOf(parts, root, spec, { paths, writable, covered, found, inHome });
+  const closed = (spec.opened?.closed ?? []).filter(isWithin(writable));
+  const { box, env } = planOf(parts, root, spec, { paths, writable, closed, covered, found, inHome });
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
   const end = async (): Promise<void> => {
     inHome.end();
@@ -193,6 +195,7 @@ function withKnown({ known }: Parts, found: Found): Found {
 interface Looked {
   readonly paths: machine.Paths;
   readonly writable: readonly string[];
+  readonly closed: readonly string[];
   readonly covered: readonly string[];
   readonly found: Found;
   readonly inHome: HomeParts;
@@ -217,28 +220,26 @@ function planOf(
   parts: Parts,
   root: Root,
   { file, cwd, env, secrets, door, opened, reads }: SandboxedCommand,
-  { paths, writable, covered, found, inHome }: Looked,
+  { paths, writable, closed, covered, found, inHome }: Looked,
 ): { readonly box: SandboxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
   const apart = (place: string): boolean => !isInside(root.path, place);
   const agentSockets = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
   // A runtime folder may be anywhere, even in the project.
-  const ownAgentSockets = agentSockets.filter(machine.within(root.path));
+  const ownAgentSockets = agentSockets.filter(isWithin([root.path]));
   const less = systemOnly(reads, stateDir);
   const hidden = machine.hiddenFolders(
     [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
     agentSockets.filter(apart),
   );
   const shown = door === undefined ? null : mountSocket(door, program, { root: root.path, stateDir, hidden });
-  // The probe runs system programs only; searching for toolchains would just delay the first screen.
-  const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
-  const chains = parts.probing && ofSystem ? { folders: [], env: {} } : chainsOf(parts, env, hidden);
+  const chains = chainsOf(parts, { file, env }, hidden);
   // What is read-only anyway gets no second mount, which could show hidden content.
-  const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
+  const inWritable = isWithin(writable);
   const unread = paths.denyRead.flatMap(realPlace);
   const around = aroundOf(root, parts.options);
   const open = openPlaces([...paths.allowRead, ...inHome.shown], around);
-  const ofProject = [...found.secret, ...unread.filter(machine.within(root.path))];
+  const ofProject = [...found.secret, ...unread.filter(isWithin([root.path]))];
   const secret = [
     ...new Set([
       ...(secrets === 'seen' ? [] : ofProject),
@@ -249,7 +250,6 @@ function planOf(
       ...ownAgentSockets,
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
-  const closed = machine.closedPlaces(opened, writable);
   const kept = [...covered, ...[...paths.denyWrite, ...mountsBelow(root.path)].flatMap(realPlace).filter(inWritable)];
   const visible = [...chains.folders.flatMap(realPlace), ...machine.gitFolders(root), ...open];
   const binds = [...less.binds, ...(shown?.binds ?? [])];
@@ -260,7 +260,7 @@ function planOf(
     writable,
     pinned: machine.foldersAbove(writable, [...kept, ...ofProject, ...ownAgentSockets, ...closed]),
     closed,
-    reopened: machine.reopenedPlaces(opened, closed),
+    reopened: (opened?.writable ?? []).filter(isWithin(closed)).flatMap(realPlace),
     shown: visible,
     binds,
     home: inHome,
@@ -274,7 +274,13 @@ function planOf(
   return { box, env: shown === null ? known : withSocket(known, shown.env) };
 }
 
-function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): machine.Chains {
+function chainsOf(
+  { bash, chains, options, probing }: Parts,
+  { file, env }: Pick<SandboxedCommand, 'file' | 'env'>,
+  hidden: readonly string[],
+): machine.Chains {
+  // The probe runs system programs only; searching for toolchains would just delay the first screen.
+  if (probing && ![bash, file].some(isWithin(hidden))) return { folders: [], env: {} };
   const key = [env['PATH'] ?? '', ...hidden].join(path.delimiter);
   const known = chains.get(key);
   if (known !== undefined) return known;
@@ -285,7 +291,7 @@ function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly
 
 /** True if a place is visible in the sandbox, and therefore needs a cover. */
 const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>
-  open.some((folder) => isInside(folder, place)) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
+  isWithin(open)(place) || !isWithin(['/tmp', ...hidden])(place);
 
 // Why there is no sandbox, in words for a person: what bubblewrap said when it was tried.
 
@@ -340,16 +346,12 @@ interface Surroundings {
  * inside the project or the state, credentials, and what a rule hides.
  */
 function openPlaces(places: readonly string[], around: Surroundings): readonly string[] {
-  const [home, root, stateDir] = [around.home, around.root, around.stateDir].map(
-    (place) => realPlace(place)[0] ?? place,
-  );
-  const kept = [home, root, stateDir].filter((place) => place !== undefined);
+  const real = (place: string): string => realPlace(place)[0] ?? place;
+  const within = [real(around.root), real(around.stateDir), '/proc', '/dev'];
+  const kept = [around.home, around.root, around.stateDir].map(real);
   const closed = [...around.denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(around.home, name)))];
   return [...new Set(places.flatMap(realPlace))].filter(
-    (place) =>
-      !kept.some((other) => isInside(place, other)) &&
-      ![root, stateDir, '/proc', '/dev'].some((other) => other !== undefined && isInside(other, place)) &&
-      !closed.some((other) => isInside(other, place)),
+    (place) => !kept.some((other) => isInside(place, other)) && !isWithin([...within, ...closed])(place),
   );
 }
 
@@ -357,9 +359,7 @@ function openPlaces(places: readonly string[], around: Surroundings): readonly s
 const closedIn = (open: readonly string[], { home, denied }: Surroundings): readonly string[] =>
   open.length === 0
     ? []
-    : [...denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(home, name)))].filter((place) =>
-        open.some((folder) => isInside(folder, place)),
-      );
+    : [...denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(home, name)))].filter(isWithin(open));
 
 // Runs programs in a sandbox to their end, or not at all.
 
@@ -405,12 +405,7 @@ export interface Sandbox {
 }
 
 /** How a program is run, beside what it is. */
-export interface Course {
-  readonly timeLimit: number;
-  readonly signal?: AbortSignal;
-  readonly input?: string;
-  onOutput?(chunk: string): void;
-}
+export type Course = Pick<Program, 'timeLimit' | 'signal' | 'input' | 'onOutput'>;
 
 /** How often a program is started in all if bubblewrap refuses. On a busy machine, sockets of other programs come and go. */
 const MOST_STARTS = 5;
@@ -422,7 +417,7 @@ const MOST_STARTS = 5;
 export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, course: Course): Promise<ProgramEnd> {
   for (let start = 1; ; start += 1) {
     const wrapped = await sandbox.wrap(spec);
-    if (!wrapped.ok) return notBoxed(wrapped.fault);
+    if (!wrapped.ok) return neverRan('not boxed', wrapped.fault);
     const end = await startSandboxed(wrapped.value, course);
     const { note } = wrapped.value;
     if (end.is !== 'not boxed' || start === MOST_STARTS) return note === null ? end : { ...end, note };
@@ -431,9 +426,8 @@ export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, cou
 
 async function startSandboxed(wrapped: Wrapped, course: Course): Promise<ProgramEnd> {
   try {
-    const signal = course.signal ?? new AbortController().signal;
     const { file, argv, env } = wrapped;
-    return await runProgram({ ...course, signal, file, args: argv, env, cwd: '/', boxed: true });
+    return await runProgram({ ...course, file, args: argv, env, cwd: '/', boxed: true });
   } finally {
     await wrapped.end();
   }
@@ -445,12 +439,3 @@ export const notRun = ({ stderr }: ProgramEnd): string => `not run: the sandbox 
 /** Why nothing can be sandboxed; `fault` is the problem with the state directory. */
 export const stateFault = (stateDir: string, fault: string): string =>
   `the state directory ${stateDir} can't be used for it: ${fault}`;
-
-const notBoxed = (fault: string): ProgramEnd => ({
-  is: 'not boxed',
-  ...NEVER_RAN,
-  stdout: '',
-  stderr: fault,
-  whole: true,
-  milliseconds: 0,
-});

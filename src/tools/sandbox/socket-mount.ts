@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { isFolder, isInside, leftByDead, ownMark, realPlace } from '../paths/root.ts';
+import { isFolder, isInside, isWithin, leftByDead, ownMark, realPlace } from '../paths/root.ts';
 import { type Environment, launcherFolder, type OwnProgram } from '../process/environment.ts';
 import { bytesIn, type Helpers, removeFolder } from '../process/kept-folders.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
@@ -68,8 +68,7 @@ function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden
   const folder = launcherFolder(program, stateDir, caches);
   if (folder === null) return null;
   const bin = path.join(place, 'bin');
-  const isSeen = (part: string): boolean =>
-    isInside(root, part) || !['/tmp', ...hidden].some((covered) => isInside(covered, part));
+  const isSeen = (part: string): boolean => isInside(root, part) || !isWithin(['/tmp', ...hidden])(part);
   const parts = [...new Set([...program.parts, program.node])].filter((part) => !isSeen(part));
   const apart = parts.filter((part) => !parts.some((other) => other !== part && isInside(other, part)));
   // A link is shown under the name by which the program is started.

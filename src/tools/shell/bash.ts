@@ -237,11 +237,9 @@ async function contentById(
 ): Promise<string | null> {
   const ids = idsIn(command);
   if (ids === null) return 'git may be given an id that is put together by the shell';
-  const git = programOn(environment, 'git');
-  if (git === null) return null;
-  const { signal } = new AbortController();
-  const call = { root, git, environment, sandbox, signal };
+  const call = { root, environment, sandbox };
   const refs = await runGit(call, directory, ['for-each-ref', '--format=%(objecttype) %(*objecttype) %(refname)']);
+  if (refs.is === 'not started') return null;
   if (refs.exit !== 0) return 'git could not tell what its tags stand for';
   const named = /^(?:blob |tag (?:blob|tag)) (.+)$/m.exec(refs.stdout)?.[1];
   if (named !== undefined) return `${named} is the content of a file whose name it does not tell`;
@@ -275,16 +273,15 @@ async function readingEnvironment(
   signal: AbortSignal,
 ): Promise<Result<Environment, string>> {
   const state = mayRunGit(command) ? gitOf(root.path) : null;
-  const git = programOn(environment, 'git');
   const plain = Object.fromEntries(Object.entries(environment).filter(([name]) => PLAIN.test(name)));
-  if (state === null || git === null) return ok(plain);
+  if (state === null || programOn(environment, 'git') === null) return ok(plain);
   if (state.is === 'none') return fail(state.because);
   try {
     keepAttributes(stateDir);
   } catch (error) {
     return fail(stateFault(stateDir, String(error)));
   }
-  const found = await harmlessGit({ root, git, environment: plain, signal, sandbox }, state.directory, SETTINGS);
+  const found = await harmlessGit({ root, environment: plain, signal, sandbox }, state.directory, SETTINGS);
   return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
 }
 

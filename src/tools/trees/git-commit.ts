@@ -14,7 +14,7 @@ import type { TreeChanges, TreeId } from '../../ports/tree.ts';
 import { PathName } from '../git/git.ts';
 import { runGit } from '../git/hardening.ts';
 import { denied, forbidden, gitOf, insideName, type Root } from '../paths/root.ts';
-import { type Environment, programOn } from '../process/environment.ts';
+import type { Environment } from '../process/environment.ts';
 import { counted, done, refused, shownName } from '../process/output.ts';
 import * as trees from './stage.ts';
 import { attempted, type RepositoryFacts, type StoreCall, TreeFault, type TreeStore, treeStore } from './store.ts';
@@ -148,9 +148,6 @@ const NOBODY =
 
 type Who = Readonly<Record<string, string>>;
 
-/** From here on nothing is interrupted half-way: the branch and the index must agree. */
-const untilDone = (): AbortSignal => new AbortController().signal;
-
 /** Moves the branch only if it is still on the commit that the draft is based on. */
 async function moveBranch(
   toolHost: CommitHost,
@@ -169,16 +166,14 @@ async function refreshIndex(toolHost: CommitHost, { directory, entries }: Draft)
   return why === null ? '' : `the index could not be refreshed (${why}); "git reset" does it`;
 }
 
-/** Runs git in the repository; returns why it failed, or null. */
+/** Runs git in the repository; returns why it failed, or null. Nothing interrupts it half-way: the branch and the index must agree. */
 async function inRepository(
   { root, environment }: CommitHost,
   directory: string,
   args: readonly string[],
   more: { readonly input?: string; readonly environment?: Who },
 ): Promise<string | null> {
-  const git = programOn(environment, 'git');
-  if (git === null) return 'there is no git on the PATH';
-  const end = await runGit({ root, git, environment, signal: untilDone(), ...more }, directory, args);
+  const end = await runGit({ root, environment, ...more }, directory, args);
   return end.is === 'exited' && end.exit === 0 ? null : end.stderr.trim();
 }
 

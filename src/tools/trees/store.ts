@@ -89,7 +89,7 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
   const name = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
   const folder = (facts: RepositoryFacts): string =>
     withoutAttributes(prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format));
-  const gitHere = (): string => {
+  const gitOnPath = (): string => {
     const git = programOn(environment, 'git');
     if (git === null) throw new TreeFault(NO_GIT);
     return git;
@@ -97,11 +97,14 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
   return {
     root,
     folder,
-    facts: async (signal) => factsOf({ root, git: gitHere(), environment, signal }),
+    facts: async (signal) => {
+      gitOnPath();
+      return factsOf({ root, environment, signal });
+    },
     async git(facts, args, signal, call = {}) {
       const own = call.into === 'repository' ? commitsIn(folder(facts), facts.format) : folder(facts);
       const end = await runProgram({
-        file: gitHere(),
+        file: gitOnPath(),
         args: [
           ...FIXED,
           `--git-dir=${own}`,

@@ -8,10 +8,10 @@ import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { coversFolder, literalFolders, literalNames, matchesGlob, reachesInto } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
-import { type GitCall, runGit, runGits } from '../git/hardening.ts';
+import { runGit } from '../git/hardening.ts';
 import { forbidden, type Root, WHAT_TO_DO } from '../paths/root.ts';
 import type { Opened } from '../sandbox/places.ts';
-import { type Environment, programOn } from '../process/environment.ts';
+import type { Environment } from '../process/environment.ts';
 import { shownName } from '../process/output.ts';
 import { dropEmpty, foldersBack, isSame, type KeptOriginal, keptFiles } from './kept.ts';
 
@@ -231,11 +231,9 @@ const LISTED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--di
 
 /** Empty without git or if it fails. */
 async function buildFolders(root: Root, environment: Environment): Promise<BuildFolders> {
-  const call = callOf(root, environment);
-  if (call === null || root.git.is === 'none') return NONE;
-  const { directory } = root.git;
-  const [end] = await runGits(call, directory, [LISTED]);
-  const listed = end?.exit === 0 && end.whole ? end.stdout.split('\0') : [];
+  if (root.git.is === 'none') return NONE;
+  const end = await runGit({ root, environment }, root.git.directory, LISTED);
+  const listed = end.exit === 0 && end.whole ? end.stdout.split('\0') : [];
   const ignored = listed.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1));
   const there = ignored.flatMap(opened).filter((name) => isPlainFolder(root.path, name));
   const asked = USUAL.filter((name) => !isPlainFolder(root.path, name) && forbidden(name, 'write') === null);
@@ -249,18 +247,12 @@ async function buildFolders(root: Root, environment: Environment): Promise<Build
 
 /** The names among these that git ignores; a folder ends with `/`. */
 async function ignoredOf(root: Root, environment: Environment, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const call = callOf(root, environment);
-  if (call === null || root.git.is === 'none' || names.length === 0) return new Set();
+  if (root.git.is === 'none' || names.length === 0) return new Set();
   // This command does not support literal paths, and a leading ":" has a meaning.
   const input = names.map((name) => `./${name}\0`).join('');
   const asked = ['--no-literal-pathspecs', 'check-ignore', '--stdin', '-z'];
-  const end = await runGit({ ...call, input }, root.git.directory, asked);
+  const end = await runGit({ root, environment, input }, root.git.directory, asked);
   return new Set(end.exit === 0 ? end.stdout.split('\0').flatMap((name) => (name === '' ? [] : [name.slice(2)])) : []);
-}
-
-function callOf(root: Root, environment: Environment): GitCall | null {
-  const git = programOn(environment, 'git');
-  return git === null ? null : { root, git, environment, signal: new AbortController().signal };
 }
 
 const opened = (folder: string): readonly string[] =>
