@@ -2,6 +2,7 @@
 import { factsOf } from '../../domain/agents/tool-facts.ts';
 import { isAnswered } from '../../domain/agents/agent.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
+import { memoize } from '../../domain/memoize.ts';
 import {
   type AgentState,
   childOf,
@@ -51,16 +52,9 @@ export interface AgentCounts extends Readonly<Record<ShownStatus, number>> {
 }
 
 /** The number of agents per status; their sum is `all`. */
-export function countsOf({ agents }: Pick<RunState, 'agents'>): AgentCounts {
-  const known = COUNTS_CACHE.get(agents) ?? countAgents(agents);
-  COUNTS_CACHE.set(agents, known);
-  return known;
-}
+export const countsOf = memoize(({ agents }: Pick<RunState, 'agents'>) => [agents], countAgents);
 
-/** A cache, since every frame asks several times. */
-const COUNTS_CACHE = new WeakMap<RunState['agents'], AgentCounts>();
-
-function countAgents(agents: RunState['agents']): AgentCounts {
+function countAgents({ agents }: Pick<RunState, 'agents'>): AgentCounts {
   const counts = { running: 0, waiting: 0, held: 0, queued: 0, completed: 0, failed: 0, interrupted: 0, all: 0 };
   for (const agent of agents.values()) {
     if (agent.id === ROOT || isTakenOut(agent)) continue;

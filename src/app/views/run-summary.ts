@@ -1,5 +1,6 @@
 /** Values about a finished run: estimates and actual use, changed files, unfinished work. The result screen and the report show the same values. */
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/ids.ts';
+import { memoize } from '../../domain/memoize.ts';
 import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { type AgentState, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
@@ -157,17 +158,10 @@ export function endingText(agent: AgentState): string {
  * The plan with estimates corrected by earlier runs, used everywhere so that each figure lies in its range. The same
  * plan if nothing is known; the original never changes.
  */
-export function expectedPlan(plan: SoundPlan, choices: PlanChoices | null): SoundPlan {
-  if (choices === null) return plan;
-  const known = EXPECTED_CACHE.get(plan);
-  if (known?.choices === choices) return known.expected;
-  const expected = likelyPlan(plan, choices);
-  EXPECTED_CACHE.set(plan, { choices, expected });
-  return expected;
-}
-
-/** A cache: plans never change in place, and every frame asks several times. */
-const EXPECTED_CACHE = new WeakMap<SoundPlan, { readonly choices: PlanChoices; readonly expected: SoundPlan }>();
+export const expectedPlan = memoize(
+  (plan: SoundPlan, choices: PlanChoices | null) => [plan, choices],
+  (plan, choices) => (choices === null ? plan : likelyPlan(plan, choices)),
+);
 
 /** The task with its estimates corrected by earlier runs. */
 export const expectedTask = (task: PlanTask, { choices }: { readonly choices: PlanChoices | null }): PlanTask =>

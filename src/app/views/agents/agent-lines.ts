@@ -1,6 +1,7 @@
 /** The order of agents on the screen, sums over an agent's descendants, and short texts and predicates about one agent that several panes need. */
 import type { ModelChoice } from '../../../domain/agents/agent.ts';
 import { type AgentId, depthOf, fromMicro, parentOf, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { Todo } from '../../../domain/turn.ts';
 import { type AgentState, isFinal, type RunState, type Spawned, tokensOfAgent } from '../../../events/index.ts';
 import { ALIASES } from '../../../policy/index.ts';
@@ -8,9 +9,9 @@ import { plural, formatTokens } from '../text/format.ts';
 import { toLabel } from '../text/sanitise.ts';
 
 /** All agents: ROOT first, then its children in order, each followed by its own children. */
-export function inOrder(state: RunState): readonly AgentState[] {
-  const known = ORDER.get(state.agents);
-  if (known) return known;
+export const inOrder = memoize(({ agents }: RunState) => [agents], makeOrder);
+
+function makeOrder(state: RunState): readonly AgentState[] {
   const out: AgentState[] = [];
   const visit = (agent: AgentState): void => {
     out.push(agent);
@@ -22,12 +23,8 @@ export function inOrder(state: RunState): readonly AgentState[] {
   for (const agent of state.agents.values()) {
     if (agent.parent === null || !state.agents.has(agent.parent)) visit(agent);
   }
-  ORDER.set(state.agents, out);
   return out;
 }
-
-/** Cached per map of agents, since several panes ask for the order in each frame. */
-const ORDER = new WeakMap<RunState['agents'], readonly AgentState[]>();
 
 /** Sums over an agent and its descendants. */
 export interface Subtree {
@@ -38,14 +35,11 @@ export interface Subtree {
   readonly priced: boolean;
 }
 
-/** The sums of an agent and its descendants, cached per map of agents. */
-export function subtreeOf(state: RunState, agent: AgentState): Subtree {
-  const known = SUBTREES.get(state.agents) ?? sumSubtrees(state);
-  SUBTREES.set(state.agents, known);
-  return known.get(agent.id) ?? { below: 0, cost: agent.cost, priced: agent.priced };
-}
+/** The sums of an agent and its descendants. */
+export const subtreeOf = (state: RunState, { id, cost, priced }: AgentState): Subtree =>
+  subtrees(state).get(id) ?? { below: 0, cost, priced };
 
-const SUBTREES = new WeakMap<RunState['agents'], ReadonlyMap<AgentId, Subtree>>();
+const subtrees = memoize(({ agents }: RunState) => [agents], sumSubtrees);
 
 /** Parents precede children in `inOrder`, so that the reverse order visits each child before its parent. */
 function sumSubtrees(state: RunState): ReadonlyMap<AgentId, Subtree> {

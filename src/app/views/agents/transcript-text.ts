@@ -3,6 +3,7 @@
  * files that its edits changed.
  */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
 
 /** The transcript of an agent as Markdown; empty if it has none. */
@@ -78,11 +79,11 @@ export interface FileChange {
 
 /**
  * The files that the agent's edit tools changed, in order of the first change, from the diffs in their results. Long
- * results are cut in the state, but their counts are exact. The list is cached per blocks.
+ * results are cut in the state, but their counts are exact.
  */
-export function changesOf({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
-  const known = CHANGES.get(blocks);
-  if (known) return known;
+export const changesOf = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
+
+function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
   const files = new Map<string, FileChange>();
   for (const block of blocks) {
     const change = changeOf(block);
@@ -90,12 +91,8 @@ export function changesOf({ blocks }: Pick<AgentState, 'blocks'>): readonly File
     const before = files.get(change.path);
     files.set(change.path, before === undefined ? change : mergeChanges(before, change));
   }
-  const all = [...files.values()];
-  CHANGES.set(blocks, all);
-  return all;
+  return [...files.values()];
 }
-
-const CHANGES = new WeakMap<readonly Block[], readonly FileChange[]>();
 
 const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
   path: a.path,

@@ -5,6 +5,7 @@
 import { type AnswerScope, coveredWords, type GrantScope, programsText } from '../../../domain/agents/grant.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { jsonDigest } from '../../../domain/digest.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { Approval, ApprovalRequest, RunState, StandingGrant } from '../../../events/index.ts';
 import type { TrustQuestion } from '../../../ports/project-service.ts';
 import { plural } from '../text/format.ts';
@@ -299,13 +300,11 @@ export interface ExactMeasure {
 }
 
 const LONG = 200;
-const MEASURES = new WeakMap<ApprovalRequest, ExactMeasure>();
 
-/** Measures the marked text of a question; each request is measured once, since the text may be long. */
-export function exactMeasure(request: ApprovalRequest): ExactMeasure {
-  const known = MEASURES.get(request);
-  if (known !== undefined) return known;
-  const { exact } = request;
+/** Measures the marked text of a question, which may be long. */
+export const exactMeasure = memoize((request: ApprovalRequest) => [request], measure);
+
+function measure({ exact }: ApprovalRequest): ExactMeasure {
   const parts = splitMarked(exact);
   const length = parts.reduce((sum, { text }) => sum + text.length, 0);
   const words = [
@@ -313,9 +312,7 @@ export function exactMeasure(request: ApprovalRequest): ExactMeasure {
     plural(length, 'character'),
     ...(length > LONG ? [`digest ${jsonDigest(exact).slice(0, 8)}`] : []),
   ];
-  const measure = { words, hidden: parts.some(({ hidden }) => hidden) };
-  MEASURES.set(request, measure);
-  return measure;
+  return { words, hidden: parts.some(({ hidden }) => hidden) };
 }
 
 /** Longer than the delay before a keyboard repeats a held key. */

@@ -1,6 +1,7 @@
 /** Computes what a run and its agents have spent and reserved, the shares of their limits, and the cost of a resume. */
 import { type Budget, limitTokens } from '../../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import {
   type AgentState,
   committed,
@@ -35,13 +36,13 @@ export interface Spending {
 }
 
 /** The spending of the whole run including planner and report. */
-export function runSpending(state: RunState): Spending {
-  const known = SPENDING_CACHE.get(state.agents);
-  if (known !== undefined) return known;
+export const runSpending = memoize(({ agents }: RunState) => [agents], sumSpending);
+
+function sumSpending(state: RunState): Spending {
   const { reservedCost, reservedTokens } = committed(state, ROOT);
   const agents = [...state.agents.values()];
   const uncertain = uncertainOf(agents.flatMap(({ open }) => open));
-  const spending: Spending = {
+  return {
     ...spentOf(state),
     reservedCost: fromMicro(toMicro(reservedCost) - toMicro(uncertain?.cost ?? 0)),
     reservedTokens: reservedTokens - (uncertain?.tokens ?? 0),
@@ -49,12 +50,7 @@ export function runSpending(state: RunState): Spending {
     priced: agents.every(({ priced }) => priced),
     estimated: agents.some(({ estimated }) => estimated === true),
   };
-  SPENDING_CACHE.set(state.agents, spending);
-  return spending;
 }
-
-/** A cache, since every frame asks several times. */
-const SPENDING_CACHE = new WeakMap<RunState['agents'], Spending>();
 
 /** The spending of one agent without its children. */
 export function agentSpending(agent: AgentState): Spending {

@@ -25,13 +25,13 @@ import {
 } from '../../../app/views/index.ts';
 import { tokensOf } from '../../../domain/budget.ts';
 import type { Millis } from '../../../domain/ids.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import { totalsOf } from '../../../domain/plan/plan-view.ts';
 import { type RunState, tokensOfAgent } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { canDraw, drawCanvas, type Pencil } from '../terminal/canvas.ts';
 import { beside, blank, sized, strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { memoize } from '../text/kept.ts';
 import { gauge, meter, sparkline, uncertainText } from './costs.ts';
 import { fitName, nameColumn } from './names.ts';
 import { statusSpan } from './progress.ts';
@@ -243,19 +243,29 @@ interface Plot {
   readonly format: (value: number) => string;
 }
 
-const chartOnce = memoize<readonly Line[]>();
-
 /** Exactly `height` lines of exactly `width` columns: the curve, and below it the axis of time. */
 export function spendChart(context: Context, width: number, height: number): readonly Line[] {
-  const { state, glyphs } = context;
+  const { state } = context;
   if (height < 3 || width < AXIS + 8) return blank(width, height);
-  const now = state.finished === null ? context.now : state.lastAt;
-  const { planDigest, budget } = state;
-  const besides = [width, height, Math.floor(now / 1000), glyphs.ellipsis, planDigest, budget.maxCost, canDraw()];
-  return chartOnce(state.spend, besides, () => charted(plotOf(state, now), context, width, height));
+  return charted({ ...context, now: state.finished === null ? context.now : state.lastAt }, width, height);
 }
 
-function charted(plot: Plot | null, { glyphs }: Context, width: number, height: number): readonly Line[] {
+const charted = memoize(
+  ({ state: { spend, planDigest, budget }, now, glyphs }: Context, width: number, height: number) => [
+    spend,
+    width,
+    height,
+    Math.floor(now / 1000),
+    glyphs.ellipsis,
+    planDigest,
+    budget.maxCost,
+    canDraw(),
+  ],
+  drawChart,
+);
+
+function drawChart({ state, now, glyphs }: Context, width: number, height: number): readonly Line[] {
+  const plot = plotOf(state, now);
   if (plot === null) return sized(wrap([tint('Nothing spent yet.', 'faint')], width), width, height);
   const [columns, rows] = [width - AXIS, height - 2];
   const draw = (pencil: Pencil): void => drawCurve(plot, pencil, columns * 2, rows * 4);

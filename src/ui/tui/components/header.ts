@@ -36,7 +36,6 @@ import type { RunState } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { memoize } from '../text/kept.ts';
 import { aboutSign, amountText, gauge, inkOfShare, uncertainText } from './costs.ts';
 
 export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
@@ -273,11 +272,9 @@ function elapsed({ state, now }: Context): readonly [short: Line, long: Line] {
   const ran = tint(formatDuration(runTime(state, now)).padStart(7), 'fg');
   const { plan, choices } = state;
   if (plan === null || state.approvedDigest === null) return [[ran], [ran]];
-  const seconds = plannedOnce(plan, [choices], () => totalsOf(expectedPlan(plan, choices), parallelOf(state)).seconds);
+  const { seconds } = totalsOf(expectedPlan(plan, choices), parallelOf(state));
   return [[ran], [ran, tint(' / ', 'faint'), tint(`~${formatRoughly(seconds * 1000)}`, 'muted')]];
 }
-
-const plannedOnce = memoize<number>();
 
 interface Money {
   readonly amount: Line;

@@ -15,9 +15,9 @@ import {
   widthOf,
 } from '../../../app/views/index.ts';
 import type { ModelChoice } from '../../../domain/agents/agent.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { memoize } from '../text/kept.ts';
 
 /** Below this many columns a name is cut at its end. */
 const LEAST = 7;
@@ -47,25 +47,17 @@ function within(clusters: readonly string[], width: number): readonly string[] {
   return end === -1 ? clusters : clusters.slice(0, end);
 }
 
-interface Longest {
-  readonly flat: number;
-  /** With two columns of indent for each level. */
-  readonly indented: number;
-}
-
-const longestOnce = memoize<Longest>();
-
-/** Columns of the longest name in the run. */
-export const longestName = ({ agents }: RunState): Longest =>
-  longestOnce(agents, [], () => {
-    const found = { flat: 0, indented: 0 };
-    for (const agent of agents.values()) {
-      const width = widthOf(toLabel(agent.name));
-      found.flat = Math.max(found.flat, width);
-      found.indented = Math.max(found.indented, width + 2 * indentOf(agent));
-    }
-    return found;
-  });
+/** Columns of the longest name in the run: `indented` with two columns of indent for each level. */
+export const longestName = memoize(
+  ({ agents }: RunState) => [agents],
+  ({ agents }) => {
+    const widths = [...agents.values()].map((agent) => ({ agent, width: widthOf(toLabel(agent.name)) }));
+    return {
+      flat: Math.max(0, ...widths.map(({ width }) => width)),
+      indented: Math.max(0, ...widths.map(({ agent, width }) => width + 2 * indentOf(agent))),
+    };
+  },
+);
 
 /** Columns for names: those of the longest, but at least `least` and at most `most`. */
 export const nameColumn = (state: RunState, least: number, most: number): number =>

@@ -5,6 +5,7 @@ import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { TaskId } from '../../../domain/ids.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../../domain/models/provider.ts';
 import { applyEdit } from '../../../domain/plan/apply-edit.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { PlanContext } from '../../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
@@ -19,7 +20,6 @@ import {
   textField,
 } from '../frame/screen.ts';
 import { tint } from '../text/blocks.ts';
-import { memoize } from '../text/kept.ts';
 
 /** `#4 oracle`, the task of a dialog. */
 export const titleOf = ({ plan, task }: Subject): string => nameOf(plan, task);
@@ -254,7 +254,7 @@ export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Ch
 
 /** All tasks that depend on `id`, directly or through others. */
 export function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
-  const all = belowOnce(plan, [], () => new Map<string, ReadonlySet<string>>());
+  const all = belowIn(plan);
   const known = all.get(id);
   if (known !== undefined) return known;
   const found = new Set<string>();
@@ -265,7 +265,10 @@ export function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
   return found;
 }
 
-const belowOnce = memoize<Map<string, ReadonlySet<string>>>();
+const belowIn = memoize(
+  (plan: SoundPlan) => [plan],
+  () => new Map<string, ReadonlySet<string>>(),
+);
 
 /** The task ids that are checked in a form. */
 export const readIds = (values: FormValues, name: string): readonly TaskId[] =>

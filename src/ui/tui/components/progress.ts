@@ -28,12 +28,12 @@ import {
 } from '../../../app/views/index.ts';
 import type { AgentStatus } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
 import { activityOf, type AgentState, askedFor, isTakenOut, type RunState } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';
-import { memoize } from '../text/kept.ts';
 import { HELD_INK, shownSign, STATUS_INK } from './header.ts';
 import { gateFoot, verdictFoot } from './reviews.ts';
 
@@ -255,13 +255,10 @@ export interface TaskState {
 /** The agent of a task; null before it is created. */
 export const agentOfTask = (state: RunState, id: TaskId): AgentState | null => byTask(state).get(id) ?? null;
 
-const byTask = ({ agents }: RunState): ReadonlyMap<TaskId, AgentState> =>
-  byTaskOnce(agents, [], () => {
-    const all = [...agents.values()];
-    return new Map(all.flatMap((agent) => (agent.taskId === null ? [] : [[agent.taskId, agent] as const])));
-  });
-
-const byTaskOnce = memoize<ReadonlyMap<TaskId, AgentState>>();
+const byTask = memoize(
+  ({ agents }: RunState) => [agents],
+  ({ agents }) => new Map([...agents.values()].map((agent) => [agent.taskId, agent])),
+);
 
 /** The state of `task` in the run; null before the plan is approved. */
 export function taskStateOf(
@@ -339,16 +336,16 @@ function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyph
 const HOW: Readonly<Record<string, string>> = { failed: 'failed', killed: 'was killed', abandoned: 'was given up' };
 
 /** Skipped tasks, and all that depend on one of them, in one pass, since a plan is in the order of its dependencies. */
-const neverRuns = (state: RunState, plan: SoundPlan): ReadonlySet<TaskId> =>
-  neverOnce(state.agents, [plan], () => {
+const neverRuns = memoize(
+  ({ agents }: RunState, plan: SoundPlan) => [agents, plan],
+  (state, plan): ReadonlySet<TaskId> => {
     const dead = new Set<TaskId>();
     for (const { id, dependsOn } of plan.tasks) {
       const outcome = agentOfTask(state, id)?.outcome ?? null;
       if (outcome === 'skipped' || (outcome === null && dependsOn.some((need) => dead.has(need)))) dead.add(id);
     }
     return dead;
-  });
-
-const neverOnce = memoize<ReadonlySet<TaskId>>();
+  },
+);
 
 export const statusSpan = (agent: AgentState, { glyphs }: Context): Span => shownSign(shownStatus(agent), glyphs);

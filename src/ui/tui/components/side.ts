@@ -1,9 +1,9 @@
 /** The panes beside the opened agent: the spend of the run, over time and by agent, and the log. */
 import { fit, formatClock, labelOf, type Line, runSpending, span, toLabel } from '../../../app/views/index.ts';
+import { memoize } from '../../../domain/memoize.ts';
 import type { LogLine } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { pane, strong, tint } from '../text/blocks.ts';
-import { memoize } from '../text/kept.ts';
 import { shareBars, spendChart, spenders, unitOf } from './charts.ts';
 import { fitName, nameColumn } from './names.ts';
 
@@ -82,15 +82,15 @@ const SHOWN: Readonly<Record<LogLine['level'], string>> = {
 const entries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);
 
 /** The entries of a level and worse; a failed call and its next attempt are one entry, that of the attempt. */
-export const logOf = (log: readonly LogLine[], level: LogLine['level']): readonly LogLine[] =>
-  logOnce(log, [level], () => {
+export const logOf = memoize(
+  (log: readonly LogLine[], level: LogLine['level']) => [log, level],
+  (log, level) => {
     const retried = new Set(log.flatMap(({ call, retry }) => (call !== undefined && retry === true ? [call] : [])));
     const isShown = ({ call, retry, level: own }: LogLine): boolean =>
       LEVELS.indexOf(own) >= LEVELS.indexOf(level) && (call === undefined || retry === true || !retried.has(call));
     return log.filter(isShown);
-  });
-
-const logOnce = memoize<readonly LogLine[]>();
+  },
+);
 
 /** Exactly `height` lines of exactly `width` columns, the newest at the bottom. */
 export function logPane(context: Context, width: number, height: number, options: LogOptions): readonly Line[] {

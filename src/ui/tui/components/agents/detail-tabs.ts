@@ -28,6 +28,7 @@ import {
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import {
   type AgentState,
   type Block,
@@ -38,7 +39,6 @@ import {
 } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, docOfLines, GAP, labelled, type Part, strong, tint } from '../../text/blocks.ts';
-import { memoize } from '../../text/kept.ts';
 import { aboutSign, callsText, costText, reservedText, unpricedText } from '../costs.ts';
 import { endOf } from '../progress.ts';
 import { closedGates, gateWords, judged, verdictLine, verdictOf } from '../reviews.ts';
@@ -266,9 +266,10 @@ export function toolsDoc(agent: AgentState, context: Context, width: number, opt
   );
 }
 
-/** `✓ 20:31:02 read src/a.ts          142 lines · 0.1s` */
-const toolRow = (block: ToolCall, { glyphs }: Context, width: number): Line =>
-  rowOnce(block, [width, glyphs.ellipsis], () => {
+/** `✓ 20:31:02 read src/a.ts          142 lines · 0.1s`. Outputs may be megabytes, and each frame asks for all rows of the tab. */
+const toolRow = memoize(
+  (block: ToolCall, { glyphs }: Context, width: number) => [block, width, glyphs],
+  (block, { glyphs }, width): Line => {
     const [sign, ink]: readonly [string, Ink] =
       block.ok === null
         ? [glyphs.status.running, 'ok']
@@ -285,10 +286,8 @@ const toolRow = (block: ToolCall, { glyphs }: Context, width: number): Line =>
     const output = block.output.trimEnd();
     const lines = output === '' ? 0 : output.split('\n').length;
     return spread(left, toolMeta(block, lines, glyphs), width, {}, glyphs.ellipsis);
-  });
-
-/** Outputs may be megabytes, and each frame asks for all rows of the tab. */
-const rowOnce = memoize<Line>();
+  },
+);
 
 function output(block: ToolCall, { glyphs }: Context, width: number): readonly Line[] {
   const inner = Math.max(1, width - 4);

@@ -4,9 +4,9 @@
  */
 import { inOrder, isAtWork, modelName, shownStatus, wantsAttention } from '../../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import { type AgentState, type RunState, tokensOfAgent } from '../../../../events/index.ts';
 import { type Editor, editorText } from '../../text/editor.ts';
-import { memoize } from '../../text/kept.ts';
 
 /** `auto`: in the order of their start; more than `FEW` agents by status, with the queued ones in one row. */
 export const SORTS = ['auto', 'status', 'cost', 'tokens', 'start'] as const;
@@ -36,22 +36,19 @@ export const filterOf = ({ filter, field }: ListUi): string =>
   (field === null ? filter : editorText(field).replaceAll('\n', ' ')).trim();
 
 /** The agents that are listed, in their order. */
-export const listed = (list: ListUi, state: RunState): readonly AgentState[] =>
-  listedOnce(state.agents, [list], () => makeList(list, state));
-
-const listedOnce = memoize<readonly AgentState[]>();
+export const listed = memoize((list: ListUi, { agents }: RunState) => [agents, list], makeList);
 
 /** Queued agents that share one row, that of the first of them; empty where they have rows of their own. */
-export const queueOf = (list: ListUi, state: RunState): readonly AgentState[] =>
-  queueOnce(state.agents, [list], () => {
+export const queueOf = memoize(
+  (list: ListUi, { agents }: RunState) => [agents, list],
+  (list, state): readonly AgentState[] => {
     if (!isCrowded(list, state) || list.queue || list.only || filterOf(list) !== '') return [];
     const queued = inOrder(state).filter(
       (agent) => agent.id !== ROOT && agent.outcome === null && shownStatus(agent) === 'queued',
     );
     return queued.length < 2 ? [] : queued;
-  });
-
-const queueOnce = memoize<readonly AgentState[]>();
+  },
+);
 
 const isCrowded = ({ sort }: ListUi, { agents }: RunState): boolean => sort === 'auto' && agents.size > FEW + 1;
 
@@ -81,15 +78,14 @@ function isFolded(agent: AgentState, folded: ReadonlySet<AgentId>, { agents }: R
   return false;
 }
 
-function matches(agent: AgentState, words: readonly string[]): boolean {
-  const text = textOnce(agent, [], () => textOf(agent));
-  return words.every((word) => text.includes(word));
-}
+const matches = (agent: AgentState, words: readonly string[]): boolean =>
+  words.every((word) => textOf(agent).includes(word));
 
-const textOnce = memoize<string>();
-
-const textOf = ({ name, role, model, status, outcome, task, id }: AgentState): string =>
-  [name, role, model.asked, modelName(model.used), status, outcome ?? '', id, task].join(' ').toLowerCase();
+const textOf = memoize(
+  (agent: AgentState) => [agent],
+  ({ name, role, model, status, outcome, task, id }) =>
+    [name, role, model.asked, modelName(model.used), status, outcome ?? '', id, task].join(' ').toLowerCase(),
+);
 
 type Order = (state: RunState) => (a: AgentState, b: AgentState) => number;
 

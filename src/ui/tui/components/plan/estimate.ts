@@ -21,13 +21,13 @@ import {
 import type { AgentOutcome } from '../../../../domain/agents/agent.ts';
 import type { Budget } from '../../../../domain/budget.ts';
 import type { Millis, TaskId } from '../../../../domain/ids.ts';
-import { type Expected, totalRange } from '../../../../domain/plan/estimate.ts';
+import { memoize } from '../../../../domain/memoize.ts';
+import { totalRange } from '../../../../domain/plan/estimate.ts';
 import { type PlanTotals, reviewsOf, scheduleOf, type Slot, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import { strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { memoize } from '../../text/kept.ts';
 
 /** The limits of the run: those of the session over those of the policy. */
 export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
@@ -99,16 +99,11 @@ function rangeLine(plan: SoundPlan, state: RunState, room: number, glyphs: Glyph
   return lineWidth(short) < room ? short : [];
 }
 
-/** The likely use of the plan; null where the models are unknown. */
-function expectedOf(plan: SoundPlan, state: RunState): Expected | null {
-  const { choices } = state;
-  if (choices === null) return null;
-  const maxParallel = parallelOf(state);
-  return expectedOnce(plan, [choices, maxParallel], () => totalRange(plan, choices, maxParallel));
-}
-
-/** Three schedules are computed, so the result is cached. */
-const expectedOnce = memoize<Expected>();
+/** The likely use of the plan, from three schedules; null where the models are unknown. */
+const expectedOf = memoize(
+  (plan: SoundPlan, state: RunState) => [plan, state.choices, parallelOf(state)],
+  (plan, state) => (state.choices === null ? null : totalRange(plan, state.choices, parallelOf(state))),
+);
 
 function capLine(state: RunState): Line {
   const { maxCost, maxTokens } = capOf(state);
@@ -246,13 +241,15 @@ export interface Remaining {
 const NOTHING: Remaining = { left: null, byTask: new Map(), critical: new Set() };
 
 export function remainingOf(state: RunState, now: Millis): Remaining {
-  const { agents } = state;
   const plan = state.plan === null ? null : expectedPlan(state.plan, state.choices);
   if (plan === null || state.finished !== null) return NOTHING;
-  return remainingOnce(agents, [Math.floor(now / 1000), plan], () => computed(state, plan, now));
+  return remainingIn(state, plan, now);
 }
 
-const remainingOnce = memoize<Remaining>();
+const remainingIn = memoize(
+  ({ agents }: RunState, plan: SoundPlan, now: Millis) => [agents, plan, Math.floor(now / 1000)],
+  computed,
+);
 
 function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
   const agents = new Map<TaskId, AgentState>();

@@ -16,11 +16,11 @@ import {
   wrap,
 } from '../../../../app/views/index.ts';
 import type { ModelId, TaskId } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/plan/writes.ts';
 import { strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { memoize } from '../../text/kept.ts';
 import { fittingModel } from '../names.ts';
 import type { TaskState } from '../progress.ts';
 
@@ -156,14 +156,14 @@ function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape)
 const MODEL = 14;
 
 /** The model that most tasks of a plan use; null where each task has another one. */
-export const commonModel = (plan: SoundPlan): ModelId | null =>
-  commonOnce(plan, [], () => {
-    const groups = [...Map.groupBy(plan.tasks, ({ model }) => model.used)];
+export const commonModel = memoize(
+  (plan: SoundPlan) => [plan],
+  ({ tasks }): ModelId | null => {
+    const groups = [...Map.groupBy(tasks, ({ model }) => model.used)];
     const [most] = groups.toSorted(([, a], [, b]) => b.length - a.length);
-    return most === undefined || (most[1].length === 1 && plan.tasks.length > 1) ? null : most[0];
-  });
-
-const commonOnce = memoize<ModelId | null>();
+    return most === undefined || (most[1].length === 1 && tasks.length > 1) ? null : most[0];
+  },
+);
 
 /** True where the model need not be shown: most tasks use it, as they were asked to. */
 const isCommon = (list: PlanList, task: PlanTask): boolean =>
@@ -296,9 +296,7 @@ interface Lanes {
 }
 
 /** One row per task; the tasks must be in topological order. */
-export const lanesOf = (tasks: readonly PlanTask[]): Lanes => lanesOnce(tasks, [], () => laidOut(tasks));
-
-const lanesOnce = memoize<Lanes>();
+export const lanesOf = memoize((tasks: readonly PlanTask[]) => [tasks], laidOut);
 
 function laidOut(tasks: readonly PlanTask[]): Lanes {
   const last = lastUses(tasks);
