@@ -14,7 +14,7 @@ import {
   labelOf,
   offersFor,
   openQuestions,
-  type Part,
+  type ExactRow,
   type Question,
   takesAmount,
   TRUST_WORDS,
@@ -234,7 +234,7 @@ export function terminalSize({ terminal }: Pick<Io, 'terminal'>): TerminalSize |
 }
 
 /** In front of a row: a new line, a line broken at a blank, a line broken within a word. */
-const SIGNS: Readonly<Record<Part['continues'], string>> = { new: '  | ', blank: '  : ', word: '  + ' };
+const SIGNS: Readonly<Record<ExactRow['continues'], string>> = { new: '  | ', blank: '  : ', word: '  + ' };
 /** Columns of the brackets around an escape. */
 const BRACKETS = 2;
 

@@ -9,8 +9,9 @@ import { memoize } from '../../../domain/memoize.ts';
 import type { Approval, ApprovalRequest, RunState, StandingGrant } from '../../../events/index.ts';
 import type { TrustQuestion } from '../../../ports/project-service.ts';
 import { plural } from '../text/format.ts';
+import { rowsIn } from '../text/line.ts';
 import { type Piece, splitMarked } from '../text/sanitise.ts';
-import { clusterWidth, graphemes } from '../text/width.ts';
+import { graphemes, isSimple } from '../text/width.ts';
 
 /** Approvals that one answer settles: the same action, word for word, requested by one or more agents. */
 export interface Question {
@@ -205,79 +206,31 @@ export const isOpen = (trust: TrustQuestion | undefined): trust is TrustQuestion
 /** What a command without a sandbox may do. */
 export const WITHOUT_SANDBOX = 'it has all your rights and can read keys in the environment of the shell';
 
-/** One line as a sequence of units: characters or their replacements. */
-export interface Units {
-  readonly length: number;
-  isBlank(at: number): boolean;
-  /** Columns of one unit. */
-  columns(at: number): number;
-}
-
-export interface Part {
-  /** The first unit, and the one after the last. */
+/** A row of the exact text. Its hidden characters are pieces of their own, which a front end shows unlike the same letters. */
+export interface ExactRow {
+  /** The first letter that is shown, and the one after the last. */
   readonly from: number;
   readonly to: number;
-  /** How the part continues the line: a new line, after a blank, or inside a word that is wider than the row. */
+  /** How the row continues the line: a new line, after a blank, or inside a word that is wider than the row. */
   readonly continues: 'new' | 'blank' | 'word';
-}
-
-/** Breaks a line into rows of at most `width` columns, after blanks, keeping every character. An empty line is one row. */
-function partsOf(line: Units, width: number): readonly Part[] {
-  const parts: Part[] = [];
-  let continues: Part['continues'] = 'new';
-  for (let from = 0; from < line.length || parts.length === 0; ) {
-    const end = fitting(line, from, width);
-    const to = end === line.length ? end : breakOf(line, from, end);
-    parts.push({ from, to, continues });
-    continues = to > from && to < line.length && (line.isBlank(to - 1) || line.isBlank(to)) ? 'blank' : 'word';
-    from = Math.max(to, from + 1);
-  }
-  return parts;
-}
-
-/** The end of the longest row that starts at `from`; at least one unit. */
-function fitting(line: Units, from: number, width: number): number {
-  let [end, used] = [from, 0];
-  while (end < line.length && used + line.columns(end) <= width) used += line.columns(end++);
-  return end === from ? Math.min(line.length, from + 1) : end;
-}
-
-/** The break of a row: after its last blank, otherwise at its end. Indentation is no place to break. */
-function breakOf(line: Units, from: number, end: number): number {
-  if (line.isBlank(end)) return end;
-  let at = end;
-  while (at > from && !line.isBlank(at - 1)) at -= 1;
-  let word = from;
-  while (word < at && line.isBlank(word)) word += 1;
-  return word < at ? at : end;
-}
-
-/** A row of the exact text. Its hidden characters are pieces of their own, which a front end shows unlike the same letters. */
-export interface ExactRow extends Part {
   readonly pieces: readonly Piece[];
 }
 
-/** Most actions contain only such characters, and some are megabytes long. */
-const SINGLE_COLUMN = /^[\x20-\x7e]*$/;
-
-/** The rows of one line of a marked text, each of at most `width` columns. `from` and `to` count the characters that are shown. */
+/** The rows of one line of a marked text, each of at most `width` columns. Lines may be megabytes long. */
 export function exactRows(line: string, width: number): readonly ExactRow[] {
-  if (SINGLE_COLUMN.test(line)) {
-    const units: Units = { length: line.length, isBlank: (at) => line[at] === ' ', columns: () => 1 };
-    return partsOf(units, width).map((part) => ({
-      ...part,
-      pieces: [{ text: line.slice(part.from, part.to), hidden: false }],
-    }));
-  }
-  const clusters = splitMarked(line).flatMap(({ text, hidden }) =>
-    graphemes(text).map((cluster) => ({ text: cluster, hidden })),
-  );
-  const units: Units = {
-    length: clusters.length,
-    isBlank: (at) => clusters[at]?.text === ' ',
-    columns: (at) => clusterWidth(clusters[at]?.text ?? ''),
-  };
-  return partsOf(units, width).map((part) => ({ ...part, pieces: joinPieces(clusters.slice(part.from, part.to)) }));
+  const clusters = isSimple(line)
+    ? []
+    : splitMarked(line).flatMap(({ text, hidden }) => graphemes(text).map((cluster) => ({ text: cluster, hidden })));
+  const letters = isSimple(line) ? line : clusters.map(({ text }) => text);
+  return rowsIn(letters, width).map(([from, to], row) => ({
+    from,
+    to,
+    continues: row === 0 ? 'new' : letters[from - 1] === ' ' || letters[from] === ' ' ? 'blank' : 'word',
+    pieces:
+      typeof letters === 'string'
+        ? [{ text: letters.slice(from, to), hidden: false }]
+        : joinPieces(clusters.slice(from, to)),
+  }));
 }
 
 /** Neighbours of one kind become one piece. */

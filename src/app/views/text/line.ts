@@ -49,7 +49,7 @@ export const restyle = (line: Line, under: Style): Line =>
 export function clip(line: Line, width: number, ellipsis = '…'): Line {
   if (lineWidth(line) <= width) return line;
   const end = widthOf(ellipsis) <= width ? ellipsis : '';
-  const left = cut(line, Math.max(0, width - widthOf(end)));
+  const left = slice(line, 0, Math.max(0, width - widthOf(end)), '');
   const style = left.at(-1)?.[1] ?? line[0]?.[1] ?? PLAIN;
   return end === '' ? left : [...left, [end, style]];
 }
@@ -87,59 +87,36 @@ export function centre(line: Line, width: number, pad: Style = PLAIN): Line {
 
 /** Columns `from` to `to` of a line, padded with spaces; half of a wide letter becomes a space. */
 export function columns(line: Line, from: number, to: number): Line {
+  const spans = slice(line, from, to, ' ');
+  const missing = Math.max(0, to - from) - lineWidth(spans);
+  return missing > 0 ? [...spans, [' '.repeat(missing), PLAIN]] : spans;
+}
+
+/** The spans between two columns; each column of a wide letter that is cut becomes `half`. */
+function slice(line: Line, from: number, to: number, half: '' | ' '): Line {
   const spans: Span[] = [];
   let x = 0;
   for (const [text, style] of line) {
-    if (x >= to) break;
     const width = widthOf(text);
-    if (x >= from && x + width <= to) spans.push([text, style]);
-    else if (x + width > from) spans.push([slice(text, from - x, to - x), style]);
+    const isWhole = x >= from && x + width <= to;
+    const part = isWhole || x + width <= from ? '' : sliceText(text, from - x, to - x, half);
+    if (isWhole) spans.push([text, style]);
+    else if (part !== '') spans.push([part, style]);
     x += width;
+    if (x > to) break;
   }
-  const missing = Math.max(0, to - from) - lineWidth(spans);
-  if (missing > 0) spans.push([' '.repeat(missing), PLAIN]);
   return spans;
 }
 
-/** The text between two columns, with spaces for halves of wide letters. */
-function slice(text: string, from: number, to: number): string {
+function sliceText(text: string, from: number, to: number, half: '' | ' '): string {
   let x = 0;
   let out = '';
   for (const cluster of graphemes(text)) {
     const end = x + clusterWidth(cluster);
     if (x >= from && end <= to) out += end === from ? '' : cluster;
-    else out += ' '.repeat(Math.max(0, Math.min(end, to) - Math.max(x, from)));
+    else out += half.repeat(Math.max(0, Math.min(end, to) - Math.max(x, from)));
+    if (end > to) break;
     x = end;
-  }
-  return out;
-}
-
-/** The first `width` columns; a wide letter that does not fit is left out. */
-function cut(line: Line, width: number): Line {
-  const spans: Span[] = [];
-  let room = width;
-  for (const [text, style] of line) {
-    const size = widthOf(text);
-    if (size <= room) {
-      spans.push([text, style]);
-      room -= size;
-      continue;
-    }
-    const start = prefixOf(text, room);
-    if (start !== '') spans.push([start, style]);
-    break;
-  }
-  return spans;
-}
-
-/** The longest prefix of at most `width` columns. */
-function prefixOf(text: string, width: number): string {
-  let room = width;
-  let out = '';
-  for (const cluster of graphemes(text)) {
-    room -= clusterWidth(cluster);
-    if (room < 0) break;
-    out += cluster;
   }
   return out;
 }
@@ -150,157 +127,101 @@ export const wrapText = (text: string, width: number, style: Style = PLAIN): rea
 
 /**
  * Wraps one line at blanks to lines of at most `width` columns. Longer words are cut. Continuation lines keep the
- * line's indentation plus `hang` columns (for the text after a bullet).
+ * line's indentation plus `hang` columns (for the text after a bullet), at most half of the width.
  */
 export function wrap(line: Line, width: number, hang = 0): readonly Line[] {
   if (width <= 0) return [[]];
-  const simple = line.every(([text]) => isSimple(text));
-  const columns = line.reduce((sum, [text]) => sum + (simple ? text.length : widthOf(text)), 0);
-  if (columns <= width) return [line];
-  if (simple) return wrapSimple(line, width, hang);
-  const cells = cellsOf(line, width);
-  const indent = indentOf(
-    cells.findIndex(({ text }) => text !== ' '),
-    width,
-    hang,
-  );
-  return rowsOf(cells, width, indent).map((row, index) =>
-    index === 0 ? joinCells(row) : indented(joinCells(row), indent),
+  if (lineWidth(line) <= width) return [line];
+  const text = plain(line);
+  const indent = Math.min(Math.max(0, text.search(/[^ ]/)) + hang, Math.floor(width / 2));
+  const room = Math.max(1, width - indent);
+  const whole = room > 1 ? line : line.map(([part, style]): Span => [withoutWide(part), style]);
+  const letters = isSimple(text) ? text : whole.flatMap(([part]) => graphemes(part));
+  const cut = createCutter(whole);
+  return rowsIn(letters, width, room, true).map(([from, to], row) =>
+    row === 0 || indent === 0 ? cut(from, to, letters) : [[' '.repeat(indent), PLAIN], ...cut(from, to, letters)],
   );
 }
 
-/** Limits the indentation to half the width. */
-const indentOf = (first: number, width: number, hang: number): number =>
-  Math.min(Math.max(0, first) + hang, Math.floor(width / 2));
+/** A letter wider than a whole row becomes a dot. */
+const withoutWide = (text: string): string =>
+  graphemes(text)
+    .map((cluster) => (clusterWidth(cluster) > 1 ? '.' : cluster))
+    .join('');
 
-/** A ten times faster wrap for lines whose characters all take one column. */
-function wrapSimple(line: Line, width: number, hang: number): readonly Line[] {
-  const text = line.length === 1 ? (line[0]?.[0] ?? '') : line.map(([part]) => part).join('');
-  const indent = indentOf(text.search(/[^ ]/), width, hang);
-  const cut = createCutter(line);
-  return rowsIn(text, width, Math.max(1, width - indent)).map(([from, to], row) =>
-    indented(cut(from, to), row === 0 ? 0 : indent),
-  );
-}
+/** A text whose letters take one column each, or its letters. */
+export type Letters = string | readonly string[];
 
-/** Start and end of each row of a text. */
-function rowsIn(text: string, width: number, next: number): readonly (readonly [from: number, to: number])[] {
+/**
+ * Breaks letters into rows of at most `width` columns, the later ones of `next`: after blanks and wide letters, inside of words that are
+ * wider than a row, never in an indentation. `dropsBlanks`: rows have no blanks at a break. No letters are one row.
+ */
+export function rowsIn(
+  letters: Letters,
+  width: number,
+  next = width,
+  dropsBlanks = false,
+): readonly (readonly [from: number, to: number])[] {
   const rows: (readonly [number, number])[] = [];
-  let from = 0;
-  for (let limit = width; text.length - from > limit; limit = next) {
-    const end = from + limit;
-    const at = text[end] === ' ' ? end : breakBefore(text, from, end);
-    let kept = at;
-    while (kept > from && text[kept - 1] === ' ') kept--;
+  for (let from = 0; from < letters.length || rows.length === 0; ) {
+    const end = endOf(letters, from, rows.length === 0 ? width : next);
+    if (end === letters.length) return [...rows, [from, end]];
+    let to = breakOf(letters, from, end);
+    const kept = dropsBlanks ? endOfWords(letters, from, to) : to;
+    while (dropsBlanks && letters[to] === ' ') to++;
     rows.push([from, kept]);
-    // Blanks at a break are dropped.
-    for (from = at; text[from] === ' '; ) from++;
+    from = to;
   }
-  if (from < text.length) rows.push([from, text.length]);
   return rows;
 }
 
-/** The best break between `from` and `end`: the last blank after the first word, otherwise `end`. */
-function breakBefore(text: string, from: number, end: number): number {
-  const at = text.lastIndexOf(' ', end - 1);
-  if (at <= from) return end;
-  for (let word = from; word < at; word++) if (text[word] !== ' ') return at;
+function endOfWords(letters: Letters, from: number, to: number): number {
+  let end = to;
+  while (end > from && letters[end - 1] === ' ') end--;
   return end;
 }
 
-/** Returns a function that cuts consecutive pieces out of a line, in ascending order. */
-function createCutter(line: Line): (from: number, to: number) => Line {
-  let [index, start] = [0, 0];
-  return (from, to) => {
+/** The end of the longest row that starts at `from`; at least one letter. */
+function endOf(letters: Letters, from: number, width: number): number {
+  if (typeof letters === 'string') return Math.min(letters.length, from + width);
+  let [end, used] = [from, 0];
+  while (end < letters.length && used + clusterWidth(letters[end] ?? '') <= width)
+    used += clusterWidth(letters[end++] ?? '');
+  return end === from ? Math.min(letters.length, from + 1) : end;
+}
+
+/** The best break between `from` and `end`: behind the last blank or wide letter after the first word begins, otherwise `end`. */
+function breakOf(letters: Letters, from: number, end: number): number {
+  if (letters[end] === ' ') return end;
+  let word = from;
+  while (letters[word] === ' ') word++;
+  for (let at = end; at - 1 > word; at--) if (letters[at - 1] === ' ' || isWide(letters[at - 1])) return at;
+  return end;
+}
+
+const isWide = (letter = ''): boolean => clusterWidth(letter) === 2;
+
+/** Returns a function that cuts the rows of `letters` out of a line, in ascending order. */
+function createCutter(line: Line): (from: number, to: number, letters: Letters) => Line {
+  // Of the letters, the span and its text: how many are behind.
+  let [letter, unit, index, start] = [0, 0, 0, 0];
+  const unitOf = (at: number, letters: Letters): number => {
+    if (typeof letters === 'string') return at;
+    for (; letter < at; letter++) unit += letters[letter]?.length ?? 0;
+    return unit;
+  };
+  return (first, last, letters) => {
+    const [from, to] = [unitOf(first, letters), unitOf(last, letters)];
     const spans: Span[] = [];
     for (; index < line.length; index++) {
       const [text, style] = line[index] ?? ['', PLAIN];
       const piece = text.slice(Math.max(0, from - start), to - start);
-      const last = spans.at(-1);
-      if (piece !== '' && last?.[1] === style) spans[spans.length - 1] = [last[0] + piece, style];
+      const before = spans.at(-1);
+      if (piece !== '' && before?.[1] === style) spans[spans.length - 1] = [before[0] + piece, style];
       else if (piece !== '') spans.push([piece, style]);
       if (start + text.length >= to) break;
       start += text.length;
     }
     return spans;
   };
-}
-
-interface Cell {
-  readonly text: string;
-  readonly width: number;
-  readonly style: Style;
-}
-
-/** A letter wider than the whole line becomes a dot. */
-const cellsOf = (line: Line, width: number): readonly Cell[] =>
-  line.flatMap(([text, style]) =>
-    graphemes(text).map((cluster) => {
-      const size = clusterWidth(cluster);
-      return size > width ? { text: '.', width: 1, style } : { text: cluster, width: size, style };
-    }),
-  );
-
-/** Rows being built: the closed ones, and the open one with its used and available columns. */
-interface Rows {
-  readonly closed: Cell[][];
-  open: Cell[];
-  used: number;
-  limit: number;
-  readonly next: number;
-}
-
-function rowsOf(cells: readonly Cell[], width: number, indent: number): readonly (readonly Cell[])[] {
-  const rows: Rows = { closed: [], open: [], used: 0, limit: width, next: Math.max(1, width - indent) };
-  for (const cell of cells) add(rows, cell);
-  return rows.open.length > 0 || rows.closed.length === 0 ? [...rows.closed, rows.open] : rows.closed;
-}
-
-function add(rows: Rows, cell: Cell): void {
-  while (rows.used + cell.width > rows.limit && rows.open.length > 0) closeRow(rows, cell);
-  // A blank at the break is dropped; a letter wider than the row cannot be shown.
-  if ((cell.text === ' ' && rows.open.length === 0 && rows.closed.length > 0) || cell.width > rows.limit) return;
-  rows.open.push(cell);
-  rows.used += cell.width;
-}
-
-/** Closes the open row before `cell`, at a blank if there is one, and moves a cut word to the next row. */
-function closeRow(rows: Rows, cell: Cell): void {
-  const at = cell.text === ' ' ? 0 : breakOf(rows.open);
-  const kept = at > 0 ? rows.open.slice(0, at) : rows.open;
-  const rest = at > 0 ? rows.open.slice(at) : [];
-  rows.closed.push(kept.slice(0, kept.findLastIndex(({ text }) => text !== ' ') + 1));
-  rows.open = [];
-  rows.used = 0;
-  rows.limit = rows.next;
-  for (const word of rest) add(rows, word);
-}
-
-/** The best break of a row: its last blank after the first word, otherwise behind a wide letter, otherwise 0. */
-function breakOf(row: readonly Cell[]): number {
-  const word = row.findIndex(({ text }) => text !== ' ');
-  for (let at = row.length - 1; at > word; at--) {
-    if (row[at]?.text === ' ') return at;
-    if (row[at]?.width === 2) return at + 1;
-  }
-  return 0;
-}
-
-const indented = (line: Line, indent: number): Line => (indent > 0 ? [[' '.repeat(indent), PLAIN], ...line] : line);
-
-/** Joins adjacent cells of one style into spans. */
-function joinCells(cells: readonly Pick<Cell, 'text' | 'style'>[]): Line {
-  const spans: Span[] = [];
-  let text = '';
-  let style: Style | null = null;
-  for (const cell of cells) {
-    if (style !== null && cell.style !== style) {
-      spans.push([text, style]);
-      text = '';
-    }
-    style = cell.style;
-    text += cell.text;
-  }
-  if (style !== null) spans.push([text, style]);
-  return spans;
 }

@@ -3,13 +3,13 @@
  * it does not use, such as Enter or Esc, return null to the caller.
  */
 import {
-  clusterWidth,
   columns,
   type Cursor,
   fit,
   graphemes,
   type Line,
   PLAIN,
+  rowsIn,
   type Style,
   toTerminal,
   widthOf,
@@ -375,25 +375,11 @@ function wrapEditor(editor: Editor, width: number): Rows {
   return { rows, cursor };
 }
 
-/** Breaks a line after blanks, keeping every letter, so that the cursor can be at each. */
+/** The rows of a line, which keep every letter, so that the cursor can be at each. */
 function softRows(line: string, width: number): readonly { readonly text: string; readonly start: number }[] {
-  const rows: { text: string; start: number }[] = [];
-  let start = 0;
-  let used = 0;
-  let units = 0;
-  let blank = 0;
-  for (const cluster of graphemes(line)) {
-    const size = clusterWidth(cluster);
-    if (used + size > width) {
-      const end = blank > start ? blank : units;
-      rows.push({ text: line.slice(start, end), start });
-      start = end;
-      used = widthOf(line.slice(end, units));
-    }
-    units += cluster.length;
-    used += size;
-    if (cluster === ' ') blank = units;
-  }
-  rows.push({ text: line.slice(start), start });
-  return rows;
+  const letters = graphemes(line);
+  return rowsIn(letters, width).map(([from, to]) => ({
+    text: letters.slice(from, to).join(''),
+    start: letters.slice(0, from).join('').length,
+  }));
 }
