@@ -34,12 +34,8 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   marked: ['ui/tui/components/', 'app/reports/'],
   // Loaded when the first code is seen.
-  'highlight.js/lib/core': ['ui/tui/components/text/languages.ts'],
-  ...Object.fromEntries(
-    'bash c cpp css diff go java javascript json markdown python rust sql typescript xml yaml'
-      .split(' ')
-      .map((name) => [`highlight.js/lib/languages/${name}`, ['ui/tui/components/text/languages.ts']]),
-  ),
+  'highlight.js/lib/common': ['ui/tui/components/text/markdown.ts'],
+  'highlight.js': ['ui/tui/components/text/markdown.ts'],
   fuzzysort: ['ui/tui/', 'app/project/file-index.ts'],
   // Never its root: that loads forty widgets.
   'blessed/lib/widgets/screen.js': ['ui/tui/terminal/blessed-screen.ts'],

@@ -39,11 +39,12 @@ import {
 } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, docOfLines, GAP, labelled, type Part, strong, tint } from '../../text/blocks.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { aboutSign, callsText, costText, reservedText, unpricedText } from '../costs.ts';
 import { endOf } from '../progress.ts';
 import { closedGates, gateWords, judged, verdictLine, verdictOf } from '../reviews.ts';
 import { countSpans, diffLines, linkOf } from '../text/inline.ts';
-import { markdown } from '../text/markdown.ts';
+import { coloured, markdown } from '../text/markdown.ts';
 import { todoLine } from './card.ts';
 import { rail, type ToolCall, toolMeta } from './transcript.ts';
 
@@ -79,11 +80,15 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     [],
     [strong('Task', 'muted')],
     ...wrapText(agent.task, width, { fg: 'fg' }),
-    ...(agent.summary === ''
-      ? []
-      : [[], [strong('Summary', 'muted')], ...markdown(agent.summary, width, context.glyphs)]),
+    ...summaryLines(agent, width, context.glyphs, coloured.version),
   ];
 }
+
+const summaryLines = memoize(
+  (agent: AgentState, width: number, glyphs: Glyphs, colours: number) => [agent, width, glyphs, colours],
+  ({ summary }, width, glyphs): readonly Line[] =>
+    summary === '' ? [] : [[], [strong('Summary', 'muted')], ...markdown(summary, width, glyphs)],
+);
 
 function effortLines(agent: AgentState, { choices }: RunState, row: Row): readonly Line[] {
   const text = effortText(agent, choices);

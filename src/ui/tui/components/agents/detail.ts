@@ -115,10 +115,13 @@ const nowOf = (agent: AgentState, context: Context): TranscriptNow => ({
   writing: writing(agent, context),
 });
 
-/** The end of a streaming text; the progress of a plan instead of its JSON. */
+/** The end of a streaming text, from a blank line on, so that it begins alike for some frames; the progress of a plan instead of its JSON. */
 function liveText(text: string): string {
-  const plan = text.length > MOST_LIVE ? planSoFar(text) : null;
-  return plan === null ? text.slice(-MOST_LIVE) : writingWords(plan);
+  if (text.length <= MOST_LIVE) return text;
+  const plan = planSoFar(text);
+  if (plan !== null) return writingWords(plan);
+  const from = text.indexOf('\n\n', text.length - MOST_LIVE);
+  return text.slice(from === -1 ? -MOST_LIVE : from);
 }
 
 /** Most characters of a streaming text, which is wrapped again for each frame. */

@@ -14,12 +14,10 @@ import type { Glyphs } from '../../text/glyphs.ts';
 
 /** The spans of inline tokens; line breaks are kept in their texts. */
 export const inline = (tokens: readonly Token[], page: Page): Line =>
-  tokens.flatMap((token) => (isInline(token) ? spans(token, page) : [[token.raw, page.style] as const]));
+  tokens.flatMap((token) => (isMarked(token) ? spans(token, page) : []));
 
-const INLINE: ReadonlySet<string> = new Set(
-  'text escape strong em codespan del link image br html checkbox'.split(' '),
-);
-const isInline = (token: Token): token is MarkedToken => INLINE.has(token.type);
+/** True for every token: others than marked's own come from extensions, and there are none. */
+export const isMarked = (token: Token): token is MarkedToken => 'raw' in token;
 
 function spans(token: MarkedToken, page: Page): Line {
   const { style } = page;

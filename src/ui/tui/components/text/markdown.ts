@@ -1,7 +1,7 @@
 /**
- * Markdown as lines, parsed by marked. HTML stays text, and links lead only to the web and to files of the project. The lines of a block
- * are cached; while a text grows, only its end is laid out again.
+ * Markdown as lines, parsed by marked. HTML stays text, and links lead only to the web and to files of the project.
  */
+import type { HLJSApi } from 'highlight.js';
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import {
   clip,
@@ -18,36 +18,39 @@ import {
 } from '../../../../app/views/index.ts';
 import { tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
-import { diffInk, inline, type Page, splitLines } from './inline.ts';
+import { diffInk, inline, isMarked, type Page, splitLines } from './inline.ts';
 
 /** Lines of at most `width` columns, without blank lines at the ends and with single ones between. */
 export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
   if (width <= 0) return [];
   const page: Page = { glyphs, cwd, style: { fg: 'fg' } };
   const lines = shallow(
-    () => blocks(lexed(stable(text)), width, page, true),
+    () => blocks(lexed(stable(text)), width, page),
     () => wrapText(text, width, page.style),
   );
   return trimmed(lines).map((line) => clip(line, width, glyphs.ellipsis));
 }
 
-/** The same for a growing text: everything before its last finished block is cached. */
+/** The same for a growing text: the lines of its finished blocks are kept, and only its end is laid out again. */
 export function growing(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
-  const at = text.length < LONG ? 0 : endedAt(text);
-  if (at === 0) return markdown(text, width, glyphs, cwd);
-  const head = text.slice(0, at);
   const key = `${width} ${glyphs.ellipsis} ${coloured.version} ${cwd}`;
-  const known = GROWN.get(key);
-  const lines = known?.head === head ? known.lines : markdown(head, width, glyphs, cwd);
-  if (GROWN.size > 8) GROWN.clear();
-  GROWN.set(key, { head, lines });
-  const end = markdown(text.slice(at), width, glyphs, cwd);
-  return end.length === 0 ? lines : [...lines, [], ...end];
+  const linesFrom = (from: number, to?: number): readonly Line[] => markdown(text.slice(from, to), width, glyphs, cwd);
+  const before = grown.key === key && text.startsWith(grown.head) ? grown : { head: '', lines: [] };
+  const at = before.head.length + endedAt(text.slice(before.head.length));
+  const lines = at === before.head.length ? before.lines : joined(before.lines, linesFrom(before.head.length, at));
+  grown = { key, head: text.slice(0, at), lines };
+  return joined(lines, linesFrom(at));
 }
 
-const LONG = 2000;
-/** The last growing text for each width and style. */
-const GROWN = new Map<string, { readonly head: string; readonly lines: readonly Line[] }>();
+const joined = (above: readonly Line[], below: readonly Line[]): readonly Line[] =>
+  above.length === 0 || below.length === 0 ? [...above, ...below] : [...above, [], ...below];
+
+/** The finished blocks of the last growing text. */
+let grown: { readonly key: string; readonly head: string; readonly lines: readonly Line[] } = {
+  key: '',
+  head: '',
+  lines: [],
+};
 
 /** The index after the last blank line that ends a block, outside of fences and without an indented line after it; 0 for none. */
 function endedAt(text: string): number {
@@ -68,46 +71,16 @@ function stable(text: string): string {
 
 const NO_TEXT_YET = /^[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/;
 
-/** The lines of blocks by their text; the most recently used ones. */
-const MADE = new Map<string, readonly Line[]>();
-/** Most characters of the cached keys, together. */
-const MOST_MADE = 500_000;
-const LONGEST_MADE = 20_000;
-let allMade = 0;
-
-function blocks(tokens: readonly Token[], width: number, page: Page, keep = false): readonly Line[] {
+function blocks(tokens: readonly Token[], width: number, page: Page): readonly Line[] {
   const out: Line[] = [];
   for (const token of tokens) {
     if (out.length > 0 && token.type === 'space') out.push([]);
-    if (token.type === 'space' || !isKnown(token)) continue;
-    out.push(...(keep ? made(token, width, page) : block(token, width, page)));
+    if (token.type === 'space' || !isMarked(token)) continue;
+    out.push(...block(token, width, page));
     if (/\n[ \t]*\n$/.test(token.raw)) out.push([]);
   }
   return out.filter((line, index) => line.length > 0 || (out[index - 1]?.length ?? 0) > 0);
 }
-
-function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
-  if (token.raw.length > LONGEST_MADE) return block(token, width, page);
-  const key = `${width} ${page.glyphs.ellipsis} ${coloured.version} ${page.cwd}\n${token.raw}`;
-  const known = MADE.get(key);
-  const lines = known ?? block(token, width, page);
-  // Re-inserting makes the entry the most recent one.
-  if (known !== undefined) MADE.delete(key);
-  else allMade += key.length;
-  MADE.set(key, lines);
-  for (const oldest of MADE.keys()) {
-    if (allMade <= MOST_MADE) break;
-    MADE.delete(oldest);
-    allMade -= oldest.length;
-  }
-  return lines;
-}
-
-/** The block tokens that are drawn. */
-const KINDS: ReadonlySet<string> = new Set(
-  'heading hr list blockquote code table paragraph text html def checkbox'.split(' '),
-);
-const isKnown = (token: Token): token is MarkedToken => KINDS.has(token.type);
 
 function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
   switch (token.type) {
@@ -214,8 +187,7 @@ export const codeOf = (text: string): string =>
 
 // Code as coloured lines. The languages are loaded with the first code; until then, and for unknown languages, code is plain.
 
-type Highlighter = (code: string, language: string) => string | null;
-let highlighter: Highlighter | null = null;
+let highlighter: HLJSApi | null = null;
 let loading: Promise<void> | null = null;
 
 /** `version` changes when the languages are loaded: a part of the key of all cached lines. */
@@ -223,8 +195,8 @@ export const coloured = { version: 0 };
 
 /** Loads the languages once; resolves when code can be coloured. */
 export function loadColours(): Promise<void> {
-  loading ??= import('./languages.ts').then(({ highlighted }) => {
-    highlighter = highlighted;
+  loading ??= import('highlight.js/lib/common').then((loaded) => {
+    highlighter = loaded.default;
     coloured.version += 1;
   });
   return loading;
@@ -251,35 +223,27 @@ const PLAIN_CODE: Style = { fg: 'fg' };
 
 function colouredSpans(code: string, language: string): Line {
   if (highlighter === null) void loadColours();
-  const html = code.length > MOST ? null : (highlighter?.(code, language) ?? null);
-  return html === null ? [tint(code, highlighter === null ? 'fg' : 'muted')] : spansOf(html);
+  if (code.length > MOST || highlighter?.getLanguage(language) === undefined)
+    return [tint(code, highlighter === null ? 'fg' : 'muted')];
+  return spansOf(highlighter.highlight(code, { language, ignoreIllegals: true }).value);
 }
 
-/** Styles by the class of highlight.js; other classes are plain. */
-const STYLES: Readonly<Record<string, Style>> = {
-  keyword: { fg: 'role:oracle' },
-  built_in: { fg: 'info' },
-  type: { fg: 'warn' },
-  literal: { fg: 'warn' },
-  number: { fg: 'warn' },
-  string: { fg: 'ok' },
-  regexp: { fg: 'ok' },
-  symbol: { fg: 'warn' },
-  title: { fg: 'info', bold: true },
-  section: { fg: 'title', bold: true },
-  name: { fg: 'info' },
-  attr: { fg: 'info' },
-  attribute: { fg: 'info' },
-  property: { fg: 'info' },
-  comment: { fg: 'faint', italic: true },
-  quote: { fg: 'faint', italic: true },
-  doctag: { fg: 'muted' },
-  meta: { fg: 'muted' },
-  addition: { fg: 'ok' },
-  deletion: { fg: 'err' },
-  strong: { fg: 'title', bold: true },
-  emphasis: { fg: 'fg', italic: true },
-};
+/** Styles and their classes of highlight.js; other classes are plain. */
+const CLASSES: readonly (readonly [style: Style, classes: string])[] = [
+  [{ fg: 'role:oracle' }, 'keyword'],
+  [{ fg: 'info' }, 'built_in name attr attribute property'],
+  [{ fg: 'warn' }, 'type literal number symbol'],
+  [{ fg: 'ok' }, 'string regexp addition'],
+  [{ fg: 'err' }, 'deletion'],
+  [{ fg: 'muted' }, 'doctag meta'],
+  [{ fg: 'info', bold: true }, 'title'],
+  [{ fg: 'title', bold: true }, 'section strong'],
+  [{ fg: 'fg', italic: true }, 'emphasis'],
+  [{ fg: 'faint', italic: true }, 'comment quote'],
+];
+const STYLES: ReadonlyMap<string, Style> = new Map(
+  CLASSES.flatMap(([style, classes]) => classes.split(' ').map((name) => [name, style] as const)),
+);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -297,7 +261,7 @@ function spansOf(html: string): Line {
     const [, name] = /^<span class="hljs-([\w]+)/.exec(part) ?? [];
     const under = open.at(-1) ?? PLAIN_CODE;
     if (part === '</span>') open.pop();
-    else if (part.startsWith('<span')) open.push(STYLES[name ?? ''] ?? under);
+    else if (part.startsWith('<span')) open.push(STYLES.get(name ?? '') ?? under);
     else out.push([part.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (found) => ENTITIES[found] ?? found), under]);
   }
   return out;
@@ -326,28 +290,17 @@ function tableLines(table: Tokens.Table, width: number, page: Page): readonly Li
 /** The widths of the columns. Where the contents do not fit, the headings are wrapped first, since each occurs once. */
 function widthsOf(header: readonly Line[], rows: readonly (readonly Line[])[], room: number): readonly number[] {
   const below = header.map((_, column) => Math.max(1, ...rows.map((row) => lineWidth(row[column] ?? []))));
-  const wanted = header.map((cell, column) => Math.max(below[column] ?? 1, lineWidth(cell)));
-  if (sumOf(wanted) <= room) return wanted;
   const least = header.map((cell, column) => Math.max(below[column] ?? 1, longestWord(cell)));
-  const over = sumOf(wanted) - room;
-  // Headings are wrapped only as far as needed.
-  const spare = wanted.map((each, column) => each - (least[column] ?? each));
-  if (sumOf(spare) >= over) return given(wanted, spare, over);
-  return given(least, least, sumOf(least) - room);
-}
-
-/** `wanted` less `over` columns, taken where most can be spared. */
-function given(wanted: readonly number[], spare: readonly number[], over: number): readonly number[] {
-  const [widths, left] = [[...wanted], [...spare]];
-  for (let more = over; more > 0; more--) {
-    const most = left.indexOf(Math.max(...left));
+  const widths = header.map((cell, column) => Math.max(below[column] ?? 1, lineWidth(cell)));
+  for (let over = widths.reduce((sum, size) => sum + size, 0) - room; over > 0; over--) {
+    const spare = widths.map((size, column) => size - (least[column] ?? size));
+    const from = Math.max(...spare) > 0 ? spare : widths;
+    const most = from.indexOf(Math.max(...from));
     widths[most] = (widths[most] ?? 1) - 1;
-    left[most] = (left[most] ?? 0) - 1;
   }
   return widths;
 }
 
-const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0);
 const longestWord = (cell: Line): number =>
   Math.max(
     1,
