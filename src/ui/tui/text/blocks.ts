@@ -117,11 +117,21 @@ const spaced = (line: Line, style: Style): Line =>
 /** Columns of a label. */
 export const LABEL = 10;
 
-/** A label and its wrapped value, in at most `width` columns. */
-export const labelled = (label: string, value: Line, width: number): readonly Line[] =>
-  wrap(value, Math.max(1, width - LABEL)).map((line, index) =>
-    clip([tint((index === 0 ? label : '').padEnd(LABEL), 'faint'), ...line], width),
-  );
+/**
+ * A label, its value and the key that changes it. Null, an empty text and no spans leave the fact out; without a label it continues the
+ * one above.
+ */
+export type Fact = readonly [label: string, value: Line | string | null, key?: string | undefined];
+
+/** The facts with their wrapped values beside the labels, in lines of at most `width` columns. */
+export const factLines = (facts: readonly Fact[], width: number): readonly Line[] =>
+  facts.flatMap(([label, value, key = '']) => {
+    if (value === null || value.length === 0) return [];
+    const line = typeof value === 'string' ? [tint(value, 'fg')] : value;
+    return wrap(key === '' ? line : [...line, tint(`  ${key}`, 'focus')], Math.max(1, width - LABEL)).map((part, row) =>
+      clip([tint((row === 0 ? label : '').padEnd(LABEL), 'faint'), ...part], width),
+    );
+  });
 
 /** `height` empty lines of `width` columns. */
 export const blank = (width: number, height: number): readonly Line[] =>

@@ -38,7 +38,7 @@ import {
   tokensOfAgent,
 } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { type Doc, docOf, docOfLines, GAP, labelled, type Part, strong, tint } from '../../text/blocks.ts';
+import { type Doc, docOf, docOfLines, type Fact, factLines, GAP, type Part, strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { aboutSign, callsText, costText, reservedText, unpricedText } from '../costs.ts';
 import { endOf } from '../progress.ts';
@@ -49,34 +49,32 @@ import { todoLine } from './card.ts';
 import { rail, type ToolCall, toolMeta } from './transcript.ts';
 
 /** The Info tab in lines of at most `width` columns: status, models, use, relations, task and summary. */
-export function factLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+export function infoLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const { state, now } = context;
-  const row = (name: string, value: string): readonly Line[] => labelled(name, [tint(value, 'fg')], width);
+  const { compactions, budget } = agent;
   const children = agent.children.map((id) => toLabel(labelOf(state, id))).join(', ');
   const neededBy = [...state.agents.values()]
     .flatMap(({ id, dependsOn }) => (dependsOn.includes(agent.id) ? [toLabel(labelOf(state, id))] : []))
     .join(', ');
+  const facts: readonly Fact[] = [
+    ['Status', statusText(agent, context)],
+    ...ruleFacts(agent, context),
+    ...modelFacts(agent, context),
+    ['Effort', toLabel(effortText(agent, state.choices) ?? '')],
+    ['Time', `${formatDuration(agentTime(agent, state, now))}${limit(budget.maxDuration, formatTimeLimit)}`],
+    ['Tokens', tokensText(agent, context)],
+    ['Cost', costLine(agent, context)],
+    ['Calls', callsText(agent)],
+    ['Context', compactions === 0 ? null : `summarised ${compactions === 1 ? 'once' : `${compactions} times`}`],
+    ['Tools', toLabel(toolsText(agent.tools))],
+    ...spawnFacts(agent, state),
+    ['Children', children || 'none'],
+    ...isolationFacts(agent, context),
+    ['Needed by', neededBy || 'no agent'],
+    ['Id', agent.id],
+  ];
   return [
-    ...row('Status', statusText(agent, context)),
-    ...ruleLines(agent, context, width),
-    ...modelLines(agent, context, width),
-    ...effortLines(agent, state, row),
-    ...row(
-      'Time',
-      `${formatDuration(agentTime(agent, state, now))}${limit(agent.budget.maxDuration, formatTimeLimit)}`,
-    ),
-    ...row('Tokens', tokensText(agent, context)),
-    ...labelled('Cost', costLine(agent, context), width),
-    ...row('Calls', callsText(agent)),
-    ...(agent.compactions > 0
-      ? row('Context', `summarised ${agent.compactions === 1 ? 'once' : `${agent.compactions} times`}`)
-      : []),
-    ...row('Tools', toLabel(toolsText(agent.tools))),
-    ...spawnLines(agent, state, row),
-    ...row('Children', children || 'none'),
-    ...isolationLines(agent, context, width),
-    ...row('Needed by', neededBy || 'no agent'),
-    ...row('Id', agent.id),
+    ...factLines(facts, width),
     [],
     [strong('Task', 'muted')],
     ...wrapText(agent.task, width, { fg: 'fg' }),
@@ -90,84 +88,78 @@ const summaryLines = memoize(
     summary === '' ? [] : [[], [strong('Summary', 'muted')], ...markdown(summary, width, glyphs)],
 );
 
-function effortLines(agent: AgentState, { choices }: RunState, row: Row): readonly Line[] {
-  const text = effortText(agent, choices);
-  return text === null ? [] : row('Effort', toLabel(text));
-}
-
-type Row = (name: string, value: string) => readonly Line[];
-
 /** The creator of a spawned agent, when it reports, and its owner where that is no longer its parent. */
-function spawnLines({ spawned, owner, parent }: AgentState, state: RunState, row: Row): readonly Line[] {
+function spawnFacts({ spawned, owner, parent }: AgentState, state: RunState): readonly Fact[] {
   if (spawned === null) return [];
   const waits = spawned.wait === null ? '' : `, reports to its parent when it ends or after ${spawned.wait}s`;
   const adopter = owner === null ? 'reports to no agent' : `by ${toLabel(state.agents.get(owner)?.name ?? owner)}`;
   return [
-    ...row('Spawned', `by ${spawnerName(spawned, state)}${waits}`),
-    ...(spawned.workingDir === '' ? [] : row('Folder', toLabel(spawned.workingDir))),
-    ...(owner === parent ? [] : row('Adopted', `${adopter}: its parent ended`)),
+    ['Spawned', `by ${spawnerName(spawned, state)}${waits}`],
+    ['Folder', toLabel(spawned.workingDir)],
+    ['Adopted', owner === parent ? null : `${adopter}: its parent ended`],
   ];
 }
 
 /** Tokens that stayed out of the caller's context, for the agent and for its children. */
-function isolationLines(agent: AgentState, { state }: Context, width: number): readonly Line[] {
-  const own = isolationText(agent, state);
-  const below = agent.children.flatMap((id) => {
-    const child = state.agents.get(id);
-    const words = child === undefined ? null : isolationText(child, state);
-    return child === undefined || words === null ? [] : [`${toLabel(child.name)}: ${words}`];
-  });
-  return [...(own === null ? [] : [own]), ...below].flatMap((words, at) =>
-    labelled(at === 0 ? 'Isolation' : '', [tint(words, 'fg')], width),
-  );
+function isolationFacts(agent: AgentState, { state }: Context): readonly Fact[] {
+  const children = agent.children.flatMap((id) => state.agents.get(id) ?? []);
+  return [agent, ...children]
+    .flatMap((one) => {
+      const words = isolationText(one, state);
+      return words === null ? [] : [one === agent ? words : `${toLabel(one.name)}: ${words}`];
+    })
+    .map((words, at) => [at === 0 ? 'Isolation' : '', words]);
 }
 
 const statusText = (agent: AgentState, { state, now }: Context): string =>
   agent.outcome !== null ? endOf(agent) : (restReason(agent, state) ?? waitOf(agent, now)?.text ?? agent.status);
 
 /** What policy added: a pinned mode, closed gates, and for a review agent what it judges and its verdict. */
-function ruleLines(agent: AgentState, { state, glyphs }: Context, width: number): readonly Line[] {
-  const row = (name: string, value: Line): readonly Line[] => labelled(name, value, width);
-  const verdict = agent.forced === null ? undefined : verdictOf(state, agent.id);
+function ruleFacts(agent: AgentState, { state, glyphs }: Context): readonly Fact[] {
+  const { forced, pin } = agent;
+  const verdict = forced === null ? undefined : verdictOf(state, agent.id);
+  const review: readonly Fact[] =
+    forced === null
+      ? []
+      : [
+          ['Added', [tint(`${glyphs.lock} required by policy, ${triggerWords([forced.trigger])}`, 'warn')]],
+          ['Judges', `${judged(agent, state)}, digest ${forced.tree.slice(0, 12)}`],
+        ];
   return [
-    ...(agent.pin === null ? [] : row('Mode', [tint(`pinned to ${agent.pin} (P)`, 'info')])),
-    ...(agent.forced === null
-      ? []
-      : [
-          ...row('Added', [tint(`${glyphs.lock} required by policy, ${triggerWords([agent.forced.trigger])}`, 'warn')]),
-          ...row('Judges', [tint(`${judged(agent, state)}, digest ${agent.forced.tree.slice(0, 12)}`, 'fg')]),
-        ]),
-    ...(verdict === undefined
-      ? []
-      : [
-          ...row('Verdict', [...verdictLine(verdict, glyphs), tint(` ${toLabel(verdict.summary)}`, 'fg')]),
-          ...verdict.findings.flatMap((finding) => row('', [tint(`${glyphs.bullet} ${toLabel(finding)}`, 'fg')])),
-        ]),
-    ...closedGates(state, agent.id).flatMap((gate) => {
+    ['Mode', pin === null ? null : [tint(`pinned to ${pin} (P)`, 'info')]],
+    ...review,
+    ['Verdict', verdict ? [...verdictLine(verdict, glyphs), tint(` ${toLabel(verdict.summary)}`, 'fg')] : null],
+    ...(verdict?.findings ?? []).map((finding): Fact => ['', `${glyphs.bullet} ${toLabel(finding)}`]),
+    ...closedGates(state, agent.id).flatMap((gate): readonly Fact[] => {
       const { text, ink } = gateWords(gate, state);
-      return [...row('Gate', [tint(`${glyphs.lock} ${text}`, ink)]), ...row('', [tint(toLabel(gate.why), 'muted')])];
+      return [
+        ['Gate', [tint(`${glyphs.lock} ${text}`, ink)]],
+        ['', [tint(toLabel(gate.why), 'muted')]],
+      ];
     }),
   ];
 }
 
 /** The requested and the used model, why they differ, and each change with the rule that allows it. */
-function modelLines(agent: AgentState, { glyphs }: Context, width: number): readonly Line[] {
-  const { asked, used, because } = agent.model;
-  const arrow = tint(` ${glyphs.arrow} `, 'faint');
-  const beside = (value: Line): readonly Line[] => labelled('', value, width);
-  const why = (text: string): readonly Line[] => beside([tint(toLabel(text), 'muted')]);
-  const line: Line =
-    because === null
-      ? [tint(toLabel(used), 'fg')]
-      : [tint(toLabel(asked), 'muted'), arrow, tint(toLabel(used), 'warn')];
-  const changes = agent.fallbacks.flatMap(({ from, to, cause, rule }) => [
+function modelFacts({ model, fallbacks }: AgentState, { glyphs }: Context): readonly Fact[] {
+  const change = (from: string, to: string, ink: Ink): Line => [
+    tint(toLabel(from), 'muted'),
+    tint(` ${glyphs.arrow} `, 'faint'),
+    tint(toLabel(to), ink),
+  ];
+  const changes = fallbacks.flatMap(({ from, to, cause, rule }): readonly Fact[] => [
     // A single change is the one from the requested to the used model, shown above.
-    ...(agent.fallbacks.length === 1 ? [] : beside([tint(toLabel(from), 'muted'), arrow, span(toLabel(to))])),
-    ...why(`after ${cause}`),
-    ...(rule === '' ? [] : beside([tint(`by ${toLabel(rule)}`, 'faint')])),
+    ['', fallbacks.length === 1 ? null : change(from, to, 'fg')],
+    ['', [tint(toLabel(`after ${cause}`), 'muted')]],
+    ['', rule === '' ? null : [tint(`by ${toLabel(rule)}`, 'faint')]],
   ]);
+  const { asked, used, because } = model;
   // After a fallback the reason is that of the last change, which is listed.
-  return [...labelled('Model', line, width), ...(changes.length > 0 ? changes : because === null ? [] : why(because))];
+  const why: readonly Fact[] = because === null ? [] : [['', [tint(toLabel(because), 'muted')]]];
+  return [
+    ['Model', because === null ? toLabel(used) : change(asked, used, 'warn')],
+    ...(changes.length > 0 ? changes : why),
+  ];
 }
 
 /** The use of an agent with its descendants; empty without children. */

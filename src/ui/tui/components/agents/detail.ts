@@ -34,7 +34,7 @@ import { costLines, costText, reservedText } from '../costs.ts';
 import { statusSpan, writing } from '../progress.ts';
 import { lockOf, pinOf } from '../reviews.ts';
 import { marked } from '../text/inline.ts';
-import { changesDoc, factLines, messageLines, messagesOf, todoLines, toolsDoc } from './detail-tabs.ts';
+import { changesDoc, infoLines, messageLines, messagesOf, todoLines, toolsDoc } from './detail-tabs.ts';
 import { overviewLines } from './overview.ts';
 import { transcriptDoc, type TranscriptNow } from './transcript.ts';
 
@@ -101,7 +101,7 @@ export function detailDoc(
     case 'Costs':
       return docOfLines(costLines(agent, context, inner));
     default:
-      return docOfLines(factLines(agent, context, inner));
+      return docOfLines(infoLines(agent, context, inner));
   }
 }
 

@@ -27,11 +27,12 @@ import {
   toolsText,
 } from '../../../../app/views/index.ts';
 import type { MandatoryReview, ModelChoice } from '../../../../domain/agents/agent.ts';
+import type { Capability } from '../../../../domain/agents/role.ts';
 import type { Budget } from '../../../../domain/budget.ts';
 import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { LABEL, labelled, strong, tint, windowTop } from '../../text/blocks.ts';
+import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { fittingModel } from '../names.ts';
 import type { TaskState } from '../progress.ts';
@@ -54,65 +55,52 @@ export interface Inspected {
 
 /** All details of a task in lines of at most `width` columns. */
 export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
-  const { plan, task } = of;
-  const field = (label: string, value: Line, key = ''): readonly Line[] =>
-    labelled(label, of.editable && key !== '' ? [...value, tint(`  ${key}`, 'focus')] : value, width);
+  const { plan, task, taskState, choices } = of;
   const renamed = was(of, ({ model }) => modelName(model.asked));
+  const effort = effortText(task, choices);
+  const otherEffort = was(of, (one) => one.effort ?? 'unset');
   const unlocked = dependantsOf(plan, task.id).map(({ id }) => id);
-  const reason = plan.reason === '' ? [] : [[], [tint('Why this plan', 'faint')], ...indented(plan.reason, width)];
-  const changes = writableText(task, canWrite(of));
-  return [
-    ...taskStateLines(of, width),
-    ...taskLines(of, width),
-    ...watchLines(of, width),
-    ...field('Role', [tint(task.role, `role:${task.role}`), ...was(of, ({ role }) => role)], 'r'),
-    ...field('Model', modelLine(task.model, glyphs, renamed), 'M'),
-    ...becauseLines(task.model, width),
-    ...effortLines(of, width),
-    ...field('Budget', [tint(limitsText(task.budget, glyphs) || 'none', 'fg')], 'b'),
+  const facts: readonly Fact[] = [
+    [
+      'Agent',
+      taskState && [strong(`${taskState.sign} `, taskState.ink), tint(taskState.words, taskState.stuck ? 'err' : 'fg')],
+    ],
+    ...textFacts(task),
+    ...noteFacts(of),
+    ['Role', [tint(task.role, `role:${task.role}`), ...was(of, ({ role }) => role)], 'r'],
+    ['Model', modelLine(task.model, glyphs, renamed), 'M'],
+    becauseFact(task.model),
+    ['Effort', effort === null && otherEffort.length === 0 ? null : [tint(effort ?? 'unset', 'fg'), ...otherEffort]],
+    ['Budget', limitsText(task.budget, glyphs) || 'none', 'b'],
     // The estimate is calibrated by recorded runs where there are enough, so that it lies within the range.
-    ...field('Estimate', [tint(estimateText(expectedTask(task, of), glyphs), 'fg')]),
-    ...likelyLines(of, width, glyphs),
-    ...field('Tools', [tint(toolsText(task.tools), 'fg')], 't'),
-    ...field('Depends', tasksLine(plan, task.dependsOn), 'D'),
-    ...field('Blocks', tasksLine(plan, unlocked)),
-    ...(changes === null ? [] : field('Writes', [tint(changes, 'fg')], PLAN_EDITS.writes.keys[0] ?? '')),
-    ...orderLines(plan, task).flatMap((line, at) =>
-      field(at === 0 ? 'Order' : '', [tint(line, 'fg')], at === 0 ? (PLAN_EDITS.alongside.keys[0] ?? '') : ''),
+    ['Estimate', estimateText(expectedTask(task, of), glyphs)],
+    ...rangeFacts(of, width, glyphs),
+    ['Tools', toolsText(task.tools), 't'],
+    ['Depends', tasksLine(plan, task.dependsOn), 'D'],
+    ['Blocks', tasksLine(plan, unlocked)],
+    ['Writes', writableText(task, can(of, 'write')), PLAN_EDITS.writes.keys[0]],
+    ...orderLines(plan, task).map(
+      (line, at): Fact => (at === 0 ? ['Order', line, PLAN_EDITS.alongside.keys[0]] : ['', line]),
     ),
-    ...(mayAct(of) ? field('Allowed', [tint(mayDo(of), 'fg')], 'P') : []),
-    ...fallbackLines(of, width, glyphs),
-    ...reason,
+    ['Allowed', mayAct(of) ? `${permittedText(plan, task)} without approval` : null, 'P'],
+    ['Fallback', fallbackLine(of, glyphs)],
+  ];
+  return [
+    ...factLines(of.editable ? facts : facts.map(([label, value]): Fact => [label, value]), width),
+    ...(plan.reason === '' ? [] : [[], [tint('Why this plan', 'faint')], ...indented(plan.reason, width)]),
   ];
 }
 
-function effortLines(of: Inspected, width: number): readonly Line[] {
-  const text = effortText(of.task, of.choices);
-  const before = was(of, ({ effort }) => effort ?? 'unset');
-  if (text === null && before.length === 0) return [];
-  return labelled('Effort', [tint(text ?? 'unset', 'fg'), ...before], width);
+function textFacts({ description }: PlanTask): readonly Fact[] {
+  const lines = description.trimEnd().split('\n');
+  return lines.map((text, at) => [at === 0 ? 'Task' : '', [tint(text, 'title')], at === lines.length - 1 ? 'e' : '']);
 }
-
-function taskLines({ task, editable }: Inspected, width: number): readonly Line[] {
-  const lines = task.description.trimEnd().split('\n');
-  const key = (at: number): Line => (editable && at === lines.length - 1 ? [tint('  e', 'focus')] : []);
-  return lines.flatMap((text, at) => labelled(at === 0 ? 'Task' : '', [tint(text, 'title'), ...key(at)], width));
-}
-
-const taskStateLines = ({ taskState }: Inspected, width: number): readonly Line[] =>
-  taskState === null
-    ? []
-    : labelled(
-        'Agent',
-        [strong(`${taskState.sign} `, taskState.ink), tint(taskState.words, taskState.stuck ? 'err' : 'fg')],
-        width,
-      );
 
 /** Most fallback models that are shown. */
 const MOST_FALLBACKS = 4;
 
-/** The fallback models, and those that cannot be used with the reason. */
-function fallbackLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
+/** The fallback models, and those that cannot be used with the reason; empty without any. */
+function fallbackLine({ task, choices }: Inspected, glyphs: Glyphs): Line {
   const chain = choices?.roles.find(({ name }) => name === task.role)?.fallbacks ?? [];
   const others = chain.filter(({ model }) => model !== task.model.used && model !== task.model.asked);
   if (others.length === 0) return [];
@@ -124,12 +112,11 @@ function fallbackLines({ task, choices }: Inspected, width: number, glyphs: Glyp
   );
   const more = others.length > shown.length ? ` ${glyphs.ellipsis}` : '';
   const none = able.length === 0;
-  const usable = tint(none ? 'none' : words + more, none ? 'warn' : 'fg');
-  return labelled('Fallback', [usable, tint(struck.join(''), 'faint')], width);
+  return [tint(none ? 'none' : words + more, none ? 'warn' : 'fg'), tint(struck.join(''), 'faint')];
 }
 
 /** The likely range of tokens, cost and time, and its source. */
-function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
+function rangeFacts({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Fact[] {
   if (choices === null) return [];
   const { tokens, cost, seconds, because: why } = rangeOf(task, choices);
   const to = toSign(glyphs);
@@ -146,7 +133,7 @@ function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs
     [tint(last, 'muted'), tint(fits ? `  ${why}` : '', 'faint')],
     ...(fits ? [] : [[tint(why, 'faint')] as const]),
   ];
-  return lines.flatMap((line, index) => labelled(index === 0 ? 'Range' : '', line, width));
+  return lines.map((line, index) => [index === 0 ? 'Range' : '', line]);
 }
 
 /** Parts joined into rows of at most `width` columns, none of them broken. */
@@ -157,33 +144,27 @@ function whole(parts: readonly string[], between: string, width: number): readon
   }, []);
 }
 
-const canWrite = ({ task, choices }: Inspected): boolean =>
-  choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes('write') ?? false;
+/** True if the role of the task has the capability; where the role is unknown, `unknown`. */
+const can = ({ task, choices }: Inspected, what: Capability, unknown = false): boolean =>
+  choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes(what) ?? unknown;
 
 /** True if the role may change files or run commands, so that permissions matter. */
-function mayAct({ task, choices }: Inspected): boolean {
-  const role = choices?.roles.find(({ name }) => name === task.role);
-  return role === undefined || role.capabilities.some((one) => one === 'write' || one === 'shell');
-}
-
-/** `edits without approval`; `nothing without approval`. */
-const mayDo = ({ plan, task }: Inspected): string => `${permittedText(plan, task)} without approval`;
+const mayAct = (of: Inspected): boolean => can(of, 'write', true) || can(of, 'shell', true);
 
 /** Warnings before the plan is accepted: price, budget, critical path. */
-function watchLines(of: Inspected, width: number): readonly Line[] {
-  const { plan, task, choices, critical } = of;
+function noteFacts({ plan, task, choices, critical }: Inspected): readonly Fact[] {
   const waits = dependantsOf(plan, task.id).length;
   const fit = choices === null ? 'fits' : fitOf(rangeOf(task, choices), task.budget);
-  const words = [
-    ...(task.estimatedCost === null ? ['Price unknown: only the token limit applies'] : []),
-    ...(task.maySpawn ? ['May spawn child agents'] : []),
-    ...(fit === 'does not fit' ? ['Budget is below the likely use (b)'] : []),
-    ...(fit === 'may not fit' ? ['Budget may be too low (b)'] : []),
-    ...(critical && waits > 0 ? ['On the critical path'] : []),
+  const notes: readonly (readonly [holds: boolean, text: string])[] = [
+    [task.estimatedCost === null, 'Price unknown: only the token limit applies'],
+    [task.maySpawn, 'May spawn child agents'],
+    [fit === 'does not fit', 'Budget is below the likely use (b)'],
+    [fit === 'may not fit', 'Budget may be too low (b)'],
+    [critical && waits > 0, 'On the critical path'],
   ];
-  return words.flatMap((text, index) =>
-    labelled(index === 0 ? 'Note' : '', [strong('! ', 'warn'), tint(text, 'fg')], width),
-  );
+  return notes
+    .filter(([holds]) => holds)
+    .map(([, text], at) => [at === 0 ? 'Note' : '', [strong('! ', 'warn'), tint(text, 'fg')]]);
 }
 
 const indented = (text: string, width: number): readonly Line[] =>
@@ -199,8 +180,10 @@ function modelLine({ asked, used, because }: ModelChoice, glyphs: Glyphs, before
     : [tint(modelName(asked), 'muted'), tint(` ${glyphs.arrow} `, 'faint'), tint(modelName(used), 'warn'), ...before];
 }
 
-const becauseLines = ({ because }: ModelChoice, width: number): readonly Line[] =>
-  because === null ? [] : labelled('', [tint(toLabel(because), 'muted')], width);
+const becauseFact = ({ because }: ModelChoice): Fact => [
+  '',
+  because === null ? null : [tint(toLabel(because), 'muted')],
+];
 
 /** `$0.50 · 64k tok · 10m`; empty where nothing is limited. */
 const limitsText = ({ maxCost, maxTokens, maxDuration }: Budget, { dot }: Glyphs): string =>
@@ -332,28 +315,27 @@ const costOf = ({ estimatedCost, runs }: MandatoryReview): string =>
 
 /** All details of a mandatory review in lines of at most `width` columns. */
 export function forcedLines(plan: SoundPlan, node: MandatoryReview, width: number, glyphs: Glyphs): readonly Line[] {
-  const text = (label: string, value: string): readonly Line[] => labelled(label, [tint(value, 'fg')], width);
   const { runs } = node;
   const all = `${formatTokens(node.estimatedTokens * runs)} tok ${glyphs.dot} ${costOf(node)}`;
   const limits = limitsText(node.budget, glyphs);
-  return [
-    ...labelled('', [strong(`${glyphs.lock} Required by policy`, 'warn')], width),
-    ...text('Rule', toLabel(node.because)),
-    ...text('Runs', triggerWords(node.triggers)),
-    ...(node.after.length === 0 ? [] : text('After', afterWords(plan, node))),
-    ...labelled('Model', modelLine(node.model, glyphs), width),
-    ...becauseLines(node.model, width),
-    ...text('Estimate', `${estimateText(node, glyphs)} each`),
-    ...(runs === 1 ? [] : text('', `${timesSign(glyphs)} ${runs} runs = ${all}`)),
-    ...text('Budget', limits === '' ? 'shared with the run' : `${limits}${runs === 1 ? '' : ' each'}, reserved`),
-    ...labelled(
+  const facts: readonly Fact[] = [
+    ['', [strong(`${glyphs.lock} Required by policy`, 'warn')]],
+    ['Rule', toLabel(node.because)],
+    ['Runs', triggerWords(node.triggers)],
+    ['After', afterWords(plan, node)],
+    ['Model', modelLine(node.model, glyphs)],
+    becauseFact(node.model),
+    ['Estimate', `${estimateText(node, glyphs)} each`],
+    ['', runs === 1 ? null : `${timesSign(glyphs)} ${runs} runs = ${all}`],
+    ['Budget', limits === '' ? 'shared with the run' : `${limits}${runs === 1 ? '' : ' each'}, reserved`],
+    [
       'On fail',
       node.onFailure === 'block'
         ? [tint('blocks: the changes are not handed over', 'err')]
         : [tint('reports it; the run continues', 'warn')],
-      width,
-    ),
+    ],
   ];
+  return factLines(facts, width);
 }
 
 /** `#4 refactoring, #5 tester`. */

@@ -12,7 +12,7 @@ import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
 import { type Line, plain } from '../../../../../src/app/views/text/line.ts';
 import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
 import { costLines } from '../../../../../src/ui/tui/components/costs.ts';
-import { factLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
+import { infoLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
 import { linesOf } from '../../../../../src/ui/tui/text/blocks.ts';
 import { transcriptDoc, type TranscriptNow } from '../../../../../src/ui/tui/components/agents/transcript.ts';
 import { waitOf } from '../../../../../src/app/views/agent-counts.ts';
@@ -202,7 +202,7 @@ describe('a summary of the context', () => {
 
 describe('the Info tab', () => {
   const facts = (id: string, width: number, from: Context = context): readonly string[] => {
-    const lines = factLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
+    const lines = infoLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
     return lines.slice(0, lines.indexOf('Task') - 5);
   };
   const kinds = (id: string, width: number, from: Context = context): readonly string[] => {

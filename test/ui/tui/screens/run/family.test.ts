@@ -4,7 +4,7 @@ import { AgentId, ROOT } from '../../../../../src/domain/ids.ts';
 import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { doing } from '../../../../../src/ui/tui/components/progress.ts';
-import { factLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
+import { infoLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
 import { plain } from '../../../../../src/app/views/text/line.ts';
 import { idleLog, spawnedLog, taskLog } from '../../../../support/family-log.ts';
 import { contextOf, look } from '../../../../support/look.ts';
@@ -106,7 +106,7 @@ describe('a call of Task', () => {
     const context = contextOf(taskLog().events);
     const facts = (id: string): readonly string[] => {
       const agent = context.state.agents.get(AgentId.parse(id));
-      return agent === undefined ? [] : factLines(agent, context, 100).map(plain);
+      return agent === undefined ? [] : infoLines(agent, context, 100).map(plain);
     };
     expect(facts('ROOT::S1')).toContain(
       'Isolation find auth files: child used 12k tokens, parent grew by 60 (counted)',
