@@ -18,7 +18,7 @@ import { EMPTY } from '../../src/events/state.ts';
 import { formatCost, formatDuration } from '../../src/app/views/text/format.ts';
 import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { plain } from '../../src/app/views/text/line.ts';
-import { card } from '../../src/ui/tui/components/agents/card.ts';
+import { card } from '../../src/ui/tui/components/agents/cards.ts';
 import { cardsPane, rowsFor } from '../../src/ui/tui/components/agents/cards.ts';
 import { gauge, reservedText, UNCERTAIN } from '../../src/ui/tui/components/costs.ts';
 import { taskCounts } from '../../src/ui/tui/components/agents/graph.ts';

@@ -45,7 +45,7 @@ import { endOf } from '../progress.ts';
 import { closedGates, gateWords, judged, verdictLine, verdictOf } from '../reviews.ts';
 import { countSpans, diffLines, linkOf } from '../text/inline.ts';
 import { coloured, markdown } from '../text/markdown.ts';
-import { todoLine } from './card.ts';
+import { todoLine } from './cards.ts';
 import { rail, type ToolCall, toolMeta } from './transcript.ts';
 
 /** The Info tab in lines of at most `width` columns: status, models, use, relations, task and summary. */

@@ -6,7 +6,7 @@ import type { AgentState } from '../../../../../src/events/state.ts';
 import { modelName } from '../../../../../src/app/views/agents/agent-lines.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { type Ink, type Line, plain } from '../../../../../src/app/views/text/line.ts';
-import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
+import { card } from '../../../../../src/ui/tui/components/agents/cards.ts';
 import { contextOf } from '../../../../support/look.ts';
 import { midRun, says } from '../../../../support/recorded-run.ts';
 import { theme } from '../../../../support/theme.ts';

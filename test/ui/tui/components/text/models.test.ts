@@ -10,7 +10,7 @@ import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
 import { type Line, plain } from '../../../../../src/app/views/text/line.ts';
-import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
+import { card } from '../../../../../src/ui/tui/components/agents/cards.ts';
 import { costLines } from '../../../../../src/ui/tui/components/costs.ts';
 import { infoLines } from '../../../../../src/ui/tui/components/agents/detail-tabs.ts';
 import { linesOf } from '../../../../../src/ui/tui/text/blocks.ts';

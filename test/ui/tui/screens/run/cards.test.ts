@@ -92,7 +92,7 @@ describe('the list of agents', () => {
     `);
   });
 
-  it('says of a folded agent how many are hidden and what all of it cost', () => {
+  it('says of a folded agent how many are hidden', () => {
     const list = withFold(WHOLE, REFACTORING);
     const more = { agents: listed(list, context.state), folded: list.folded };
     const rows = (density: Density, width: number): readonly string[] =>
@@ -100,10 +100,10 @@ describe('the list of agents', () => {
     expect([rows('line', 100), rows('line', 60)]).toMatchInlineSnapshot(`
       [
         [
-          " ● refactoring          sonnet-4.5   +1 hidden  waiting for 1… ▰▰···  48%   $0.0733   1m 36s    28k",
+          " ● refactoring          sonnet-4.5   +1 hidden waiting for 1 … ▰▰···  48%   $0.0733   1m 36s    28k",
         ],
         [
-          " ● refactoring   +1 hidden  waiti… ▰··  48% $0.0733  1m 36s",
+          " ● refactoring   +1 hidden waitin… ▰··  48% $0.0733  1m 36s",
         ],
       ]
     `);
