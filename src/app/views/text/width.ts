@@ -23,7 +23,7 @@ export function clusterWidth(cluster: string): 0 | 1 | 2 {
   if (code < 0x20 || (code > 0x7e && code < 0xa0)) return 0;
   if (code < 0x300 && cluster.length === 1) return 1;
   if (ZERO.test(cluster)) return 0;
-  return isWide(code) || PICTURE.test(cluster) ? 2 : 1;
+  return WIDE.test(cluster) || PICTURE.test(cluster) ? 2 : 1;
 }
 
 /** True if all terminals agree on the width of this cluster, so that the cursor position after it is certain. */
@@ -76,26 +76,10 @@ const isCjk = (code: number): boolean => (code >= 0x3041 && code < 0x4db0) || (c
 /** Recent or unassigned CJK characters, which older terminals draw narrow. */
 const NEW = /^[\p{Cn}\u31e4-\u31ef]$/u;
 
-/** First and last character of each wide range except emoji (East Asian Width W and F, Unicode 17). */
-const WIDE: readonly (readonly [first: number, last: number])[] = [
-  [0x1100, 0x115f],
-  [0x2329, 0x232a],
-  [0x2e80, 0x303e],
-  [0x3041, 0x3247],
-  [0x3250, 0x4dbf],
-  [0x4e00, 0xa4cf],
-  [0xa960, 0xa97c],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe10, 0xfe19],
-  [0xfe30, 0xfe6f],
-  [0xff01, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x16fe0, 0x18dff],
-  [0x1aff0, 0x1b2ff],
-  [0x1f200, 0x1f265],
-  [0x20000, 0x2fffd],
-  [0x30000, 0x3fffd],
-];
-
-const isWide = (code: number): boolean => code >= 0x1100 && WIDE.some(([first, last]) => code >= first && code <= last);
+/** The wide ranges except emoji (East Asian Width W and F, Unicode 17). */
+const WIDE = new RegExp(
+  String.raw`^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u3247\u3250-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3` +
+    String.raw`\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}` +
+    String.raw`\u{1f200}-\u{1f265}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}]`,
+  'u',
+);

@@ -229,7 +229,7 @@ function drawRow(pen: Pen, row: Row, old: Row, y: number): void {
     const was = old[x];
     if (was === undefined) return;
     const sends: boolean = cell[1] !== '' && (spilled || !sameCell(cell, was) || cutsWide(row, old, x));
-    copy(cell, was);
+    [was[0], was[1]] = cell;
     spilled = sends && paint(pen, row, x, y) === 'spilled';
   }
 }
@@ -239,11 +239,6 @@ const cutsWide = (row: Row, old: Row, x: number): boolean => row[x + 1]?.[1] ===
 
 const sameCell = (a: readonly [number, string], b: readonly [number, string]): boolean =>
   a[1] === b[1] && styleOf(a[0]) === styleOf(b[0]);
-
-function copy(from: readonly [number, string], to: [number, string]): void {
-  to[0] = from[0];
-  to[1] = from[1];
-}
 
 /** Moves the cursor by the shortest sequence, rewriting a few equal cells where that is shorter. */
 function move(pen: Pen, row: Row, x: number, y: number): void {

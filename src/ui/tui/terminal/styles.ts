@@ -25,10 +25,8 @@ export class Styles {
   readonly #own: Pick<Look, 'fg' | 'bg'>;
   readonly #looks: Look[] = [OWN];
   readonly #ids = new Map<string, StyleId>([[keyOf(OWN), 0]]);
-  /** Ids by foreground, background and flags, since views create most styles anew in each frame. */
-  readonly #plain = new Map<Ink | undefined, Map<Ink | undefined, StyleId[]>>();
-  /** Ids of styles with links, which views cache. */
-  readonly #linked = new WeakMap<Style, StyleId>();
+  /** Ids by the parts of a style, since views create most styles anew in each frame. */
+  readonly #known = new Map<string, StyleId>();
   readonly #steps = new Map<number, string>();
 
   /** Without `links`, links are styled but not sent. `background` is the terminal's. */
@@ -44,27 +42,16 @@ export class Styles {
 
   /** The id of a style in this theme. */
   id(style: Style): StyleId {
-    if (style.link !== undefined) return this.#linkedId(style);
-    const over = this.#plain.get(style.fg) ?? new Map<Ink | undefined, StyleId[]>();
-    const ids = over.get(style.bg) ?? [];
-    const known = ids[bitsOf(style)];
+    const { fg, bg, bold, dim, italic, underline, inverse, link } = style;
+    const parts = `${fg}/${bg}/${bold}/${dim}/${italic}/${underline}/${inverse}/${link}`;
+    const known = this.#known.get(parts);
     if (known !== undefined) return known;
-    this.#plain.set(style.fg, over);
-    over.set(style.bg, ids);
-    return (ids[bitsOf(style)] = this.#newId(style));
-  }
-
-  #linkedId(style: Style): StyleId {
-    const known = this.#linked.get(style) ?? this.#newId(style);
-    this.#linked.set(style, known);
-    return known;
-  }
-
-  #newId(style: Style): StyleId {
     const look = this.#look(style);
     const key = keyOf(look);
     const id = this.#ids.get(key) ?? this.#looks.push(look) - 1;
     this.#ids.set(key, id);
+    if (this.#known.size >= MAX_LOOKS) this.#known.clear();
+    this.#known.set(parts, id);
     return id;
   }
 
@@ -124,14 +111,6 @@ const FLAGS = [
   ['underline', 4],
   ['inverse', 7],
 ] as const;
-
-/** The flags of a style as a number. */
-const bitsOf = ({ bold, dim, italic, underline, inverse }: Style): number =>
-  Number(bold === true) +
-  Number(dim === true) * 2 +
-  Number(italic === true) * 4 +
-  Number(underline === true) * 8 +
-  Number(inverse === true) * 16;
 
 /** Percent-encoded addresses of files and pages, which cannot end the sequence or hide anything. */
 const ADDRESS = /^(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;

@@ -31,7 +31,6 @@ import {
 import { memoize } from '../../../../domain/memoize.ts';
 import {
   type AgentState,
-  type Block,
   committed,
   type RunState,
   type SentMessage,
@@ -201,7 +200,7 @@ export function todoLines(agent: AgentState, context: Context, width: number): r
 const FEW = 3;
 
 /** One part per file; its item is its index in `changesOf`. */
-export function changesDoc(agent: AgentState, context: Context, width: number, options: ListOptions): Doc {
+export function changesDoc(agent: AgentState, context: Context, width: number, isOpen: (item: number) => boolean): Doc {
   const changes = changesOf(agent);
   if (changes.length === 0)
     return docOfLines(
@@ -215,7 +214,7 @@ export function changesDoc(agent: AgentState, context: Context, width: number, o
     width,
   );
   const files = changes.flatMap((change, item): readonly Part[] => {
-    const open = options.isOpen(item) !== changes.length <= FEW;
+    const open = isOpen(item) !== changes.length <= FEW;
     const part = { item, lines: fileLines(change, open, context, width) };
     return open ? [part, GAP] : [part];
   });
@@ -242,25 +241,14 @@ function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context
 
 // The Tools tab: one row per call, with the output below an opened row.
 
-interface ListOptions {
-  isOpen(item: number): boolean;
-  readonly at: number | 'visible' | null;
-}
-
-/** The calls of an agent, oldest first, each with the index of its block. */
-const callsIn = (blocks: readonly Block[]): readonly { readonly item: number; readonly block: ToolCall }[] =>
-  blocks.flatMap((block, item) => (block.is === 'tool' ? [{ item, block }] : []));
-
 /** One part per call; its item is the index of its block. */
-export function toolsDoc(agent: AgentState, context: Context, width: number, options: ListOptions): Doc {
-  const calls = callsIn(agent.blocks);
-  if (calls.length === 0) return docOfLines(wrap([tint('No tools used yet.', 'faint')], width));
-  return docOf(
-    calls.map(({ item, block }): Part => {
-      const row = toolRow(block, context, width);
-      return { item, lines: options.isOpen(item) ? [row, ...output(block, context, width)] : [row] };
-    }),
-  );
+export function toolsDoc(agent: AgentState, context: Context, width: number, isOpen: (item: number) => boolean): Doc {
+  const parts = agent.blocks.flatMap((block, item): readonly Part[] => {
+    if (block.is !== 'tool') return [];
+    const row = toolRow(block, context, width);
+    return [{ item, lines: isOpen(item) ? [row, ...output(block, context, width)] : [row] }];
+  });
+  return parts.length > 0 ? docOf(parts) : docOfLines(wrap([tint('No tools used yet.', 'faint')], width));
 }
 
 /** `✓ 20:31:02 read src/a.ts          142 lines · 0.1s`. Outputs may be megabytes, and each frame asks for all rows of the tab. */
@@ -322,16 +310,10 @@ const NEWS: Readonly<Record<NonNullable<SentMessage['notice']>['is'], string>> =
 };
 
 /** The kind of a notice, and its text without the name of the child. */
-function newsOf(content: string, { of, is, killed }: NonNullable<SentMessage['notice']>, { agents }: RunState): News {
-  const name = agents.get(of)?.name ?? of;
-  const start = `Child ${name} `;
+function newsOf(content: string, { of, is, killed }: NonNullable<SentMessage['notice']>, { agents }: RunState) {
+  const start = `Child ${agents.get(of)?.name ?? of} `;
   const text = content.startsWith(start) ? content.slice(start.length) : content;
   return killed === true ? { kind: 'news: killed', text: text.replace(/^failed: /, '') } : { kind: NEWS[is], text };
-}
-
-interface News {
-  readonly kind: string;
-  readonly text: string;
 }
 
 function oneMessage(message: SentMessage, agent: AgentState, context: Context, width: number): readonly Line[] {
@@ -358,6 +340,5 @@ function oneMessage(message: SentMessage, agent: AgentState, context: Context, w
 /** Number and role of an agent, `you`, or another sender's name. */
 const nameOf = (who: string, state: RunState): string => {
   const agent = [...state.agents.keys()].find((id) => id === who);
-  if (agent === undefined) return toLabel(who === 'person' ? 'you' : who);
-  return toLabel(labelOf(state, agent));
+  return toLabel(agent === undefined ? (who === 'person' ? 'you' : who) : labelOf(state, agent));
 };

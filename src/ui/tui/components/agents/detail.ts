@@ -93,9 +93,9 @@ export function detailDoc(
     case 'Todos':
       return docOfLines(todoLines(agent, context, inner));
     case 'Tools':
-      return toolsDoc(agent, context, inner, { isOpen, at: of.detail.at });
+      return toolsDoc(agent, context, inner, isOpen);
     case 'Diffs':
-      return changesDoc(agent, context, inner, { isOpen, at: of.detail.at });
+      return changesDoc(agent, context, inner, isOpen);
     case 'Messages':
       return docOfLines(messageLines(agent, context, inner));
     case 'Costs':

@@ -16,13 +16,11 @@ import {
   spread,
   toLabel,
   type Wait,
-  widthOf,
   wrap,
   wrapText,
 } from '../../../../app/views/index.ts';
-import type { Millis } from '../../../../domain/ids.ts';
 import { unreachable } from '../../../../domain/result.ts';
-import { type AgentState, type Block, childOf, type RunState } from '../../../../events/index.ts';
+import { type AgentState, type Block, childOf } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, GAP, type Part, strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
@@ -33,10 +31,7 @@ import { coloured, growing, markdown } from '../text/markdown.ts';
 /** Lines of a message to the agent that are shown while it is folded. */
 const FOLDED = 8;
 
-export interface TranscriptOptions {
-  readonly width: number;
-  readonly open: boolean;
-  readonly glyphs: Glyphs;
+export interface TranscriptOptions extends Omit<BlockOptions, 'cwd'> {
   isOpen(item: number): boolean;
   /** Identity of `isOpen`: the same set gives the same answers. */
   readonly unfolded: ReadonlySet<string>;
@@ -67,13 +62,7 @@ export function transcriptDoc(
   context: Context,
 ): Doc {
   const known = blocksDoc(agent, now.wait !== null, options, context);
-  const one: BlockOptions = {
-    width: options.width,
-    open: options.open,
-    glyphs: options.glyphs,
-    cwd: context.state.cwd,
-  };
-  const more = below(agent.blocks.at(-1), now, one);
+  const more = below(agent.blocks.at(-1), now, { ...options, cwd: context.state.cwd });
   return more.length === 0 ? known : docOf([...known.parts, { item: null, lines: more }], known.front);
 }
 
@@ -153,11 +142,13 @@ function weightOf(block: Block | undefined, open: boolean): number {
 }
 
 /** The states of children made by calls. The agents of a plan are left out: no block shows them, and there may be thousands. */
-const calledChildren = (agent: AgentState, { state, now }: Context): string =>
-  agent.children
+const calledChildren = ({ children }: AgentState, { state, now }: Context): string =>
+  children
     .flatMap((id) => {
       const child = state.agents.get(id);
-      return child === undefined || child.call === null ? [] : [childKey(child, state, now)];
+      if (child === undefined || child.call === null) return [];
+      const time = Math.floor(agentTime(child, state, now) / 100);
+      return [`${child.status}${child.toolCalls}:${time}${isolationText(child, state) ?? ''}`];
     })
     .join(' ');
 
@@ -274,12 +265,19 @@ const saidLines = (text: string, options: BlockOptions): readonly Line[] =>
 
 function told(text: string, options: BlockOptions): readonly Line[] {
   const mark = tint(`${options.glyphs.selected} `, 'focus');
-  const all = wrapText(text.trim(), Math.max(1, options.width - 2), { fg: 'title' }).map(
-    (line): Line => [mark, ...line],
-  );
-  // The line that marks hidden lines takes one itself.
-  if (options.open || all.length <= FOLDED + 1) return all;
-  return [...all.slice(0, FOLDED), moreLine(all.length - FOLDED, options)];
+  const lines = wrapText(text.trim(), Math.max(1, options.width - 2), { fg: 'title' });
+  const [shown, more] = folded(lines, FOLDED, options);
+  return [...shown.map((line): Line => [mark, ...line]), ...more];
+}
+
+/** The first lines of a folded block, and a line that counts the others, unless that is only one, whose place it would take. */
+function folded(
+  lines: readonly Line[],
+  most: number,
+  options: BlockOptions,
+): readonly [shown: readonly Line[], more: readonly Line[]] {
+  if (options.open || lines.length <= most + 1) return [lines, []];
+  return [lines.slice(0, most), [moreLine(lines.length - most, options)]];
 }
 
 function withCaret(lines: readonly Line[], options: BlockOptions): readonly Line[] {
@@ -304,18 +302,14 @@ function toolBlock(block: ToolCall, options: BlockOptions): readonly Line[] {
   const change = changeOf(block);
   if (change !== null) {
     const rows = diffLines(change.diff, Math.max(1, options.width - 4), options.glyphs.ellipsis);
-    return [head, ...foldedRail(rows, rows.length, FOLDED_OUTPUT + 3, options)];
+    const [shown, more] = folded(rows, FOLDED_OUTPUT + 3, options);
+    return [head, ...rail(shown, options.glyphs), ...more];
   }
   const most = isCommand(block) || block.ok === false ? FOLDED_OUTPUT : FOLDED_READ;
   const shown = options.open ? lines : lines.slice(0, most);
   const body = shown.flatMap((line) => outputLine(line, block, options));
   if (options.open || lines.length <= most) return [head, ...rail(body, options.glyphs)];
   return most === 0 ? [head] : [head, ...rail(body, options.glyphs), moreLine(lines.length - shown.length, options)];
-}
-
-function foldedRail(rows: readonly Line[], all: number, most: number, options: BlockOptions): readonly Line[] {
-  if (options.open || all <= most + 1) return rail(rows, options.glyphs);
-  return [...rail(rows.slice(0, most), options.glyphs), moreLine(all - most, options)];
 }
 
 /** True for tools that run or change something, whose output is shown. */
@@ -352,6 +346,9 @@ function foreignChange(block: ToolCall): { readonly added: number; readonly remo
   return added + removed > 0 ? { added, removed } : null;
 }
 
+const looksLikeDiff = (block: ToolCall): boolean =>
+  /edit|write|patch|diff/i.test(block.tool) || /\bdiff\b/.test(block.label);
+
 /** `0.1s`, `8.4s`, `2m 3s`. */
 const seconds = (ms: number): string => (ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms));
 
@@ -364,12 +361,8 @@ function outputLine(text: string, block: ToolCall, options: BlockOptions): reado
 
 function inkOfOutput(line: string, block: ToolCall): Ink {
   if (looksLikeDiff(block)) return diffInk(line);
-  if (block.ok === false) return 'err';
-  return 'muted';
+  return block.ok === false ? 'err' : 'muted';
 }
-
-const looksLikeDiff = (block: ToolCall): boolean =>
-  /edit|write|patch|diff/i.test(block.tool) || /\bdiff\b/.test(block.label);
 
 /** `│ ` in front of each line, `╰ ` in front of the last. */
 export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
@@ -379,7 +372,7 @@ export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
   });
 }
 
-const moreLine = (count: number, { glyphs, width }: Pick<BlockOptions, 'glyphs' | 'width'>): Line =>
+const moreLine = (count: number, { glyphs, width }: BlockOptions): Line =>
   clip([tint(`    ${glyphs.ellipsis} +${plural(count, 'line')}  (o unfolds)`, 'faint')], width);
 
 export interface BlockOptions {
@@ -393,19 +386,9 @@ export interface BlockOptions {
 
 // A call that made a child agent: its description and progress. The child has a transcript of its own.
 
-/** The state of a child on which the lines of its call depend. */
-const childKey = (child: AgentState | undefined, state: RunState, now: Millis): string =>
-  child === undefined
-    ? ''
-    : `${child.status}${child.toolCalls}:${Math.floor(agentTime(child, state, now) / 100)}${isolationText(child, state) ?? ''}`;
-
 /** `> Task(finder): find auth files`, and `[finder] find auth files ... 5 tools, 3.2s` or `- done (8 tools, 5.1s)`. */
-function childBlock(
-  block: ToolCall,
-  child: AgentState,
-  options: BlockOptions,
-  { state, now }: Pick<Context, 'state' | 'now'>,
-): readonly Line[] {
+function childBlock(block: ToolCall, child: AgentState, options: BlockOptions, context: Context): readonly Line[] {
+  const { width, glyphs } = options;
   const role = toLabel(child.role);
   // The label of a command of the text protocol is the whole task.
   const [said, description = ''] = /^Task\([^)]*\): *(.*)$/s.exec(block.label) ?? [];
@@ -415,31 +398,25 @@ function childBlock(
     strong(`Task(${role})`, `role:${child.role}`),
     tint(`: ${about}`, 'title'),
   ];
-  const figures = `${plural(child.toolCalls, 'tool')}, ${(agentTime(child, state, now) / 1000).toFixed(1)}s`;
-  const { words, ink } = progress(child, figures);
   const start: Line = [span('  '), tint(`[${role}] `, `role:${child.role}`)];
+  const end = progress(child, context);
   // The figures change, so the description is cut instead.
-  const room = Math.max(0, options.width - lineWidth(start) - widthOf(words) - 1);
-  const line: Line = [...start, ...clip([tint(about, 'muted')], room, options.glyphs.ellipsis), tint(` ${words}`, ink)];
-  const opens = tint(` ${options.glyphs.key.enter} opens it`, 'faint');
+  const room = Math.max(0, width - lineWidth([...start, end]));
+  const line: Line = [...start, ...clip([tint(about, 'muted')], room, glyphs.ellipsis), end];
+  const proof = child.outcome === null ? null : isolationText(child, context.state);
   const text = block.output.trim();
-  const body = options.open && text !== '' ? wrapText(text, Math.max(1, options.width - 4), { fg: 'muted' }) : [];
+  const body = options.open && text !== '' ? wrapText(text, Math.max(1, width - 4), { fg: 'muted' }) : [];
   return [
-    spread(head, [opens], options.width),
-    clip(line, options.width),
-    ...proof(child, state, options),
-    ...rail(body, options.glyphs),
+    spread(head, [tint(` ${glyphs.key.enter} opens it`, 'faint')], width),
+    clip(line, width),
+    ...(proof === null ? [] : wrap([span('  '), tint(proof, 'faint')], width, 2)),
+    ...rail(body, glyphs),
   ];
 }
 
-/** `child used 12.4k tokens, parent grew by 380 (counted)`; empty before the child has ended. */
-function proof(child: AgentState, state: RunState, { width }: BlockOptions): readonly Line[] {
-  const words = child.outcome === null ? null : isolationText(child, state);
-  return words === null ? [] : wrap([span('  '), tint(words, 'faint')], width, 2);
-}
-
-function progress(child: AgentState, figures: string): { readonly words: string; readonly ink: Ink } {
-  if (child.outcome === null) return { words: `... ${figures}`, ink: 'info' };
-  if (child.outcome === 'completed') return { words: `- done (${figures})`, ink: 'ok' };
-  return { words: `- ${child.outcome} (${figures})`, ink: 'err' };
+function progress(child: AgentState, { state, now }: Context): Span {
+  const { outcome } = child;
+  const figures = `${plural(child.toolCalls, 'tool')}, ${(agentTime(child, state, now) / 1000).toFixed(1)}s`;
+  if (outcome === null) return tint(` ... ${figures}`, 'info');
+  return outcome === 'completed' ? tint(` - done (${figures})`, 'ok') : tint(` - ${outcome} (${figures})`, 'err');
 }
