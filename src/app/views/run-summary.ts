@@ -1,4 +1,5 @@
 /** Values about a finished run: estimates and actual use, changed files, unfinished work. The result screen and the report show the same values. */
+import { addUsage } from '../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
 import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
@@ -98,12 +99,7 @@ export function sharesByModel({ agents }: RunState): readonly ModelShare[] {
 const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
   model: a.model,
   calls: a.calls + b.calls,
-  usage: {
-    input: a.usage.input + b.usage.input,
-    output: a.usage.output + b.usage.output,
-    cacheRead: a.usage.cacheRead + b.usage.cacheRead,
-    cacheWrite: a.usage.cacheWrite + b.usage.cacheWrite,
-  },
+  usage: addUsage(a.usage, b.usage),
   cost: fromMicro(toMicro(a.cost) + toMicro(b.cost)),
 });
 

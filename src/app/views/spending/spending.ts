@@ -1,4 +1,5 @@
 /** Computes what a run and its agents have spent and reserved, the shares of their limits, and the cost of a resume. */
+import { isAnswered } from '../../../domain/agents/agent.ts';
 import { type Budget, limitTokens } from '../../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
@@ -147,7 +148,9 @@ export function resumeCost(state: RunState): string {
 
 function remainingTasksText({ plan, agents }: RunState): readonly string[] {
   if (plan === null) return ['planning comes first'];
-  const done = new Set([...agents.values()].flatMap((one) => (DONE.has(one.outcome ?? '') ? [one.taskId] : [])));
+  const done = new Set(
+    [...agents.values()].flatMap((one) => (one.outcome !== null && isAnswered(one.outcome) ? [one.taskId] : [])),
+  );
   const open = plan.tasks.filter(({ id }) => !done.has(id));
   const count = plan.tasks.length;
   const left = `${open.length} of ${count} ${count === 1 ? 'task' : 'tasks'} ${open.length === 1 ? 'is' : 'are'} left`;
@@ -156,5 +159,3 @@ function remainingTasksText({ plan, agents }: RunState): readonly string[] {
   const sum = open.reduce((total, { estimatedCost }) => total + (estimatedCost ?? 0), 0);
   return [left, known ? `est. ${money(sum)}` : 'price unknown'];
 }
-
-const DONE: ReadonlySet<string> = new Set(['completed', 'partial']);

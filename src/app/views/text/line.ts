@@ -150,14 +150,14 @@ const withoutWide = (text: string): string =>
     .join('');
 
 /** A text whose letters take one column each, or its letters. */
-export type Letters = string | readonly string[];
+export type Characters = string | readonly string[];
 
 /**
  * Breaks letters into rows of at most `width` columns, the later ones of `next`: after blanks and wide letters, inside of words that are
  * wider than a row, never in an indentation. `dropsBlanks`: rows have no blanks at a break. No letters are one row.
  */
 export function rowsIn(
-  letters: Letters,
+  letters: Characters,
   width: number,
   next = width,
   dropsBlanks = false,
@@ -175,14 +175,14 @@ export function rowsIn(
   return rows;
 }
 
-function endOfWords(letters: Letters, from: number, to: number): number {
+function endOfWords(letters: Characters, from: number, to: number): number {
   let end = to;
   while (end > from && letters[end - 1] === ' ') end--;
   return end;
 }
 
 /** The end of the longest row that starts at `from`; at least one letter. */
-function endOf(letters: Letters, from: number, width: number): number {
+function endOf(letters: Characters, from: number, width: number): number {
   if (typeof letters === 'string') return Math.min(letters.length, from + width);
   let [end, used] = [from, 0];
   while (end < letters.length && used + clusterWidth(letters[end] ?? '') <= width)
@@ -191,7 +191,7 @@ function endOf(letters: Letters, from: number, width: number): number {
 }
 
 /** The best break between `from` and `end`: behind the last blank or wide letter after the first word begins, otherwise `end`. */
-function breakOf(letters: Letters, from: number, end: number): number {
+function breakOf(letters: Characters, from: number, end: number): number {
   if (letters[end] === ' ') return end;
   let word = from;
   while (letters[word] === ' ') word++;
@@ -202,10 +202,10 @@ function breakOf(letters: Letters, from: number, end: number): number {
 const isWide = (letter = ''): boolean => clusterWidth(letter) === 2;
 
 /** Returns a function that cuts the rows of `letters` out of a line, in ascending order. */
-function createCutter(line: Line): (from: number, to: number, letters: Letters) => Line {
+function createCutter(line: Line): (from: number, to: number, letters: Characters) => Line {
   // Of the letters, the span and its text: how many are behind.
   let [letter, unit, index, start] = [0, 0, 0, 0];
-  const unitOf = (at: number, letters: Letters): number => {
+  const unitOf = (at: number, letters: Characters): number => {
     if (typeof letters === 'string') return at;
     for (; letter < at; letter++) unit += letters[letter]?.length ?? 0;
     return unit;

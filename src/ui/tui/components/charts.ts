@@ -19,6 +19,7 @@ import {
   parallelOf,
   runSpending,
   sinceStart,
+  type Spending,
   span,
   spread,
   wrap,
@@ -66,34 +67,28 @@ const section = (title: string, lines: readonly Line[], width: number): readonly
   fit([], width),
 ];
 
-/** The unit of a run: money where some was spent, else tokens. */
-interface Unit {
-  readonly name: 'Spend' | 'Tokens';
-  readonly cap: number | undefined;
-  of(amount: { readonly cost: number; readonly tokens: number }): number;
-  readonly text: (value: number) => string;
-  readonly capText: (value: number) => string;
-  readonly axisText: (value: number) => string;
-}
+type Amount = Pick<Spending, 'cost' | 'tokens'>;
+type Unit = ReturnType<typeof unitOf>;
 
-export const unitOf = ({ spend, budget }: Pick<RunState, 'spend' | 'budget'>): Unit =>
+/** The unit of a run: money where some was spent, else tokens. `of` takes an amount in it, the texts show one. */
+export const unitOf = ({ spend, budget }: Pick<RunState, 'spend' | 'budget'>) =>
   (spend.at(-1)?.cost ?? 0) > 0
-    ? {
+    ? ({
         name: 'Spend',
         cap: budget.maxCost,
-        of: ({ cost }) => cost,
+        of: ({ cost }: Amount) => cost,
         text: formatCost,
         capText: formatLimit,
-        axisText: (dollars) => `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`,
-      }
-    : {
+        axisText: (dollars: number) => `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`,
+      } as const)
+    : ({
         name: 'Tokens',
         cap: budget.maxTokens,
-        of: ({ tokens }) => tokens,
+        of: ({ tokens }: Amount) => tokens,
         text: formatTokens,
         capText: formatTokens,
         axisText: formatTokens,
-      };
+      } as const);
 
 /** `Spend over time  $0.38 of $2.00 ▰▰··  19%`, and the legend of the curve. */
 function overTime({ state, glyphs }: Context, width: number): readonly Line[] {
@@ -228,20 +223,7 @@ function gantt(context: Context, width: number): readonly Line[] {
 
 const AXIS = 8;
 
-/** The data of the curve and the ends of its axes. */
-interface Plot {
-  readonly points: readonly { readonly at: Millis; readonly value: number }[];
-  readonly from: Millis;
-  readonly now: Millis;
-  /** Right end of the time axis. */
-  readonly to: Millis;
-  /** Top of the value axis. */
-  readonly most: number;
-  /** The estimate of the plan; null without a plan. */
-  readonly plan: { readonly from: Millis; readonly to: Millis; readonly value: number } | null;
-  readonly cap: number | null;
-  readonly format: (value: number) => string;
-}
+type Plot = NonNullable<ReturnType<typeof plotOf>>;
 
 /** Exactly `height` lines of exactly `width` columns: the curve, and below it the axis of time. */
 export function spendChart(context: Context, width: number, height: number): readonly Line[] {
@@ -285,8 +267,8 @@ function drawChart({ state, now, glyphs }: Context, width: number, height: numbe
   return [...lines, fit(foot, width), spread([tint(`${' '.repeat(AXIS)}0s`, 'faint')], [end], width)];
 }
 
-/** Null where nothing was spent yet. */
-function plotOf(state: RunState, now: Millis): Plot | null {
+/** The data of the curve with the ends of its axes, the estimate of the plan and the limit; null where nothing was spent yet. */
+function plotOf(state: RunState, now: Millis) {
   const last = state.spend.at(-1);
   if (last === undefined) return null;
   const unit = unitOf(state);
@@ -296,7 +278,9 @@ function plotOf(state: RunState, now: Millis): Plot | null {
     points: state.spend.map((point) => ({ at: point.at, value: unit.of(point) })),
     from: state.startedAt,
     now,
+    /** Right end of the time axis. */
     to: Math.max(now, plan?.to ?? 0, state.startedAt + 1000),
+    /** Top of the value axis. */
     most: topOf(Math.max(unit.of(last), plan?.value ?? 0), cap),
     plan,
     cap,
@@ -308,7 +292,7 @@ function plotOf(state: RunState, now: Millis): Plot | null {
 const topOf = (high: number, cap: number | null): number =>
   cap !== null && cap <= high * 2 ? Math.max(cap, high) : Math.max(high * 1.05, 1e-6);
 
-function planned(state: RunState, unit: Unit): Plot['plan'] {
+function planned(state: RunState, unit: Unit) {
   const { plan } = state;
   if (plan === null) return null;
   const totals = totalsOf(expectedPlan(plan, state.choices), Math.max(1, parallelOf(state)));

@@ -15,6 +15,7 @@ import {
   isHeld,
   isOffline,
   isUnsandboxed,
+  type LimitShare,
   type Line,
   lineWidth,
   parallelOf,
@@ -276,48 +277,33 @@ function elapsed({ state, now }: Context): readonly [short: Line, long: Line] {
   return [[ran], [ran, tint(' / ', 'faint'), tint(`~${formatRoughly(seconds * 1000)}`, 'muted')]];
 }
 
-interface Money {
-  readonly amount: Line;
-  readonly limit: Line;
-  /** Cost of calls that a crash cut off, short and with a word; empty where every call ended. */
-  readonly uncertain: Line;
-  readonly uncertainWords: Line;
-  /** How near the limit is, short and in words, since colour alone must not tell it. */
-  readonly sign: Line;
-  readonly words: Line;
-  gauge(cells: number): Line;
-}
-
-/** `$0.3849 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. */
-function spend(context: Context): Money {
+/**
+ * `$0.3849 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
+ * ended. `sign` and `words`: how near the limit is, since colour alone must not tell it.
+ */
+function spend(context: Context) {
   const { state, glyphs } = context;
   const { cost, tokens, priced, estimated, uncertain } = runSpending(state);
-  const beside = (text: string): Line => [tint(text, 'warn')];
   const cap = state.budget.maxCost;
-  const share = runShare(state);
+  const share = runShare(state) ?? NO_SHARE;
   const free = cost === 0 && tokens > 0;
   const about = aboutSign({ estimated }, context);
   const amount = free ? `${about}${formatTokens(tokens)} tok` : `${about}${formatCost(cost)}${priced ? '' : '+?'}`;
   // As wide as the limit, so that a growing amount moves nothing.
   const room = Math.max(7, formatCost(Math.max(cap ?? 0, cost)).length);
+  const alarm = (text: string): Line => (share.spent < 0.8 ? [] : [strong(text, inkOfShare(share.spent))]);
   return {
     amount: [strong(amount.padStart(room), 'title')],
     limit: cap === undefined || free ? [] : [tint(' of ', 'faint'), tint(formatLimit(cap), 'muted')],
-    uncertain: uncertain === null ? [] : beside(` +${amountText(uncertain.cost, uncertain.tokens)}?`),
-    uncertainWords: uncertainText(uncertain).flatMap((text) => beside(` + ${text}`)),
-    ...alarms(share?.spent ?? 0),
-    gauge: (cells) => (share === null ? [] : gauge(share, cells, glyphs)),
+    uncertain: uncertain === null ? [] : [tint(` +${amountText(uncertain.cost, uncertain.tokens)}?`, 'warn')],
+    uncertainWords: uncertainText(uncertain).map((text) => tint(` + ${text}`, 'warn')),
+    sign: alarm(`${formatShare(share.spent)}!`),
+    words: alarm(share.spent >= 1 ? 'cap reached' : `${formatShare(share.spent)} used`),
+    gauge: (cells: number): Line => (share === NO_SHARE ? [] : gauge(share, cells, glyphs)),
   };
 }
 
-function alarms(share: number): Pick<Money, 'sign' | 'words'> {
-  if (share < 0.8) return { sign: [], words: [] };
-  const alarm = (text: string): Line => [strong(text, inkOfShare(share))];
-  return {
-    sign: alarm(`${formatShare(share)}!`),
-    words: alarm(share >= 1 ? 'cap reached' : `${formatShare(share)} used`),
-  };
-}
+const NO_SHARE: LimitShare = { spent: 0, reserved: 0 };
 
 /** The title of the window: `mimir ? 2 ● 4 run $0.38` with open questions, running agents and cost; `mimir` without a run. */
 export function windowTitle({ state, glyphs }: Context): string {

@@ -26,7 +26,7 @@ import {
   waitOf,
   writingWords,
 } from '../../../app/views/index.ts';
-import type { AgentStatus } from '../../../domain/agents/agent.ts';
+import { type AgentOutcome, isAnswered } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
@@ -139,7 +139,7 @@ function lastWords(agent: AgentState): string {
   const last = agent.blocks.at(-1);
   if (callsInFlight(agent).length > 0 && last !== undefined && last.is !== 'said') return 'thinking';
   const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
-  return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+  return oneLine(plan ?? activityOf(agent)) || (agent.status === 'waiting' ? 'waiting' : 'thinking');
 }
 
 /** `writing a call of write_file, 3.2k characters`; empty unless the arguments of a call stream. */
@@ -157,10 +157,6 @@ function streaming({ id }: AgentState, { live }: Context): string {
   if (plan !== null) return writingWords(plan);
   return oneLine(lastSentence(text)) || (text.trim() === '' ? '' : 'writing');
 }
-
-const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
-  waiting: 'waiting',
-};
 
 /** `: Three files in src`, the summary of an agent that was killed after its end. */
 const workWords = ({ closed, summary }: AgentState): string =>
@@ -208,21 +204,18 @@ export function statusLine({ state, glyphs }: Context, width: number): Line {
   );
 }
 
-interface Words {
-  readonly ink: Ink;
-  readonly sign: 'completed' | 'failed' | 'interrupted';
-  readonly words: string;
-}
-
 /** A run whose agents were killed or skipped by a person, while none failed, is not called failed. */
-function wordsOf(state: RunState): Words {
+function wordsOf(state: RunState): {
+  readonly ink: Ink;
+  readonly sign: keyof Glyphs['status'];
+  readonly words: string;
+} {
   const status = state.finished?.status ?? 'stopped';
   if (status === 'completed') return { ink: 'ok', sign: 'completed', words: 'Completed' };
   if (status === 'rejected') return { ink: 'warn', sign: 'interrupted', words: 'The plan was not approved' };
   if (status === 'stopped') return { ink: 'warn', sign: 'interrupted', words: 'Stopped' };
   const ends = [...state.agents.values()].filter(({ parent }) => parent !== null).map(({ outcome }) => outcome);
-  const partly = ends.includes('completed') && !ends.includes('failed');
-  return partly
+  return ends.includes('completed') && !ends.includes('failed')
     ? { ink: 'warn', sign: 'interrupted', words: 'Partly done' }
     : { ink: 'err', sign: 'failed', words: 'Failed' };
 }
@@ -282,18 +275,9 @@ function statusWords(agent: AgentState, state: RunState, now: Millis): string {
   const spent = agent.cost > 0 ? [formatCost(agent.cost)] : [];
   const time = agent.firstRunAt === null ? [] : [formatDuration(agentTime(agent, state, now))];
   const why = agent.status === 'failed' && agent.error !== null ? [agent.error.split('\n')[0] ?? ''] : [];
-  return [WORDS[agent.status], ...time, ...spent, ...why].join(', ');
+  const status = agent.status === 'initializing' ? 'queued' : agent.status;
+  return [status, ...time, ...spent, ...why].join(', ');
 }
-
-const WORDS: Readonly<Record<AgentStatus, string>> = {
-  pending: 'not begun',
-  initializing: 'queued',
-  running: 'running',
-  waiting: 'waiting',
-  completed: 'completed',
-  failed: 'failed',
-  interrupted: 'interrupted',
-};
 
 /** Rows show the sign of a status; only problems have a word as well. */
 function shortWords({ outcome, status }: AgentState): string {
@@ -301,39 +285,30 @@ function shortWords({ outcome, status }: AgentState): string {
   return status === 'failed' ? 'failed' : '';
 }
 
-const GOOD: ReadonlySet<AgentState['outcome']> = new Set(['completed', 'partial']);
-
-/** A task that has not started: its open dependencies, what blocks it, or that it can never run. */
+/** A task that has not started: that it can never run, what blocks it, or what it waits for. */
 function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyphs): TaskState {
-  const open = task.dependsOn.filter((id) => !GOOD.has(agentOfTask(state, id)?.outcome ?? null));
-  const name = (id: TaskId, whole: boolean): string => {
-    const at = plan.tasks.findIndex((each) => each.id === id);
-    return whole ? `#${at + 1} ${plan.tasks[at]?.role ?? ''}`.trimEnd() : `#${at + 1}`;
-  };
-  const sign = glyphs.status.pending;
-  const dead = open.find((id) => neverRuns(state, plan).has(id));
+  const outcomeOf = (id: TaskId): AgentOutcome | null => agentOfTask(state, id)?.outcome ?? null;
+  const number = (id: TaskId): string => `#${plan.tasks.findIndex((each) => each.id === id) + 1}`;
+  const name = (id: TaskId): string =>
+    `${number(id)} ${plan.tasks.find((each) => each.id === id)?.role ?? ''}`.trimEnd();
+  const dead = task.dependsOn.find((id) => neverRuns(state, plan).has(id));
   if (dead !== undefined) {
-    const words = `can never run: ${name(dead, true)} was left out`;
+    const words = `can never run: ${name(dead)} was left out`;
     return { sign: glyphs.status.failed, ink: 'err', words, short: 'never runs', stuck: true };
   }
-  const bad = open.find((id) => (agentOfTask(state, id)?.outcome ?? null) !== null);
+  const bad = task.dependsOn.find((id) => !isAnswered(outcomeOf(id) ?? 'completed'));
   if (bad !== undefined) {
-    const how = agentOfTask(state, bad)?.outcome ?? 'failed';
-    const words = `blocked by ${name(bad, true)}, which ${HOW[how] ?? 'failed'}`;
-    return { sign: '!', ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
+    const words = `blocked by ${name(bad)}, which ${HOW[outcomeOf(bad) ?? ''] ?? 'failed'}`;
+    return { sign: '!', ink: 'err', words, short: `blocked by ${number(bad)}`, stuck: true };
   }
-  const before = (task.after ?? []).filter((one) => (agentOfTask(state, one.task)?.outcome ?? null) === null);
-  const orders = before.map((one) => `${name(one.task, true)} (${one.because})`);
-  if (open.length + orders.length === 0) {
-    const partial = task.dependsOn.filter((id) => agentOfTask(state, id)?.outcome === 'partial');
-    const of = partial.length === 0 ? '' : `; partial answer from ${partial.map((id) => name(id, true)).join(', ')}`;
-    return { sign, ink: 'faint', words: `${queuedWords(state)}${of}`, short: '', stuck: false };
-  }
-  const words = `waiting for ${[...open.map((id) => name(id, true)), ...orders].join(', ')}`;
-  return { sign, ink: 'faint', words, short: '', stuck: false };
+  const agent = agentOfTask(state, task.id);
+  const open = task.dependsOn.filter((id) => outcomeOf(id) === null).map(name);
+  const early = open.length === 0 ? queuedWords(state) : `waiting for ${open.join(', ')}`;
+  const words = agent === null ? early : pendingWords(agent, state);
+  return { sign: glyphs.status.pending, ink: 'faint', words, short: '', stuck: false };
 }
 
-const HOW: Readonly<Record<string, string>> = { failed: 'failed', killed: 'was killed', abandoned: 'was given up' };
+const HOW: Readonly<Record<string, string>> = { killed: 'was killed', abandoned: 'was given up' };
 
 /** Skipped tasks, and all that depend on one of them, in one pass, since a plan is in the order of its dependencies. */
 const neverRuns = memoize(

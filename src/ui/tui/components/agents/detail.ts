@@ -15,6 +15,7 @@ import {
   runSpending,
   type Span,
   span,
+  type Style,
   todosOf,
   toLabel,
   waitOf,
@@ -29,7 +30,6 @@ import { type AgentState, type RunState, tokensOfAgent } from '../../../../event
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOfLines, linesOf, pane, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { type Editor, editorText } from '../../text/editor.ts';
-import type { Glyphs } from '../../text/glyphs.ts';
 import { costLines, costText, reservedText } from '../costs.ts';
 import { statusSpan, writing } from '../progress.ts';
 import { lockOf, pinOf } from '../reviews.ts';
@@ -312,58 +312,40 @@ function tokenBudget(agent: AgentState): string {
 export function tabBar(of: { readonly agent: AgentState; readonly tab: Tab }, context: Context, room: number): Line {
   const { glyphs } = context;
   const tabs = tabsOf(of.agent, context.state);
-  const names = tabs.map((tab) => withCount(tab, of.agent, context));
-  const all = (between: string): Line => bar({ tabs, names, active: of.tab, between, glyphs }, 0, names.length);
   const stroke = ` ${glyphs.light[5]} `;
-  for (const line of [all(stroke), all('  ')]) if (lineWidth(line) <= room) return line;
-  const at = tabs.indexOf(of.tab);
-  let [from, to] = [at, at + 1];
-  const some = { tabs, names, active: of.tab, between: stroke, glyphs };
+  /** The tabs from `from` to `to`, with signs where there are more on a side. */
+  const bar = (from: number, to: number, between = stroke): Line => [
+    tint(from > 0 ? `${glyphs.needs} ` : '', 'faint'),
+    ...tabs.slice(from, to).flatMap((tab, index): Line => {
+      const name = withCount(tab, of.agent, context);
+      const style: Style = tab === of.tab ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' };
+      return [tint(index === 0 ? '' : between, 'border'), span(name, style)];
+    }),
+    tint(to < tabs.length ? ` ${glyphs.unlocks}` : '', 'faint'),
+  ];
+  const all = [bar(0, tabs.length), bar(0, tabs.length, '  ')].find((line) => lineWidth(line) <= room);
+  if (all !== undefined) return all;
+  let [from, to] = [tabs.indexOf(of.tab), tabs.indexOf(of.tab) + 1];
   const fits = (low: number, high: number): boolean =>
-    low >= 0 && high <= tabs.length && lineWidth(bar(some, low, high)) <= room;
+    low >= 0 && high <= tabs.length && lineWidth(bar(low, high)) <= room;
   // The following tabs come first.
   while (fits(from, to + 1)) to += 1;
   while (fits(from - 1, to)) from -= 1;
-  return bar(some, from, to);
-}
-
-interface Bar {
-  readonly tabs: readonly Tab[];
-  readonly names: readonly string[];
-  readonly active: Tab;
-  readonly between: string;
-  readonly glyphs: Glyphs;
-}
-
-/** The tabs from `from` to `to`, with signs where there are more on a side. */
-function bar({ tabs, names, active, between, glyphs }: Bar, from: number, to: number): Line {
-  const more = (sign: string): Line => [tint(sign, 'faint')];
-  return [
-    ...(from > 0 ? more(`${glyphs.needs} `) : []),
-    ...names
-      .slice(from, to)
-      .flatMap(
-        (name, index): Line => [
-          ...(index === 0 ? [] : [tint(between, 'border')]),
-          span(name, tabs[from + index] === active ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' }),
-        ],
-      ),
-    ...(to < names.length ? more(` ${glyphs.unlocks}`) : []),
-  ];
+  return bar(from, to);
 }
 
 /** `Todos 1/5`, `Tools 19`; a tab without content has no number. */
 function withCount(tab: Tab, agent: AgentState, { state }: Context): string {
-  const todos = tab === 'Todos' ? todosOf(state, agent) : [];
-  const counts: Readonly<Record<Tab, string>> = {
-    Overview: '',
-    Transcript: '',
-    Todos: todos.length === 0 ? '' : `${todos.filter(({ status }) => status === 'completed').length}/${todos.length}`,
-    Tools: tab === 'Tools' && agent.toolCalls > 0 ? String(agent.toolCalls) : '',
-    Diffs: tab === 'Diffs' ? String(changesOf(agent).length || '') : '',
-    Messages: tab === 'Messages' ? String(messagesOf(agent, state).length || '') : '',
-    Costs: '',
-    Info: '',
-  };
-  return counts[tab] === '' ? tab : `${tab} ${counts[tab]}`;
+  const count = COUNTS[tab]?.(agent, state) || '';
+  return count === '' ? tab : `${tab} ${count}`;
 }
+
+const COUNTS: Readonly<Partial<Record<Tab, (agent: AgentState, state: RunState) => number | string>>> = {
+  Todos: (agent, state) => {
+    const todos = todosOf(state, agent);
+    return todos.length === 0 ? '' : `${todos.filter(({ status }) => status === 'completed').length}/${todos.length}`;
+  },
+  Tools: ({ toolCalls }) => toolCalls,
+  Diffs: (agent) => changesOf(agent).length,
+  Messages: (agent, state) => messagesOf(agent, state).length,
+};

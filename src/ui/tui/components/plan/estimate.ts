@@ -18,14 +18,15 @@ import {
   spread,
   widthOf,
 } from '../../../../app/views/index.ts';
-import type { AgentOutcome } from '../../../../domain/agents/agent.ts';
+import { isAnswered } from '../../../../domain/agents/agent.ts';
 import type { Budget } from '../../../../domain/budget.ts';
 import type { Millis, TaskId } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { totalRange } from '../../../../domain/plan/estimate.ts';
 import { type PlanTotals, reviewsOf, scheduleOf, type Slot, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import type { AgentState, RunState } from '../../../../events/index.ts';
+import type { RunState } from '../../../../events/index.ts';
+import { agentOfTask } from '../progress.ts';
 import { strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 
@@ -39,21 +40,16 @@ export function overCap(plan: SoundPlan, state: RunState): string | null {
   return `The estimate of ${over.asked} is over the budget of ${over.most}. Choose cheaper models (M, $), delete tasks (d) or raise the budget (B).`;
 }
 
-interface Excess {
-  readonly what: 'cost' | 'tokens' | 'time';
-  readonly asked: string;
-  readonly most: string;
-  /** The amount over the limit. */
-  readonly by: string;
-}
+type Excess = NonNullable<ReturnType<typeof excess>>;
 
-function excess(totals: PlanTotals, cap: Budget): Excess | null {
-  const over = (what: Excess['what'], used: number, most: number | undefined, text: (n: number) => string) =>
+/** The first limit that the plan exceeds, with the amount over it; null when it exceeds none. */
+function excess(totals: PlanTotals, cap: Budget) {
+  const over = <What>(what: What, used: number, most: number | undefined, text: (n: number) => string) =>
     most === undefined || used <= most ? null : { what, asked: text(used), most: text(most), by: text(used - most) };
   return (
-    over('cost', totals.knownCost, cap.maxCost, formatMoney) ??
-    over('tokens', totals.tokens, cap.maxTokens, (count) => `${formatTokens(count)} tokens`) ??
-    over('time', totals.seconds * 1000, cap.maxDuration, formatDuration)
+    over('cost' as const, totals.knownCost, cap.maxCost, formatMoney) ??
+    over('tokens' as const, totals.tokens, cap.maxTokens, (count) => `${formatTokens(count)} tokens`) ??
+    over('time' as const, totals.seconds * 1000, cap.maxDuration, formatDuration)
   );
 }
 
@@ -252,20 +248,18 @@ const remainingIn = memoize(
 );
 
 function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
-  const agents = new Map<TaskId, AgentState>();
-  for (const agent of state.agents.values()) if (agent.taskId !== null) agents.set(agent.taskId, agent);
-  const open = canRun(plan, agents);
+  const open = canRun(plan, state);
   const ids = new Set(open.map(({ id }) => id));
   const tasks = open.map(
     (task): PlanTask => ({
       ...task,
       dependsOn: task.dependsOn.filter((need) => ids.has(need)),
       after: (task.after ?? []).filter((one) => ids.has(one.task)),
-      estimatedSeconds: secondsLeft(task, agents.get(task.id), state, now),
+      estimatedSeconds: secondsLeft(task, state, now),
     }),
   );
   // Started tasks have their slots already.
-  const begun = tasks.filter(({ id }) => agents.get(id)?.runningSince != null);
+  const begun = tasks.filter(({ id }) => agentOfTask(state, id)?.runningSince != null);
   const ordered = [...begun, ...tasks.filter((task) => !begun.includes(task))];
   const slots = scheduleOf({ ...plan, tasks: ordered }, parallelOf(state));
   const end = slots.reduce((last, slot) => Math.max(last, slot.end), 0);
@@ -277,21 +271,19 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
 }
 
 /** Open tasks without a failed dependency; the others take no time until a retry. */
-function canRun({ tasks }: SoundPlan, agents: ReadonlyMap<TaskId, AgentState>): readonly PlanTask[] {
+function canRun({ tasks }: SoundPlan, state: RunState): readonly PlanTask[] {
   const dead = new Set<TaskId>();
   return tasks.filter(({ id, dependsOn }) => {
-    const { outcome = null, firstRunAt = null } = agents.get(id) ?? {};
+    const { outcome = null, firstRunAt = null } = agentOfTask(state, id) ?? {};
     // A started agent is not blocked by a later failure.
     const stuck = outcome === null && firstRunAt === null && dependsOn.some((need) => dead.has(need));
-    if (stuck || (outcome !== null && !WELL.has(outcome))) dead.add(id);
+    if (stuck || (outcome !== null && !isAnswered(outcome))) dead.add(id);
     return outcome === null && !stuck;
   });
 }
 
-/** Outcomes with which dependent tasks can start. */
-const WELL: ReadonlySet<AgentOutcome> = new Set(['completed', 'partial']);
-
-function secondsLeft(task: PlanTask, agent: AgentState | undefined, state: RunState, now: Millis): number {
-  const done = agent === undefined ? 0 : agentTime(agent, state, now) / 1000;
+function secondsLeft(task: PlanTask, state: RunState, now: Millis): number {
+  const agent = agentOfTask(state, task.id);
+  const done = agent === null ? 0 : agentTime(agent, state, now) / 1000;
   return Math.max(0, Math.round(task.estimatedSeconds - done));
 }

@@ -9,7 +9,6 @@ import {
   fitText,
   formatDuration,
   type Line,
-  lineWidth,
   modelName,
   type PlanSoFar,
   planSoFar,
@@ -23,7 +22,7 @@ import {
   writingWords,
 } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import type { AgentState, LogLine, RunState } from '../../../../events/index.ts';
+import type { AgentState, RunState } from '../../../../events/index.ts';
 import { keyLabel } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import { box, inside, sized, strong, tint } from '../../text/blocks.ts';
@@ -136,31 +135,15 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
       ? []
       : wrap([sign, tint(wait.text, HELD_INK)], Math.max(1, width), 2).slice(0, Math.max(1, height >> 1));
   // Announcements of retries are left out, since the current wait is shown.
-  const trouble = counts(state.log.filter(({ level, retry }) => level !== 'info' && retry === undefined));
-  const lines = (height > 6 ? trouble.slice(-3) : []).map(({ text, level, times }): Line => {
-    const words = tint(`${glyphs.bullet} ${text}`, level === 'error' ? 'err' : 'warn');
-    const often = tint(times === 1 ? '' : ` ×${times}`, 'muted');
-    const room = Math.max(0, width - lineWidth([often]));
-    return [...clip([words], room, glyphs.ellipsis), often];
-  });
+  const trouble = state.log.filter(({ level, retry }) => level !== 'info' && retry === undefined);
+  const lines = (height > 6 ? trouble.slice(-3) : []).map(({ text, level }) =>
+    clip(
+      [tint(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, level === 'error' ? 'err' : 'warn')],
+      width,
+      glyphs.ellipsis,
+    ),
+  );
   return [...lines, ...held];
-}
-
-interface PlanningFailure {
-  readonly text: string;
-  readonly level: LogLine['level'];
-  readonly times: number;
-}
-
-/** The first line of each entry, and how often it was repeated in a row. */
-function counts(log: readonly LogLine[]): readonly PlanningFailure[] {
-  return log.reduce<readonly PlanningFailure[]>((all, { text: whole, level }) => {
-    const text = whole.split('\n')[0] ?? '';
-    const last = all.at(-1);
-    return last?.text === text
-      ? [...all.slice(0, -1), { ...last, times: last.times + 1 }]
-      : [...all, { text, level, times: 1 }];
-  }, []);
 }
 
 /** An animated skeleton in the place of the tasks. */

@@ -29,7 +29,7 @@ function ended(outcomes: Readonly<Record<string, AgentOutcome>>): RunState {
       taskId: task.id,
       tools: [],
       budget: {},
-      dependsOn: [],
+      dependsOn: task.dependsOn.map((need) => childOf(ROOT, PLAN.tasks.findIndex(({ id }) => id === need) + 1)),
       model: task.model,
       iterations: 9,
     };
