@@ -11,20 +11,19 @@ import {
   type Style,
   widthOf,
 } from '../../../app/views/index.ts';
-import { type Action, footerLine, type Hint, keyLabel } from '../frame/keymap.ts';
-import { closed, type Overlay, type OverlayView, type Pressed, stay } from '../frame/overlay.ts';
-import type { Context } from '../frame/screen.ts';
+import { bind, bindingFor, footerLine, type Hint, hintsOf, keyLabel, rebind, stepOf } from '../frame/keymap.ts';
+import { closed, type Overlay, type OverlayView } from '../frame/overlay.ts';
+import type { Binding, Context, Effect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { sized } from '../text/blocks.ts';
 import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';
-import type { Glyphs } from '../text/glyphs.ts';
 
 /** Opens copy mode over a frame; its last row shows the keys of copy mode. */
 export function copyOverlay(frame: Frame, own: Readonly<Record<string, string>> = {}): Overlay {
   const frozen: Frame = { ...frame, lines: frame.lines.slice(0, -1) };
   const rows = cellsOf(frozen);
   const at = frame.cursor ?? { x: 0, y: rows.length > 1 ? 1 : 0 };
-  return open(frozen, moveCursor({ rows, at, mark: null, sought: '', field: null, keys: copyKeys(own) }, at));
+  return open(frozen, moveCursor({ rows, at, mark: null, sought: '', field: null, keys: rebind(COPY_KEYS, own) }, at));
 }
 
 function open(still: Frame, copying: CopyState): Overlay {
@@ -32,27 +31,27 @@ function open(still: Frame, copying: CopyState): Overlay {
     title: 'Copy mode',
     kind: 'copy',
     view: (context, size) => view(still, copying, context, size),
-    press: (input) => applyOutcome(still, copying, press(copying, input)),
-    hints: ({ glyphs }) => hintsOf(copying.keys, glyphs),
+    press(input, context) {
+      const { ui, ...effect } = press(copying, input, context);
+      return ui === undefined ? closed(effect) : { overlay: open(still, ui), effect };
+    },
+    hints: (context) => hintsIn(copying, context),
   };
 }
 
-const hintsOf = (table: readonly CopyBinding[], glyphs: Glyphs): readonly Hint[] => [
-  { keys: `${keyLabel('up', glyphs)}${keyLabel('down', glyphs)}`, hint: 'move' },
-  ...table
-    .filter(({ hint }) => hint !== '')
-    .map(({ keys, hint }) => ({
-      keys: keyLabel(keys[0] ?? '', glyphs),
-      hint,
-    })),
+const hintsIn = (copying: CopyState, context: Context): readonly Hint[] => [
+  { keys: `${keyLabel('up', context.glyphs)}${keyLabel('down', context.glyphs)}`, hint: 'move' },
+  ...hintsOf(copying.keys, copying, context),
 ];
 
-function press(copying: CopyState, input: Input): Outcome {
-  if (input.is === 'wheel') return moveCursor(copying, { x: copying.at.x, y: copying.at.y + 3 * input.by });
-  if (input.is === 'click') return moveCursor(copying, input);
-  if (copying.field !== null) return editSearch(copying, copying.field, input);
-  if (input.is !== 'key') return copying;
-  return copying.keys.find(({ keys }) => keys.includes(input.key))?.run(copying, input.key) ?? copying;
+/** An effect without a state ends copy mode. */
+function press(copying: CopyState, input: Input, context: Context): Effect<CopyState> {
+  const { at, field, keys } = copying;
+  if (input.is === 'wheel') return { ui: moveCursor(copying, { x: at.x, y: at.y + 3 * input.by }) };
+  if (input.is === 'click') return { ui: moveCursor(copying, input) };
+  if (field !== null) return { ui: editSearch(copying, field, input) };
+  const binding = input.is === 'key' ? bindingFor(keys, input.key) : undefined;
+  return input.is === 'key' && binding !== undefined ? binding.run(copying, context, input.key) : { ui: copying };
 }
 
 function editSearch(copying: CopyState, field: NonNullable<CopyState['field']>, input: Input): CopyState {
@@ -61,15 +60,11 @@ function editSearch(copying: CopyState, field: NonNullable<CopyState['field']>, 
   return { ...copying, field: edit(field, input) ?? field };
 }
 
-function applyOutcome(still: Frame, copying: CopyState, outcome: Outcome): Pressed {
-  if (outcome === 'leave') return closed();
-  if (outcome !== 'copy') return stay(open(still, outcome));
+function copied(copying: CopyState): Effect<CopyState> {
   const text = textOf(copying.rows, selectionOf(copying));
-  if (text.trim() === '') {
-    return { overlay: open(still, copying), effect: { toast: { level: 'info', text: 'There is no text selected.' } } };
-  }
+  if (text.trim() === '') return { ui: copying, toast: { level: 'info', text: 'There is no text selected.' } };
   const lines = text.split('\n').length;
-  return closed({ app: { copy: text, what: lines === 1 ? 'one line' : `${lines} lines` } });
+  return { app: { copy: text, what: lines === 1 ? 'one line' : `${lines} lines` } };
 }
 
 /** The selection; without one, the line of the cursor. */
@@ -101,14 +96,14 @@ function withStyle(line: Line, from: number, until: number, more: Style): Line {
 /** The last row: the keys, or the search field. */
 function lastRow(
   copying: CopyState,
-  { glyphs }: Context,
+  context: Context,
   width: number,
   height: number,
 ): { readonly row: Line; readonly cursor: OverlayView['cursor'] } {
   const { field, at, mark } = copying;
   if (field === null) {
     const place = `${mark === null ? 'COPY' : `COPY ${mark.shape}`} ${at.y + 1}:${at.x + 1}`;
-    return { row: footerLine(hintsOf(copying.keys, glyphs), place, width, glyphs), cursor: null };
+    return { row: footerLine(hintsIn(copying, context), place, width, context.glyphs), cursor: null };
   }
   const shown = viewEditor(field, { width: Math.max(1, width - 2), height: 1, style: { fg: 'fg', bg: 'raised' } });
   const row: Line = [span(' /', { fg: 'focus', bg: 'raised', bold: true }), ...(shown.lines[0] ?? [])];
@@ -185,10 +180,13 @@ function withoutBorders(lines: readonly string[]): readonly string[] {
 export function find(rows: readonly Row[], search: string, at: Place, by: 1 | -1): Place | null {
   if (search === '') return null;
   const places = rows.flatMap((row, y) => matches(row, search).map((x): Place => ({ x, y })));
-  const isAhead = ({ x, y }: Place): boolean =>
-    by === 1 ? y > at.y || (y === at.y && x > at.x) : y < at.y || (y === at.y && x < at.x);
-  const ahead = places.filter(isAhead);
-  return (by === 1 ? (ahead[0] ?? places[0]) : (ahead.at(-1) ?? places.at(-1))) ?? null;
+  return nearest(places, at, by) ?? places.at(by === 1 ? 0 : -1) ?? null;
+}
+
+/** The nearest of the places, which are in reading order, after or before `at`. */
+function nearest(places: readonly Place[], at: Place, by: 1 | -1): Place | undefined {
+  const isAhead = ({ x, y }: Place): boolean => by * (y === at.y ? x - at.x : y - at.y) > 0;
+  return by === 1 ? places.find(isAhead) : places.findLast(isAhead);
 }
 
 /** The first columns of the matches in a row, ignoring case. */
@@ -221,90 +219,22 @@ interface CopyState {
   /** The search field while it is open. */
   readonly field: Editor | null;
   /** The key table with the user's changes. */
-  readonly keys: readonly CopyBinding[];
+  readonly keys: readonly Binding<CopyState>[];
 }
 
-/** The result of a key: the next state, the end, or the end with a copy. */
-type Outcome = CopyState | 'leave' | 'copy';
-
-interface CopyBinding extends Action {
-  run(copying: CopyState, key: string): Outcome;
-}
-
-export const COPY_KEYS: readonly CopyBinding[] = [
-  {
-    keys: 'up down left right k j h l pageup pagedown ctrl-u ctrl-d home end 0 $ g G'.split(' '),
-    action: 'copy.move',
-    hint: '',
-    help: 'Move cursor',
-    run: (copying, key) => moveCursor(copying, STEPS[key]?.(copying) ?? copying.at),
-  },
-  {
-    keys: ['w', 'b'],
-    action: 'copy.word',
-    hint: '',
-    help: 'Next word',
-    run: (copying, key) => moveCursor(copying, key === 'w' ? nextWord(copying) : previousWord(copying)),
-  },
-  {
-    keys: ['v', ' '],
-    action: 'copy.select',
-    hint: 'select',
-    help: 'Select text',
-    run: (copying) => startSelection(copying, 'letters'),
-  },
-  {
-    keys: ['V'],
-    action: 'copy.lines',
-    hint: 'lines',
-    help: 'Select lines',
-    run: (copying) => startSelection(copying, 'lines'),
-  },
-  {
-    keys: ['ctrl-v', 'B'],
-    action: 'copy.block',
-    hint: 'block',
-    help: 'Select rectangle',
-    run: (copying) => startSelection(copying, 'block'),
-  },
-  {
-    keys: ['y', 'enter'],
-    action: 'copy.take',
-    hint: 'copy',
-    help: 'Copy selection',
-    run: () => 'copy',
-  },
-  {
-    keys: ['/'],
-    action: 'copy.search',
-    hint: 'search',
-    help: 'Search',
-    run: (copying) => ({ ...copying, field: openEditor() }),
-  },
-  {
-    keys: ['n', 'N'],
-    action: 'copy.next',
-    hint: '',
-    help: 'Next match',
-    run: (copying, key) => sought(copying, copying.sought, key === 'n' ? 1 : -1),
-  },
-  {
-    keys: ['esc', 'q', 'C', 'f3'],
-    action: 'copy.leave',
-    hint: 'leave',
-    help: 'Exit copy mode',
-    run: (copying, key) => (key === 'esc' && copying.mark !== null ? { ...copying, mark: null } : 'leave'),
-  },
+export const COPY_KEYS: readonly Binding<CopyState>[] = [
+  bind('copy.move', (copying, _, key) => ({ ui: moveCursor(copying, placeFor(copying, key)) })),
+  bind('copy.word', (copying, _, key) => ({ ui: moveCursor(copying, wordFrom(copying, key === 'w' ? 1 : -1)) })),
+  bind('copy.select', (copying) => ({ ui: startSelection(copying, 'letters') })),
+  bind('copy.lines', (copying) => ({ ui: startSelection(copying, 'lines') })),
+  bind('copy.block', (copying) => ({ ui: startSelection(copying, 'block') })),
+  bind('copy.take', copied),
+  bind('copy.search', (copying) => ({ ui: { ...copying, field: openEditor() } })),
+  bind('copy.next', (copying, _, key) => ({ ui: sought(copying, copying.sought, key === 'n' ? 1 : -1) })),
+  bind('copy.leave', (copying, _, key) =>
+    key === 'esc' && copying.mark !== null ? { ui: { ...copying, mark: null } } : {},
+  ),
 ];
-
-/** The key table with the user's own keys; `none` removes a key. */
-const copyKeys = (own: Readonly<Record<string, string>>): readonly CopyBinding[] =>
-  COPY_KEYS.map((binding) => {
-    const key = Object.hasOwn(own, binding.action) ? own[binding.action] : undefined;
-    if (key === undefined) return binding;
-    const first = binding.keys[0] ?? key;
-    return { ...binding, keys: key === 'none' ? [] : [key], run: (copying) => binding.run(copying, first) };
-  });
 
 /** Searches from the cursor; the cursor stays if there is no match. */
 function sought(copying: CopyState, text: string, by: 1 | -1): CopyState {
@@ -324,38 +254,30 @@ const startSelection = (copying: CopyState, shape: Shape): CopyState => ({
   mark: copying.mark?.shape === shape ? null : { ...(copying.mark ?? copying.at), shape },
 });
 
-type Step = (copying: CopyState) => Place;
-const by =
-  (rows: number): Step =>
-  ({ at }) => ({ x: at.x, y: at.y + rows });
-const page = ({ rows }: CopyState): number => Math.max(1, rows.length - 1);
-const left: Step = ({ at }) => ({ x: at.x - 1, y: at.y });
-const right: Step = ({ rows, at }) => ({ x: at.x + ((rows[at.y] ?? [])[at.x + 1] === '' ? 2 : 1), y: at.y });
-const home: Step = ({ at }) => ({ x: 0, y: at.y });
-const end: Step = ({ rows, at }) => ({ x: lastLetter(rows[at.y] ?? []), y: at.y });
-const top: Step = () => ({ x: 0, y: 0 });
-const bottom: Step = ({ rows }) => ({ x: 0, y: rows.length - 1 });
-
-const STEPS: Readonly<Record<string, Step>> = {
-  up: by(-1),
-  k: by(-1),
-  down: by(1),
-  j: by(1),
-  left,
-  h: left,
-  right,
-  l: right,
-  pageup: (copying) => by(-page(copying))(copying),
-  pagedown: (copying) => by(page(copying))(copying),
-  'ctrl-u': (copying) => by(-(page(copying) >> 1))(copying),
-  'ctrl-d': (copying) => by(page(copying) >> 1)(copying),
-  home,
-  0: home,
-  end,
-  $: end,
-  g: top,
-  G: bottom,
-};
+/** The place that a key moves the cursor to. */
+function placeFor({ rows, at }: CopyState, key: string): Place {
+  const row = rows[at.y] ?? [];
+  switch (key) {
+    case 'left':
+    case 'h':
+      return { x: at.x - 1, y: at.y };
+    case 'right':
+    case 'l':
+      return { x: endOf(row, at.x), y: at.y };
+    case 'home':
+    case '0':
+      return { x: 0, y: at.y };
+    case 'end':
+    case '$':
+      return { x: lastLetter(row), y: at.y };
+    case 'g':
+      return { x: 0, y: 0 };
+    case 'G':
+      return { x: 0, y: rows.length - 1 };
+    default:
+      return { x: at.x, y: at.y + stepOf(key, Math.max(1, rows.length - 1)) };
+  }
+}
 
 const lastLetter = (row: Row): number =>
   Math.max(
@@ -366,20 +288,8 @@ const lastLetter = (row: Row): number =>
 const isLetter = (cluster: string | undefined): boolean => cluster !== undefined && /[\p{L}\p{N}_]/u.test(cluster);
 const isStart = (row: Row, x: number): boolean => isLetter(row[x]) && !isLetter(row[x - 1]);
 
-function nextWord({ rows, at }: CopyState): Place {
-  for (let y = at.y; y < rows.length; y++) {
-    const row = rows[y] ?? [];
-    const x = row.findIndex((_, column) => (y > at.y || column > at.x) && isStart(row, column));
-    if (x !== -1) return { x, y };
-  }
-  return at;
-}
-
-function previousWord({ rows, at }: CopyState): Place {
-  for (let y = at.y; y >= 0; y--) {
-    const row = rows[y] ?? [];
-    const x = row.findLastIndex((_, column) => (y < at.y || column < at.x) && isStart(row, column));
-    if (x !== -1) return { x, y };
-  }
-  return at;
+/** The next or previous beginning of a word; the cursor's place without one. */
+function wordFrom({ rows, at }: CopyState, by: 1 | -1): Place {
+  const starts = rows.flatMap((row, y) => row.flatMap((_, x) => (isStart(row, x) ? { x, y } : [])));
+  return nearest(starts, at, by) ?? at;
 }

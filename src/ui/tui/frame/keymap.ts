@@ -6,16 +6,26 @@ import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { nearest } from '../../../domain/text/text.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
+import ROWS from './keys.json' with { type: 'json' };
 import type { Binding, Body, Context, DialogEffect, Effect, Screen, ScreenName } from './screen.ts';
 
-/** The part of a binding that comes from an action of app/actions. */
-export const bindingOf = ({ id, keys, hint, help, more = '' }: Interaction): Action => ({
-  action: id,
-  keys,
-  hint,
-  help,
-  more,
-});
+/** The keys and words of the actions that are no rows of app/actions, in keys.json. */
+type ActionName = keyof typeof ROWS;
+const KEYS: Readonly<Record<ActionName, Omit<Action, 'action' | 'hint'> & { readonly hint?: string }>> = ROWS;
+
+/** The keys and words of an action of keys.json or app/actions. */
+function actionOf(of: ActionName | Interaction): Action {
+  if (typeof of === 'string') return { action: of, hint: '', ...KEYS[of] };
+  const { id, keys, hint, help, more = '' } = of;
+  return { action: id, keys, hint, help, more };
+}
+
+/** The binding of an action, by default always possible. */
+export const bind = <Ui>(
+  of: ActionName | Interaction,
+  run: Binding<Ui>['run'],
+  whyNot: Binding<Ui>['whyNot'] = () => null,
+): Binding<Ui> => ({ ...actionOf(of), run, whyNot });
 
 /** The groups of the help and the palette; other actions are listed under their screen. */
 const GROUPS: readonly (readonly [actions: RegExp, group: string])[] = [
@@ -35,15 +45,6 @@ const groupOf = (action: string): string =>
   GROUPS.find(([actions]) => actions.test(action))?.[1] ??
   Object.entries(TITLES).find(([screen]) => action.startsWith(screen))?.[1] ??
   '';
-
-/** A row of a key table; by default not in the footer and always possible. */
-type Row<Ui> = Omit<Binding<Ui>, 'hint' | 'whyNot'> & Partial<Pick<Binding<Ui>, 'hint' | 'whyNot'>>;
-
-export const bindings = <Ui>(rows: readonly Row<Ui>[]): readonly Binding<Ui>[] =>
-  rows.map((row): Binding<Ui> => ({ hint: '', whyNot: () => null, ...row }));
-
-/** Keys that scroll or move in a list. */
-export const MOVES = 'up down k j pageup pagedown ctrl-u ctrl-d g home G end'.split(' ');
 
 /** More rows than any list has. */
 export const ALL = 1_000_000;

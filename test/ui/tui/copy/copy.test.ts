@@ -69,7 +69,7 @@ describe('copy mode', () => {
   });
 
   it('gives up the selection first, then ends; what is empty is not copied', () => {
-    expect(copies(two, 'v', 'esc', 'esc')).toBeUndefined();
+    expect(copies(two, 'v', 'esc', 'esc')).toEqual({});
     expect(copies(frameOf('   '), 'y')?.toast?.text).toBe('There is no text selected.');
   });
 

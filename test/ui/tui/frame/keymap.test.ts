@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldAll } from '../../../../src/events/fold.ts';
-import { APP_KEYS } from '../../../../src/ui/tui/shell/app-keys.ts';
+import { APP_KEYS, ownKeyFaults } from '../../../../src/ui/tui/shell/app-keys.ts';
 import { ASCII, glyphsFor, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import {
   footerLine,
@@ -159,5 +159,6 @@ describe('keys', () => {
       'keys: unknown action "run.fly"',
       'keys: s is used by run.kill and run.interrupt',
     ]);
+    expect(ownKeyFaults({ 'copy.word': 'n' })).toEqual(['keys: n is used by copy.word and copy.next']);
   });
 });

@@ -204,13 +204,13 @@ export const cancel: Run = (ui, context) => {
   return command(ui, cancelPlan.command(state, null));
 };
 
-/** Moves the selection of the list and the schedule; scrolls the inspector. */
-export function go(to: (row: number) => number, lines: number): Run {
+/** Moves the selection of the list and the schedule by rows; scrolls the inspector by lines. */
+export function go(rows: number, lines: number = rows): Run {
   return (ui, context) => {
     const next = tracked(ui, context.state);
     if (ui.pane === 'inspector') return { ui: { ...next, scroll: Math.max(0, next.scroll + lines) } };
     const plan = shownPlan(next, context);
-    return { ui: select(next, plan, to(selectedRow(next, plan))) };
+    return { ui: select(next, plan, selectedRow(next, plan) + rows) };
   };
 }
 

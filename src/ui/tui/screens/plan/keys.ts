@@ -27,9 +27,9 @@ import type { RunState } from '../../../../events/index.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { nameOf, orderDialog, type Subject } from '../../components/plan-form.ts';
 import { overCap } from '../../components/plan/estimate.ts';
+import { ALL, bind } from '../../frame/keymap.ts';
 import type { CompareColumn, Dialog, DialogEffect, Binding, Context } from '../../frame/screen.ts';
 import {
-  type Run,
   type WhyNot,
   accept,
   again,
@@ -76,86 +76,68 @@ type Key = Binding<PlanUi>;
 
 /** Rows per page, whatever the size of the screen. */
 const PAGE = 8;
-const always: WhyNot = () => null;
 const whyNotLeave: WhyNot = (_, { state }) =>
   state.session === null ? 'No run has started yet.' : state.finished ? 'The run has ended.' : null;
 
-const MOVE_KEYS = (
-  [
-    ['plan.down', ['down', 'j'], 'Next task', (row) => row + 1, 1],
-    ['plan.up', ['up', 'k'], 'Previous task', (row) => row - 1, -1],
-    ['plan.pageDown', ['pagedown', 'ctrl-d'], 'Page down', (row) => row + PAGE, PAGE],
-    ['plan.pageUp', ['pageup', 'ctrl-u'], 'Page up', (row) => row - PAGE, -PAGE],
-    ['plan.first', ['g', 'home'], 'First task', () => 0, -100_000],
-    ['plan.last', ['G', 'end'], 'Last task', () => 100_000, PAGE],
-  ] satisfies readonly (readonly [string, readonly string[], string, (row: number) => number, number])[]
-).map(([action, keys, help, to, lines]): Key => key(action, keys, '', help, always, go(to, lines)));
-
-export const PLAN_KEYS: readonly Key[] = [
-  row(acceptPlan, whyNotAccept, accept),
-  key('plan.anyway', ['Y'], 'run as is', 'Run as is', whyNotAnyway, accept),
-  key('plan.change', ['enter', 'Y', 'y'], 'review changes', 'Review changes', whyNotAmend, amend),
+const TABLE: readonly Key[] = [
+  bind(acceptPlan, accept, whyNotAccept),
+  bind('plan.anyway', accept, whyNotAnyway),
+  bind('plan.change', amend, whyNotAmend),
   task(PLAN_EDITS.describe, taskForm('task')),
   task(PLAN_EDITS.model, modelDialog),
   task(PLAN_EDITS.form, taskForm('task')),
-  row(PLAN_EDITS.add, whyNotChange, asks(addDialog)),
+  bind(PLAN_EDITS.add, asks(addDialog), whyNotChange),
   task(PLAN_EDITS.drop, dropDialog, whyNotFew('A plan needs at least one task.')),
-  row(undoEdit, whyNotStep(-1), stepTo(-1)),
-  row(redoEdit, whyNotStep(1), stepTo(1)),
+  bind(undoEdit, stepTo(-1), whyNotStep(-1)),
+  bind(redoEdit, stepTo(1), whyNotStep(1)),
   task(PLAN_EDITS.split, splitDialog),
   task(PLAN_EDITS.join, joinDialog, whyNotFew('There is no other task to merge.')),
-  row(
+  bind(
     PLAN_EDITS.models,
-    whyNotChange,
     does((of, { state, glyphs }) => whatIf(of, state, glyphs)),
+    whyNotChange,
   ),
-  key('plan.describeOutside', ['E'], '', 'Edit in editor', whyNotTask, does(describeOutside)),
+  bind('plan.describeOutside', does(describeOutside), whyNotTask),
   task(PLAN_EDITS.role, taskForm('role')),
   task(PLAN_EDITS.budget, taskForm('tokens')),
   task(PLAN_EDITS.tools, taskForm('tools')),
   task(PLAN_EDITS.depends, taskForm('needs')),
-  row(
-    PLAN_EDITS.permissions,
-    whyNotChange,
-    asks((of) => permissionsDialog(of)),
-  ),
-  row(
+  bind(PLAN_EDITS.permissions, asks(permissionsDialog), whyNotChange),
+  bind(
     PLAN_EDITS.commit,
-    whyNotChange,
     does((of) => of.send({ is: 'commit', commit: of.plan.commit !== true })),
+    whyNotChange,
   ),
   task(PLAN_EDITS.writes, taskForm('writes')),
   task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
-  row(PLAN_EDITS.moveDown, whyNotTask, move(1)),
-  row(PLAN_EDITS.moveUp, whyNotTask, move(-1)),
-  key('plan.cap', ['B'], '', 'Set run budget', whyNotCap, raiseCap),
-  key('plan.keep', ['w'], '', 'Save as template', whyNotKeep, keep),
-  row(cancelPlan, whyNotCancel, cancel),
-  key('plan.back', ['esc', 'p', 'n'], 'back', 'Back to agents', whyNotBack, back),
-  row(planAgain, (ui, context) => planAgain.whyNot(context.state, { hint: '' }) ?? whyNotChange(ui, context), again),
-  ...MOVE_KEYS,
+  bind(PLAN_EDITS.moveDown, move(1), whyNotTask),
+  bind(PLAN_EDITS.moveUp, move(-1), whyNotTask),
+  bind('plan.cap', raiseCap, whyNotCap),
+  bind('plan.keep', keep, whyNotKeep),
+  bind(cancelPlan, cancel, whyNotCancel),
+  bind('plan.back', back, whyNotBack),
+  bind(planAgain, again, (ui, context) => planAgain.whyNot(context.state, { hint: '' }) ?? whyNotChange(ui, context)),
+  bind('plan.down', go(1)),
+  bind('plan.up', go(-1)),
+  bind('plan.pageDown', go(PAGE)),
+  bind('plan.pageUp', go(-PAGE)),
+  bind('plan.first', go(-ALL)),
+  bind('plan.last', go(ALL, PAGE)),
   // Without a key, since d deletes a task; found by its name in the palette.
-  key('plan.detach', [], '', 'Detach', whyNotLeave, () => ({
-    app: 'detach',
-  })),
-  key('plan.pane', ['tab'], '', 'Next pane', always, nextPane),
-  key('plan.paneNumber', ['1', '2', '3'], '', 'Go to pane', always, paneNumber),
-  key('plan.zoom', ['+'], '', 'Zoom pane', always, zoomBy(1)),
-  key('plan.unzoom', ['_'], '', 'Unzoom pane', always, zoomBy(-1)),
+  bind('plan.detach', () => ({ app: 'detach' }), whyNotLeave),
+  bind('plan.pane', nextPane),
+  bind('plan.paneNumber', paneNumber),
+  bind('plan.zoom', zoomBy(1)),
+  bind('plan.unzoom', zoomBy(-1)),
 ];
 
-function key(action: string, keys: readonly string[], hint: string, help: string, whyNot: WhyNot, run: Run): Key {
-  return { keys, action, hint, help, whyNot, soon: (ui, context) => whyNot(ui, context) === NOT_SEEN, run };
-}
-
-/** The key of a row of app/actions. */
-function row({ id, keys, hint, help }: Interaction, whyNot: WhyNot, run: Run): Key {
-  return key(id, keys, hint, help, whyNot, run);
-}
+export const PLAN_KEYS = TABLE.map(
+  (binding): Key => ({ ...binding, soon: (ui, context) => binding.whyNot(ui, context) === NOT_SEEN }),
+);
 
 /** A key that opens a dialog about the selected task. */
 function task(of: Interaction, dialog: (of: Subject, context: Context) => Dialog, also: WhyNot = () => null): Key {
-  return row(of, (ui, context) => whyNotTask(ui, context) ?? also(ui, context), asks(dialog));
+  return bind(of, asks(dialog), (ui, context) => whyNotTask(ui, context) ?? also(ui, context));
 }
 
 // The comparison of model tiers: the same plan on cheap, balanced and best models.

@@ -1,5 +1,5 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
-import { bindingOf, bindings, MOVES, stepOf } from '../../frame/keymap.ts';
+import { bind, stepOf } from '../../frame/keymap.ts';
 import { answerText, resumeCost } from '../../../../app/views/index.ts';
 import {
   COMMIT_REQUEST,
@@ -20,14 +20,7 @@ import { type ResultView, type ResultTab, lastTop, resultBody, TABS } from './vi
 
 export interface ResultUi extends ResultView {}
 
-const tab = (name: ResultTab, action: string, help: string): Binding<ResultUi> => ({
-  keys: [String(TABS.indexOf(name) + 1)],
-  action,
-  hint: '',
-  help,
-  whyNot: () => null,
-  run: () => ({ ui: { tab: name, top: 0 } }),
-});
+const toTab = (tab: ResultTab) => (): Effect<ResultUi> => ({ ui: { tab, top: 0 } });
 
 const answerOf = ({ state }: Context): string => answerText(state);
 const noAnswer = (_: ResultUi, context: Context): string | null =>
@@ -55,6 +48,9 @@ const exportPick = (): Effect<ResultUi> => ({
 const followedUp = ({ session }: RunState, followUp: string): Effect<never> =>
   session === null ? {} : { app: { resume: session, followUp } };
 
+const resumed = ({ session }: RunState, text: string): Effect<never> =>
+  session === null ? {} : { app: { resume: session }, toast: { level: 'info', text } };
+
 const followUpDialog = (state: RunState): Dialog => ({
   is: 'text',
   title: `Message ${mainWords(state)}`,
@@ -79,108 +75,51 @@ const PAGE = 20;
 const BOTTOM = 1;
 const above = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - BOTTOM) });
 
-const RESULT_KEYS = bindings<ResultUi>([
-  {
-    keys: [...MOVES, ' '],
-    action: 'result.scroll',
-    hint: 'scroll',
-    help: 'Scroll',
-    run: (ui, _, key) => ({ ui: { ...ui, top: Math.max(0, ui.top + stepOf(key === ' ' ? 'pagedown' : key, PAGE)) } }),
-  },
-  {
-    keys: ['tab', 'right', 'l', 'left', 'h'],
-    action: 'result.next',
-    hint: 'section',
-    help: 'Next section',
-    run: (ui, _, key) => {
-      const by = key === 'left' || key === 'h' ? -1 : 1;
-      const at = (TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length;
-      return { ui: { tab: TABS[at] ?? 'Answer', top: 0 } };
-    },
-  },
-  tab('Answer', 'result.report', 'Show answer'),
-  tab('Agents', 'result.agents', 'Show agent table'),
-  tab('Estimates', 'result.estimates', 'Show estimates'),
-  tab('Costs', 'result.costs', 'Show costs'),
-  tab('Files', 'result.files', 'Show files'),
-  {
-    keys: ['x'],
-    action: 'result.export',
-    hint: 'export',
-    help: 'Export report',
-    run: exportPick,
-  },
-  {
-    keys: ['y'],
-    action: 'result.copy',
-    hint: 'copy',
-    help: 'Copy answer',
-    whyNot: noAnswer,
-    run: (_, context) => ({ app: { copy: answerOf(context), what: 'the answer' } }),
-  },
-  {
-    keys: ['e'],
-    action: 'result.editor',
-    help: 'View in editor',
-    whyNot: noAnswer,
-    run: (_, context) => ({ app: { edit: answerOf(context), then: () => ({}) } }),
-  },
-  {
-    keys: ['esc', 'v', 'enter'],
-    action: 'result.cards',
-    hint: 'agents',
-    help: 'Show agents',
-    run: () => ({ app: { show: 'run' } }),
-  },
-  {
-    keys: ['r'],
-    action: 'result.resume',
-    hint: 'resume',
-    help: 'Resume run',
-    whyNot: (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
-    run: (_, { state }) =>
-      state.session === null
-        ? {}
-        : { app: { resume: state.session }, toast: { level: 'info', text: `Resumed: ${resumeCost(state)}` } },
-  },
-  {
-    ...bindingOf(retryRun),
-    whyNot: (_, { state }) => retryRun.whyNot(state),
-    run: (_, { state }) =>
-      state.session === null
-        ? {}
-        : { app: { resume: state.session }, toast: { level: 'info', text: retryText(state) } },
-  },
-  {
-    ...bindingOf(messageMain),
-    whyNot: (_, { state }) => whyNotTalk(state),
-    run: (_, { state }) => ({ dialog: followUpDialog(state) }),
-  },
-  {
-    keys: ['c'],
-    action: 'result.commit',
-    hint: 'commit',
-    help: 'Commit changes',
-    more: 'main commits; you see its message and the diff first.',
-    whyNot: (_, { state }) => whyNotCommit(state),
-    run: (_, { state }) => followedUp(state, COMMIT_REQUEST),
-  },
-  {
-    keys: ['p'],
-    action: 'result.plan',
-    hint: 'plan',
-    help: 'Show plan',
-    whyNot: (_, { state }) => (state.plan ? null : 'No plan.'),
-    run: () => ({ app: { show: 'plan' } }),
-  },
-  {
-    keys: ['n'],
-    action: 'result.new',
-    hint: 'new task',
-    help: 'New task',
-    run: () => ({ app: { show: 'start' } }),
-  },
-]);
+const RESULT_KEYS: readonly Binding<ResultUi>[] = [
+  bind('result.scroll', (ui, _, key) => ({
+    ui: { ...ui, top: Math.max(0, ui.top + stepOf(key === ' ' ? 'pagedown' : key, PAGE)) },
+  })),
+  bind('result.next', (ui, _, key) => {
+    const by = key === 'left' || key === 'h' ? -1 : 1;
+    const at = (TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length;
+    return { ui: { tab: TABS[at] ?? 'Answer', top: 0 } };
+  }),
+  bind('result.report', toTab('Answer')),
+  bind('result.agents', toTab('Agents')),
+  bind('result.estimates', toTab('Estimates')),
+  bind('result.costs', toTab('Costs')),
+  bind('result.files', toTab('Files')),
+  bind('result.export', exportPick),
+  bind('result.copy', (_, context) => ({ app: { copy: answerOf(context), what: 'the answer' } }), noAnswer),
+  bind('result.editor', (_, context) => ({ app: { edit: answerOf(context), then: () => ({}) } }), noAnswer),
+  bind('result.cards', () => ({ app: { show: 'run' } })),
+  bind(
+    'result.resume',
+    (_, { state }) => resumed(state, `Resumed: ${resumeCost(state)}`),
+    (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
+  ),
+  bind(
+    retryRun,
+    (_, { state }) => resumed(state, retryText(state)),
+    (_, { state }) => retryRun.whyNot(state),
+  ),
+  bind(
+    messageMain,
+    (_, { state }) => ({ dialog: followUpDialog(state) }),
+    (_, { state }) => whyNotTalk(state),
+  ),
+  bind(
+    'result.commit',
+    (_, { state }) => followedUp(state, COMMIT_REQUEST),
+    (_, { state }) => whyNotCommit(state),
+  ),
+  bind(
+    'result.plan',
+    () => ({ app: { show: 'plan' } }),
+    (_, { state }) => (state.plan ? null : 'No plan.'),
+  ),
+  bind('result.new', () => ({ app: { show: 'start' } })),
+];
 
 export const resultScreen: Screen<ResultUi> = {
   name: 'result',

@@ -1,7 +1,7 @@
 /** The keys of the opened agent's pane: tabs, scrolling, selecting, copying and opening a block, searching. */
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, type Block, childOf } from '../../../../events/index.ts';
-import { ALL, MOVES, stepOf } from '../../frame/keymap.ts';
+import { ALL, bind, stepOf } from '../../frame/keymap.ts';
 import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import type { Input } from '../../terminal/terminal.ts';
@@ -13,133 +13,61 @@ import { isList, NO_DETAIL, type RunUi, scrollBy, select, selectedOf } from './s
 const SILENT = '';
 const PAGE = 10;
 
-/** Available while the pane is focused and no search word is being typed. */
-const inDetail = (ui: RunUi): string | null => (ui.focus === 'detail' && !isFinding(ui) ? null : SILENT);
-
+/** A key that is available while the pane is focused and no search word is being typed. */
 const key = (
-  of: Pick<Binding<RunUi>, 'keys' | 'action' | 'hint' | 'help' | 'more'>,
+  of: Parameters<typeof bind>[0],
   run: Binding<RunUi>['run'],
   why: Binding<RunUi>['whyNot'] = () => null,
-): Binding<RunUi> => ({ ...of, whyNot: (ui, context) => inDetail(ui) ?? why(ui, context), run });
+): Binding<RunUi> =>
+  bind(of, run, (ui, context) => (ui.focus === 'detail' && !isFinding(ui) ? why(ui, context) : SILENT));
+
+const whileFinding = (ui: RunUi): string | null => (isFinding(ui) ? null : SILENT);
 
 /** Take precedence over the keys of the screen while the pane is focused. */
 export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
-  key(
-    {
-      keys: MOVES,
-      action: 'detail.scroll',
-      hint: 'scroll',
-      help: 'Scroll',
-    },
-    (ui, _, pressed) => ({ ui: scrolled(ui, pressed) }),
-  ),
-  key(
-    { keys: ['left', 'right', 'h', 'l'], action: 'run.tab', hint: 'tab', help: 'Next tab' },
-    (ui, context, pressed) => ({ ui: toTab(ui, context, pressed === 'right' || pressed === 'l' ? 1 : -1) }),
-  ),
-  key(
-    {
-      keys: [' '],
-      action: 'detail.select',
-      hint: 'block',
-      help: 'Select block',
-    },
-    (ui) =>
-      isList(ui.tab) ? { ui: toggled(ui) } : { ui: withDetail(ui, { at: ui.detail.at === null ? 'visible' : null }) },
-  ),
-  key({ keys: ['K', 'J'], action: 'detail.block', hint: '', help: 'Previous, next block' }, (ui, _, pressed) => ({
-    ui: stepped(ui, pressed === 'J' ? 1 : -1),
+  key('detail.scroll', (ui, _, pressed) => ({ ui: scrolled(ui, pressed) })),
+  key('run.tab', (ui, context, pressed) => ({
+    ui: toTab(ui, context, pressed === 'right' || pressed === 'l' ? 1 : -1),
   })),
-  key(
-    {
-      keys: ['enter'],
-      action: 'detail.enter',
-      hint: 'open',
-      help: 'Open block',
-    },
-    (ui, context) => entered(ui, context),
-    (ui) => (ui.detail.at === null ? SILENT : null),
+  key('detail.select', (ui) =>
+    isList(ui.tab) ? { ui: toggled(ui) } : { ui: withDetail(ui, { at: ui.detail.at === null ? 'visible' : null }) },
   ),
+  key('detail.block', (ui, _, pressed) => ({ ui: stepped(ui, pressed === 'J' ? 1 : -1) })),
+  key('detail.enter', entered, (ui) => (ui.detail.at === null ? SILENT : null)),
   key(
-    { keys: ['esc'], action: 'detail.leave', hint: '', help: 'Clear selection' },
+    'detail.leave',
     (ui) => ({ ui: { ...ui, detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } } }),
     (ui) => (ui.detail.find === null && (ui.detail.at === null || isList(ui.tab)) ? SILENT : null),
   ),
+  key('run.unfold', (ui) => ({ ui: ui.detail.at === null ? { ...ui, open: !ui.open } : toggled(ui) })),
+  key('detail.copy', copied, (ui, context) => (chosenText(ui, context) === null ? 'Nothing to copy yet.' : null)),
   key(
-    {
-      keys: ['o'],
-      action: 'run.unfold',
-      hint: 'unfold',
-      help: 'Unfold output',
-    },
-    (ui) => ({ ui: ui.detail.at === null ? { ...ui, open: !ui.open } : toggled(ui) }),
-  ),
-  key(
-    {
-      keys: ['y'],
-      action: 'detail.copy',
-      hint: 'copy',
-      help: 'Copy block',
-      more: 'Without a selection: the last message.',
-    },
-    (ui, context) => copied(ui, context),
-    (ui, context) => (chosenText(ui, context) === null ? 'Nothing to copy yet.' : null),
-  ),
-  key(
-    {
-      keys: ['Y'],
-      action: 'detail.copyCode',
-      hint: '',
-      help: 'Copy code',
-    },
+    'detail.copyCode',
     (ui, context) => ({ app: { copy: codeOf(chosenText(ui, context)?.text ?? ''), what: 'the code' } }),
     (ui, context) => (codeOf(chosenText(ui, context)?.text ?? '') === '' ? 'It contains no code.' : null),
   ),
   key(
-    {
-      keys: ['e'],
-      action: 'detail.open',
-      hint: 'editor',
-      help: 'View in editor',
-      more: 'Read-only: changes are not kept.',
-    },
+    'detail.open',
     (ui, context) => ({ app: { edit: editorTextOf(ui, context), then: () => ({}) } }),
     (ui, context) => (canOpen(ui, context) ? null : 'Nothing to open yet.'),
   ),
-  key({ keys: ['/'], action: 'detail.find', hint: 'find', help: 'Search' }, (ui) => ({
+  key('detail.find', (ui) => ({
     ui: withFind(ui, { query: '', editor: openEditor(ui.detail.find?.query ?? '', true), hit: null, seek: 0 }),
   })),
   key(
-    { keys: ['n', 'N'], action: 'detail.next', hint: 'next', help: 'Next match' },
+    'detail.next',
     (ui, _, pressed) => ({
       ui: ui.detail.find === null ? ui : withFind(ui, { ...ui.detail.find, seek: pressed === 'n' ? 1 : -1 }),
     }),
-    (ui) => (ui.detail.find === null || ui.detail.find.editor !== null ? SILENT : null),
+    (ui) => (ui.detail.find === null ? SILENT : null),
   ),
-  {
-    keys: ['c'],
-    action: 'run.charts',
-    hint: '',
-    help: 'Show charts',
-    whyNot: (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'No agents yet.' : null),
-    run: () => ({ dialog: { is: 'charts' } }),
-  },
-  {
-    keys: ['enter'],
-    action: 'find.take',
-    hint: 'find',
-    help: 'Go to match',
-    whyNot: (ui) => (isFinding(ui) ? null : SILENT),
-    run: (ui) => ({ ui: taken(ui) }),
-  },
-  {
-    keys: ['esc', 'ctrl-c'],
-    action: 'find.leave',
-    hint: 'cancel',
-    help: 'End search',
-    whyNot: (ui) => (isFinding(ui) ? null : SILENT),
-    run: (ui) => ({ ui: withFind(ui, null) }),
-  },
+  bind(
+    'run.charts',
+    () => ({ dialog: { is: 'charts' } }),
+    (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'No agents yet.' : null),
+  ),
+  bind('find.take', (ui) => ({ ui: taken(ui) }), whileFinding),
+  bind('find.leave', (ui) => ({ ui: withFind(ui, null) }), whileFinding),
 ];
 
 /** True while a search word is being typed, so that letters go to the field. */

@@ -26,7 +26,7 @@ import { stillWords } from '../../components/notices.ts';
 import { grantText, toLabel } from '../../../../app/views/index.ts';
 import type { AgentId } from '../../../../domain/ids.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
-import { bindingOf, bindings, MOVES, stepOf } from '../../frame/keymap.ts';
+import { bind, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
 import { NOT_COMPLETING } from '../../components/text/complete.ts';
 import type { DialogEffect, Binding, Context, Effect } from '../../frame/screen.ts';
@@ -35,20 +35,6 @@ import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
 import { SPAWN_KEYS, STEER_KEYS } from './steer.ts';
 import { move, nextInNeed, select, selectedOf, type Message, type RunUi } from './state.ts';
-
-const RULE_KEYS = bindings<RunUi>([
-  {
-    ...bindingOf(pinMode),
-    whyNot: (ui, context) =>
-      whyNotSelected(ui, context, (agent) => pinMode.whyNot(context.state, { agent, mode: null })),
-    run: (ui, context) => onSelected(ui, context, ({ id }) => ({ dialog: { is: 'mode', agent: id } })),
-  },
-  {
-    ...bindingOf(startReview),
-    whyNot: (_, { state }) => whyNotReview(state),
-    run: (_, context) => review(context),
-  },
-]);
 
 /** Starts the only manual review, or asks which one. */
 function review({ state }: Context): Effect<RunUi> {
@@ -80,125 +66,102 @@ const PAGE = 4;
 /** True where the keys move through agents: in the list, and in the side pane, which has no rows of its own. */
 const isAmongAgents = ({ focus }: RunUi): boolean => focus === 'cards' || focus === 'side';
 
-const SCREEN_KEYS = bindings<RunUi>([
-  {
-    keys: MOVES,
-    action: 'run.move',
-    hint: 'select',
-    help: 'Select agent',
-    whyNot: (ui) => (isAmongAgents(ui) ? null : SILENT),
-    run: (ui, context, key) => ({ ui: move(ui, context, stepOf(key, PAGE)) }),
-  },
-  {
-    keys: ['enter'],
-    action: 'run.open',
-    hint: 'open',
-    help: 'Open agent',
-    whyNot: (ui, { state }) => (!isAmongAgents(ui) ? SILENT : state.agents.size === 0 ? NO_AGENT : null),
-    run: (ui) => ({ ui: { ...ui, focus: 'detail' } }),
-  },
-  {
-    keys: ['esc'],
-    action: 'run.back',
-    hint: 'back',
-    help: 'Back to list',
-    whyNot: (ui) => (ui.focus === 'cards' ? SILENT : null),
-    run: (ui) => ({ ui: { ...ui, focus: 'cards' } }),
-  },
+const SCREEN_KEYS: readonly RunBinding[] = [
+  bind(
+    'run.move',
+    (ui, context, key) => ({ ui: move(ui, context, stepOf(key, PAGE)) }),
+    (ui) => (isAmongAgents(ui) ? null : SILENT),
+  ),
+  bind(
+    'run.open',
+    (ui) => ({ ui: { ...ui, focus: 'detail' } }),
+    (ui, { state }) => (!isAmongAgents(ui) ? SILENT : state.agents.size === 0 ? NO_AGENT : null),
+  ),
+  bind(
+    'run.back',
+    (ui) => ({ ui: { ...ui, focus: 'cards' } }),
+    (ui) => (ui.focus === 'cards' ? SILENT : null),
+  ),
   ...PANE_KEYS,
-  {
-    keys: ['v'],
-    action: 'run.result',
-    hint: 'report',
-    help: 'Show report',
-    whyNot: (_, { state }) => (state.finished ? null : NO_REPORT),
-    run: () => ({ app: { show: 'result' } }),
-  },
-  {
-    ...bindingOf(messageAgent),
-    whyNot: (ui, context) =>
-      stillWords(context) ?? whyNotSelected(ui, context, (to) => whyNotMessage(context.state, to)),
-    run: (ui, { state }) => ({ ui: { ...ui, message: newMessage(ui, recipientOf(state, ui.selected)) } }),
-  },
-  {
-    ...bindingOf(messageAll),
-    whyNot: (_, context) => whyNotMessage(context.state, 'all') ?? stillWords(context),
-    run: (ui) => ({ ui: { ...ui, message: newMessage(ui, 'all') } }),
-  },
+  bind(
+    'run.result',
+    () => ({ app: { show: 'result' } }),
+    (_, { state }) => (state.finished ? null : NO_REPORT),
+  ),
+  bind(
+    messageAgent,
+    (ui, { state }) => ({ ui: { ...ui, message: newMessage(ui, recipientOf(state, ui.selected)) } }),
+    (ui, context) => stillWords(context) ?? whyNotSelected(ui, context, (to) => whyNotMessage(context.state, to)),
+  ),
+  bind(
+    messageAll,
+    (ui) => ({ ui: { ...ui, message: newMessage(ui, 'all') } }),
+    (_, context) => whyNotMessage(context.state, 'all') ?? stillWords(context),
+  ),
   ...SPAWN_KEYS,
   ofSelected(interruptAgent),
   ofSelected(resumeAgent),
-  {
-    ...bindingOf(retryAgent),
-    whyNot: (ui, context) =>
+  bind(
+    retryAgent,
+    (ui, context, key) =>
+      context.state.finished && context.state.session !== null
+        ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryText(context.state) } }
+        : ofSelected(retryAgent).run(ui, context, key),
+    (ui, context) =>
       // For a lost run the key continues the run here.
       context.elsewhere?.lost
         ? SILENT
         : context.state.finished
           ? retryRun.whyNot(context.state)
           : ofSelected(retryAgent).whyNot(ui, context),
-    run: (ui, context, key) =>
-      context.state.finished && context.state.session !== null
-        ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryText(context.state) } }
-        : ofSelected(retryAgent).run(ui, context, key),
-  },
+  ),
   ofSelected(skipAgent),
   ofSelected(killAgent),
-  {
-    ...bindingOf(stopRun),
-    whyNot: (_, { state }) => stopRun.whyNot(state, null),
-    run: (_, { state }) => confirmEffect(stopRun, state, null),
-  },
-  {
-    ...bindingOf(withdrawGrant),
-    whyNot: (_, { state }) => withdrawGrant.whyNot(state, { grant: '' }),
-    run: (_, { state }) => grantsQuestion(state),
-  },
+  bind(
+    stopRun,
+    (_, { state }) => confirmEffect(stopRun, state, null),
+    (_, { state }) => stopRun.whyNot(state, null),
+  ),
+  bind(
+    withdrawGrant,
+    (_, { state }) => grantsQuestion(state),
+    (_, { state }) => withdrawGrant.whyNot(state, { grant: '' }),
+  ),
   ...LIST_KEYS,
-  {
-    keys: ['d'],
-    action: 'run.detach',
-    hint: 'detach',
-    help: 'Detach',
-    more: 'The run continues in the background; mimir attach shows it again.',
-    whyNot: (_, { state }) => (state.finished === null ? null : ENDED),
-    run: () => ({ app: 'detach' }),
-  },
-  {
-    keys: ['z'],
-    action: 'run.density',
-    hint: 'density',
-    help: 'Card size',
-    run: (ui) => {
-      const at = DENSITIES.indexOf(ui.density) + 1;
-      // The present density would be no visible change.
-      const others = [...DENSITIES.slice(at), ...DENSITIES.slice(0, at)];
-      const density = others.find((one) => one !== ui.densityShown) ?? 'auto';
-      return { ui: { ...ui, density }, toast: { level: 'info', text: `Density: ${density}` } };
-    },
-  },
-  {
-    keys: [']', '['],
-    action: 'run.attention',
-    help: 'Next alert',
-    more: 'The next agent that asks, failed or was interrupted.',
-    run: (ui, context, key) => {
-      const agent = nextInNeed(ui, context, key === '[' ? -1 : 1);
-      if (agent === null) return { toast: { level: 'info', text: 'No agent needs you.' } };
-      return { ui: select(ui, agent), toast: { level: 'info', text: toLabel(needWords(agent, context)) } };
-    },
-  },
-  {
-    keys: ['p'],
-    action: 'run.plan',
-    hint: 'plan',
-    help: 'Show plan',
-    whyNot: (_, { state }) => (state.plan ? null : 'No plan.'),
-    run: () => ({ app: { show: 'plan' } }),
-  },
+  bind(
+    'run.detach',
+    () => ({ app: 'detach' }),
+    (_, { state }) => (state.finished === null ? null : ENDED),
+  ),
+  bind('run.density', (ui) => {
+    const at = DENSITIES.indexOf(ui.density) + 1;
+    // The present density would be no visible change.
+    const others = [...DENSITIES.slice(at), ...DENSITIES.slice(0, at)];
+    const density = others.find((one) => one !== ui.densityShown) ?? 'auto';
+    return { ui: { ...ui, density }, toast: { level: 'info', text: `Density: ${density}` } };
+  }),
+  bind('run.attention', (ui, context, key) => {
+    const agent = nextInNeed(ui, context, key === '[' ? -1 : 1);
+    if (agent === null) return { toast: { level: 'info', text: 'No agent needs you.' } };
+    return { ui: select(ui, agent), toast: { level: 'info', text: toLabel(needWords(agent, context)) } };
+  }),
+  bind(
+    'run.plan',
+    () => ({ app: { show: 'plan' } }),
+    (_, { state }) => (state.plan ? null : 'No plan.'),
+  ),
   ...STEER_KEYS,
-  ...RULE_KEYS,
-]);
+  bind(
+    pinMode,
+    (ui, context) => onSelected(ui, context, ({ id }) => ({ dialog: { is: 'mode', agent: id } })),
+    (ui, context) => whyNotSelected(ui, context, (agent) => pinMode.whyNot(context.state, { agent, mode: null })),
+  ),
+  bind(
+    startReview,
+    (_, context) => review(context),
+    (_, { state }) => whyNotReview(state),
+  ),
+];
 
 /** All keys of the screen. While a message is typed, only those of the message are available. */
 export const RUN_KEYS: readonly RunBinding[] = [
@@ -223,11 +186,11 @@ const whyNotSelected = (ui: RunUi, context: Context, why: (agent: AgentId) => st
 
 /** The key of an action on the selected agent. */
 function ofSelected(action: AgentAction): RunBinding {
-  return {
-    ...bindingOf(action),
-    whyNot: (ui, context) => whyNotSelected(ui, context, (agent) => action.whyNot(context.state, { agent })),
-    run: (ui, context) => onSelected(ui, context, ({ id }) => confirmEffect(action, context.state, { agent: id })),
-  };
+  return bind(
+    action,
+    (ui, context) => onSelected(ui, context, ({ id }) => confirmEffect(action, context.state, { agent: id })),
+    (ui, context) => whyNotSelected(ui, context, (agent) => action.whyNot(context.state, { agent })),
+  );
 }
 
 const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => Effect<RunUi>): Effect<RunUi> => {

@@ -1,5 +1,5 @@
 /** The keys of the run screen's panes: focus and zoom, the log, the list with its filter, and the field for a message. */
-import { bindings, MOVES, stepOf } from '../../frame/keymap.ts';
+import { bind, stepOf } from '../../frame/keymap.ts';
 import { isFollowUp } from '../../../../app/actions/index.ts';
 import { filterOf, hiddenBy, type ListUi, queueOf, SORTS, withFold } from '../../components/agents/list.ts';
 import { type PaneName, ZOOMS } from '../../components/layout.ts';
@@ -18,67 +18,43 @@ const PAGE = 10;
 const inLog = (ui: RunUi): string | null => (ui.focus === 'log' ? null : SILENT);
 
 /** Focus and size of the panes. */
-export const PANE_KEYS = bindings<RunUi>([
-  {
-    keys: ['tab'],
-    action: 'run.pane',
-    hint: 'pane',
-    help: 'Next pane',
-    run: (ui, { state }) => ({
-      ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' },
-      ...(ui.lastPane && state.approvals.length > 0 ? { app: 'inbox' } : {}),
-    }),
-  },
-  {
-    keys: ['1', '2', '3', '4'],
-    action: 'run.goto',
-    help: 'Go to pane',
-    run: (ui, _, key) => ({ ui: toPane(ui, PANES[Number(key) - 1] ?? ui.focus) }),
-  },
-  {
-    keys: ['+', '_'],
-    action: 'run.zoom',
-    help: 'Zoom pane',
-    run: (ui, _, key) => {
-      const at = ZOOMS.indexOf(ui.zoom) + (key === '+' ? 1 : -1);
-      return { ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 'normal' } };
-    },
-  },
-]);
+export const PANE_KEYS: readonly Binding<RunUi>[] = [
+  bind('run.pane', (ui, { state }) => ({
+    ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' },
+    ...(ui.lastPane && state.approvals.length > 0 ? { app: 'inbox' } : {}),
+  })),
+  bind('run.goto', (ui, _, key) => ({ ui: toPane(ui, PANES[Number(key) - 1] ?? ui.focus) })),
+  bind('run.zoom', (ui, _, key) => {
+    const at = ZOOMS.indexOf(ui.zoom) + (key === '+' ? 1 : -1);
+    return { ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 'normal' } };
+  }),
+];
 
 /** Focuses a pane; the log is shown as a box where it was a row or hidden. */
 const toPane = (ui: RunUi, focus: PaneName): RunUi => ({ ...ui, focus, log: focus === 'log' ? 'shown' : ui.log });
 
 /** The keys of the log, and its size. */
-export const LOG_KEYS = bindings<RunUi>([
+export const LOG_KEYS: readonly Binding<RunUi>[] = [
+  bind('log.scroll', (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack - stepOf(key, PAGE)) } }), inLog),
   {
-    keys: MOVES,
-    action: 'log.scroll',
-    hint: 'scroll',
-    help: 'Scroll log',
-    whyNot: inLog,
-    run: (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack - stepOf(key, PAGE)) } }),
-  },
-  {
-    keys: ['L', 'enter'],
-    action: 'log.level',
-    hint: 'level',
+    ...bind(
+      'log.level',
+      (ui) => ({
+        ui: { ...ui, logBack: 0, logLevel: LEVELS[(LEVELS.indexOf(ui.logLevel) + 1) % LEVELS.length] ?? 'info' },
+      }),
+      inLog,
+    ),
     value: ({ logLevel }) => logLevel,
-    help: 'Log level',
-    whyNot: inLog,
-    run: (ui) => ({
-      ui: { ...ui, logBack: 0, logLevel: LEVELS[(LEVELS.indexOf(ui.logLevel) + 1) % LEVELS.length] ?? 'info' },
-    }),
   },
   {
-    keys: ['l'],
-    action: 'run.log',
+    ...bind(
+      'run.log',
+      (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
+      (ui) => (ui.focus === 'detail' ? SILENT : null),
+    ),
     value: ({ log }) => log,
-    help: 'Resize log',
-    whyNot: (ui) => (ui.focus === 'detail' ? SILENT : null),
-    run: (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
   },
-]);
+];
 
 // The field for a message.
 
@@ -86,11 +62,12 @@ const NEXT_DELIVERY = { sequential: 'important', important: 'urgent', urgent: 's
 
 type Act = (ui: RunUi, message: Message, context: Context, key: string) => Effect<RunUi>;
 
-const key = (of: Pick<Binding<RunUi>, 'keys' | 'action' | 'hint' | 'help' | 'more'>, run: Act): Binding<RunUi> => ({
-  ...of,
-  whyNot: (ui) => (ui.message === null ? '' : null),
-  run: (ui, context, pressed) => (ui.message === null ? {} : run(ui, ui.message, context, pressed)),
-});
+const key = (of: Parameters<typeof bind>[0], run: Act): Binding<RunUi> =>
+  bind(
+    of,
+    (ui, context, pressed) => (ui.message === null ? {} : run(ui, ui.message, context, pressed)),
+    (ui) => (ui.message === null ? SILENT : null),
+  );
 
 /** Lets a key act on the offered file paths first. */
 const behindOffer =
@@ -100,46 +77,22 @@ const behindOffer =
     return done === null ? act(ui, message, context, pressed) : { ui: { ...ui, message: { ...message, ...done } } };
   };
 
-export const MESSAGE_KEYS = bindings<RunUi>([
-  key({ keys: ['enter'], action: 'message.send', hint: 'send', help: 'Send message' }, behindOffer(send)),
+export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
+  key('message.send', behindOffer(send)),
   key(
-    {
-      keys: ['tab'],
-      action: 'message.delivery',
-      hint: 'when',
-      help: 'Change timing',
-      more: 'When idle, at its next turn, or now by interrupting it.',
-    },
+    'message.delivery',
     behindOffer((ui, message) => ({
       ui: { ...ui, message: { ...message, delivery: NEXT_DELIVERY[message.delivery] } },
     })),
   ),
+  key('message.history', behindOffer(vertical)),
+  key('message.editor', (_, message) => ({ app: { field: editorText(message.editor) } })),
   key(
-    {
-      keys: ['up', 'down'],
-      action: 'message.history',
-      hint: '',
-      help: 'Earlier messages',
-    },
-    behindOffer(vertical),
-  ),
-  key(
-    {
-      keys: ['ctrl-g'],
-      action: 'message.editor',
-      hint: '',
-      help: 'Write in editor',
-    },
-    (_, message) => ({ app: { field: editorText(message.editor) } }),
-  ),
-  key(
-    { keys: ['esc'], action: 'message.leave', hint: 'save draft', help: 'Save draft' },
+    'message.leave',
     behindOffer((ui, message) => ({ ui: { ...ui, message: null, draft: editorText(message.editor) } })),
   ),
-  key({ keys: ['ctrl-c'], action: 'message.clear', hint: 'clear', help: 'Discard message' }, (ui) => ({
-    ui: { ...ui, message: null, draft: '' },
-  })),
-]);
+  key('message.clear', (ui) => ({ ui: { ...ui, message: null, draft: '' } })),
+];
 
 function send(ui: RunUi, message: Message, context: Context): Effect<RunUi> {
   const done = { ...ui, message: null, draft: '' };
@@ -193,101 +146,53 @@ const parentOf = (ui: RunUi, context: Context): string | null =>
   (selectedOf(ui, context)?.children.length ?? 0) > 0 ? null : 'It has no children to fold.';
 
 /** The keys of the filter's field. They come before all others, since the field uses Enter and Esc. */
-export const FILTER_KEYS = bindings<RunUi>([
-  {
-    keys: ['enter'],
-    action: 'filter.take',
-    hint: 'keep',
-    help: 'Keep filter',
-    whyNot: whileTyped,
-    run: (ui) => ({ ui: withList(ui, { filter: filterOf(ui.list), field: null }) }),
-  },
-  {
-    keys: ['esc', 'ctrl-c'],
-    action: 'filter.leave',
-    hint: 'show all',
-    help: 'Clear filter',
-    whyNot: whileTyped,
-    run: (ui) => ({ ui: withList(ui, { filter: '', field: null }) }),
-  },
-  {
-    keys: ['up', 'down'],
-    action: 'filter.move',
-    hint: 'select',
-    help: 'Move in matches',
-    whyNot: whileTyped,
-    run: (ui, context, key) => ({ ui: move(ui, context, key === 'up' ? -1 : 1) }),
-  },
-]);
+export const FILTER_KEYS: readonly Binding<RunUi>[] = [
+  bind('filter.take', (ui) => ({ ui: withList(ui, { filter: filterOf(ui.list), field: null }) }), whileTyped),
+  bind('filter.leave', (ui) => ({ ui: withList(ui, { filter: '', field: null }) }), whileTyped),
+  bind('filter.move', (ui, context, key) => ({ ui: move(ui, context, key === 'up' ? -1 : 1) }), whileTyped),
+];
 
-export const LIST_KEYS = bindings<RunUi>([
-  {
-    keys: ['/'],
-    action: 'run.filter',
-    hint: 'filter',
-    help: 'Filter agents',
-    more: 'Matches name, role, model, state and task.',
-    whyNot: inList,
-    run: (ui) => ({ ui: withList(ui, { field: openEditor(ui.list.filter, true) }) }),
-  },
-  {
-    keys: ['n', 'N'],
-    action: 'run.match',
-    hint: 'next match',
-    help: 'Next match',
-    whyNot: (ui) => inList(ui) ?? (ui.list.filter === '' ? SILENT : null),
-    run: (ui, context, key) => ({ ui: move(ui, context, key === 'n' ? 1 : -1) }),
-  },
-  {
-    keys: ['esc'],
-    action: 'run.showAll',
-    hint: 'show all',
-    help: 'Clear filter',
-    whyNot: (ui, { state }) =>
+export const LIST_KEYS: readonly Binding<RunUi>[] = [
+  bind('run.filter', (ui) => ({ ui: withList(ui, { field: openEditor(ui.list.filter, true) }) }), inList),
+  bind(
+    'run.match',
+    (ui, context, key) => ({ ui: move(ui, context, key === 'n' ? 1 : -1) }),
+    (ui) => inList(ui) ?? (ui.list.filter === '' ? SILENT : null),
+  ),
+  bind(
+    'run.showAll',
+    (ui) => ({ ui: withList(ui, { filter: '', only: false, folded: new Set() }) }),
+    (ui, { state }) =>
       inList(ui) ?? (ui.list.filter === '' && !ui.list.only && hiddenBy(ui.list, state) === 0 ? SILENT : null),
-    run: (ui) => ({ ui: withList(ui, { filter: '', only: false, folded: new Set() }) }),
-  },
-  {
-    keys: ['f'],
-    action: 'run.only',
-    help: 'Show active only',
-    run: (ui) => ({
-      ui: withList(ui, { only: !ui.list.only }),
-      toast: { level: 'info', text: ui.list.only ? 'Showing all agents.' : 'Showing active agents only.' },
-    }),
-  },
-  {
-    keys: ['o'],
-    action: 'run.sort',
-    help: 'Sort',
-    whyNot: inList,
-    run: (ui) => {
+  ),
+  bind('run.only', (ui) => ({
+    ui: withList(ui, { only: !ui.list.only }),
+    toast: { level: 'info', text: ui.list.only ? 'Showing all agents.' : 'Showing active agents only.' },
+  })),
+  bind(
+    'run.sort',
+    (ui) => {
       const sort = SORTS[(SORTS.indexOf(ui.list.sort) + 1) % SORTS.length] ?? 'start';
       return { ui: withList(ui, { sort }), toast: { level: 'info', text: `Order: ${WORDS[sort]}` } };
     },
-  },
-  {
-    keys: [' '],
-    action: 'run.fold',
-    help: 'Fold children',
-    whyNot: (ui, context) => inList(ui) ?? (canFoldQueue(ui, context) ? null : parentOf(ui, context)),
-    run: (ui, context) => {
-      const agent = selectedOf(ui, context);
-      if (agent === undefined) return {};
-      if (!canFoldQueue(ui, context)) return { ui: withList(ui, withFold(ui.list, agent.id)) };
-      const next = withList(ui, { queue: !ui.list.queue });
-      return { ui: select(next, queueOf(next.list, context.state)[0]) };
-    },
-  },
-  {
-    keys: ['T'],
-    action: 'run.graph',
-    hint: 'graph',
-    help: 'Show graph',
-    whyNot: (_, { state }) => (state.plan === null ? 'No plan.' : null),
-    run: (ui) => ({ ui: { ...ui, graph: !ui.graphShown } }),
-  },
-]);
+    inList,
+  ),
+  bind('run.fold', fold, (ui, context) => inList(ui) ?? (canFoldQueue(ui, context) ? null : parentOf(ui, context))),
+  bind(
+    'run.graph',
+    (ui) => ({ ui: { ...ui, graph: !ui.graphShown } }),
+    (_, { state }) => (state.plan === null ? 'No plan.' : null),
+  ),
+];
+
+/** Folds or unfolds the children of the selected agent, or the queue. */
+function fold(ui: RunUi, context: Context): Effect<RunUi> {
+  const agent = selectedOf(ui, context);
+  if (agent === undefined) return {};
+  if (!canFoldQueue(ui, context)) return { ui: withList(ui, withFold(ui.list, agent.id)) };
+  const next = withList(ui, { queue: !ui.list.queue });
+  return { ui: select(next, queueOf(next.list, context.state)[0]) };
+}
 
 const WORDS: Readonly<Record<(typeof SORTS)[number], string>> = {
   auto: 'what fits',

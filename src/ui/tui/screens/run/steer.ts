@@ -26,7 +26,7 @@ import {
   readBudget,
   readForm,
 } from '../../components/plan-form.ts';
-import { bindingOf } from '../../frame/keymap.ts';
+import { bind } from '../../frame/keymap.ts';
 import {
   type Binding,
   type Choice,
@@ -41,31 +41,26 @@ import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts'
 import { type RunUi, selectedOf } from './state.ts';
 
 export const STEER_KEYS: readonly Binding<RunUi>[] = [
-  {
-    ...bindingOf(setModel),
-    whyNot: (ui, context) =>
+  bind(
+    setModel,
+    (ui, context) => onSelected(ui, context, modelOf),
+    (ui, context) =>
       whyNot(ui, context) ?? (context.state.choices === null ? 'The models cannot be listed here.' : null),
-    run: (ui, context) => onSelected(ui, context, modelOf),
-  },
+  ),
   {
-    ...bindingOf(setBudget),
-    whyNot,
+    ...bind(setBudget, (ui, context) => onSelected(ui, context, budgetOf), whyNot),
     value: (ui, context) => {
       const agent = selectedOf(ui, context);
       return agent === undefined ? '' : `${agent.name}: ${costText(agent)}`;
     },
-    run: (ui, context) => onSelected(ui, context, budgetOf),
   },
-  {
-    keys: ['a'],
-    action: 'run.add',
-    hint: 'add',
-    help: 'Add agent',
-    whyNot: (_, { state }) =>
+  bind(
+    'run.add',
+    (_, context) => addToRunning(context),
+    (_, { state }) =>
       // Without a plan the key spawns a child.
       state.idle ? '' : state.finished ? ENDED : state.approvedDigest === null ? 'No plan is approved yet.' : null,
-    run: (_, context) => addToRunning(context),
-  },
+  ),
 ];
 
 function whyNot(ui: RunUi, context: Context): string | null {
@@ -124,22 +119,19 @@ const USUAL = 'code';
 const OWN_MODEL = '';
 
 export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
-  {
-    ...bindingOf(spawnChild),
-    whyNot: (_, context) => (context.state.idle ? whyNotBelow(context, ROOT) : ''),
-    run: (_, context) => formFor(context.state.agents.get(ROOT), context),
-  },
-  {
-    keys: ['S'],
-    action: 'run.spawnBelow',
-    hint: '',
-    help: 'Spawn child here',
-    whyNot(ui, context) {
+  bind(
+    spawnChild,
+    (_, context) => formFor(context.state.agents.get(ROOT), context),
+    (_, context) => (context.state.idle ? whyNotBelow(context, ROOT) : ''),
+  ),
+  bind(
+    'run.spawnBelow',
+    (ui, context) => formFor(selectedOf(ui, context), context),
+    (ui, context) => {
       const agent = selectedOf(ui, context);
       return agent === undefined ? NO_AGENT : whyNotBelow(context, agent.id);
     },
-    run: (ui, context) => formFor(selectedOf(ui, context), context),
-  },
+  ),
 ];
 
 const whyNotBelow = (context: Context, parent: AgentId): string | null =>

@@ -2,7 +2,7 @@
  * The start screen: a field for the task, suggestions and recent sessions, and the actions on them. Letters go to the field unless a row
  * of a list is selected. view.ts draws it.
  */
-import { bindings } from '../../frame/keymap.ts';
+import { bind } from '../../frame/keymap.ts';
 import { plural, isOpen, span, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
 import { typedAgentsCommand } from '../../dialogs/agents.ts';
@@ -43,113 +43,59 @@ function offerKey(ui: StartUi, context: Context, key: string): StartUi | null {
 const isOffered = ({ chosen, editor, completing }: StartUi, context: Context): boolean =>
   chosen.is === 'field' && offerOf(editor, completing, context) !== null;
 
-const KEYS = bindings<StartUi>([
-  {
-    keys: ['enter'],
-    action: 'start.go',
-    hint: 'plan',
-    help: 'Plan task',
-    more: 'In a list: opens the selected session or takes the suggestion.',
-    run: behindOffer(begin),
-  },
-  {
-    keys: ['ctrl-x'],
-    action: 'start.direct',
-    hint: 'ask main',
-    help: 'Ask main directly',
-    more: 'Runs one task without a planner; this key approves it.',
-    whyNot: ({ editor }) => (editorText(editor).trim() === '' ? 'Type a task first.' : null),
-    run: behindOffer((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
-  },
-  {
-    keys: ['tab'],
-    action: 'start.next',
-    hint: 'suggestions',
-    help: 'Next list',
-    whyNot: (ui, context) =>
+const KEYS: readonly Key[] = [
+  bind('start.go', behindOffer(begin)),
+  bind(
+    'start.direct',
+    behindOffer((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
+    ({ editor }) => (editorText(editor).trim() === '' ? 'Type a task first.' : null),
+  ),
+  bind(
+    'start.next',
+    behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, projectService) } })),
+    (ui, context) =>
       stops(context.projectService).length > 1 || isOffered(ui, context) ? null : 'No suggestions and no sessions yet.',
-    run: behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, projectService) } })),
-  },
-  {
-    keys: ['up', 'down'],
-    action: 'start.move',
-    hint: 'pick',
-    help: 'Move in lists',
-    run: behindOffer((ui, { projectService }, key) => ({ ui: vertical(ui, projectService, key === 'up' ? -1 : 1) })),
-  },
-  {
-    keys: ['pageup', 'pagedown'],
-    action: 'start.page',
-    help: 'Scroll sessions',
-    run: behindOffer((ui, { projectService }, key) => ({ ui: leap(ui, projectService, key === 'pageup' ? -5 : 5) })),
-  },
-  {
-    keys: ['ctrl-o'],
-    action: 'start.templates',
-    hint: 'templates',
-    help: 'New from template',
-    whyNot: (_, { projectService }) =>
+  ),
+  bind(
+    'start.move',
+    behindOffer((ui, { projectService }, key) => ({ ui: vertical(ui, projectService, key === 'up' ? -1 : 1) })),
+  ),
+  bind(
+    'start.page',
+    behindOffer((ui, { projectService }, key) => ({ ui: leap(ui, projectService, key === 'pageup' ? -5 : 5) })),
+  ),
+  bind(
+    'start.templates',
+    (_, { projectService }) => ({ dialog: templatePick(projectService) }),
+    (_, { projectService }) =>
       (projectService.templates ?? []).length > 0
         ? null
         : 'No templates yet. Press w in a plan to save it as a template.',
-    run: (_, { projectService }) => ({ dialog: templatePick(projectService) }),
-  },
-  {
-    keys: ['f4'],
-    action: 'start.agents',
-    help: 'Manage agents',
-    run: (_, { projectService }) => typedAgentsCommand('/agents', projectService) ?? {},
-  },
-  {
-    keys: ['ctrl-r'],
-    action: 'start.history',
-    hint: 'history',
-    help: 'Search earlier tasks',
-    whyNot: (_, { projectService }) =>
-      formerTasks(projectService).length > 0 ? null : 'No earlier tasks in this project.',
-    run: behindOffer((ui, { projectService }) => ({
-      ui: { ...ui, chosen: FIELD },
-      dialog: formerPick(projectService),
-    })),
-  },
-  {
-    keys: ['ctrl-g'],
-    action: 'start.editor',
-    hint: 'editor',
-    help: 'Write in editor',
-    run: (ui) => ({ ui: { ...ui, chosen: FIELD }, app: { field: editorText(ui.editor) } }),
-  },
-  {
-    keys: ['esc'],
-    action: 'start.back',
-    help: 'Back to field',
-    run: behindOffer((ui) => ({ ui: { ...ui, chosen: FIELD } })),
-  },
-  {
-    keys: ['ctrl-c'],
-    action: 'start.clear',
-    hint: 'clear',
-    help: 'Clear input',
+  ),
+  bind('start.agents', (_, { projectService }) => typedAgentsCommand('/agents', projectService) ?? {}),
+  bind(
+    'start.history',
+    behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: FIELD }, dialog: formerPick(projectService) })),
+    (_, { projectService }) => (formerTasks(projectService).length > 0 ? null : 'No earlier tasks in this project.'),
+  ),
+  bind('start.editor', (ui) => ({ ui: { ...ui, chosen: FIELD }, app: { field: editorText(ui.editor) } })),
+  bind(
+    'start.back',
+    behindOffer((ui) => ({ ui: { ...ui, chosen: FIELD } })),
+  ),
+  bind(
+    'start.clear',
+    behindOffer((ui) => ({ ui: withTask(ui, '') })),
     // In an empty field the key quits.
-    whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),
-    run: behindOffer((ui) => ({ ui: withTask(ui, '') })),
-  },
-  {
-    keys: ['ctrl-t'],
-    action: 'start.trust',
-    help: 'Review trust',
-    whyNot: (_, { projectService }) => (isOpen(projectService.trust) ? null : TRUST_WORDS.nothing),
-    run: () => ({ app: 'trust' }),
-  },
-  {
-    keys: ['q'],
-    action: 'start.quit',
-    hint: 'quit',
-    help: 'Quit',
-    whyNot: inList,
-    run: () => ({ app: 'quit' }),
-  },
-]);
+    ({ editor }) => (isEmpty(editor) ? '' : null),
+  ),
+  bind(
+    'start.trust',
+    () => ({ app: 'trust' }),
+    (_, { projectService }) => (isOpen(projectService.trust) ? null : TRUST_WORDS.nothing),
+  ),
+  bind('start.quit', () => ({ app: 'quit' }), inList),
+];
 
 export const startScreen: Screen<StartUi> = {
   name: 'start',
