@@ -4,6 +4,7 @@ import { type Line, span, toolsText } from '../../../app/views/index.ts';
 import { AGENT_TOOLS, type AgentDraft, blankAgent } from '../../../domain/agents/form.ts';
 import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
 import { type Choice, type Dialog, type DialogEffect, type FormValues, textField } from '../frame/screen.ts';
+import { tint } from '../text/blocks.ts';
 
 type Agents = NonNullable<ProjectInfo['agents']>;
 
@@ -60,7 +61,7 @@ const ownDialog = (agent: AgentInfo): Dialog => ({
 
 /** Shows an agent and its prompt. */
 function readDialog(agent: AgentInfo): Dialog {
-  const row = (name: string, text: string): Line => [span(name.padEnd(9), { fg: 'muted' }), span(text)];
+  const row = (name: string, text: string): Line => [tint(name.padEnd(9), 'muted'), span(text)];
   const may = agent.capabilities.join(', ') || 'nothing but messages and todos';
   return {
     is: 'read',

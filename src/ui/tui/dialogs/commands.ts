@@ -20,6 +20,7 @@ import { edit, type Editor, editorText, openEditor } from '../text/editor.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import { listOverlay } from './list.ts';
 import { readOverlay } from './message.ts';
+import { strong, tint } from '../text/blocks.ts';
 
 /** The entries of the palette, computed for each frame. */
 export type Entries = (context: Context) => readonly Entry[];
@@ -47,10 +48,7 @@ export const paletteOverlay = (entries: Entries): Overlay =>
     first: () => 0,
     rows: () => Number.POSITIVE_INFINITY,
     line: ({ entry, marked }, _, { glyphs }, width) => entryLine(entry, marked, glyphs, width),
-    below: (one, _, { glyphs }, width) => [
-      [span(glyphs.light[4].repeat(width), { fg: 'border' })],
-      ...detailLines(one, width),
-    ],
+    below: (one, _, { glyphs }, width) => [[tint(glyphs.light[4].repeat(width), 'border')], ...detailLines(one, width)],
     take: ({ entry }) =>
       entry.why === null
         ? { stays: false, effect: entry.run() }
@@ -78,13 +76,13 @@ function entryLine(entry: Entry, marked: ReadonlySet<number>, glyphs: Glyphs, wi
   // Two blanks, so that a long key such as Shift-Tab does not touch the text before it.
   const key = span(`  ${keys.padStart(4)}`, { fg: able ? 'focus' : 'faint', bold: able });
   const left: Line = [
-    ...(width < 50 ? [] : [span(fitText(group, GROUP), { fg: 'faint' })]),
+    ...(width < 50 ? [] : [tint(fitText(group, GROUP), 'faint')]),
     ...highlighted(help, marked, able),
     span('  '),
   ];
   const room = Math.max(0, width - lineWidth(left) - lineWidth([key]) - 1);
   const note = able ? value : why === '' ? '' : `(${why})`;
-  const right: Line = [...clip([span(note, { fg: 'muted' })], room, glyphs.ellipsis), key];
+  const right: Line = [...clip([tint(note, 'muted')], room, glyphs.ellipsis), key];
   return spread(clip(left, width - lineWidth([key]), glyphs.ellipsis), right, width);
 }
 
@@ -103,8 +101,8 @@ function highlighted(text: string, marked: ReadonlySet<number>, able: boolean): 
 function detailLines(one: PaletteRow | undefined, width: number): readonly Line[] {
   if (one === undefined) return [[], []];
   const { action, why, more } = one.entry;
-  const known: Line = [span(more === '' ? `Rebind as ${action}` : more, { fg: more === '' ? 'faint' : 'muted' })];
-  const not: Line = [span('Not available: ', { fg: 'warn', bold: true }), span(why || NOT_AVAILABLE, { fg: 'warn' })];
+  const known: Line = [tint(more === '' ? `Rebind as ${action}` : more, more === '' ? 'faint' : 'muted')];
+  const not: Line = [strong('Not available: ', 'warn'), tint(why || NOT_AVAILABLE, 'warn')];
   const rows = wrap(why === null ? known : not, width);
   return [
     rows[0] ?? [],
@@ -127,7 +125,7 @@ function open(parts: readonly HelpPart[], notes: readonly string[], field: Edito
   const found = matching(parts, filter);
   const linesAt = (width: number): readonly Line[] => [
     ...(field === null && filter === '' ? [] : [filterLine(filter, field !== null), []]),
-    ...(found.length === 0 ? [[span('No matching keys. Esc clears the filter.', { fg: 'faint' })]] : []),
+    ...(found.length === 0 ? [[tint('No matching keys. Esc clears the filter.', 'faint')]] : []),
     ...helpLines(found, filter === '' ? notes : [], width),
   ];
   const shown = readOverlay('Help', linesAt, MAX_COLUMNS * (COLUMN + GAP));
@@ -170,8 +168,8 @@ function editFilter(
 }
 
 const filterLine = (filter: string, writes: boolean): Line => [
-  span('/', { fg: 'focus', bold: true }),
-  span(filter, { fg: 'fg', bold: true }),
+  strong('/', 'focus'),
+  strong(filter, 'fg'),
   ...(writes ? [span(' ', { inverse: true })] : []),
 ];
 
@@ -223,7 +221,7 @@ function keyLines(parts: readonly HelpPart[], width: number): readonly Line[] {
   const column = Math.min(most, Math.max(0, ...keyRows.map((keys) => lineWidth([span(keys)]))));
   return parts.flatMap(({ title, rows }, index): readonly Line[] => [
     ...(index === 0 ? [] : [[]]),
-    [span(title, { fg: 'title', bold: true })],
+    [strong(title, 'title')],
     ...rows.flatMap(({ keys, help }) => entry(wrapKeys(keys, most), help, column, width)),
   ]);
 }
@@ -234,10 +232,7 @@ function entry(keys: readonly string[], help: string, column: number, width: num
   const words = wrapText(help, room, { fg: 'fg' });
   return Array.from(
     { length: Math.max(keys.length, words.length) },
-    (_, row): Line => [
-      span(`  ${fitText(keys[row] ?? '', column)}  `, { fg: 'focus', bold: true }),
-      ...(words[row] ?? []),
-    ],
+    (_, row): Line => [strong(`  ${fitText(keys[row] ?? '', column)}  `, 'focus'), ...(words[row] ?? [])],
   );
 }
 

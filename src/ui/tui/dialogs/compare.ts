@@ -16,6 +16,7 @@ import {
   type OverlayView,
   type Pressed,
 } from '../frame/overlay.ts';
+import { tint } from '../text/blocks.ts';
 
 type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
 
@@ -91,9 +92,9 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
       {
         title: dialog.title,
         ...(shown.length < dialog.columns.length
-          ? { titleEnd: [span(`${at}/${dialog.columns.length - 1}`, { fg: 'faint' })] }
+          ? { titleEnd: [tint(`${at}/${dialog.columns.length - 1}`, 'faint')] }
           : {}),
-        ...(hidden > 0 && room > 0 ? { foot: [span(count, { fg: 'faint' })] } : {}),
+        ...(hidden > 0 && room > 0 ? { foot: [tint(count, 'faint')] } : {}),
         width,
         body: [...head, ...gap, ...rows.slice(from, from + room), ...notes].slice(0, most),
       },

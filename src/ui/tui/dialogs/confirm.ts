@@ -1,6 +1,6 @@
 /** Yes/no dialogs, where Enter is always the safe choice. Irreversible acts need a typed word; trust needs its own key after everything was read. */
 import type { Action } from '../../../app/actions/index.ts';
-import { type Line, span, TRUST_WORDS, wrap } from '../../../app/views/index.ts';
+import { type Line, TRUST_WORDS, wrap } from '../../../app/views/index.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { TrustQuestion } from '../../../ports/project-service.ts';
 import { diffInk } from '../components/text/inline.ts';
@@ -8,6 +8,7 @@ import { closed, type Overlay } from '../frame/overlay.ts';
 import type { Context, Dialog, DialogEffect } from '../frame/screen.ts';
 import { fieldOverlay } from './form.ts';
 import { type MessageKey, messageOverlay } from './message.ts';
+import { strong, tint } from '../text/blocks.ts';
 
 type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
 const WIDTH = 72;
@@ -18,7 +19,7 @@ export function confirmEffect<Args>(action: Action<Args>, state: RunState, args:
   const question = action.confirm?.(state, args);
   if (question === undefined) return done;
   const [first, ...others] = question.lines;
-  const lines = [[span(first, { fg: 'fg' })], ...others.map((line): Line => [span(line, { fg: 'muted' })])];
+  const lines = [[tint(first, 'fg')], ...others.map((line): Line => [tint(line, 'muted')])];
   return { dialog: { is: 'confirm', ...question, lines, then: () => done } };
 }
 
@@ -59,11 +60,7 @@ const typedConfirm = (dialog: ConfirmDialog, word: string): Overlay =>
     value: '',
     lines: 1,
     above: (width) => {
-      const ask: Line = [
-        span('Type ', { fg: 'muted' }),
-        span(word, { fg: 'err', bold: true }),
-        span(` and Enter to ${dialog.yes}.`, { fg: 'muted' }),
-      ];
+      const ask: Line = [tint('Type ', 'muted'), strong(word, 'err'), tint(` and Enter to ${dialog.yes}.`, 'muted')];
       return [...dialog.lines, ask].flatMap((line) => wrap(line, width));
     },
     hints: ({ glyphs }) => [{ keys: `${glyphs.key.enter}/Esc`, hint: dialog.no }],
@@ -113,16 +110,16 @@ function trustLines({ brings, diff }: TrustQuestion, { projectService, glyphs }:
       ? []
       : [
           [],
-          [span(TRUST_WORDS.changed, { fg: 'warn', bold: true })],
-          ...diff.split('\n').map((line): Line => [span(line, { fg: diffInk(line) })]),
+          [strong(TRUST_WORDS.changed, 'warn')],
+          ...diff.split('\n').map((line): Line => [tint(line, diffInk(line))]),
         ];
   return [
-    [span(projectService.cwd, { fg: 'title', bold: true })],
-    [span(TRUST_WORDS.brings, { fg: 'fg' })],
-    ...brings.map((line): Line => [span(`${glyphs.bullet} `, { fg: 'focus' }), span(line, { fg: 'fg' })]),
+    [strong(projectService.cwd, 'title')],
+    [tint(TRUST_WORDS.brings, 'fg')],
+    ...brings.map((line): Line => [tint(`${glyphs.bullet} `, 'focus'), tint(line, 'fg')]),
     ...changes,
     [],
-    [span(TRUST_WORDS.otherwise, { fg: 'muted' })],
-    [span("You'll be asked again when any of these files change.", { fg: 'muted' })],
+    [tint(TRUST_WORDS.otherwise, 'muted')],
+    [tint("You'll be asked again when any of these files change.", 'muted')],
   ];
 }

@@ -28,6 +28,7 @@ import type { Choice, Context, Dialog, Field, FormValues } from '../frame/screen
 import type { Input, Size } from '../terminal/terminal.ts';
 import { edit, type Editor, editorHeight, editorText, openEditor, viewEditor } from '../text/editor.ts';
 import type { Glyphs } from '../text/glyphs.ts';
+import { strong, tint } from '../text/blocks.ts';
 
 export function formOverlay(dialog: FormDialog): Overlay {
   return open(dialog, {
@@ -226,7 +227,7 @@ function aboveFields({ note = '' }: FormDialog, width: number, size: Size): read
 
 function belowFields(dialog: FormDialog, state: FormState, width: number, { glyphs }: Context): readonly Line[] {
   if (state.asking) {
-    const ask: Line = [span('Discard changes?  ', { fg: 'warn', bold: true })];
+    const ask: Line = [strong('Discard changes?  ', 'warn')];
     return [
       [],
       [
@@ -253,11 +254,7 @@ function labelled(
   return lines.map((line, row): Line => {
     const mark = current && row === 0 ? glyphs.selected : ' ';
     const words = row === 0 ? fitText(toLabel(field.label), width - 2) : ' '.repeat(width - 2);
-    return [
-      span(mark, { fg: 'focus' }),
-      span(`${words} `, { fg: current ? 'title' : 'muted', bold: current }),
-      ...line,
-    ];
+    return [tint(mark, 'focus'), span(`${words} `, { fg: current ? 'title' : 'muted', bold: current }), ...line];
   });
 }
 
@@ -290,9 +287,9 @@ function choiceView(
   const value = state.chosen[field.name] ?? field.value;
   const choice = field.choices.find((one) => one.value === value);
   const words = span(toLabel(choice?.label ?? value), { fg: 'fg', bold: current });
-  const note = span(choice === undefined || choice.note === '' ? '' : `  ${toLabel(choice.note)}`, { fg: 'muted' });
+  const note = tint(choice === undefined || choice.note === '' ? '' : `  ${toLabel(choice.note)}`, 'muted');
   if (!current) return [words, note];
-  return [span(`${glyphs.key.left} `, { fg: 'focus' }), words, span(` ${glyphs.key.right}`, { fg: 'focus' }), note];
+  return [tint(`${glyphs.key.left} `, 'focus'), words, tint(` ${glyphs.key.right}`, 'focus'), note];
 }
 
 function checksView(
@@ -301,7 +298,7 @@ function checksView(
   current: boolean,
   context: Context,
 ): readonly Line[] {
-  if (field.choices.length === 0) return [[span('nothing to choose from', { fg: 'faint' })]];
+  if (field.choices.length === 0) return [[tint('nothing to choose from', 'faint')]];
   const on = state.checked[field.name] ?? [];
   return field.choices.map((choice, index) => {
     const line = checkLine(choice, on.includes(choice.value), context);
@@ -312,11 +309,9 @@ function checksView(
 function checkLine(choice: Choice, on: boolean, { glyphs }: Context): Line {
   const able = choice.whyNot === null;
   return [
-    span(on ? `[${glyphs.todo.completed}] ` : '[ ] ', { fg: on ? 'ok' : 'faint' }),
-    span(toLabel(choice.label), { fg: able ? 'fg' : 'faint' }),
-    span(able && choice.note === '' ? '' : `  ${toLabel(choice.whyNot ?? choice.note)}`, {
-      fg: able ? 'muted' : 'warn',
-    }),
+    tint(on ? `[${glyphs.todo.completed}] ` : '[ ] ', on ? 'ok' : 'faint'),
+    tint(toLabel(choice.label), able ? 'fg' : 'faint'),
+    tint(able && choice.note === '' ? '' : `  ${toLabel(choice.whyNot ?? choice.note)}`, able ? 'muted' : 'warn'),
   ];
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Choice, Context, Dialog, DialogEffect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';
+import { tint } from '../text/blocks.ts';
 
 export interface List<Item> {
   readonly title: string;
@@ -87,14 +88,13 @@ function view<Item>(list: List<Item>, state: ListState, context: Context, size: 
   const field = viewEditor(state.filter, { width: Math.max(1, inner - 2), height: 1, placeholder: list.placeholder });
   const shown = items.slice(top, top + rows).map((item, row): Line => {
     const selected = top + row === at;
-    const mark = span(selected ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
+    const mark = tint(selected ? `${glyphs.selected} ` : '  ', 'focus');
     const line = fit([mark, ...list.line(item, selected, context, inner - 2)], inner, {}, glyphs.ellipsis);
     return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
   });
-  const none: readonly Line[] =
-    items.length === 0 ? [[span('  No matches. Esc clears the filter.', { fg: 'faint' })]] : [];
+  const none: readonly Line[] = items.length === 0 ? [[tint('  No matches. Esc clears the filter.', 'faint')]] : [];
   const body: readonly Line[] = [
-    [span(`${glyphs.prompt} `, { fg: 'focus' }), ...(field.lines[0] ?? [])],
+    [tint(`${glyphs.prompt} `, 'focus'), ...(field.lines[0] ?? [])],
     ...above.map((line): Line => [span('  '), ...line]),
     ...none,
     ...shown,
@@ -103,7 +103,7 @@ function view<Item>(list: List<Item>, state: ListState, context: Context, size: 
   ];
   const place = items.length === 0 ? '0' : `${at + 1}/${items.length}`;
   return {
-    lines: framed({ title: list.title, titleEnd: [span(place, { fg: 'faint' })], width, body }, context),
+    lines: framed({ title: list.title, titleEnd: [tint(place, 'faint')], width, body }, context),
     cursor: { x: field.cursor.x + 4, y: 1 },
   };
 }
@@ -167,9 +167,9 @@ export function pickOverlay(dialog: PickDialog): Overlay {
     rows: () => unfiltered.length,
     line: (choice, selected, context, width) => choiceLine(choice, selected, context, width, columnIn(width)),
     above: (width) =>
-      heads === undefined ? [] : [[span(`${heads[0].padEnd(columnIn(width))}  ${heads[1]}`, { fg: 'faint' })]],
+      heads === undefined ? [] : [[tint(`${heads[0].padEnd(columnIn(width))}  ${heads[1]}`, 'faint')]],
     below: (_, filter) =>
-      hidden === 0 || filter !== '' ? [] : [[span(`  ${hidden} more unavailable: type to list them`, { fg: 'faint' })]],
+      hidden === 0 || filter !== '' ? [] : [[tint(`  ${hidden} more unavailable: type to list them`, 'faint')]],
     take: (choice) =>
       choice.whyNot === null
         ? { stays: false, effect: chosen(dialog, choice.value) }
@@ -197,7 +197,7 @@ function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, widt
     span(toLabel(choice.label), { fg: able ? (selected ? 'title' : 'fg') : 'faint', bold: selected && able }),
   ];
   const gap = span(' '.repeat(Math.max(0, column - lineWidth(name)) + 2));
-  const note = span(toLabel(choice.whyNot ?? choice.note), { fg: able ? 'muted' : 'warn' });
+  const note = tint(toLabel(choice.whyNot ?? choice.note), able ? 'muted' : 'warn');
   const room = Math.max(0, width - lineWidth([...name, gap]));
   return [...name, gap, ...clip([note], room, glyphs.ellipsis)];
 }

@@ -1,5 +1,5 @@
 /** A scrolling text in a dialog with its keys: questions, notices, things to read. */
-import { type Ink, type Line, span, wrap } from '../../../app/views/index.ts';
+import { type Ink, type Line, wrap } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { type Hint, upDown } from '../frame/keymap.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../frame/overlay.ts';
 import type { Context, DialogEffect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
+import { tint } from '../text/blocks.ts';
 
 /** A key of the dialog. An empty hint hides it. */
 export interface MessageKey {
@@ -101,7 +102,7 @@ function partsOf(of: Message, context: Context, size: Size): Parts {
 function view(of: Message, { top: wanted }: Place, context: Context, size: Size): OverlayView {
   const { width, lines, rows, tail } = partsOf(of, context, size);
   const { shown, top } = windowed(lines, wanted, rows);
-  const place = lines.length > rows ? [span(`${top + 1}-${top + rows} of ${lines.length}`, { fg: 'muted' })] : [];
+  const place = lines.length > rows ? [tint(`${top + 1}-${top + rows} of ${lines.length}`, 'muted')] : [];
   const { title, ink = 'focus' } = of;
   return { lines: framed({ title, titleEnd: place, ink, width, body: [...shown, ...tail] }, context), cursor: null };
 }

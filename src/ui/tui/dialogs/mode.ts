@@ -22,6 +22,7 @@ import {
   type Overlay,
   type Pressed,
 } from '../frame/overlay.ts';
+import { strong, tint } from '../text/blocks.ts';
 
 const WIDTH = 84;
 /** The key that loosens; never the one that confirms everything else. */
@@ -133,10 +134,10 @@ function choiceLine(
   const on = index === of.at;
   const words = wish === null ? `same as the run (${state.mode})` : MODE_NOTES[wish];
   const line: Line = [
-    span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' }),
+    tint(on ? `${glyphs.selected} ` : '  ', 'focus'),
     span((wish ?? 'no pin').padEnd(9), { fg: wish === 'yolo' ? 'err' : on ? 'title' : 'fg', bold: on }),
-    span(wish === now ? 'now  ' : '     ', { fg: 'ok', bold: true }),
-    span(words, { fg: 'muted' }),
+    strong(wish === now ? 'now  ' : '     ', 'ok'),
+    tint(words, 'muted'),
   ];
   return fit(line, width, {}, glyphs.ellipsis).map(([text, style]) => [
     text,
@@ -165,23 +166,20 @@ function wordsOf(of: ModeState, context: Context): readonly Line[] {
     changes: [`checking ${context.glyphs.ellipsis}`],
     answers: 0,
   };
-  const whom: Line = [span(modeReach(of.agent), { fg: 'fg', bold: true })];
-  if (refused !== null)
-    return [whom, [span('Not possible: ', { fg: 'err', bold: true }), span(toLabel(refused), { fg: 'fg' })]];
+  const whom: Line = [strong(modeReach(of.agent), 'fg')];
+  if (refused !== null) return [whom, [strong('Not possible: ', 'err'), tint(toLabel(refused), 'fg')]];
   const { from, to } = change(of, context);
   const gained = AUTOMATIC[to].filter((what) => !AUTOMATIC[from].includes(what));
   const lost = AUTOMATIC[from].filter((what) => !AUTOMATIC[to].includes(what));
   const open =
-    answers === 0
-      ? []
-      : [[span(`${plural(answers, 'open question')} will be approved now.`, { fg: 'err', bold: true })] as Line];
+    answers === 0 ? [] : [[strong(`${plural(answers, 'open question')} will be approved now.`, 'err')] as Line];
   return [
     whom,
     ...bulletList('No longer asks before:', 'warn', gained, context),
     ...bulletList('Asks again before:', 'info', lost, context),
     ...bulletList('Changes now:', 'title', changes, context),
     ...open,
-    [span('Denials, budgets and protected paths still apply.', { fg: 'muted' })],
+    [tint('Denials, budgets and protected paths still apply.', 'muted')],
   ];
 }
 
@@ -195,7 +193,7 @@ const bulletList = (
     ? []
     : [
         [span(title, { fg, bold: true })],
-        ...what.map((one): Line => [span(`${glyphs.bullet} `, { fg: 'focus' }), span(toLabel(one), { fg: 'fg' })]),
+        ...what.map((one): Line => [tint(`${glyphs.bullet} `, 'focus'), tint(toLabel(one), 'fg')]),
       ];
 
 function press(of: ModeState, input: Input, context: Context, total: number): Pressed {

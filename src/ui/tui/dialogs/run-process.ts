@@ -18,6 +18,7 @@ import type { Overlay } from '../frame/overlay.ts';
 import type { Context, RemoteOwner } from '../frame/screen.ts';
 import { confirmOverlay } from './confirm.ts';
 import { messageOverlay } from './message.ts';
+import { strong, tint } from '../text/blocks.ts';
 
 const WIDTH = 72;
 
@@ -42,9 +43,9 @@ export function quitOverlay({ state, elsewhere }: Context, leave: () => void): O
   );
 }
 
-const plain = (text: string): Line => [span(text, { fg: 'fg' })];
+const plain = (text: string): Line => [tint(text, 'fg')];
 const command = (verb: string, { session }: RunState): Line => [
-  span(`  mimir ${verb} ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true }),
+  strong(`  mimir ${verb} ${session ?? ''}`.trimEnd(), 'info'),
 ];
 
 /** The choices if this process runs it: without it the run stops, unless a background process takes over. */
@@ -80,7 +81,7 @@ export const lostOverlay = (why: string): Overlay =>
     width: WIDTH,
     lines: (_, width) =>
       [
-        [span(lostWords(why), { fg: 'warn' })],
+        [tint(lostWords(why), 'warn')],
         [],
         plain('The recorded state is kept. The run can continue here from its last recorded turn.'),
       ].flatMap((line: Line) => wrap(line, width)),
@@ -125,12 +126,12 @@ function answerWith(ask: (how: 'now' | 'stay') => void, how: 'now' | 'stay'): { 
 }
 
 function pendingLines({ state, glyphs }: Context, isStopped: boolean, width: number): readonly Line[] {
-  if (isStopped) return [[span('Detached. The background process is starting.', { fg: 'muted' })]];
+  if (isStopped) return [[tint('Detached. The background process is starting.', 'muted')]];
   const waits = operationsInFlight(state);
-  if (waits.length === 0) return [[span('No calls left. Detaching now.', { fg: 'muted' })]];
+  if (waits.length === 0) return [[tint('No calls left. Detaching now.', 'muted')]];
   return waits.map(({ who, what }): Line => {
-    const sign = span(`${glyphs.status.running} `, { fg: 'ok' });
-    return fit([sign, span(who, { bold: true }), span(`  ${what}`, { fg: 'muted' })], width, {}, glyphs.ellipsis);
+    const sign = tint(`${glyphs.status.running} `, 'ok');
+    return fit([sign, span(who, { bold: true }), tint(`  ${what}`, 'muted')], width, {}, glyphs.ellipsis);
   });
 }
 

@@ -2,7 +2,7 @@
 import type { DialogEffect, Context } from './screen.ts';
 import { type Hint, stepOf } from './keymap.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
-import { box } from '../text/blocks.ts';
+import { box, strong, tint } from '../text/blocks.ts';
 import { type Cursor, fit, type Ink, type Line, restyle, span } from '../../../app/views/index.ts';
 
 export interface OverlayView {
@@ -72,11 +72,7 @@ export function framed(of: Frame, { glyphs }: Context): readonly Line[] {
 /** The keys inside a dialog: `y stop and quit   Esc stay`, the acting one first. */
 export const keyLine = (pairs: readonly (readonly [key: string, words: string])[]): Line =>
   pairs.flatMap(
-    ([key, words], index): Line => [
-      span(index === 0 ? '' : '   '),
-      span(key, { fg: 'focus', bold: true }),
-      span(` ${words}`, { fg: 'muted' }),
-    ],
+    ([key, words], index): Line => [span(index === 0 ? '' : '   '), strong(key, 'focus'), tint(` ${words}`, 'muted')],
   );
 
 export const stay = (overlay: Overlay): Pressed => ({ overlay });

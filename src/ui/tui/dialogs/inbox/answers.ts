@@ -27,6 +27,7 @@ import { type Hint, upDown } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Editor, editorHeight, openEditor, viewEditor } from '../../text/editor.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 export interface Answers {
   readonly lines: readonly Line[];
@@ -62,17 +63,12 @@ export function answerLines(
   return { lines: [...row, ...(words ? coverLines(offers, width) : [])], cursor: null };
 }
 
-const offerSpan = (number: string, words: string): Line => [
-  span(number, { fg: 'focus', bold: true }),
-  span(` ${words}`, { fg: 'fg' }),
-];
+const offerSpan = (number: string, words: string): Line => [strong(number, 'focus'), tint(` ${words}`, 'fg')];
 
 /** What each answer for the session would allow, in full. */
 const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
   offers.flatMap(({ number, covers }) =>
-    covers === null
-      ? []
-      : wrap([span(number, { fg: 'focus', bold: true }), span(` ${toLabel(covers)}`, { fg: 'muted' })], width, 2),
+    covers === null ? [] : wrap([strong(number, 'focus'), tint(` ${toLabel(covers)}`, 'muted')], width, 2),
   );
 
 /** The options below each other, each in full. */
@@ -85,8 +81,8 @@ function optionLines(
   return offersFor(request).map(({ number, label }, at) => {
     const on = at === kept.option;
     const line: Line = [
-      span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' }),
-      span(`${number} `, { fg: 'focus', bold: true }),
+      tint(on ? `${glyphs.selected} ` : '  ', 'focus'),
+      strong(`${number} `, 'focus'),
       span(toLabel(label), { fg: on ? 'title' : 'fg', bold: on }),
     ];
     return wrap(line, width, on ? 4 : 2);
@@ -96,13 +92,11 @@ function optionLines(
 const sureLines = (request: ApprovalRequest, offer: Offer, width: number): readonly Line[] =>
   wrap(
     [
-      span(`${dangerOf(request) ?? ''}: `, { fg: 'err', bold: true }),
-      span('y', { fg: 'focus', bold: true }),
-      span(` ${offer.scope === 'once' ? 'allows it once' : `allows ${toLabel(offer.label)} for this session`}, `, {
-        fg: 'fg',
-      }),
-      span('Esc', { fg: 'focus', bold: true }),
-      span(' back', { fg: 'fg' }),
+      strong(`${dangerOf(request) ?? ''}: `, 'err'),
+      strong('y', 'focus'),
+      tint(` ${offer.scope === 'once' ? 'allows it once' : `allows ${toLabel(offer.label)} for this session`}, `, 'fg'),
+      strong('Esc', 'focus'),
+      tint(' back', 'fg'),
     ],
     width,
   );
@@ -258,7 +252,7 @@ const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
 export function lengthLine(request: ApprovalRequest, { glyphs }: Context): Line {
   const { words, hidden } = exactMeasure(request);
   return [
-    span(words.join(` ${glyphs.dot} `), { fg: 'faint' }),
-    ...(hidden ? [span('  '), span('hidden characters', HIDDEN), span(' are shown as escapes', { fg: 'warn' })] : []),
+    tint(words.join(` ${glyphs.dot} `), 'faint'),
+    ...(hidden ? [span('  '), span('hidden characters', HIDDEN), tint(' are shown as escapes', 'warn')] : []),
   ];
 }

@@ -23,7 +23,7 @@ import {
 } from '../../../../app/views/index.ts';
 import type { Approval } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
-import { box, scrollBar } from '../../text/blocks.ts';
+import { box, scrollBar, strong, tint } from '../../text/blocks.ts';
 import {
   answerLines,
   type Answers,
@@ -99,7 +99,7 @@ function framed(
     border: docked.focused ? 'heavy' : 'round',
     style: { fg: ink, ...back },
     fill: back,
-    title: restyle(title ?? [span('Question', { fg: 'title', bold: true })], back),
+    title: restyle(title ?? [strong('Question', 'title')], back),
     titleEnd: restyle(titleEnd(left, current, context), back),
     foot: words,
     body: body.map((line) => restyle(line, back)),
@@ -121,7 +121,7 @@ const TITLE_END = 36;
 /** `2 of 5 · waiting 1m 12s`. */
 function titleEnd(left: readonly Question[], current: Question, { now, glyphs }: Context): Line {
   const place = left.length > 1 ? `${left.indexOf(current) + 1} of ${left.length} ${glyphs.dot} ` : '';
-  return [span(`${place}waiting ${formatDuration(now - current.first.askedAt)}`, { fg: 'muted' })];
+  return [tint(`${place}waiting ${formatDuration(now - current.first.askedAt)}`, 'muted')];
 }
 
 /** One row for all open questions. */
@@ -130,11 +130,11 @@ function barLine(left: readonly Question[], current: Question, context: Context,
   const many = left.length > 1 ? `${left.length} questions: ` : '';
   const { title } = current.first.request;
   const start: Line = [
-    span(` ${glyphs.status.waiting} ${many}`, { fg: 'warn', bold: true }),
+    strong(` ${glyphs.status.waiting} ${many}`, 'warn'),
     ...askerLine(current, context),
-    span(`: ${toLabel(title)}`, { fg: 'fg' }),
+    tint(`: ${toLabel(title)}`, 'fg'),
   ];
-  const end: Line = [span(`${focusHint(typing)} `, { fg: 'focus', bold: true })];
+  const end: Line = [strong(`${focusHint(typing)} `, 'focus')];
   const back: Style = { bg: 'surface' };
   return fit(restyle(spread(start, end, width, back, glyphs.ellipsis), back), width, back);
 }
@@ -185,7 +185,7 @@ function pinnedLines(current: Question, context: Context, docked: Docked): reado
   const { unsandboxed, exact } = request;
   return [
     ...(titleLine(current, context, docked) === null ? wrap(askerLine(current, context), inner) : []),
-    ...(unsandboxed ? wrap([span(' UNSANDBOXED ', BADGE), span(` ${WITHOUT_SANDBOX}`, { fg: 'err' })], inner) : []),
+    ...(unsandboxed ? wrap([span(' UNSANDBOXED ', BADGE), tint(` ${WITHOUT_SANDBOX}`, 'err')], inner) : []),
     ...(isLong(exact) ? wrap(lengthLine(request, context), inner) : []),
   ];
 }
@@ -199,9 +199,9 @@ function scrollRows(current: Question, context: Context, width: number): readonl
   const more = [
     ...current.all.slice(0, MAX_NAMED).flatMap((one) => wrap(taskLine(one, context), width - 1, 2)),
     ...(current.all.length > MAX_NAMED
-      ? [[span(`and ${plural(current.all.length - MAX_NAMED, 'agent')} more`, { fg: 'muted' })] as const]
+      ? [[tint(`and ${plural(current.all.length - MAX_NAMED, 'agent')} more`, 'muted')] as const]
       : []),
-    ...(because === '' ? [] : wrap([span(because, { fg: 'faint' })], width - 1)),
+    ...(because === '' ? [] : wrap([tint(because, 'faint')], width - 1)),
   ];
   const title = words(titleOf(current, context), width - 1, { fg: 'fg' });
   const text = exactRows(request, width - 1, context.glyphs);
@@ -277,17 +277,17 @@ function askerLine({ first: { agent, request }, all }: Question, { state }: Cont
   const found = state.agents.get(agent);
   const who: Line =
     all.length > 1
-      ? [span(`${all.length} agents ask the same question:`, { fg: 'warn', bold: true })]
-      : [span(toLabel(found?.name ?? agent), { fg: `role:${found?.role ?? ''}`, bold: true })];
+      ? [strong(`${all.length} agents ask the same question:`, 'warn')]
+      : [strong(toLabel(found?.name ?? agent), `role:${found?.role ?? ''}`)];
   const wants = all.length > 1 ? WANTS[request.action].replace(/^wants\b/, 'each wants') : WANTS[request.action];
-  return [...who, span(` ${wants}`, { fg: 'title', bold: true })];
+  return [...who, strong(` ${wants}`, 'title')];
 }
 
 /** `ROOT::S4, #4 refactoring: Move rotation into TokenStore`. */
 function taskLine({ agent }: Approval, { state }: Context): Line {
   const found = state.agents.get(agent);
-  if (found === undefined) return [span(agent, { fg: 'muted' })];
+  if (found === undefined) return [tint(agent, 'muted')];
   const role = found.name === found.role ? '' : `, role ${found.role}`;
   const path = found.parent === null ? found.id : `${found.id}, ${toLabel(labelOf(state, found.id))}${role}`;
-  return [span(path, { fg: 'muted' }), span(`: ${toLabel(found.task)}`, { fg: 'faint' })];
+  return [tint(path, 'muted'), tint(`: ${toLabel(found.task)}`, 'faint')];
 }

@@ -11,7 +11,6 @@ import {
   type Ink,
   type Line,
   parallelOf,
-  span,
 } from '../../../../app/views/index.ts';
 import { type Amendment, amendment, NO_RUNNING_PLAN, SAME_PLAN } from '../../../../app/actions/index.ts';
 import type { TaskId } from '../../../../domain/ids.ts';
@@ -24,6 +23,7 @@ import type { Glyphs } from '../../text/glyphs.ts';
 import { overCap } from '../../components/plan/estimate.ts';
 import type { Subject } from '../../components/plan-form.ts';
 import { addDialog, budgetDialog, modelDialog } from './dialogs.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 /**
  * The question about `edits`; a toast where they are not possible or change nothing. Called again once the run has answered what they
@@ -87,7 +87,7 @@ function differenceLines({ changes, plan }: PlanPreview, context: Context): read
     [],
     ...(before === null ? [] : [totalsOfPlan('Now', before, glyphs)]),
     totalsOfPlan('After', after, glyphs),
-    ...(over === null ? [] : [[span(`! ${over}`, { fg: 'err', bold: true })] as const]),
+    ...(over === null ? [] : [[strong(`! ${over}`, 'err')] as const]),
   ];
 }
 
@@ -99,18 +99,18 @@ const SIGNS: Readonly<Record<PlanChange['is'], readonly [sign: string, ink: Ink]
 
 function changeLine({ is, text }: PlanChange, { arrow }: Glyphs): Line {
   const [sign, ink] = SIGNS[is];
-  return [span(`${sign} `, { fg: ink, bold: true }), span(text.replaceAll(' -> ', ` ${arrow} `), { fg: 'fg' })];
+  return [strong(`${sign} `, ink), tint(text.replaceAll(' -> ', ` ${arrow} `), 'fg')];
 }
 
 /** `After 180k tokens · $0.7432 · about 6m 3s`. */
 function totalsOfPlan(label: string, { tokens, cost, knownCost, seconds }: PlanTotals, { dot }: Glyphs): Line {
   const price = cost === null ? `at least ${formatCost(knownCost)}` : formatCost(cost);
   return [
-    span(label.padEnd(6), { fg: 'faint' }),
-    span(`${formatTokens(tokens).padStart(5)} tokens`, { fg: 'fg' }),
-    span(` ${dot} `, { fg: 'faint' }),
-    span(price, { fg: 'fg' }),
-    span(` ${dot} `, { fg: 'faint' }),
-    span(`about ${formatDuration(seconds * 1000)}`, { fg: 'fg' }),
+    tint(label.padEnd(6), 'faint'),
+    tint(`${formatTokens(tokens).padStart(5)} tokens`, 'fg'),
+    tint(` ${dot} `, 'faint'),
+    tint(price, 'fg'),
+    tint(` ${dot} `, 'faint'),
+    tint(`about ${formatDuration(seconds * 1000)}`, 'fg'),
   ];
 }

@@ -1,6 +1,6 @@
 /** The dialogs of the plan screen, and the edits that they become. Each edit is checked before it is sent. */
 import { cancelPlan, dropWarning, planAgain, setBudget } from '../../../../app/actions/index.ts';
-import { expectedPlan, formatCost, permissionChoices, span } from '../../../../app/views/index.ts';
+import { expectedPlan, formatCost, permissionChoices } from '../../../../app/views/index.ts';
 import { ROOT, TaskId } from '../../../../domain/ids.ts';
 import { type Effort, EFFORTS } from '../../../../domain/models/provider.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
@@ -41,6 +41,7 @@ import {
   type FormValues,
   textField,
 } from '../../frame/screen.ts';
+import { tint } from '../../text/blocks.ts';
 
 /** Opens the task's text in the person's editor; an unchanged text has no effect. */
 export function describeOutside(of: Subject): DialogEffect {
@@ -206,7 +207,7 @@ function effortOf({ task }: Subject, { texts }: FormValues): { readonly effort?:
 export const cancelDialog = (state: RunState): Dialog => ({
   is: 'confirm',
   title: 'Discard this plan?',
-  lines: [[span('Edits are lost.', { fg: 'fg' })]],
+  lines: [[tint('Edits are lost.', 'fg')]],
   yes: 'discard',
   no: 'keep editing',
   then: () => ({ commands: [cancelPlan.command(state, null)] }),
@@ -216,7 +217,7 @@ export const cancelDialog = (state: RunState): Dialog => ({
 export const forgetDialog = (state: RunState, then: DialogEffect): Dialog => ({
   is: 'confirm',
   title: 'Discard your changes?',
-  lines: [[span('The approved plan continues unchanged.', { fg: 'fg' })]],
+  lines: [[tint('The approved plan continues unchanged.', 'fg')]],
   yes: 'discard',
   no: 'keep editing',
   then: () => (state.plan === null ? then : { drafted: { is: 'replace', plan: state.plan }, ...then }),
@@ -283,7 +284,7 @@ export function dropDialog(of: Subject): Dialog {
     title: `Delete ${titleOf(of)}?`,
     lines: [
       taskLine(of.plan, of.task),
-      ...(warning === null ? [] : [[], [span(warning, { fg: 'warn' })]]),
+      ...(warning === null ? [] : [[], [tint(warning, 'warn')]]),
       ...dependants.map((task) => taskLine(of.plan, task)),
     ],
     yes: 'delete',

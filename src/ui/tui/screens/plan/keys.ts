@@ -17,7 +17,6 @@ import {
   type Line,
   modelName,
   parallelOf,
-  span,
 } from '../../../../app/views/index.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { totalsOf, type PlanTotals } from '../../../../domain/plan/plan-view.ts';
@@ -71,6 +70,7 @@ import {
   taskForm,
 } from './dialogs.ts';
 import type { PlanUi } from './ui.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 type Key = Binding<PlanUi>;
 
@@ -168,12 +168,9 @@ export function whatIf(of: Subject, state: RunState, glyphs: Glyphs): DialogEffe
     next: '$',
     yes: 'apply',
     at: first + 1,
-    heads: ['Cost', 'Time', 'Tokens', 'Models changed'].map((label): Line => [span(label, { fg: 'muted' })]),
+    heads: ['Cost', 'Time', 'Tokens', 'Models changed'].map((label): Line => [tint(label, 'muted')]),
     rows: tasks.map(
-      (task): Line => [
-        span(`#${plan.tasks.indexOf(task) + 1} `, { fg: 'faint' }),
-        span(task.role, { fg: `role:${task.role}` }),
-      ],
+      (task): Line => [tint(`#${plan.tasks.indexOf(task) + 1} `, 'faint'), tint(task.role, `role:${task.role}`)],
     ),
     columns: [presentColumn(now, tasks, glyphs), ...ways.map((way) => columnOf(way, of, now, tasks, state, glyphs))],
     then: (column) => {
@@ -205,12 +202,12 @@ function presentColumn(now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyp
   return {
     title: 'Current',
     heads: [
-      [span(costText(now), { fg: 'fg' })],
-      [span(formatDuration(now.seconds * 1000), { fg: 'fg' })],
-      [span(formatTokens(now.tokens), { fg: 'fg' })],
-      [span(glyphs.dot, { fg: 'faint' })],
+      [tint(costText(now), 'fg')],
+      [tint(formatDuration(now.seconds * 1000), 'fg')],
+      [tint(formatTokens(now.tokens), 'fg')],
+      [tint(glyphs.dot, 'faint')],
     ],
-    rows: tasks.map(({ model }): Line => [span(modelName(model.used), { fg: 'muted' })]),
+    rows: tasks.map(({ model }): Line => [tint(modelName(model.used), 'muted')]),
     notes: [],
     whyNot: 'This is the current plan.',
   };
@@ -231,17 +228,17 @@ function columnOf(
   return {
     title: VARIANT_TITLES[variant.name],
     heads: [
-      [span(costText(totals), { fg: 'title', bold: true }), ...share(totals.knownCost, now.knownCost)],
-      [span(formatDuration(totals.seconds * 1000), { fg: 'title', bold: true }), ...share(totals.seconds, now.seconds)],
-      [span(formatTokens(totals.tokens), { fg: 'fg' }), ...share(totals.tokens, now.tokens)],
-      [span(models.size === 0 ? '0' : `${models.size} of ${plan.tasks.length}`, { fg: 'fg' })],
+      [strong(costText(totals), 'title'), ...share(totals.knownCost, now.knownCost)],
+      [strong(formatDuration(totals.seconds * 1000), 'title'), ...share(totals.seconds, now.seconds)],
+      [tint(formatTokens(totals.tokens), 'fg'), ...share(totals.tokens, now.tokens)],
+      [tint(models.size === 0 ? '0' : `${models.size} of ${plan.tasks.length}`, 'fg')],
     ],
     rows: tasks.map(({ id }): Line => {
       const to = models.get(id);
-      return [to === undefined ? span(glyphs.dot, { fg: 'faint' }) : span(modelName(to), { fg: 'warn' })];
+      return [to === undefined ? tint(glyphs.dot, 'faint') : tint(modelName(to), 'warn')];
     }),
     notes: [
-      [span(variant.meaning, { fg: 'muted' })],
+      [tint(variant.meaning, 'muted')],
       ...(over.length === 0
         ? []
         : [warning(`${over.map((task) => nameOf(of.plan, task)).join(', ')}: over the task budget`)]),
@@ -251,7 +248,7 @@ function columnOf(
   };
 }
 
-const warning = (text: string): Line => [span(`! ${text}`, { fg: 'warn' })];
+const warning = (text: string): Line => [tint(`! ${text}`, 'warn')];
 
 const costText = ({ cost, knownCost }: PlanTotals): string =>
   cost === null ? `${formatCost(knownCost)}+` : formatCost(cost);
@@ -261,5 +258,5 @@ function share(after: number, before: number): Line {
   const percent = before === 0 ? 0 : Math.round((after / before - 1) * 100);
   if (percent === 0) return [];
   const ink: Ink = percent < 0 ? 'ok' : 'warn';
-  return [span(` ${percent > 0 ? '+' : ''}${percent}%`, { fg: ink })];
+  return [tint(` ${percent > 0 ? '+' : ''}${percent}%`, ink)];
 }

@@ -36,7 +36,7 @@ import { commonModel, planList, tallRows } from '../../components/plan/list.ts';
 import { taskStateOf } from '../../components/progress.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { beside, type Box, box, inside, sized, windowTop } from '../../text/blocks.ts';
+import { beside, box, type Box, inside, sized, strong, tint, windowTop } from '../../text/blocks.ts';
 import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
 import { PLAN_KEYS } from './keys.ts';
 import {
@@ -81,7 +81,7 @@ export const planScreen: Screen<PlanUi> = {
 function allowedNow(ui: PlanUi, context: Context, width: number): Line {
   const plan = shownPlan(ui, context);
   const words = plan === null ? '' : [planAllows(plan), commitText(plan)].filter((one) => one !== '').join(', ');
-  return words === '' || width < 60 ? [] : [span(`${words} ${context.glyphs.dot} `, { fg: 'warn' })];
+  return words === '' || width < 60 ? [] : [tint(`${words} ${context.glyphs.dot} `, 'warn')];
 }
 
 /** `planned in 6s (opus-4.5) · $0.0184`, `from template review`; empty while planning and in a narrow header. */
@@ -90,11 +90,11 @@ function madeBy({ state, glyphs }: Context, width: number): Line {
   // A name with a blank is no model but a template, with its file in brackets, which is left out.
   if (state.planBy.includes(' ')) {
     const from = `from ${toLabel(state.planBy.replace(/ \(.*$/, ''))}`;
-    return clip([span(from, { fg: 'muted' })], Math.max(16, Math.floor(width / 3)), glyphs.ellipsis);
+    return clip([tint(from, 'muted')], Math.max(16, Math.floor(width / 3)), glyphs.ellipsis);
   }
   const cost = state.agents.get(ROOT)?.cost ?? 0;
   const spent = cost === 0 ? '' : ` ${glyphs.dot} ${formatCost(cost)}`;
-  return [span(`planned in ${formatDuration(state.planMs)} (${modelName(state.planBy)})${spent}`, { fg: 'muted' })];
+  return [tint(`planned in ${formatDuration(state.planMs)} (${modelName(state.planBy)})${spent}`, 'muted')];
 }
 
 function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
@@ -243,8 +243,7 @@ function listPane(seen: Seen, size: Size, rows: number, compact: boolean): reado
   return pane(seen, 'list', size, {
     pad: 0,
     title: listTitle(seen, compact),
-    titleEnd:
-      count > visible ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
+    titleEnd: count > visible ? [tint(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, 'muted')] : [],
     body: [
       ...sized(planList(list, width, shares.tasks, glyphs), width, shares.tasks),
       ...Array.from({ length: shares.gap }, (): Line => []),
@@ -262,11 +261,11 @@ function listTitle({ ui, context, plan }: Seen, compact: boolean): Line {
   const model = compact ? commonModel(plan) : null;
   const words = plan.tasks.every(({ model: { used } }) => used === model) ? '' : 'mostly ';
   return [
-    span('Plan ', { fg: 'title', bold: true }),
-    span(`${plural(plan.tasks.length, 'task')}${dot}${plural(stagesIn(plan), 'stage')}`, { fg: 'muted' }),
-    ...(model === null ? [] : [span(`${dot}${words}${toLabel(modelName(model))}`, { fg: 'muted' })]),
-    ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} required`, { fg: 'warn' })]),
-    ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
+    strong('Plan ', 'title'),
+    tint(`${plural(plan.tasks.length, 'task')}${dot}${plural(stagesIn(plan), 'stage')}`, 'muted'),
+    ...(model === null ? [] : [tint(`${dot}${words}${toLabel(modelName(model))}`, 'muted')]),
+    ...(forced === 0 ? [] : [tint(`${dot}${glyphs.lock} ${forced} required`, 'warn')]),
+    ...(isApproved(state) ? [tint(`${dot}${approvedWords(ui, state.phase, able)}`, 'warn')] : []),
   ];
 }
 
@@ -323,13 +322,10 @@ function inspectorPane(seen: Seen, size: Size): readonly Line[] {
   const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
   const more = lines.length - top - room.height;
   return pane(seen, 'inspector', size, {
-    title: [
-      span(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, { fg: 'muted' }),
-      span(role, { fg: `role:${role}`, bold: true }),
-    ],
+    title: [tint(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, 'muted'), strong(role, `role:${role}`)],
     footEnd:
       more > 0
-        ? [span(focused ? `${glyphs.key.down} ${more} more` : `${glyphs.key.down} ${more} more, Tab`, { fg: 'muted' })]
+        ? [tint(focused ? `${glyphs.key.down} ${more} more` : `${glyphs.key.down} ${more} more, Tab`, 'muted')]
         : [],
     body: lines.slice(top),
   });
@@ -344,13 +340,13 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
   const focused = ui.pane === 'schedule';
   const about = `est. ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
   const critical: Line = [
-    span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
-    span(glyphs.bar[0], { fg: 'fg' }),
-    span(` critical path ${glyphs.dot} `, { fg: 'muted' }),
+    tint(`max ${maxParallel} in parallel ${glyphs.dot} `, 'muted'),
+    tint(glyphs.bar[0], 'fg'),
+    tint(` critical path ${glyphs.dot} `, 'muted'),
   ];
   return pane(seen, 'schedule', size, {
     title: [span('Schedule', focused ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })],
-    titleEnd: [...(size.width < 72 ? [] : critical), span(about, { fg: 'muted' })],
+    titleEnd: [...(size.width < 72 ? [] : critical), tint(about, 'muted')],
     body: scheduleLines(
       { plan: expected, maxParallel, selected: selectedRow(ui, plan), focused },
       room.width,

@@ -38,17 +38,18 @@ import { fitName, fittingModel } from '../../components/names.ts';
 import { endOf, oneLine, statusSpan } from '../../components/progress.ts';
 import { countSpans } from '../../components/text/inline.ts';
 import type { Context } from '../../frame/screen.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 /** `≈` before a sum with estimated token counts; empty where all were counted. */
 const about = (agents: readonly Pick<AgentState, 'estimated'>[], context: Context): string =>
   aboutSign({ estimated: agents.some(({ estimated }) => estimated === true) }, context);
 
-const heading = (text: string): Line => [span(text, { fg: 'title', bold: true })];
+const heading = (text: string): Line => [strong(text, 'title')];
 
 /** The use of each task beside its estimate, as numbers and as a bar whose middle is the estimate. */
 export function estimateLines(context: Context, width: number): readonly Line[] {
   const all = comparedTasks(context.state);
-  if (all.length === 0) return [[span('No tasks ran, so there is nothing to compare.', { fg: 'faint' })]];
+  if (all.length === 0) return [[tint('No tasks ran, so there is nothing to compare.', 'faint')]];
   const { estimate, actual } = comparedSums(all);
   const sign = about(
     all.map(({ agent }) => agent),
@@ -61,10 +62,10 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
   return [
     headLine(width),
     ...rows,
-    [span(context.glyphs.light[4].repeat(Math.max(0, width)), { fg: 'border' })],
+    [tint(context.glyphs.light[4].repeat(Math.max(0, width)), 'border')],
     compareLine('total', 'title', { estimate, actual, sign }, context, width),
     [],
-    ...(width < 92 ? [] : [[span(LEGEND, { fg: 'faint' })] satisfies Line, []]),
+    ...(width < 92 ? [] : [[tint(LEGEND, 'faint')] satisfies Line, []]),
     ...timeLines(context, width),
   ];
 }
@@ -85,13 +86,13 @@ function compareLine(
 ): Line {
   const share = shareOf(actual.tokens, estimate.tokens);
   const line: Line = [
-    span(fitName(name, nameSize(width) - 1, glyphs), { fg: ink, bold: true }),
+    strong(fitName(name, nameSize(width) - 1, glyphs), ink),
     span(' '),
     ...pair(`${sign}${formatTokens(actual.tokens)}`, formatTokens(estimate.tokens), TOKENS),
-    ...(width < 60 ? [span(percent(share), { fg: inkOf(share) })] : []),
+    ...(width < 60 ? [tint(percent(share), inkOf(share))] : []),
     ...(width < 60 ? [] : pair(`${sign}${formatCost(actual.cost)}`, formatCost(estimate.cost), COST)),
     ...(width < 76 ? [] : pair(formatDuration(actual.ms), formatDuration(estimate.ms), TIME)),
-    ...(width < 92 ? [] : [...halfway(share, glyphs), span(percent(share).padStart(6), { fg: inkOf(share) })]),
+    ...(width < 92 ? [] : [...halfway(share, glyphs), tint(percent(share).padStart(6), inkOf(share))]),
   ];
   return clip(line, width, glyphs.ellipsis);
 }
@@ -105,12 +106,12 @@ function headLine(width: number): Line {
     width < 60 ? '' : of('cost', COST),
     width < 76 ? '' : of('time', TIME),
   ].join('');
-  return clip([span(text, { fg: 'faint' })], width, '');
+  return clip([tint(text, 'faint')], width, '');
 }
 
 const pair = (a: string, b: string, sizes: readonly [number, number]): Line => [
-  span(a.padStart(sizes[0]), { fg: 'fg' }),
-  span(` / ${b.padEnd(sizes[1])}`, { fg: 'muted' }),
+  tint(a.padStart(sizes[0]), 'fg'),
+  tint(` / ${b.padEnd(sizes[1])}`, 'muted'),
 ];
 
 const percent = (share: number | null): string => (share === null ? '' : formatShare(share));
@@ -122,7 +123,7 @@ function halfway(share: number | null, glyphs: Context['glyphs']): Line {
   const ink = inkOf(share);
   return [
     ...meter(Math.min(1, share), BAR, ink, glyphs),
-    span(glyphs.light[5], { fg: 'muted' }),
+    tint(glyphs.light[5], 'muted'),
     ...meter(Math.max(0, Math.min(1, share - 1)), BAR, ink, glyphs),
   ];
 }
@@ -141,15 +142,15 @@ function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
   ];
   const cells = Math.max(4, Math.min(40, width - nameSize(width) - 18));
   return [
-    [...heading('Where the time went'), span(`  total ${formatDuration(whole)}`, { fg: 'muted' })],
+    [...heading('Where the time went'), tint(`  total ${formatDuration(whole)}`, 'muted')],
     ...rows.map(
       ({ name, ink, ms }): Line =>
         clip(
           [
-            span(fitName(name, nameSize(width), glyphs), { fg: ink }),
+            tint(fitName(name, nameSize(width), glyphs), ink),
             ...meter(ms / whole, cells, ink, glyphs),
-            span(formatDuration(ms).padStart(9), { fg: 'fg' }),
-            span(formatShare(Math.min(1, ms / whole)).padStart(6), { fg: 'muted' }),
+            tint(formatDuration(ms).padStart(9), 'fg'),
+            tint(formatShare(Math.min(1, ms / whole)).padStart(6), 'muted'),
           ],
           width,
           glyphs.ellipsis,
@@ -174,9 +175,9 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const spent = agents.map(({ cost }) => cost).reduce((a, b) => a + b, 0);
   const bars = (parts: readonly Part[]): readonly Line[] => barLines(parts, width, glyphs);
   const unsettled = uncertainText(runSpending(state).uncertain).flatMap((text) =>
-    wrap([span(text, { fg: 'warn', bold: true }), span(`  ${UNCERTAIN}`, { fg: 'muted' })], width),
+    wrap([strong(text, 'warn'), tint(`  ${UNCERTAIN}`, 'muted')], width),
   );
-  if (all === 0 && unsettled.length === 0) return [[span('No model was called. Nothing was spent.', { fg: 'faint' })]];
+  if (all === 0 && unsettled.length === 0) return [[tint('No model was called. Nothing was spent.', 'faint')]];
   const dearest = agents
     .filter(({ cost, usage: one }) => cost > 0 || tokensOf(one) > 0)
     .toSorted((a, b) => b.cost - a.cost || tokensOf(b.usage) - tokensOf(a.usage));
@@ -187,7 +188,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
     );
   const part = (cost: number, tokens: number): number => (spent > 0 ? cost / spent : tokens / all);
   return [
-    [...heading('Tokens'), span(`  total ${about(agents, context)}${formatTokens(all)}`, { fg: 'muted' })],
+    [...heading('Tokens'), tint(`  total ${about(agents, context)}${formatTokens(all)}`, 'muted')],
     ...bars(
       TOKEN_KINDS.filter(([of]) => usage[of] > 0).map(([of, name]) => ({
         name,
@@ -227,10 +228,10 @@ function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs
   return parts.map(({ name, ink, share, numbers }, at) =>
     clip(
       [
-        span(fitText(name, 22), { fg: ink }),
+        tint(fitText(name, 22), ink),
         ...meter(share, cells, ink, glyphs),
-        span((percents[at] ?? '').padStart(6), { fg: 'muted' }),
-        span(`  ${numbers}`, { fg: 'fg' }),
+        tint((percents[at] ?? '').padStart(6), 'muted'),
+        tint(`  ${numbers}`, 'fg'),
       ],
       width,
       glyphs.ellipsis,
@@ -244,7 +245,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
   const { glyphs } = context;
   if (files.length === 0) {
     const words = 'No files changed by agents. Commands may have changed others: see `git status`.';
-    return wrap([span(words, { fg: 'faint' })], width);
+    return wrap([tint(words, 'faint')], width);
   }
   const [added, removed] = files.reduce(([a, b], one) => [a + one.added, b + one.removed], [0, 0]);
   return [
@@ -252,12 +253,12 @@ export function fileLines(context: Context, width: number): readonly Line[] {
     ...files.map((file): Line => {
       const counts = countSpans(file);
       const by = file.by.map(toLabel).join(', ');
-      const right: Line = [...counts, span(`  ${by}`, { fg: 'muted' })];
+      const right: Line = [...counts, tint(`  ${by}`, 'muted')];
       const room = Math.max(8, Math.min(60, width - 36));
       return fit(
         [
-          span(file.made ? '+ ' : '  ', { fg: 'ok', bold: true }),
-          span(fitText(toLabel(file.path), room, 'left', glyphs.ellipsis), { fg: 'fg' }),
+          strong(file.made ? '+ ' : '  ', 'ok'),
+          tint(fitText(toLabel(file.path), room, 'left', glyphs.ellipsis), 'fg'),
           span('  '),
           ...right,
         ],
@@ -266,16 +267,16 @@ export function fileLines(context: Context, width: number): readonly Line[] {
         glyphs.ellipsis,
       );
     }),
-    ...(files.some(({ made }) => made) ? [[], [span('+ made in this run', { fg: 'faint' })] satisfies Line] : []),
+    ...(files.some(({ made }) => made) ? [[], [tint('+ made in this run', 'faint')] satisfies Line] : []),
   ];
 }
 
 /** The Agents tab: two lines per agent below a row of headings, at most `width` columns wide. */
 export function agentTable(context: Context, width: number): readonly Line[] {
   const agents = inOrder(context.state);
-  if (agents.length === 0) return [[span('No agents were started.', { fg: 'faint' })]];
+  if (agents.length === 0) return [[tint('No agents were started.', 'faint')]];
   const columns = columnsFor(width);
-  const head = row(columns.map(({ name, size, align }) => [span(fitText(name, size, align), { fg: 'faint' })]));
+  const head = row(columns.map(({ name, size, align }) => [tint(fitText(name, size, align), 'faint')]));
   return [
     [span('  '), ...head],
     ...agents.flatMap((agent) => [
@@ -299,17 +300,17 @@ export function shortly(line: Line, width: number, ellipsis: string): readonly L
   const lines = wrap(line, width);
   const [first, second = []] = lines;
   if (lines.length <= 2 || first === undefined) return lines;
-  return [first, clip([...second, span(` ${ellipsis}`, { fg: 'muted' })], width, ellipsis)];
+  return [first, clip([...second, tint(` ${ellipsis}`, 'muted')], width, ellipsis)];
 }
 
 /** The summary of an agent, or why it ended. */
 export function ending(agent: AgentState): Line {
   if (agent.id === ROOT && agent.outcome === 'completed' && tokensOfAgent(agent) === 0)
-    return [span('no model used', { fg: 'muted' })];
-  if (agent.id === ROOT && agent.outcome === 'completed') return [span('planner and report', { fg: 'muted' })];
-  if (agent.id === ROOT && agent.outcome === 'partial') return [span('planner and partial report', { fg: 'muted' })];
-  if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'muted' })];
-  return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
+    return [tint('no model used', 'muted')];
+  if (agent.id === ROOT && agent.outcome === 'completed') return [tint('planner and report', 'muted')];
+  if (agent.id === ROOT && agent.outcome === 'partial') return [tint('planner and partial report', 'muted')];
+  if (agent.outcome === 'completed') return [tint(oneLine(agent.summary), 'muted')];
+  return [tint(toLabel(endOf(agent)), agent.outcome === 'failed' ? 'err' : 'warn')];
 }
 
 interface Column {
@@ -346,7 +347,7 @@ function columnsFor(width: number): readonly Column[] {
 
 const used =
   (text: (agent: AgentState) => string): Column['cell'] =>
-  (agent) => [span(neverRan(agent) ? '' : text(agent), { fg: 'fg' })];
+  (agent) => [tint(neverRan(agent) ? '' : text(agent), 'fg')];
 const usage = (of: keyof AgentState['usage']): Column['cell'] => used((agent) => formatTokens(agent.usage[of]));
 
 const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
@@ -356,9 +357,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'agent',
       size: 14,
       align: 'left',
-      cell: (agent) => [
-        span(`${' '.repeat(2 * indentOf(agent))}${toLabel(agent.name)}`, { fg: `role:${agent.role}`, bold: true }),
-      ],
+      cell: (agent) => [strong(`${' '.repeat(2 * indentOf(agent))}${toLabel(agent.name)}`, `role:${agent.role}`)],
     },
   },
   { at: 4, column: { name: 'cost', size: 8, align: 'right', cell: used(costText) } },
@@ -368,7 +367,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'time',
       size: 7,
       align: 'right',
-      cell: (agent, { state }) => [span(neverRan(agent) ? '' : formatDuration(agentTime(agent, state)), { fg: 'fg' })],
+      cell: (agent, { state }) => [tint(neverRan(agent) ? '' : formatDuration(agentTime(agent, state)), 'fg')],
     },
   },
   {
@@ -377,7 +376,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'outcome',
       size: 9,
       align: 'left',
-      cell: ({ outcome, status }) => [span(outcome ?? status, { fg: outcome === 'failed' ? 'err' : 'muted' })],
+      cell: ({ outcome, status }) => [tint(outcome ?? status, outcome === 'failed' ? 'err' : 'muted')],
     },
   },
   {
@@ -386,7 +385,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'model',
       size: 14,
       align: 'left',
-      cell: ({ model }, { glyphs }, size) => [span(fittingModel(model, size, glyphs), { fg: 'muted' })],
+      cell: ({ model }, { glyphs }, size) => [tint(fittingModel(model, size, glyphs), 'muted')],
     },
   },
   {
@@ -406,7 +405,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
         const changes = changesOf(agent);
         if (changes.length === 0) return [];
         const [added, removed] = [sum(changes.map((one) => one.added)), sum(changes.map((one) => one.removed))];
-        return [span(`${plural(changes.length, 'file')} `, { fg: 'muted' }), ...countSpans({ added, removed })];
+        return [tint(`${plural(changes.length, 'file')} `, 'muted'), ...countSpans({ added, removed })];
       },
     },
   },

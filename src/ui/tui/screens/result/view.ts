@@ -30,7 +30,7 @@ import { coloured, markdown } from '../../components/text/markdown.ts';
 import { fitName } from '../../components/names.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { beside, box, scrollBar, sized } from '../../text/blocks.ts';
+import { beside, box, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { agentTable, costsLines, ending, estimateLines, fileLines, shortly } from './costs.ts';
 
 export const TABS = ['Answer', 'Agents', 'Estimates', 'Costs', 'Files'] as const;
@@ -114,7 +114,7 @@ export function resultBody({ tab, top }: ResultView, context: Context, size: Siz
   const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
   const inner = Math.max(0, width - 3);
   const body = sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
-    (line, row): Line => [span(' '), ...line, span(bar[row] ?? ' ', { fg: 'muted' })],
+    (line, row): Line => [span(' '), ...line, tint(bar[row] ?? ' ', 'muted')],
   );
   const left = box({
     width,
@@ -123,7 +123,7 @@ export function resultBody({ tab, top }: ResultView, context: Context, size: Siz
     border: 'light',
     style: { fg: 'border' },
     title: tabLine(tab, width - 8),
-    footEnd: text.length > rows ? [span(`${Math.min(text.length, top + rows)}/${text.length}`, { fg: 'muted' })] : [],
+    footEnd: text.length > rows ? [tint(`${Math.min(text.length, top + rows)}/${text.length}`, 'muted')] : [],
     pad: 0,
     body,
   });
@@ -136,17 +136,17 @@ export function resultBody({ tab, top }: ResultView, context: Context, size: Siz
 function tabLine(tab: ResultTab, width: number): Line {
   const all = TABS.flatMap(
     (name, index): Line => [
-      span(`${index === 0 ? '' : '  '}${index + 1} `, { fg: 'faint' }),
+      tint(`${index === 0 ? '' : '  '}${index + 1} `, 'faint'),
       span(name, name === tab ? { fg: 'title', bold: true, underline: true } : { fg: 'muted' }),
     ],
   );
   if (lineWidth(all) <= width) return all;
-  return [span(tab, { fg: 'title', bold: true }), span(` ${TABS.indexOf(tab) + 1}/${TABS.length}`, { fg: 'muted' })];
+  return [strong(tab, 'title'), tint(` ${TABS.indexOf(tab) + 1}/${TABS.length}`, 'muted')];
 }
 
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const { finished } = state;
-  if (finished === null) return [[span('The run continues.', { fg: 'faint' })]];
+  if (finished === null) return [[tint('The run continues.', 'faint')]];
   const answer = answerText(state);
   const text = answer.trim() === '' ? '_No report: nothing was finished._' : answer;
   return markdown(text, width, glyphs, state.cwd);
@@ -161,7 +161,7 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
       glyphs: context.glyphs,
       border: 'light',
       style: { fg: 'border' },
-      title: [span(title, { fg: 'muted', bold: true })],
+      title: [strong(title, 'muted')],
       body,
     });
   const totals = totalLines(context, inner);
@@ -179,15 +179,12 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
   ];
 }
 
-const titled = (title: string, lines: readonly Line[]): readonly Line[] => [
-  [span(title, { fg: 'title', bold: true })],
-  ...lines,
-];
+const titled = (title: string, lines: readonly Line[]): readonly Line[] => [[strong(title, 'title')], ...lines];
 
 /** Two lines per agent, its figures and its result; one line where `rows` are too few. */
 function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFINITY): readonly Line[] {
   const agents = inOrder(context.state);
-  if (agents.length === 0) return [[span('No agents were started.', { fg: 'faint' })]];
+  if (agents.length === 0) return [[tint('No agents were started.', 'faint')]];
   const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
     ...shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis),
@@ -196,7 +193,7 @@ function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFI
   const heads = agents.map((agent) => headOf(agent, context, width));
   if (heads.length <= rows) return heads;
   const shown = heads.slice(0, Math.max(0, rows - 1));
-  return [...shown, [span(`... +${heads.length - shown.length} more, 2 shows all`, { fg: 'muted' })]];
+  return [...shown, [tint(`... +${heads.length - shown.length} more, 2 shows all`, 'muted')]];
 }
 
 function headOf(agent: AgentState, context: Context, width: number): Line {
@@ -207,8 +204,8 @@ function headOf(agent: AgentState, context: Context, width: number): Line {
   return fit(
     [
       statusSpan(agent, context),
-      span(` ${fitName(agent.name, room - 1, context.glyphs)}`, { fg: `role:${agent.role}`, bold: true }),
-      span(` ${numbers}`, { fg: 'muted' }),
+      strong(` ${fitName(agent.name, room - 1, context.glyphs)}`, `role:${agent.role}`),
+      tint(` ${numbers}`, 'muted'),
     ],
     width,
   );
@@ -222,8 +219,7 @@ const reviewsBelow = (context: Context, width: number): readonly Line[] => {
 function totalLines({ state }: Context, width: number): readonly Line[] {
   const totals = state.finished?.totals;
   if (!totals) return [];
-  const row = (name: string, value: string): Line =>
-    fit([span(name.padEnd(8), { fg: 'faint' }), span(value, { fg: 'fg', bold: true })], width);
+  const row = (name: string, value: string): Line => fit([tint(name.padEnd(8), 'faint'), strong(value, 'fg')], width);
   return [
     row('Time', formatDuration(runTime(state))),
     row('Cost', [formatCost(totals.cost), ...uncertainText(runSpending(state).uncertain)].join(' + ')),
@@ -235,7 +231,7 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
 function nextLines({ state }: Context, width: number): readonly Line[] {
   const session = state.session ?? '';
   const row = (key: string, words: string): readonly Line[] =>
-    wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
+    wrap([strong(key.padEnd(5), 'focus'), tint(words, 'fg')], width, 5);
   return [
     ...(state.finished?.status === 'stopped' ? row('r', `resume: ${resumeCost(state)}`) : []),
     ...(state.finished?.status === 'failed' ? row('R', 'retry failed tasks') : []),
@@ -245,7 +241,7 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
     ...row('Esc', 'agents'),
     ...row('n', 'new task'),
     ...row('q', 'quit'),
-    ...wrap([span(`mimir report ${session}`, { fg: 'info' }), span(' reopens it', { fg: 'muted' })], width),
+    ...wrap([tint(`mimir report ${session}`, 'info'), tint(' reopens it', 'muted')], width),
   ];
 }
 
@@ -272,16 +268,12 @@ function openLines(context: Context, width: number): readonly Line[] {
 }
 
 const MOST = 8;
-const textLine = (text: string): Line => [span(text, { fg: 'fg' })];
+const textLine = (text: string): Line => [tint(text, 'fg')];
 
 const part = (title: string, lines: readonly Line[], width: number): readonly Line[] =>
   lines.length === 0
     ? []
-    : [
-        [span(title, { fg: 'title', bold: true })],
-        ...lines.flatMap((line) => wrap([span('  '), ...line], width, 2)),
-        [],
-      ];
+    : [[strong(title, 'title')], ...lines.flatMap((line) => wrap([span('  '), ...line], width, 2)), []];
 
 function happened({ state, glyphs }: Context): readonly Line[] {
   if (state.finished?.status === 'rejected') return [textLine('The plan was discarded. No agents were started.')];
@@ -292,7 +284,7 @@ function happened({ state, glyphs }: Context): readonly Line[] {
     const isFailed = agents.some(({ outcome }) => outcome === 'failed');
     const sign = glyphs.status[isFailed ? 'failed' : 'interrupted'];
     const names = agents.map(({ name }) => toLabel(name)).join(', ');
-    return [span(`${sign} ${names}  `, { fg: isFailed ? 'err' : 'warn', bold: true }), span(why, { fg: 'fg' })];
+    return [strong(`${sign} ${names}  `, isFailed ? 'err' : 'warn'), tint(why, 'fg')];
   });
   // Without a failed agent, the reason of the run's stop is shown.
   const last = state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
@@ -321,10 +313,7 @@ function kept({ state }: Context): readonly Line[] {
 }
 
 function next({ state }: Context): readonly Line[] {
-  const row = (key: string, words: string): Line => [
-    span(key.padEnd(4), { fg: 'focus', bold: true }),
-    span(words, { fg: 'fg' }),
-  ];
+  const row = (key: string, words: string): Line => [strong(key.padEnd(4), 'focus'), tint(words, 'fg')];
   const status = state.finished?.status;
   // Only a budget of Mimir can be raised, not a limit of a provider.
   const spent = [...state.agents.values()].some(({ endedBy }) => endedBy?.is === 'limit');

@@ -5,6 +5,7 @@ import { type Completing, NOT_COMPLETING } from '../../components/text/complete.
 import type { Context } from '../../frame/screen.ts';
 import { edit, type Editor, isEmpty, openEditor } from '../../text/editor.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 export interface Row {
   readonly line: Line;
@@ -23,16 +24,16 @@ export function suggestionRows(
   const shown = projectService.suggestions.slice(0, most);
   if (shown.length === 0) return most === 0 ? [] : emptyRows(projectService, width);
   const hint: Line = [
-    span(' Suggestions', { fg: 'muted' }),
-    span(`   press 1${shown.length === 1 ? '' : `-${shown.length}`}`, { fg: 'faint' }),
+    tint(' Suggestions', 'muted'),
+    tint(`   press 1${shown.length === 1 ? '' : `-${shown.length}`}`, 'faint'),
   ];
   return [
     plainRow(hint),
     ...shown.map((text, index): Row => {
       const isChosen = chosen.is === 'suggestion' && chosen.index === index;
       const line: Line = [
-        span(` ${index + 1}  `, { fg: 'focus', bold: true }),
-        span(text.split('\n')[0] ?? '', { fg: isChosen ? 'title' : 'fg' }),
+        strong(` ${index + 1}  `, 'focus'),
+        tint(text.split('\n')[0] ?? '', isChosen ? 'title' : 'fg'),
       ];
       return { line: picked(line, isChosen, width, glyphs), target: { is: 'suggestion', index } };
     }),
@@ -44,7 +45,7 @@ function emptyRows({ repository, sandbox }: ProjectInfo, width: number): readonl
   if (repository === undefined && sandbox === '') return [];
   const words =
     repository?.files === 0 ? 'This folder is empty. Describe what to create, or start Mimir in a project.' : null;
-  return words === null ? [] : [plainRow(fit([span(` ${words}`, { fg: 'muted' })], width))];
+  return words === null ? [] : [plainRow(fit([tint(` ${words}`, 'muted')], width))];
 }
 
 interface Ending {
@@ -80,14 +81,14 @@ export function sessionRows(
   if (most === 0) return [];
   if (sessions.length === 0) {
     const words = ' No sessions yet. Your work is saved automatically.';
-    return [plainRow(fit([span(words, { fg: 'faint' })], width, {}, glyphs.ellipsis))];
+    return [plainRow(fit([tint(words, 'faint')], width, {}, glyphs.ellipsis))];
   }
   const at = chosen.is === 'session' ? chosen.index : 0;
   const top = Math.max(0, Math.min(at - (most >> 1), sessions.length - most));
   const shown = sessions.slice(top, top + most);
   const costs = shown.some((one) => spentBy(one) > 0);
   const count = sessions.length > shown.length ? `${top + 1}-${top + shown.length} of ${sessions.length} ` : '';
-  const title = spread([span(' Recent sessions', { fg: 'muted' })], [span(count, { fg: 'faint' })], width);
+  const title = spread([tint(' Recent sessions', 'muted')], [tint(count, 'faint')], width);
   return [
     plainRow(title),
     ...shown.map((session, row): Row => {
@@ -116,16 +117,16 @@ function sessionLine(
   const { glyphs, width, isChosen } = options;
   const task = session.task.split('\n')[0] ?? '';
   const left: Line = [
-    span(` ${glyphs.status[sign]}  `, { fg: ink, bold: true }),
-    span(task === '' ? '(no task)' : task, { fg: isChosen ? 'title' : 'fg' }),
+    strong(` ${glyphs.status[sign]}  `, ink),
+    tint(task === '' ? '(no task)' : task, isChosen ? 'title' : 'fg'),
   ];
   if (width < 50) return left;
   const spent = spentBy(session);
   const cost = spent === 0 ? '' : formatCost(spent);
   const right: Line = [
-    span(`${words}  `, { fg: ink }),
-    ...(options.costs && width >= 64 ? [span(`${cost.padStart(8)}  `, { fg: 'muted' })] : []),
-    span(`${fitText(ago(session.when, options.now), 8, 'right')} `, { fg: 'faint' }),
+    tint(`${words}  `, ink),
+    ...(options.costs && width >= 64 ? [tint(`${cost.padStart(8)}  `, 'muted')] : []),
+    tint(`${fitText(ago(session.when, options.now), 8, 'right')} `, 'faint'),
   ];
   return spread(left, right, Math.max(0, width - 1), {}, glyphs.ellipsis);
 }
@@ -133,9 +134,7 @@ function sessionLine(
 /** Marks the selected row by colour and a bar. */
 function picked(line: Line, chosen: boolean, width: number, glyphs: Glyphs): Line {
   const rest = fit(line, Math.max(0, width - 1), {}, glyphs.ellipsis);
-  return chosen
-    ? restyle([span(glyphs.selected, { fg: 'focus' }), ...rest], { bg: 'selection' })
-    : [span(' '), ...rest];
+  return chosen ? restyle([tint(glyphs.selected, 'focus'), ...rest], { bg: 'selection' }) : [span(' '), ...rest];
 }
 
 /** `5m ago`; a text that is not a time is returned as it is. */

@@ -3,7 +3,7 @@
  * of a list is selected. view.ts draws it.
  */
 import { bind } from '../../frame/keymap.ts';
-import { plural, isOpen, span, TRUST_WORDS } from '../../../../app/views/index.ts';
+import { plural, isOpen, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
 import { typedAgentsCommand } from '../../dialogs/agents.ts';
 import { completeKey, NOT_COMPLETING, offerOf } from '../../components/text/complete.ts';
@@ -20,6 +20,7 @@ import type { Input, Size } from '../../terminal/terminal.ts';
 import { edit, editorText, isEmpty } from '../../text/editor.ts';
 import { type StartUi, FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './lists.ts';
 import { startBody, targetAt } from './view.ts';
+import { strong, tint } from '../../text/blocks.ts';
 
 export type { StartUi } from './lists.ts';
 
@@ -102,8 +103,8 @@ export const startScreen: Screen<StartUi> = {
   first: FIRST,
   keys: KEYS,
   header: (_, { projectService }) => ({
-    left: [span(projectService.project, { fg: 'title', bold: true })],
-    right: [span(projectService.version, { fg: 'muted' })],
+    left: [strong(projectService.project, 'title')],
+    right: [tint(projectService.version, 'muted')],
   }),
   body: startBody,
   settle,

@@ -26,7 +26,7 @@ import { completeLines, completeWidth, offerOf } from '../../components/text/com
 import { keyLabel } from '../../frame/keymap.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { box } from '../../text/blocks.ts';
+import { box, strong, tint } from '../../text/blocks.ts';
 import { editorHeight, viewEditor } from '../../text/editor.ts';
 import { plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
@@ -162,7 +162,7 @@ const STEPS: readonly (readonly [what: string, more: string])[] = [
 function titleRows({ glyphs, projectService }: Context, width: number, { logo, intro }: Measure): readonly Row[] {
   // Without room for the logo the badge of the header is enough.
   const letters = !logo ? [] : glyphs.ellipsis === '…' && width >= 40 ? LOGO : ['M I M I R'];
-  const title = letters.map((text): Row => plainRow([span(` ${text}`, { fg: 'focus', bold: true })]));
+  const title = letters.map((text): Row => plainRow([strong(` ${text}`, 'focus')]));
   const gap = logo ? [plainRow([])] : [];
   return [...title, ...gap, ...introLines(intro, projectService.sessions.length === 0, width).map(plainRow)];
 }
@@ -172,13 +172,9 @@ function introLines(kind: Measure['intro'], isFirst: boolean, width: number): re
   if (kind === 'none') return [];
   const room = Math.max(1, width - 1);
   const indented = (line: Line): Line => [span(' '), ...line];
-  if (kind === 'words' || !isFirst) return wrap([span(INTRO, { fg: 'muted' })], room).map(indented);
+  if (kind === 'words' || !isFirst) return wrap([tint(INTRO, 'muted')], room).map(indented);
   return STEPS.flatMap(([what, more], index): readonly Line[] => {
-    const line: Line = [
-      span(`${index + 1}  `, { fg: 'focus', bold: true }),
-      span(what, { fg: 'title', bold: true }),
-      span(` ${more}`, { fg: 'muted' }),
-    ];
+    const line: Line = [strong(`${index + 1}  `, 'focus'), strong(what, 'title'), tint(` ${more}`, 'muted')];
     return wrap(line, room, 3).map(indented);
   });
 }
@@ -201,9 +197,7 @@ function fieldRows(
     style: { fg: 'fg' },
     placeholder: 'Describe the task in your own words',
   });
-  const prompt = (row: number): Line => [
-    row === 0 ? span(`${glyphs.prompt} `, { fg: 'focus', bold: true }) : span('  '),
-  ];
+  const prompt = (row: number): Line => [row === 0 ? strong(`${glyphs.prompt} `, 'focus') : span('  ')];
   const drawn = box({
     width,
     height: lines + 2,
@@ -211,7 +205,7 @@ function fieldRows(
     border: focused ? 'heavy' : 'light',
     style: { fg: focused ? 'focus' : 'border' },
     kind: 'pane',
-    title: [span('What do you want to do?', { fg: 'title', bold: true })],
+    title: [strong('What do you want to do?', 'title')],
     footEnd: focused ? fieldKeys(glyphs, width - 6) : [],
     body: view.lines.map((line, row) => [...prompt(row), ...line]),
   });
@@ -230,7 +224,7 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
   let line: Line = [];
   for (const [key, words] of keys) {
     const gap = line.length === 0 ? [] : [span('  ')];
-    const longer: Line = [...line, ...gap, span(key, { fg: 'focus', bold: true }), span(` ${words}`, { fg: 'muted' })];
+    const longer: Line = [...line, ...gap, strong(key, 'focus'), tint(` ${words}`, 'muted')];
     if (lineWidth(longer) > width) break;
     line = longer;
   }
@@ -253,7 +247,7 @@ function statusLines({ projectService, glyphs }: Context, width: number, kind: S
   if (kind === 'none') return [];
   const full = kind === 'full';
   const room = Math.max(1, width - 1);
-  const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
+  const rule: Line = [tint(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, 'border')];
   return [
     ...(full ? [rule] : []),
     ...projectLines(projectService, kind, room),
@@ -267,9 +261,9 @@ function projectLines(projectService: ProjectInfo, kind: StatusMeasure, room: nu
   const full = kind === 'full';
   const git = gitWords(projectService, full);
   if (kind === 'line' || (!full && git.length === 0)) return [];
-  const name = span(projectService.project, { fg: 'fg', bold: true });
+  const name = strong(projectService.project, 'fg');
   return cut(
-    labelled('Project', [name, span(full ? `  ${projectService.cwd}` : '', { fg: 'muted' }), ...git], room),
+    labelled('Project', [name, tint(full ? `  ${projectService.cwd}` : '', 'muted'), ...git], room),
     full ? 2 : 1,
   );
 }
@@ -279,16 +273,14 @@ function gitWords({ repository }: ProjectInfo, full: boolean): Line {
   const gap = full ? '   ' : '  ';
   if (repository?.isGit === false) {
     const why = full ? ': run `git init` to compare and commit changes' : '';
-    return [span(`${gap}not a git repository${why}`, { fg: 'warn' })];
+    return [tint(`${gap}not a git repository${why}`, 'warn')];
   }
   if (repository?.git === undefined) return [];
   const { branch, changed } = repository.git;
   return [
     span(gap),
-    span(toLabel(branch), { fg: 'info' }),
-    span(changed === 0 ? ' no changes' : ` ${plural(changed, 'changed file')}`, {
-      fg: changed === 0 ? 'faint' : 'warn',
-    }),
+    tint(toLabel(branch), 'info'),
+    tint(changed === 0 ? ' no changes' : ` ${plural(changed, 'changed file')}`, changed === 0 ? 'faint' : 'warn'),
   ];
 }
 
@@ -297,12 +289,12 @@ function belowProvider(projectService: ProjectInfo, room: number, full: boolean)
   const budget = projectService.budget === undefined ? null : budgetText(projectService.budget);
   const place: Line = [
     ...sandboxWords(projectService),
-    span('   mode ', { fg: 'faint' }),
+    tint('   mode ', 'faint'),
     span(projectService.mode, modeStyle(projectService.mode)),
-    ...(budget === null ? [] : [span('   budget ', { fg: 'faint' }), span(`${budget} per run`, { fg: 'fg' })]),
+    ...(budget === null ? [] : [tint('   budget ', 'faint'), tint(`${budget} per run`, 'fg')]),
   ];
   const notes = projectService.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
-    const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
+    const words: Line = [strong(' ! ', 'warn'), tint(note, 'warn')];
     return cut(wrap(words, room, 2), 2);
   });
   return [
@@ -314,44 +306,37 @@ function belowProvider(projectService: ProjectInfo, room: number, full: boolean)
 
 /** The sandbox; a missing one is marked in red. */
 function sandboxWords({ sandbox }: ProjectInfo): Line {
-  if (sandbox === '') return [span('checking', { fg: 'faint' })];
-  if (!isUnsandboxed(sandbox)) return [span(sandbox, { fg: 'ok' })];
-  return [
-    span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }),
-    span(sandbox.slice(4), { fg: 'muted' }),
-  ];
+  if (sandbox === '') return [tint('checking', 'faint')];
+  if (!isUnsandboxed(sandbox)) return [tint(sandbox, 'ok')];
+  return [span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }), tint(sandbox.slice(4), 'muted')];
 }
 
 /** The managed policy and the trust of the project. */
 function ruleRows({ policy = '', trust }: ProjectInfo, room: number): readonly Line[] {
   const words = trust === undefined ? null : TRUST_WORDS[trust.state];
   return [
-    ...(policy === '' ? [] : labelled('Policy', [span(policy, { fg: 'info' })], room)),
+    ...(policy === '' ? [] : labelled('Policy', [tint(policy, 'info')], room)),
     ...(words === null ? [] : labelled('Trust', words, room)),
   ];
 }
 
-const ASK_TRUST = span('   ^T review', { fg: 'faint' });
+const ASK_TRUST = tint('   ^T review', 'faint');
 const TRUST_WORDS: Readonly<Record<NonNullable<ProjectInfo['trust']>['state'], Line | null>> = {
   nothing: null,
-  trusted: [span('trusted', { fg: 'ok' })],
-  new: [span('not trusted: only its restrictions apply', { fg: 'warn' }), ASK_TRUST],
-  changed: [span('changed: only its restrictions apply', { fg: 'warn' }), ASK_TRUST],
+  trusted: [tint('trusted', 'ok')],
+  new: [tint('not trusted: only its restrictions apply', 'warn'), ASK_TRUST],
+  changed: [tint('changed: only its restrictions apply', 'warn'), ASK_TRUST],
 };
 
 /** The model that plans, and who serves models here; what stands in where there is no model. */
 function modelLine({ provider, model }: ProjectInfo, kind: StatusMeasure, room: number): Line {
   if (isOffline(provider)) {
     const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no API key found';
-    return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
+    return [strong('OFFLINE', 'warn'), tint(`  ${words}`, 'muted')];
   }
   const name = model === undefined ? '' : `${toLabel(modelName(model))}  `;
   const fits = widthOf(name + provider + MORE_MODELS) + LABEL <= room;
-  return [
-    span(name, { fg: 'ok', bold: true }),
-    span(provider, { fg: 'fg' }),
-    span(fits ? MORE_MODELS : '', { fg: 'faint' }),
-  ];
+  return [strong(name, 'ok'), tint(provider, 'fg'), tint(fits ? MORE_MODELS : '', 'faint')];
 }
 
 const modeStyle = (mode: ProjectInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
@@ -361,7 +346,7 @@ const LABEL = 10;
 function labelled(label: string, value: Line, width: number): readonly Line[] {
   if (width < 50) return wrap(value, width).map((line) => [span(' '), ...line]);
   return wrap(value, Math.max(1, width - LABEL)).map((line, index) => [
-    span(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, { fg: 'faint' }),
+    tint(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, 'faint'),
     ...line,
   ]);
 }
