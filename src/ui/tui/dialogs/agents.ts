@@ -3,7 +3,18 @@ import { AGENTS_HELP, parseSentence } from '../../../app/agents/index.ts';
 import { type Line, span, toolsText } from '../../../app/views/index.ts';
 import { AGENT_TOOLS, type AgentDraft, blankAgent } from '../../../domain/agents/form.ts';
 import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
-import { type Choice, type Dialog, type DialogEffect, type FormValues, textField } from '../frame/screen.ts';
+import {
+  type Choice,
+  checksField,
+  choice,
+  choiceField,
+  type Dialog,
+  type DialogEffect,
+  type FormValues,
+  pickFrom,
+  textField,
+  textIn,
+} from '../frame/screen.ts';
 import { tint } from '../text/blocks.ts';
 
 type Agents = NonNullable<ProjectInfo['agents']>;
@@ -12,28 +23,25 @@ type Agents = NonNullable<ProjectInfo['agents']>;
 const NEW = '+';
 
 /** Lists all agents, custom ones first. Faulty files cannot be chosen and show their reason. */
-export const agentsDialog = (agents: Agents, projectService: ProjectInfo): Dialog => ({
-  is: 'pick',
-  title: 'Agents',
-  value: agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW,
-  choices: [
-    { value: NEW, label: 'new agent', note: 'from a description or a form', whyNot: null },
-    ...agents.all.map(choiceOf),
-    ...agents.leftOut.map(leftOutChoice),
-  ],
-  then: (value) => {
-    if (value === NEW) return { dialog: newDialog(projectService) };
-    const agent = agents.all.find(({ name }) => name === value);
-    return agent === undefined ? {} : { dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent) };
-  },
-});
+export function agentsDialog(agents: Agents, projectService: ProjectInfo): Dialog {
+  const value = agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW;
+  const then = (agent: AgentInfo): DialogEffect => ({
+    dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent),
+  });
+  const list = pickFrom('Agents', agents.all, infoChoice, then, value);
+  return {
+    ...list,
+    choices: [
+      choice(NEW, 'from a description or a form', 'new agent'),
+      ...list.choices,
+      ...agents.leftOut.map(leftOutChoice),
+    ],
+    then: (chosen: string) => (chosen === NEW ? { dialog: newDialog(projectService) } : list.then(chosen)),
+  };
+}
 
-const choiceOf = ({ name, description, capabilities, source }: AgentInfo): Choice => ({
-  value: name,
-  label: name,
-  note: [...ownerOf(source), capabilities.join(', ') || 'no tools', description].join('; '),
-  whyNot: null,
-});
+const infoChoice = ({ name, description, capabilities, source }: AgentInfo): Choice =>
+  choice(name, [...ownerOf(source), capabilities.join(', ') || 'no tools', description].join('; '));
 
 /** The owner of an agent's file in one word. */
 function ownerOf(source: string): readonly string[] {
@@ -52,10 +60,7 @@ const ownDialog = (agent: AgentInfo): Dialog => ({
   is: 'pick',
   title: agent.name,
   value: 'show',
-  choices: [
-    { value: 'show', label: 'show', note: 'tools, models, prompt', whyNot: null },
-    { value: 'delete', label: 'delete', note: agent.source, whyNot: null },
-  ],
+  choices: [choice('show', 'tools, models, prompt'), choice('delete', agent.source)],
   then: (value) => ({ dialog: value === 'delete' ? deleteDialog(agent) : readDialog(agent) }),
 });
 
@@ -172,31 +177,17 @@ function agentForm(draft: AgentDraft, names: readonly string[], said: string): D
     fields: [
       textField('name', 'Name', draft.name, 'letters, digits, "-": code-review'),
       textField('description', 'Description', draft.description, 'when to use it'),
-      {
-        is: 'checks',
-        name: 'tools',
-        label: 'Tools',
-        values: draft.tools,
-        choices: AGENT_TOOLS.map(
-          ({ name, words }): Choice => ({
-            value: name,
-            label: name,
-            note: whyOf(name, draft.because) ?? words,
-            whyNot: null,
-          }),
-        ),
-      },
+      checksField(
+        'tools',
+        'Tools',
+        draft.tools,
+        AGENT_TOOLS.map(({ name, words }) => choice(name, whyOf(name, draft.because) ?? words)),
+      ),
       textField('prompt', 'Prompt', draft.prompt, 'its instructions', 5),
-      {
-        is: 'choice',
-        name: 'for',
-        label: 'For',
-        value: 'project',
-        choices: [
-          { value: 'project', label: 'this project', note: '.mimir/agents', whyNot: null },
-          { value: 'user', label: 'all my projects', note: 'your own folder', whyNot: null },
-        ],
-      },
+      choiceField('for', 'For', 'project', [
+        choice('project', '.mimir/agents', 'this project'),
+        choice('user', 'your own folder', 'all my projects'),
+      ]),
     ],
     check: (values) => problemIn(values, names),
     then: (values) => ({ app: { createAgent: requestOf(values) } }),
@@ -210,21 +201,21 @@ function whyOf(tool: string, because: readonly string[]): string | null {
   return /^(?:chosen by |left out)/.test(why) ? why : null;
 }
 
-function problemIn({ texts, checks }: FormValues, names: readonly string[]): string | null {
-  const name = (texts['name'] ?? '').trim();
+function problemIn(values: FormValues, names: readonly string[]): string | null {
+  const name = textIn(values, 'name');
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name))
     return 'Name: start with a letter, then up to 39 letters, digits, "_" or "-", for example code-review';
   if (names.includes(name)) return `Name: the agent ${name} already exists`;
-  if ((texts['description'] ?? '').trim() === '') return 'Description: say in a sentence when to use it';
-  if ((checks['tools'] ?? []).length === 0) return 'Tools: choose at least one';
-  return (texts['prompt'] ?? '').trim() === '' ? 'Prompt: enter its instructions' : null;
+  if (textIn(values, 'description') === '') return 'Description: say in a sentence when to use it';
+  if ((values.checks['tools'] ?? []).length === 0) return 'Tools: choose at least one';
+  return textIn(values, 'prompt') === '' ? 'Prompt: enter its instructions' : null;
 }
 
-const requestOf = ({ texts, checks }: FormValues): AgentRequest => ({
-  name: (texts['name'] ?? '').trim(),
-  description: (texts['description'] ?? '').trim(),
+const requestOf = (values: FormValues): AgentRequest => ({
+  name: textIn(values, 'name'),
+  description: textIn(values, 'description'),
   // In the order of the list, not of ticking.
-  tools: AGENT_TOOLS.map(({ name }) => name).filter((name) => (checks['tools'] ?? []).includes(name)),
-  prompt: (texts['prompt'] ?? '').trim(),
-  for: texts['for'] === 'user' ? 'user' : 'project',
+  tools: AGENT_TOOLS.map(({ name }) => name).filter((name) => (values.checks['tools'] ?? []).includes(name)),
+  prompt: textIn(values, 'prompt'),
+  for: textIn(values, 'for') === 'user' ? 'user' : 'project',
 });

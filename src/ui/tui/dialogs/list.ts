@@ -11,7 +11,7 @@ import {
   type Pressed,
   stay,
 } from '../frame/overlay.ts';
-import type { Choice, Context, Dialog, DialogEffect } from '../frame/screen.ts';
+import { type Choice, type Context, choice, type Dialog, type DialogEffect, pickFrom } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';
 import { tint } from '../text/blocks.ts';
@@ -165,21 +165,18 @@ export function pickOverlay(dialog: PickDialog): Overlay {
     items: (_, filter) => (filter.trim() === '' ? unfiltered : matching(choices, filter)),
     first: (items) => items.findIndex(({ value }) => value === dialog.value),
     rows: () => unfiltered.length,
-    line: (choice, selected, context, width) => choiceLine(choice, selected, context, width, columnIn(width)),
+    line: (one, selected, context, width) => choiceLine(one, selected, context, width, columnIn(width)),
     above: (width) =>
       heads === undefined ? [] : [[tint(`${heads[0].padEnd(columnIn(width))}  ${heads[1]}`, 'faint')]],
     below: (_, filter) =>
       hidden === 0 || filter !== '' ? [] : [[tint(`  ${hidden} more unavailable: type to list them`, 'faint')]],
-    take: (choice) =>
-      choice.whyNot === null
-        ? { stays: false, effect: chosen(dialog, choice.value) }
-        : { stays: true, effect: { toast: { level: 'warn', text: `${choice.label}: ${choice.whyNot}` } } },
-    ...(dialog.seen === undefined ? {} : { seen: (choice) => seen(dialog, choice?.value ?? dialog.value) }),
+    take: ({ value, label, whyNot }) =>
+      whyNot === null
+        ? { stays: false, effect: dialog.then(value) }
+        : { stays: true, effect: { toast: { level: 'warn', text: `${label}: ${whyNot}` } } },
+    ...(dialog.seen === undefined ? {} : { seen: (one) => dialog.seen?.(one?.value ?? dialog.value) ?? {} }),
   });
 }
-
-const chosen = (dialog: PickDialog, value: string): DialogEffect => dialog.then(value);
-const seen = (dialog: PickDialog, value: string): DialogEffect => dialog.seen?.(value) ?? {};
 
 /** The choices whose label, value or note contains every typed word. */
 function matching(choices: readonly Choice[], filter: string): readonly Choice[] {
@@ -191,13 +188,13 @@ function matching(choices: readonly Choice[], filter: string): readonly Choice[]
 }
 
 /** A long reason is cut rather than the name. */
-function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, width: number, column: number): Line {
-  const able = choice.whyNot === null;
+function choiceLine(of: Choice, selected: boolean, { glyphs }: Context, width: number, column: number): Line {
+  const able = of.whyNot === null;
   const name: Line = [
-    span(toLabel(choice.label), { fg: able ? (selected ? 'title' : 'fg') : 'faint', bold: selected && able }),
+    span(toLabel(of.label), { fg: able ? (selected ? 'title' : 'fg') : 'faint', bold: selected && able }),
   ];
   const gap = span(' '.repeat(Math.max(0, column - lineWidth(name)) + 2));
-  const note = tint(toLabel(choice.whyNot ?? choice.note), able ? 'muted' : 'warn');
+  const note = tint(toLabel(of.whyNot ?? of.note), able ? 'muted' : 'warn');
   const room = Math.max(0, width - lineWidth([...name, gap]));
   return [...name, gap, ...clip([note], room, glyphs.ellipsis)];
 }
@@ -208,19 +205,13 @@ const themeEffect = (name: string): DialogEffect => ({ app: { theme: name } });
 
 export function themesOverlay({ projectService, look }: Context): Overlay {
   const value = look?.theme ?? '';
-  const names = projectService.themes ?? [];
-  return pickOverlay({
-    is: 'pick',
-    title: 'Theme',
-    value,
-    choices: names.map((name) => ({ value: name, label: name, note: name === value ? 'now' : '', whyNot: null })),
-    seen: themeEffect,
-    then: (name) => ({
-      ...themeEffect(name),
-      toast: {
-        level: 'info',
-        text: `Theme: ${name} until you quit. To keep it, set ui: { theme: ${name} } in your configuration.`,
-      },
-    }),
+  const choiceOf = (name: string): Choice => choice(name, name === value ? 'now' : '');
+  const then = (name: string): DialogEffect => ({
+    ...themeEffect(name),
+    toast: {
+      level: 'info',
+      text: `Theme: ${name} until you quit. To keep it, set ui: { theme: ${name} } in your configuration.`,
+    },
   });
+  return pickOverlay({ ...pickFrom('Theme', projectService.themes ?? [], choiceOf, then, value), seen: themeEffect });
 }

@@ -231,6 +231,54 @@ export const textField = (name: string, label: string, value: string, hint: stri
   hint,
 });
 
+export const choiceField = (name: string, label: string, value: string, choices: readonly Choice[]): Field => ({
+  is: 'choice',
+  name,
+  label,
+  value,
+  choices,
+});
+
+/** A list of choices that are checked one by one; `values` are checked at first. */
+export const checksField = (
+  name: string,
+  label: string,
+  values: readonly string[],
+  choices: readonly Choice[],
+): Field => ({ is: 'checks', name, label, values, choices });
+
+/** The text of a form's field without blanks at its ends. */
+export const textIn = ({ texts }: FormValues, name: string): string => (texts[name] ?? '').trim();
+
+/** An available choice, by default with its value as its label. */
+export const choice = (value: string, note: string = '', label: string = value): Choice => ({
+  value,
+  label,
+  note,
+  whyNot: null,
+});
+
+/** A list of items, in which `value` is preselected. `then` receives the chosen item. */
+export function pickFrom<Item>(
+  title: string,
+  items: readonly Item[],
+  choiceOf: (item: Item) => Choice,
+  then: (item: Item) => DialogEffect,
+  value: string = '',
+): Extract<Dialog, { readonly is: 'pick' }> {
+  const choices = items.map(choiceOf);
+  return {
+    is: 'pick',
+    title,
+    choices,
+    value,
+    then(chosen) {
+      const item = items[choices.findIndex((one) => one.value === chosen)];
+      return item === undefined ? {} : then(item);
+    },
+  };
+}
+
 export type Dialog =
   /** One text field; Enter accepts, Alt-Enter breaks the line if `lines` > 1. `check` returns the fault of the text, or null. */
   | {

@@ -18,7 +18,7 @@ import type { Command } from '../../../../ports/controls.ts';
 import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import { agentOfTask } from '../../components/progress.ts';
 import { overCap } from '../../components/plan/estimate.ts';
-import { type Dialog, type FormValues, type Context, type Effect, textField } from '../../frame/screen.ts';
+import { type Dialog, type FormValues, type Context, type Effect, textField, textIn } from '../../frame/screen.ts';
 import { amendQuestion, faultOf } from './amend.ts';
 import { type Subject, proposedSubject, readForm } from '../../components/plan-form.ts';
 import { againDialog, cancelDialog, capDialog, forgetDialog } from './dialogs.ts';
@@ -244,11 +244,11 @@ const keepDialog = (plan: SoundPlan, task: string): Dialog =>
 
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
-function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateRequest, string> {
-  const name = (texts['name'] ?? '').trim();
+function wishOf(plan: SoundPlan, values: FormValues): Result<TemplateRequest, string> {
+  const name = textIn(values, 'name');
   if (!NAME.test(name))
     return fail('Name: use lower-case letters, digits and "-" (at most 40), for example release-check');
-  const lines = (texts['words'] ?? '')
+  const lines = textIn(values, 'words')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
@@ -258,7 +258,7 @@ function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateRequest,
   const words = parsed.flatMap((one) => (one.ok ? [one.value] : []));
   const twice = words.find(({ name: own }, index) => words.findIndex((other) => other.name === own) !== index);
   if (twice !== undefined) return fail(`Variables: ${twice.name} is defined twice`);
-  return ok({ name, description: (texts['description'] ?? '').trim(), plan, arguments: words });
+  return ok({ name, description: textIn(values, 'description'), plan, arguments: words });
 }
 
 /** `path = src/auth`, or the words alone, from which the name is made. */

@@ -1,7 +1,7 @@
 /** The dialogs of the plan screen, and the edits that they become. Each edit is checked before it is sent. */
 import { cancelPlan, dropWarning, planAgain, setBudget } from '../../../../app/actions/index.ts';
 import { expectedPlan, formatCost, permissionChoices } from '../../../../app/views/index.ts';
-import { ROOT, TaskId } from '../../../../domain/ids.ts';
+import { ROOT, type TaskId } from '../../../../domain/ids.ts';
 import { type Effort, EFFORTS } from '../../../../domain/models/provider.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { dependantsOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
@@ -35,10 +35,14 @@ import {
 import { capOf } from '../../components/plan/estimate.ts';
 import {
   type Choice,
+  checksField,
+  choice,
+  choiceField,
   type Dialog,
   type DialogEffect,
   type Field,
   type FormValues,
+  pickFrom,
   textField,
 } from '../../frame/screen.ts';
 import { tint } from '../../text/blocks.ts';
@@ -82,19 +86,13 @@ export const budgetDialog = (of: Subject): Dialog =>
   });
 
 /** What agents may do without asking: in all tasks, and in this one. */
-export function permissionsDialog(of: Subject): Dialog {
-  const choices = permissionChoices(of.plan, of.task);
-  return {
-    is: 'pick',
-    title: 'Permissions',
-    choices: choices.map(({ value, label, note }) => ({ value, label, note, whyNot: null })),
-    value: '',
-    then: (chosen) => {
-      const found = choices.find(({ value }) => value === chosen);
-      return found === undefined ? {} : of.send(found.edit);
-    },
-  };
-}
+export const permissionsDialog = (of: Subject): Dialog =>
+  pickFrom(
+    'Permissions',
+    permissionChoices(of.plan, of.task),
+    ({ value, label, note }) => choice(value, note, label),
+    ({ edit }) => of.send(edit),
+  );
 
 /** The fields of the form that edits a task. */
 type TaskField = 'task' | 'role' | 'model' | 'effort' | 'tokens' | 'tools' | 'needs' | 'writes';
@@ -116,30 +114,12 @@ export const taskForm =
 
 const taskFields = (of: Subject): readonly Field[] => [
   textField('task', 'Task', of.task.description, 'what the agent should do', 4),
-  {
-    is: 'choice',
-    name: 'role',
-    label: 'Role',
-    value: of.task.role,
-    choices: roleChoices(of.choices, of.plan.tasks.length),
-  },
-  { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: taskModels(of) },
-  {
-    is: 'choice',
-    name: 'effort',
-    label: 'Effort',
-    value: of.task.effort ?? '',
-    choices: effortChoices(of.choices, of.task),
-  },
+  choiceField('role', 'Role', of.task.role, roleChoices(of.choices, of.plan.tasks.length)),
+  choiceField('model', 'Model', modelValue(of), taskModels(of)),
+  choiceField('effort', 'Effort', of.task.effort ?? '', effortChoices(of.choices, of.task)),
   ...budgetFields(of.task.budget),
-  { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },
-  {
-    is: 'checks',
-    name: 'needs',
-    label: 'Depends on',
-    values: of.task.dependsOn,
-    choices: needChoices(of.plan, of.task),
-  },
+  checksField('tools', 'Tools', of.task.tools, toolChoices(of.choices, of.task)),
+  checksField('needs', 'Depends on', of.task.dependsOn, needChoices(of.plan, of.task)),
   writesField(of),
 ];
 
@@ -263,8 +243,8 @@ export function addDialog(of: Subject): Dialog {
     'Add task',
     [
       textField('task', 'Task', '', 'what the agent should do', 4),
-      { is: 'choice', name: 'role', label: 'Role', value: role, choices: roles },
-      { is: 'checks', name: 'needs', label: 'Depends on', values: [], choices: needChoices(of.plan, null) },
+      choiceField('role', 'Role', role, roles),
+      checksField('needs', 'Depends on', [], needChoices(of.plan, null)),
     ],
     (values) =>
       ok({
@@ -302,16 +282,7 @@ export const splitDialog = (of: Subject): Dialog =>
     `Split ${titleOf(of)}`,
     [
       textField(PARTS, 'Parts', partsOf(of.task.description).join('\n'), 'one per line', 6),
-      {
-        is: 'choice',
-        name: 'order',
-        label: 'Order',
-        value: 'chain',
-        choices: [
-          { value: 'chain', label: 'sequential', note: '', whyNot: null },
-          { value: 'beside', label: 'parallel', note: '', whyNot: null },
-        ],
-      },
+      choiceField('order', 'Order', 'chain', [choice('chain', '', 'sequential'), choice('beside', '', 'parallel')]),
     ],
     (values) => {
       const descriptions = (values.texts[PARTS] ?? '')
@@ -334,41 +305,27 @@ function partsOf(description: string): readonly string[] {
   return lines.length > 1 ? lines : parts(/(?<=[.;])\s+/);
 }
 
-/** Merges another task into this one; tasks that would create a cycle cannot be chosen. */
+/** Merges another task into this one; those that can be merged first. Tasks that would create a cycle cannot be chosen. */
 export function joinDialog(of: Subject): Dialog {
-  const editOf = (other: TaskId): PlanEdit => ({ is: 'join', task: of.task.id, other });
-  return {
-    is: 'pick',
-    title: `Merge into ${titleOf(of)}`,
-    choices: joinChoices(of),
-    value: '',
-    then: (value) => {
-      const other = TaskId.safeParse(value);
-      if (!other.success) return {};
-      const problem = of.problem(editOf(other.data));
-      return problem === null ? of.send(editOf(other.data)) : { toast: { level: 'warn', text: problem } };
-    },
+  const { plan, task } = of;
+  const whyNot = (other: PlanTask): string | null => {
+    const between = plan.tasks.find((third) => isBetween(of, other, third));
+    return of.fixed(other) ?? (between ? `can't merge: ${nameOf(plan, between)} is between them` : null);
   };
+  const list = pickFrom(
+    `Merge into ${titleOf(of)}`,
+    plan.tasks.filter(({ id }) => id !== task.id),
+    (other) => ({ ...choice(other.id, firstLine(other), nameOf(plan, other)), whyNot: whyNot(other) }),
+    (other): DialogEffect => {
+      const edit: PlanEdit = { is: 'join', task: task.id, other: other.id };
+      const problem = of.problem(edit);
+      return problem === null ? of.send(edit) : { toast: { level: 'warn', text: problem } };
+    },
+  );
+  return { ...list, choices: list.choices.toSorted((a, b) => Number(a.whyNot !== null) - Number(b.whyNot !== null)) };
 }
 
-/** The other tasks, those that can be merged first. */
-function joinChoices(of: Subject): readonly Choice[] {
-  const { plan, task } = of;
-  const choices = plan.tasks.flatMap((other): readonly Choice[] => {
-    if (other.id === task.id) return [];
-    const between = plan.tasks.find((third) => isBetween(of, other, third));
-    const why = between === undefined ? null : `can't merge: ${nameOf(plan, between)} is between them`;
-    return [
-      {
-        value: other.id,
-        label: nameOf(plan, other),
-        note: other.description.split('\n')[0] ?? '',
-        whyNot: of.fixed(other) ?? why,
-      },
-    ];
-  });
-  return [...choices.filter(({ whyNot }) => whyNot === null), ...choices.filter(({ whyNot }) => whyNot !== null)];
-}
+const firstLine = ({ description }: PlanTask): string => description.split('\n')[0] ?? '';
 
 /** True if `third` is between the two tasks, so that merging them would create a cycle. */
 function isBetween({ plan, task }: Subject, other: PlanTask, { id }: PlanTask): boolean {

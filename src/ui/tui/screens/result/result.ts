@@ -11,7 +11,15 @@ import {
   whyNotTalk,
 } from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/index.ts';
-import type { Dialog, DialogEffect, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
+import {
+  type Binding,
+  type Context,
+  choice,
+  type Dialog,
+  type Effect,
+  pickFrom,
+  type Screen,
+} from '../../frame/screen.ts';
 import type { ReportFormat } from '../../../../ports/project-service.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
@@ -26,23 +34,20 @@ const answerOf = ({ state }: Context): string => answerText(state);
 const noAnswer = (_: ResultUi, context: Context): string | null =>
   answerOf(context).trim() === '' ? 'This run has no answer.' : null;
 
-const FORMATS: readonly { readonly value: ReportFormat; readonly label: string; readonly note: string }[] = [
-  { value: 'md', label: 'Markdown', note: 'for reading and pasting' },
-  { value: 'html', label: 'web page', note: 'one self-contained file' },
-  { value: 'json', label: 'JSON', note: 'all data, for programs' },
+const FORMATS: readonly (readonly [value: ReportFormat, label: string, note: string])[] = [
+  ['md', 'Markdown', 'for reading and pasting'],
+  ['html', 'web page', 'one self-contained file'],
+  ['json', 'JSON', 'all data, for programs'],
 ];
 
 const exportPick = (): Effect<ResultUi> => ({
-  dialog: {
-    is: 'pick',
-    title: 'Export report as',
-    choices: FORMATS.map((one) => ({ ...one, whyNot: null })),
-    value: 'md',
-    then: (value): DialogEffect => {
-      const format = FORMATS.find((one) => one.value === value)?.value;
-      return format === undefined ? {} : { app: { export: format } };
-    },
-  },
+  dialog: pickFrom(
+    'Export report as',
+    FORMATS,
+    ([value, label, note]) => choice(value, note, label),
+    ([format]) => ({ app: { export: format } }),
+    'md',
+  ),
 });
 
 const followedUp = ({ session }: RunState, followUp: string): Effect<never> =>

@@ -24,12 +24,21 @@ import {
 } from '../../../../app/actions/index.ts';
 import { stillWords } from '../../components/notices.ts';
 import { grantText, toLabel } from '../../../../app/views/index.ts';
+import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { AgentId } from '../../../../domain/ids.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
 import { bind, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
 import { NOT_COMPLETING } from '../../components/text/complete.ts';
-import type { DialogEffect, Binding, Context, Effect } from '../../frame/screen.ts';
+import {
+  type Binding,
+  type Choice,
+  type Context,
+  choice,
+  type DialogEffect,
+  type Effect,
+  pickFrom,
+} from '../../frame/screen.ts';
 import { openEditor } from '../../text/editor.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
@@ -41,19 +50,10 @@ function review({ state }: Context): Effect<RunUi> {
   const forced = manualReviews(state);
   const [first, second] = forced;
   if (first === undefined) return {};
-  if (second === undefined) return { commands: [startReview.command(state, first)] };
-  return {
-    dialog: {
-      is: 'pick',
-      title: 'Run manual review',
-      choices: forced.map(({ role, because }) => ({ value: role, label: role, note: because, whyNot: null })),
-      value: first.role,
-      then(value) {
-        const chosen = forced.find(({ role }) => role === value);
-        return chosen === undefined ? {} : { commands: [startReview.command(state, chosen)] };
-      },
-    },
-  };
+  const start = (one: MandatoryReview): DialogEffect => ({ commands: [startReview.command(state, one)] });
+  if (second === undefined) return start(first);
+  const choiceOf = ({ role, because }: MandatoryReview): Choice => choice(role, because);
+  return { dialog: pickFrom('Run manual review', forced, choiceOf, start, first.role) };
 }
 
 type RunBinding = Binding<RunUi>;
@@ -215,16 +215,10 @@ const newMessage = (ui: RunUi, to: Message['to']): Message => ({
 
 /** A list of the session grants; the chosen one is withdrawn. */
 const grantsQuestion = (state: RunState): DialogEffect => ({
-  dialog: {
-    is: 'pick',
-    title: 'Session grants: Enter withdraws one',
-    choices: state.grants.map((grant) => ({
-      value: grant.id,
-      label: grantText(grant),
-      note: `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`,
-      whyNot: null,
-    })),
-    value: '',
-    then: (grant) => ({ commands: [withdrawGrant.command(state, { grant })] }),
-  },
+  dialog: pickFrom(
+    'Session grants: Enter withdraws one',
+    state.grants,
+    (grant) => choice(grant.id, `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`, grantText(grant)),
+    ({ id }) => ({ commands: [withdrawGrant.command(state, { grant: id })] }),
+  ),
 });

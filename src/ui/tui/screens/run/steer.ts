@@ -31,11 +31,14 @@ import {
   type Binding,
   type Choice,
   type Context,
+  choice,
+  choiceField,
   type Dialog,
   type DialogEffect,
   type Field,
   type FormValues,
   textField,
+  textIn,
 } from '../../frame/screen.ts';
 import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts';
 import { type RunUi, selectedOf } from './state.ts';
@@ -168,7 +171,7 @@ function spawnForm(parent: AgentState, context: Context, { texts }: FormValues =
 
 const rolesIn = ({ state, projectService }: Context): readonly Choice[] =>
   (projectService.agents?.all ?? state.choices?.roles ?? []).flatMap(({ name, description }) =>
-    name === 'main' ? [] : [{ value: name, label: name, note: description, whyNot: null }],
+    name === 'main' ? [] : [choice(name, description)],
   );
 
 /** The field for the role; null where no roles are known. */
@@ -176,21 +179,18 @@ function chosen(choices: readonly Choice[], before: string | undefined): Field |
   const [first] = choices;
   if (first === undefined) return null;
   const usual = choices.find(({ value }) => value === USUAL) ?? first;
-  return { is: 'choice', name: 'role', label: 'Role', value: before ?? usual.value, choices };
+  return choiceField('role', 'Role', before ?? usual.value, choices);
 }
 
 /** The field for the model; null where no models are known. */
 function modelsIn({ state }: Context, before = OWN_MODEL): Field | null {
   if (state.choices === null) return null;
-  const own: Choice = { value: OWN_MODEL, label: 'role default', note: '', whyNot: null };
-  return { is: 'choice', name: 'model', label: 'Model', value: before, choices: [own, ...modelChoices(state.choices)] };
+  const own = choice(OWN_MODEL, '', 'role default');
+  return choiceField('model', 'Model', before, [own, ...modelChoices(state.choices)]);
 }
 
 /** The typed text of a field; null for an empty one. */
-const typedIn = ({ texts }: FormValues, name: string): string | null => {
-  const typed = (texts[name] ?? '').trim();
-  return typed === '' ? null : typed;
-};
+const typedIn = (values: FormValues, name: string): string | null => textIn(values, name) || null;
 
 function wishOf(values: FormValues): SpawnRequest {
   const [role, name, wait] = [typedIn(values, 'role'), typedIn(values, 'name'), typedIn(values, 'wait')];

@@ -8,13 +8,16 @@ import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-servic
 import { typedAgentsCommand } from '../../dialogs/agents.ts';
 import { completeKey, NOT_COMPLETING, offerOf } from '../../components/text/complete.ts';
 import {
-  type Dialog,
-  type DialogEffect,
   type Binding,
   type Context,
+  choice,
+  type Dialog,
+  type DialogEffect,
   type Effect,
+  pickFrom,
   type Screen,
   textField,
+  textIn,
 } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { edit, editorText, isEmpty } from '../../text/editor.ts';
@@ -185,8 +188,8 @@ function again(ui: StartUi, { id, task, state, ended }: Session): Effect<StartUi
   }
   if (ended?.status !== 'failed') return { app: { look: id } };
   const choices = [
-    { value: 'look', label: 'Open', note: 'agents, transcripts, result', whyNot: null },
-    { value: 'resume', label: 'Resume', note: 'failed tasks run again', whyNot: null },
+    choice('look', 'agents, transcripts, result', 'Open'),
+    choice('resume', 'failed tasks run again', 'Resume'),
   ];
   const then = (value: string): DialogEffect => ({ app: value === 'resume' ? { resume: id } : { look: id } });
   return { dialog: { is: 'pick', title: 'Failed run', choices, value: 'look', then } };
@@ -196,33 +199,21 @@ function again(ui: StartUi, { id, task, state, ended }: Session): Effect<StartUi
 const formerPick = (projectService: ProjectInfo): Dialog => ({
   is: 'pick',
   title: 'Earlier tasks',
-  choices: formerTasks(projectService).map((task) => ({
-    value: task,
-    label: task.replaceAll('\n', ' '),
-    note: '',
-    whyNot: null,
-  })),
+  choices: formerTasks(projectService).map((task) => choice(task, '', task.replaceAll('\n', ' '))),
   value: '',
   next: 'ctrl-r',
   then: (task) => ({ app: { fill: task } }),
 });
 
 /** A list of templates; a template with variables is followed by a form for them. */
-function templatePick({ templates = [] }: ProjectInfo): Dialog {
-  return {
-    is: 'pick',
-    title: 'New from template',
-    choices: templates.map((one) => ({ value: one.name, label: one.name, note: noteOf(one), whyNot: null })),
-    value: templates[0]?.name ?? '',
-    then: (name) => {
-      const template = templates.find((one) => one.name === name);
-      if (template === undefined) return {};
-      return template.arguments.length === 0
-        ? { app: { template: name, values: {} } }
-        : { dialog: templateForm(template) };
-    },
-  };
-}
+const templatePick = ({ templates = [] }: ProjectInfo): Dialog =>
+  pickFrom(
+    'New from template',
+    templates,
+    (one) => choice(one.name, noteOf(one)),
+    (one) => (one.arguments.length === 0 ? { app: { template: one.name, values: {} } } : { dialog: templateForm(one) }),
+    templates[0]?.name,
+  );
 
 const noteOf = ({ description, tasks, arguments: asked, from }: TemplateInfo): string =>
   [
@@ -239,9 +230,9 @@ function templateForm(template: TemplateInfo): Dialog {
     fields: template.arguments.map(({ name, description, default: value }) =>
       textField(name, name, value, value === '' ? `${description || name} (required)` : description),
     ),
-    check: ({ texts }) => {
+    check: (values) => {
       const missing = template.arguments.filter(
-        ({ name, default: value }) => value === '' && (texts[name] ?? '').trim() === '',
+        ({ name, default: value }) => value === '' && textIn(values, name) === '',
       );
       return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(', ')} is missing`;
     },
