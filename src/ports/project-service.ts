@@ -121,25 +121,25 @@ export interface ProjectService {
   /** `followUp` is a message to main. A completed or failed session answers it without repeating its plan. */
   resume(session: SessionId, followUp?: string): Promise<Result<Controls, Refusal>>;
   /** Controls of a run in another process. Refused if none owns it. */
-  attach?(session: SessionId): Promise<Result<Controls, Refusal>>;
+  attach(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** Continues this run in a process of its own, after its controls have handed it over. The receipt says how to come back. */
-  detach?(session: SessionId): Promise<Result<Receipt, Refusal>>;
+  detach(session: SessionId): Promise<Result<Receipt, Refusal>>;
   /** A finished session for viewing: its controls replay events and refuse every command. */
-  look?(session: SessionId): Promise<Result<Controls, Refusal>>;
+  look(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** Starts a run of a template; the person still approves the plan. */
-  startTemplate?(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>>;
+  startTemplate(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>>;
   /** Keeps a plan in the project's `.mimir/plans`; refused where one of that name is there. The receipt names the file. */
-  saveTemplate?(wish: TemplateRequest): Promise<Result<Receipt, Refusal>>;
+  saveTemplate(wish: TemplateRequest): Promise<Result<Receipt, Refusal>>;
   /** At most `most` project paths that complete an `@` mention, best first; folders end in `/`. Answers from memory once read. */
-  files?(query: string, most: number): Promise<readonly string[]>;
+  files(query: string, most: number): Promise<readonly string[]>;
   /** Writes a session's report into the project's folder or the state folder; the receipt names the file. */
-  exportReport?(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
+  exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
   /** A theme by name; the fault names file, line and the remedy. */
-  theme?(name: string): Result<Theme, string>;
-  readonly hints?: ShownHints;
-  readonly agents?: AgentFiles;
+  theme(name: string): Result<Theme, string>;
+  readonly hints: ShownHints;
+  readonly agents: AgentFiles;
   /** Trusts the project as it was shown; refused when it has changed since. Applies to later runs. */
-  trust?(digest: string): Promise<Result<Receipt, Refusal>>;
+  trust(digest: string): Promise<Result<Receipt, Refusal>>;
 }
 
 /** The hints that the person has already seen, by name, in any session. */

@@ -141,7 +141,13 @@ export const SCENES: readonly Scene[] = [
     setting: { projectService: { ...USED, agents: AGENTS } },
     keys: [...TYPED, 'enter'],
   },
-  { name: 'start-untrusted', setting: { projectService: { ...USED, trust: NEW } }, keys: [] },
+  {
+    name: 'start-untrusted',
+    setting: { projectService: { ...USED, trust: NEW } },
+    // Declines the question, which takes no keys in its first moment.
+    then: ({ world }) => world.advance(400),
+    keys: ['esc'],
+  },
   { name: 'planning', log: waiting, keys: [] },
   { name: 'plan', log: offered, keys: ['down', 'down'] },
   plan('model', 'M'),

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../src/domain/result.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { isLooser } from '../../src/domain/reason.ts';
 import type { Command, Controls, ModePreview, PlanPreview, Tick } from '../../src/ports/controls.ts';
-import type { ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
+import type { AgentFiles, ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
 import { SESSION } from './recorded-run.ts';
 
 /** At once, or late. */
@@ -96,6 +96,17 @@ export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
       onChange: (listener) => void watchers.push(listener),
       start: begin,
       resume: begin,
+      attach: begin,
+      look: begin,
+      startTemplate: begin,
+      detach: () => Promise.resolve(ok({ text: 'detached' })),
+      saveTemplate: () => Promise.resolve(ok({ text: 'saved' })),
+      exportReport: () => Promise.resolve(ok({ text: 'exported' })),
+      trust: () => Promise.resolve(ok({ text: 'trusted' })),
+      files: () => Promise.resolve([]),
+      theme: () => fail('there is one theme'),
+      hints: { seen: () => new Set(['plan', 'run', 'question', 'copy']), mark: () => undefined },
+      agents: NO_AGENT_FILES,
     },
     learn(more) {
       known = { ...known, ...more };
@@ -122,6 +133,13 @@ export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
     },
   };
 }
+
+const refused = (): ReturnType<AgentFiles['create']> => Promise.resolve(fail({ text: 'no agent files here' }));
+const NO_AGENT_FILES: AgentFiles = {
+  create: refused,
+  delete: refused,
+  draft: () => Promise.reject(new Error('no agent is drafted here')),
+};
 
 /** Lets everything that waits for a promise have its turn. */
 export async function settled(): Promise<void> {

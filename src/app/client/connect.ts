@@ -69,8 +69,7 @@ export async function attachTo(
   session: SessionId,
 ): ReturnType<ProjectService['resume']> {
   try {
-    return await (projectService.attach?.(session) ??
-      Promise.resolve(fail({ text: 'Runs of other processes cannot be shown here.' })));
+    return await projectService.attach(session);
   } catch (error) {
     if (error instanceof ControlFault) return fail({ text: error.message });
     throw error;

@@ -285,7 +285,7 @@ export class LineSession implements LineContext {
 
 const WITHOUT_RUN = fail({ text: NO_RUN });
 
-/** Starts, resumes or attaches to a run; a refusal where the project has no templates. */
+/** Starts, resumes or attaches to a run. */
 async function start(
   projectService: ProjectService,
   to: Exclude<Going, string | { readonly answer: string }>,
@@ -293,9 +293,7 @@ async function start(
   if ('start' in to) return projectService.start(to.start, to.direct);
   if ('resume' in to) return projectService.resume(to.resume, to.followUp);
   if ('attach' in to) return attachTo(projectService, to.attach);
-  return (
-    (await projectService.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates cannot be used here' })
-  );
+  return projectService.startTemplate(to.template, to.values);
 }
 
 /** Printed once after the end of a run. */

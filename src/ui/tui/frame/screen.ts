@@ -71,60 +71,72 @@ export interface Effect<Ui> {
   readonly checking?: true;
   /** An edit from a dialog for the screen that opened it (`Screen.drafted`); nothing is sent to the run. */
   readonly drafted?: PlanEdit;
-  /** Requests that only the app can carry out. */
-  readonly app?:
-    | 'quit'
-    | 'suspend'
-    | 'redraw'
-    | 'help'
-    /** Focuses the open questions. */
-    | 'inbox'
-    /** Returns to the screen of the run: plan, run or result. */
-    | 'back'
-    /** Opens the trust question. */
-    | 'trust'
-    /** Continues without trust. */
-    | 'untrusted'
-    /** Detaches: moves the run to a background process, if it is not in one already. */
-    | 'detach'
-    /** Takes over a run whose process was lost. */
-    | 'go on here'
-    /** Opens the command palette. */
-    | 'palette'
-    /** Opens copy mode. */
-    | 'copy mode'
-    /** Toggles the mouse between Mimir and the terminal's selection. */
-    | 'mouse'
-    /** Opens the choice of themes. */
-    | 'themes'
-    /** Copies to the clipboard and to the file with the last copy; `what` names the text in the toast. */
-    | { readonly copy: string; readonly what: string }
-    /** Opens a text in the user's editor; `then` receives the saved text, and is not called if nothing was saved. */
-    | { readonly edit: string; then(text: string): DialogEffect }
-    /** Opens the text of a field in the user's editor; it returns as the input `edited`. */
-    | { readonly field: string }
-    /** Sets the text of the screen's field, as if it came from the user's editor. */
-    | { readonly fill: string }
-    | { readonly theme: string }
-    | { readonly export: ReportFormat }
-    | { readonly template: string; readonly values: Readonly<Record<string, string>> }
-    | { readonly keep: TemplateRequest }
-    | { readonly createAgent: AgentRequest }
-    | { readonly deleteAgent: string }
-    /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
-    | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
-    /** Trusts the content with this digest. */
-    | { readonly trust: string }
-    /** `direct` asks main without a planner and approves its plan of one task. */
-    | { readonly start: string; readonly direct?: 'direct' }
-    /** `followUp` is a message to main, which continues with its earlier context. */
-    | { readonly resume: string; readonly followUp?: string }
-    /** Shows a run of another process. */
-    | { readonly attach: string }
-    /** Shows a finished session read-only. */
-    | { readonly look: string }
-    | { readonly show: ScreenName };
+  readonly app?: AppRequest;
 }
+
+/** A request that only the app can carry out. */
+export type AppRequest =
+  | AppCommand
+  | RunRequest
+  | ProjectRequest
+  /** Copies to the clipboard and to the file with the last copy; `what` names the text in the toast. */
+  | { readonly copy: string; readonly what: string }
+  | EditRequest
+  /** Sets the text of the screen's field, as if it came from the user's editor. */
+  | { readonly fill: string }
+  | { readonly show: ScreenName };
+
+export type AppCommand =
+  | 'quit'
+  | 'suspend'
+  | 'redraw'
+  | 'help'
+  /** Focuses the open questions. */
+  | 'inbox'
+  /** Opens the trust question. */
+  | 'trust'
+  /** Continues without trust. */
+  | 'untrusted'
+  /** Detaches: moves the run to a background process, if it is not in one already. */
+  | 'detach'
+  /** Takes over a run whose process was lost. */
+  | 'go on here'
+  /** Opens the command palette. */
+  | 'palette'
+  /** Opens copy mode. */
+  | 'copy mode'
+  /** Toggles the mouse between Mimir and the terminal's selection. */
+  | 'mouse'
+  /** Opens the choice of themes. */
+  | 'themes';
+
+export type RunRequest =
+  /** `direct` asks main without a planner and approves its plan of one task. */
+  | { readonly start: string; readonly direct?: 'direct' }
+  | { readonly template: string; readonly values: Readonly<Record<string, string>> }
+  /** `followUp` is a message to main, which continues with its earlier context. */
+  | { readonly resume: string; readonly followUp?: string }
+  /** Shows a run of another process. */
+  | { readonly attach: string }
+  /** Shows a finished session read-only. */
+  | { readonly look: string };
+
+export type ProjectRequest =
+  | { readonly theme: string }
+  | { readonly export: ReportFormat }
+  | { readonly keep: TemplateRequest }
+  | { readonly createAgent: AgentRequest }
+  | { readonly deleteAgent: string }
+  /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
+  | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
+  /** Trusts the content with this digest. */
+  | { readonly trust: string };
+
+export type EditRequest =
+  /** Opens a text in the user's editor; `then` receives the saved text, and is not called if nothing was saved. */
+  | { readonly edit: string; then(text: string): DialogEffect }
+  /** Opens the text of a field in the user's editor; it returns as the input `edited`. */
+  | { readonly field: string };
 
 export type ScreenName = 'start' | 'plan' | 'run' | 'result';
 

@@ -3,10 +3,12 @@ import type { AgentId, SessionId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { ProjectService } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Look, Toast } from '../frame/screen.ts';
+import type { Runs } from '../components/runs.ts';
+import type { DialogEffect, Look, Toast } from '../frame/screen.ts';
 import type { Scheduler, SchedulerParts } from '../terminal/scheduler.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
+import type { OverlayStack } from './overlay-stack.ts';
 
 export interface AppOptions {
   /** Opened and closed by the caller. */
@@ -30,6 +32,23 @@ export interface AppOptions {
   readonly attach?: { readonly session: SessionId; readonly agent: AgentId | null };
   /** When to paint; by default at the terminal's pace. */
   readonly schedule?: (parts: SchedulerParts) => Scheduler;
+}
+
+/** What the parts of the app share. */
+export interface AppServices {
+  readonly world: World;
+  readonly projectService: ProjectService;
+  readonly boxes: OverlayStack;
+  readonly runs: Runs;
+  readonly toast: (toast: Toast) => void;
+  /** Applies an effect. */
+  readonly act: (effect: DialogEffect) => void;
+  /** Called when there is something to paint. */
+  readonly changed: () => void;
+  /** Closes the screen; a run continues in its process or is stopped by the caller. */
+  readonly leave: () => void;
+  /** Ends the session because of a bug. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** The end of the session, with the state of its last run. */
@@ -68,8 +87,7 @@ export class DisplaySettings {
   /** Changes the theme. A fault becomes a toast, and the old theme stays. */
   theme(name: string): Toast | null {
     if (name === this.#now.theme) return null;
-    const theme = this.#projectService.theme?.(name);
-    if (theme === undefined) return { level: 'warn', text: 'Themes cannot be changed here.' };
+    const theme = this.#projectService.theme(name);
     if (!theme.ok) return { level: 'error', text: theme.fault };
     this.#now = { ...this.#now, theme: name };
     this.#terminal.setTheme(theme.value);

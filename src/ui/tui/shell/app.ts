@@ -7,23 +7,30 @@ import type { Millis } from '../../../domain/ids.ts';
 import { EMPTY, type RunState } from '../../../events/index.ts';
 import type { Command } from '../../../ports/controls.ts';
 import type { ProjectInfo } from '../../../ports/project-service.ts';
-import type { Glyphs } from '../text/glyphs.ts';
 import { RunOwnership, QuitFlow } from './run-ownership.ts';
 import { type RunFeed, Runs } from '../components/runs.ts';
 import { windowTitle } from '../components/header.ts';
 import { overlayFor } from '../dialogs/open.ts';
-import { screenFor, ScreenRouter } from './screen-router.ts';
+import { ScreenRouter } from './screen-router.ts';
 import { openScheduler, type Scheduler } from '../terminal/scheduler.ts';
 import type { Input } from '../terminal/terminal.ts';
-import { type OwnDialog, AppEffects, Startup } from './app-effects.ts';
+import { AppEffects, Startup } from './app-effects.ts';
 import { APP_KEYS, ownKeyFaults } from './app-keys.ts';
-import { type AppEnd, type AppOptions, DEFAULT_LOOK, HINT_ROWS, DisplaySettings, MUTED } from './app-options.ts';
+import {
+  type AppEnd,
+  type AppOptions,
+  type AppServices,
+  DEFAULT_LOOK,
+  HINT_ROWS,
+  DisplaySettings,
+  MUTED,
+} from './app-options.ts';
 import { FoundFiles } from './found-files.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { dispatch, KeyFlash, InputQueue } from './dispatch.ts';
 import { rebind } from '../frame/keymap.ts';
 import { OverlayStack, type Dock, AppOverlays, Toasts } from './overlay-stack.ts';
-import type { Dialog, DialogEffect, Context, Look, ScreenName, Toast } from '../frame/screen.ts';
+import type { AppCommand, Dialog, DialogEffect, Context, ScreenName, Toast } from '../frame/screen.ts';
 import { Hints, Notices } from './notices.ts';
 
 export type { AppEnd, AppOptions } from './app-options.ts';
@@ -76,7 +83,7 @@ class App {
       act: (effect: DialogEffect): void => this.#do(effect),
     };
     this.#inputQueue = new InputQueue(common);
-    this.#notices = new Notices({ ...common, ...MUTED, ...options.notices, notify: (one) => terminal.notify(one) });
+    this.#notices = new Notices(world, options.notices ?? MUTED, (one) => terminal.notify(one));
     this.#runs = new Runs({
       ...common,
       happened: (...what) => this.#notices.happened(...what),
@@ -89,33 +96,53 @@ class App {
         this.#paints.now();
       },
     });
-    const ofRun = { ...common, boxes: this.#boxes, runs: this.#runs, leave: (): void => this.#resolve() };
-    this.#leaving = new QuitFlow({ ...ofRun, context: () => this.#context() });
-    this.#carrying = new RunOwnership({
-      ...ofRun,
-      agent: options.attach?.agent ?? null,
-      open: (agent) => this.#stage.openAgent(agent, this.#context().state),
-    });
-    this.#beginning = new Startup({ ...options, ...ofRun });
+    const services = { ...common, boxes: this.#boxes, runs: this.#runs, leave: (): void => this.#resolve() };
+    this.#leaving = new QuitFlow(services, () => this.#context());
+    this.#carrying = new RunOwnership(services, options.attach?.agent ?? null, (agent) =>
+      this.#stage.openAgent(agent, this.#context().state),
+    );
+    this.#beginning = new Startup(services, options);
     this.#hints = new Hints(projectService);
     this.#keyFlash = new KeyFlash(world, common.changed);
     this.#looks = new DisplaySettings(terminal, projectService, options.look ?? DEFAULT_LOOK);
-    this.#files = new FoundFiles({ ...common, now: () => world.elapsed() });
+    this.#files = new FoundFiles(common);
     this.#own = new AppOverlays({ boxes: this.#boxes, page: () => this.#stage.page, keys: this.#appKeys, own });
-    this.#acts = new AppEffects({
-      ...ofRun,
+    this.#acts = this.#effects(services);
+  }
+
+  #effects(services: AppServices): AppEffects {
+    const { terminal } = this.#of;
+    return new AppEffects({
+      ...services,
       terminal,
       settings: this.#looks,
       startup: this.#beginning,
-      quitFlow: this.#leaving,
-      ownership: this.#carrying,
+      commands: this.#commands(),
       show: (name) => this.#show(name),
-      open: (what) => this.#open(what),
       letGo: () => this.#backToStart(null),
       queue: (action) => this.#inputQueue.add(action),
       input: (input) => this.#input(input),
       changed: () => this.#paints.now(),
     });
+  }
+
+  #commands(): Readonly<Record<AppCommand, () => void>> {
+    const { terminal } = this.#of;
+    return {
+      quit: () => this.#leaving.quit(),
+      detach: () => this.#carrying.detach(),
+      'go on here': () => this.#carrying.takeOver(),
+      suspend: () => terminal.suspend(),
+      redraw: () => terminal.redraw(),
+      mouse: () => this.#toast(this.#looks.mouse()),
+      untrusted: () => this.#beginning.begin(),
+      trust: () => void this.#beginning.ask(),
+      help: () => this.#own.help(this.#context()),
+      palette: () => this.#own.palette(),
+      'copy mode': () => this.#own.copyMode(this.#frame(this.#context(), [])),
+      themes: () => this.#own.themes(this.#context()),
+      inbox: () => this.#boxes.openInbox(this.#context()),
+    };
   }
 
   run(): Promise<AppEnd> {
@@ -134,13 +161,16 @@ class App {
 
   #context(): Context {
     const { world, glyphs } = this.#of;
-    const shown = {
-      feed: this.#runs.feed,
+    const { feed } = this.#runs;
+    const now = world.now();
+    return {
       projectService: this.#projectService,
       look: this.#looks.now,
-      files: this.#files,
+      files: (query) => this.#files.of(query),
+      glyphs,
+      now,
+      ...(feed === null ? NO_RUN : ofRun(feed, now)),
     };
-    return contextOf({ ...shown, now: world.now(), glyphs });
   }
 
   #paint(): void {
@@ -259,19 +289,6 @@ class App {
     if (typeof effect.app === 'object' && 'copy' in effect.app) this.#hint(this.#hints.copied());
   }
 
-  #open(what: OwnDialog): void {
-    const context = this.#context();
-    const opens: Readonly<Record<OwnDialog, () => void>> = {
-      help: () => this.#own.help(context),
-      palette: () => this.#own.palette(),
-      'copy mode': () => this.#own.copyMode(this.#frame(context, [])),
-      themes: () => this.#own.themes(context),
-      inbox: () => this.#boxes.openInbox(context),
-      back: () => this.#show(screenFor(context.state, this.#runs.feed !== null)),
-    };
-    opens[what]();
-  }
-
   #show(name: ScreenName): void {
     if (name !== 'start') this.#stage.show(name);
     else if (this.#runs.feed === null || this.#runs.feed.state.finished) this.#backToStart(null);
@@ -312,27 +329,8 @@ class App {
   }
 }
 
-interface ContextParts {
-  readonly feed: RunFeed | null;
-  readonly projectService: ProjectInfo;
-  readonly now: Millis;
-  readonly glyphs: Glyphs;
-  readonly look: Look;
-  readonly files: FoundFiles;
-}
-
-function contextOf({ feed, files, ...rest }: ContextParts): Context {
-  return {
-    ...rest,
-    files: (query) => files.of(query),
-    ...(feed === null ? NO_RUN : ofRun(feed, rest.now)),
-  };
-}
-
-type OfRun = Omit<Context, keyof ProjectServiceParts | 'files' | 'now'>;
-type ProjectServiceParts = Pick<Context, 'projectService' | 'glyphs' | 'look'>;
-
-const ofRun = (feed: RunFeed, now: Millis): OfRun & Pick<Context, 'now'> => ({
+/** What a context has of the shown run; its time stands still while the run does not go on. */
+const ofRun = (feed: RunFeed, now: Millis): Omit<Context, 'projectService' | 'glyphs'> => ({
   state: feed.shown,
   now: feed.time(now),
   live: feed.live.texts(),
@@ -344,15 +342,7 @@ const ofRun = (feed: RunFeed, now: Millis): OfRun & Pick<Context, 'now'> => ({
   ...(feed.elsewhere === undefined ? {} : { elsewhere: feed.elsewhere }),
 });
 
-const NO_TEXTS: ReadonlyMap<string, string> = new Map();
-const NO_CALLS: NonNullable<Context['calls']> = new Map();
-const NO_RUN: OfRun = {
-  state: EMPTY,
-  live: NO_TEXTS,
-  reasoning: NO_TEXTS,
-  calls: NO_CALLS,
-  activity: () => ({ rate: 0, steps: [] }),
-};
+const NO_RUN = { state: EMPTY, live: new Map<string, string>() };
 
 /** True if the screen shows running times. Nothing counts while a plan waits for approval, or after the end. */
 export function hasClock(state: RunState, isThere: boolean): boolean {

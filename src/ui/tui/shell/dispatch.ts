@@ -10,6 +10,7 @@ import type { Context, DialogEffect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import type { APP_KEYS } from './app-keys.ts';
+import type { AppServices } from './app-options.ts';
 import { bodySize, inBody } from './frame.ts';
 import type { OverlayStack } from './overlay-stack.ts';
 
@@ -74,26 +75,21 @@ function stopKey({ context, size, page, boxes, dock, isQuit }: Listeners): Dialo
 /** Computes an effect. Repeated while the effect says `checking`, which means that it changed nothing yet. */
 type AppEffect = () => DialogEffect | null;
 
-interface InputQueueParts {
-  readonly world: Pick<World, 'sleep'>;
-  /** Applies the effect. */
-  readonly act: (effect: DialogEffect) => void;
-  readonly changed: () => void;
-}
-
 /** The delay before a notice that the run is being asked, and before giving up. */
 const NOTICE_DELAY: Millis = 100;
 const ANSWER_TIMEOUT: Millis = 1000;
 
+type Services = Pick<AppServices, 'world' | 'act' | 'changed'>;
+
 /** Queues input while the run answers a question about it, such as the preview of a mode. */
 export class InputQueue {
-  readonly #of: InputQueueParts;
+  readonly #app: Services;
   #queued: readonly AppEffect[] = [];
   /** The action that waits for the run's answer. */
   #asked: AppEffect | null = null;
 
-  constructor(parts: InputQueueParts) {
-    this.#of = parts;
+  constructor(app: Services) {
+    this.#app = app;
   }
 
   /** Queues an action. */
@@ -114,7 +110,7 @@ export class InputQueue {
       const effect = action();
       if (effect?.checking) return this.#wait(action);
       this.#queued = this.#queued.slice(1);
-      if (effect !== null) this.#of.act(effect);
+      if (effect !== null) this.#app.act(effect);
       // Input typed before a dialog appeared was not meant for it.
       if (effect?.dialog !== undefined) this.drop(IGNORED_INPUT);
     }
@@ -122,14 +118,14 @@ export class InputQueue {
 
   /** Discards the queue and tells the user. */
   drop(text: string): void {
-    if (this.#queued.length > 0) this.#of.act({ toast: { level: 'warn', text } });
+    if (this.#queued.length > 0) this.#app.act({ toast: { level: 'warn', text } });
     this.#queued = [];
   }
 
   #wait(action: AppEffect): void {
     if (this.#asked === action) return;
     this.#asked = action;
-    const { world, act, changed } = this.#of;
+    const { world, act, changed } = this.#app;
     const after = async (ms: Millis, say: () => void): Promise<void> => {
       await world.sleep(ms);
       if (this.#queued[0] !== action) return;

@@ -1,15 +1,7 @@
 /** Finds the paths that match the text after an `@`. The project is asked once per query; answers are cached for a few seconds. */
-import type { Millis } from '../../../domain/ids.ts';
-import type { ProjectService } from '../../../ports/project-service.ts';
 import { sanitiseData } from '../../../app/views/index.ts';
-
-export interface FoundFilesParts {
-  readonly projectService: ProjectService;
-  readonly now: () => Millis;
-  /** Called when an answer arrived. */
-  readonly changed: () => void;
-  readonly fail: (error: unknown) => void;
-}
+import type { Millis } from '../../../domain/ids.ts';
+import type { AppServices } from './app-options.ts';
 
 const MOST_PATHS = 50;
 /** Cached queries; each typed letter is one. */
@@ -22,28 +14,29 @@ interface Found {
   readonly asked: Millis;
 }
 
+type Services = Pick<AppServices, 'projectService' | 'world' | 'changed' | 'fail'>;
+
 export class FoundFiles {
-  readonly #of: FoundFilesParts;
+  readonly #app: Services;
   readonly #found = new Map<string, Found>();
 
-  constructor(parts: FoundFilesParts) {
-    this.#of = parts;
+  constructor(app: Services) {
+    this.#app = app;
   }
 
-  /** The known paths for a query; null until the first answer, empty if the project cannot search. */
+  /** The known paths for a query; null until the first answer. */
   of(query: string): readonly string[] | null {
-    if (this.#of.projectService.files === undefined) return [];
     const known = this.#found.get(query);
-    if (known === undefined || this.#of.now() - known.asked > FRESH) this.#ask(query, known?.paths ?? null);
+    if (known === undefined || this.#app.world.elapsed() - known.asked > FRESH) this.#ask(query, known?.paths ?? null);
     return this.#found.get(query)?.paths ?? null;
   }
 
   #ask(query: string, meanwhile: readonly string[] | null): void {
-    const { projectService, now, changed, fail } = this.#of;
+    const { projectService, world, changed, fail } = this.#app;
     if (this.#found.size >= MOST_QUERIES) this.#found.clear();
-    const asked = now();
+    const asked = world.elapsed();
     this.#found.set(query, { paths: meanwhile, asked });
-    void projectService.files?.(query, MOST_PATHS).then((paths) => {
+    void projectService.files(query, MOST_PATHS).then((paths) => {
       // Names that cannot be shown cannot be typed into a field either.
       this.#found.set(query, { paths: paths.filter((path) => sanitiseData(path) === path), asked });
       changed();

@@ -10,6 +10,7 @@ import type { World } from '../../../ports/world.ts';
 import type { Overlay } from '../frame/overlay.ts';
 import type { Context, ScreenName, Toast } from '../frame/screen.ts';
 import type { Notice } from '../terminal/terminal.ts';
+import type { AppOptions } from './app-options.ts';
 
 /** An event that is worth a notification. */
 export interface NoticeEvent {
@@ -113,26 +114,22 @@ function summaryOf(happenings: readonly NoticeEvent[]): string {
   return `${many} things need you`;
 }
 
-export interface NoticesParts {
-  readonly world: World;
-  readonly bell: boolean;
-  readonly desktop: boolean;
-  readonly notify: (notice: Notice) => void;
-  readonly fail: (error: unknown) => void;
-}
-
 /** Events within this time become one notification. */
 const BATCH_MS: Millis = 2000;
 
 export class Notices {
-  readonly #of: NoticesParts;
+  readonly #world: World;
+  readonly #how: NonNullable<AppOptions['notices']>;
+  readonly #notify: (notice: Notice) => void;
   /** True if the terminal has the focus, or never reports that it lost it. */
   #looked = true;
   #waiting: readonly NoticeEvent[] = [];
   #state: RunState | null = null;
 
-  constructor(parts: NoticesParts) {
-    this.#of = parts;
+  constructor(world: World, how: NonNullable<AppOptions['notices']>, notify: (notice: Notice) => void) {
+    this.#world = world;
+    this.#how = how;
+    this.#notify = notify;
   }
 
   /** Discards notifications when the terminal gets the focus. */
@@ -142,21 +139,20 @@ export class Notices {
   }
 
   happened(event: MimirEvent, before: RunState, after: RunState): void {
-    if (this.#looked || !(this.#of.bell || this.#of.desktop)) return;
+    if (this.#looked || !(this.#how.bell || this.#how.desktop)) return;
     const happening = noticeEventOf(event, before, after);
     this.#state = after;
     if (happening === null) return;
     this.#waiting = [...this.#waiting, happening];
     // The first event of a batch starts the timer.
-    if (this.#waiting.length === 1) void this.#of.world.sleep(BATCH_MS).then(() => this.#tell(), this.#of.fail);
+    if (this.#waiting.length === 1) void this.#world.sleep(BATCH_MS).then(() => this.#tell());
   }
 
   #tell(): void {
-    const { bell, desktop, notify } = this.#of;
     const told = this.#waiting.filter((one) => one.is !== 'asks' || this.#stillAsked(one));
     this.#waiting = [];
     if (told.length > 0 && this.#state !== null)
-      notify({ title: 'Mimir', body: noticeText(told, this.#state), bell, desktop });
+      this.#notify({ title: 'Mimir', body: noticeText(told, this.#state), ...this.#how });
   }
 
   /** True if the question is still open; a rule or another answer may have settled it. */
@@ -184,7 +180,7 @@ export class Hints {
 
   constructor(projectService: ProjectService) {
     this.#projectService = projectService;
-    this.#seen = projectService.hints?.seen() ?? new Set(Object.keys(HINTS));
+    this.#seen = projectService.hints.seen();
   }
 
   /** The hint for this screen below the topmost dialog `box`, or null; it counts as shown. `asked`: a question is docked. */
@@ -206,7 +202,7 @@ export class Hints {
   #once(name: HintName): Toast | null {
     if (this.#seen.has(name)) return null;
     this.#seen = new Set([...this.#seen, name]);
-    this.#projectService.hints?.mark(name);
+    this.#projectService.hints.mark(name);
     return { level: 'info', ...HINTS[name] };
   }
 }

@@ -4,48 +4,34 @@
  */
 import { attachTo, goesOnElsewhere, handOver, stopKept } from '../../../app/client/index.ts';
 import type { AgentId, Millis, SessionId } from '../../../domain/ids.ts';
-import { fail } from '../../../domain/result.ts';
 import type { ProjectService } from '../../../ports/project-service.ts';
-import type { World } from '../../../ports/world.ts';
-import type { RunFeed, Runs } from '../components/runs.ts';
+import type { RunFeed } from '../components/runs.ts';
 import { handOverOverlay, lostOverlay, quitOverlay } from '../dialogs/run-process.ts';
-import type { Context, Toast } from '../frame/screen.ts';
-import type { OverlayStack } from './overlay-stack.ts';
+import type { Context } from '../frame/screen.ts';
+import type { AppServices } from './app-options.ts';
 
 /** For how long, and how often, a run that changes its process is looked for. */
 const FOLLOW_TIMEOUT: Millis = 20_000;
 const FOLLOW_INTERVAL: Millis = 150;
 
-export interface RunOwnershipParts {
-  readonly projectService: ProjectService;
-  readonly world: World;
-  readonly boxes: OverlayStack;
-  readonly runs: Runs;
-  /** The agent to open as soon as the run has it. */
-  readonly agent: AgentId | null;
-  readonly open: (agent: AgentId) => void;
-  readonly toast: (toast: Toast) => void;
-  readonly changed: () => void;
-  /** Closes the screen; the run continues. */
-  readonly leave: () => void;
-  readonly fail: (error: unknown) => void;
-}
-
 export class RunOwnership {
-  readonly #of: RunOwnershipParts;
+  readonly #app: AppServices;
+  readonly #open: (agent: AgentId) => void;
   #detached = false;
   /** The feed whose loss or move was already handled. */
   #seen: RunFeed | null = null;
   #agent: AgentId | null;
 
-  constructor(parts: RunOwnershipParts) {
-    this.#of = parts;
-    this.#agent = parts.agent;
+  /** `agent` is opened as soon as the run has it. */
+  constructor(app: AppServices, agent: AgentId | null, open: (agent: AgentId) => void) {
+    this.#app = app;
+    this.#open = open;
+    this.#agent = agent;
   }
 
   /** True if the run continues when this screen is closed. */
   get continues(): boolean {
-    const feed = this.#of.runs.last;
+    const feed = this.#app.runs.last;
     return (
       this.#detached || (feed !== null && goesOnElsewhere(feed.controls, feed.elsewhere?.lost !== null, feed.state))
     );
@@ -53,61 +39,58 @@ export class RunOwnership {
 
   /** `d`: leaves the run of another process, or moves a run of this process to a background process. */
   detach(): void {
-    const { runs, toast, projectService } = this.#of;
+    const { runs, toast } = this.#app;
     const { feed } = runs;
     if (feed === null) return toast({ level: 'info', text: 'No run.' });
-    if (feed.elsewhere !== undefined) return this.#of.leave();
-    if (projectService.detach === undefined)
-      return toast({ level: 'warn', text: 'A background process cannot be started here.' });
-    if (!feed.moves) void this.#handOver(feed).catch(this.#of.fail);
+    if (feed.elsewhere !== undefined) return this.#app.leave();
+    if (!feed.moves) void this.#handOver(feed).catch(this.#app.fail);
   }
 
   /** Takes over a run whose process was lost. */
   takeOver(): void {
-    const { runs, projectService } = this.#of;
+    const { runs, projectService } = this.#app;
     const session = runs.feed?.controls.session;
     if (session === undefined || runs.feed?.elsewhere?.lost === null) return;
-    void this.#change(() => projectService.resume(session)).catch(this.#of.fail);
+    void this.#change(() => projectService.resume(session)).catch(this.#app.fail);
   }
 
   /** Called before each frame: handles a lost or moved run. `typing`: a dialog would receive letters meant for a field. */
   settle(typing: boolean): void {
-    const { runs, boxes } = this.#of;
+    const { runs, boxes } = this.#app;
     const { feed } = runs;
     if (feed !== null) this.#openWanted(feed);
     if (feed?.elsewhere === undefined || feed === this.#seen) return;
     if (feed.hasMoved) {
       this.#seen = feed;
-      void this.#follow(feed).catch(this.#of.fail);
+      void this.#follow(feed).catch(this.#app.fail);
     } else if (feed.elsewhere.lost !== null && boxes.top === undefined && !typing) {
       this.#seen = feed;
-      void this.#lost(feed.controls.session, feed.elsewhere.lost.why).catch(this.#of.fail);
+      void this.#lost(feed.controls.session, feed.elsewhere.lost.why).catch(this.#app.fail);
     }
   }
 
   /** A run that ended before its last events were read is not lost; its log is shown. */
   async #lost(session: SessionId, why: string): Promise<void> {
-    const { projectService, runs, boxes, changed } = this.#of;
+    const { projectService, runs, boxes, changed } = this.#app;
     const isShown =
-      hasEnded(projectService, session) && (await runs.change(() => openLog(projectService, session))) === null;
+      hasEnded(projectService, session) && (await runs.change(() => projectService.look(session))) === null;
     if (!isShown) boxes.push(lostOverlay(why));
     changed();
   }
 
   #openWanted({ state: { agents } }: RunFeed): void {
     if (this.#agent === null || !agents.has(this.#agent)) return;
-    this.#of.open(this.#agent);
+    this.#open(this.#agent);
     this.#agent = null;
   }
 
   async #handOver(feed: RunFeed): Promise<void> {
-    const { boxes, projectService, toast, changed, leave } = this.#of;
+    const { boxes, projectService, toast, changed, leave } = this.#app;
     const { controls } = feed;
     feed.moves = true;
-    const ask = (how: 'now' | 'stay'): void => void controls.submit({ do: 'hand over', how }).catch(this.#of.fail);
+    const ask = (how: 'now' | 'stay'): void => void controls.submit({ do: 'hand over', how }).catch(this.#app.fail);
     boxes.push(handOverOverlay(ask, () => feed.state.finished !== null));
-    const nobody = Promise.resolve(fail({ text: 'the background process did not start' }));
-    const done = await handOver(controls, (session) => projectService.detach?.(session) ?? nobody);
+    const done = await handOver(controls, (session) => projectService.detach(session));
     this.#detached ||= done.ok;
     if (done.ok) leave();
     else if (done.fault.is === 'halted')
@@ -121,29 +104,26 @@ export class RunOwnership {
 
   /** Connects to the process that took the run over. */
   async #follow(feed: RunFeed): Promise<void> {
-    const { projectService, world, toast, runs } = this.#of;
+    const { projectService, world, toast, runs } = this.#app;
     const { session } = feed.controls;
     toast({ level: 'info', text: 'The run is moving to another process.' });
     const until = world.elapsed() + FOLLOW_TIMEOUT;
     const isReached = async (): Promise<boolean> =>
       (await runs.change(() => attachTo(projectService, session))) === null ||
       // The run may have ended there before it could be reached.
-      (hasEnded(projectService, session) && (await runs.change(() => openLog(projectService, session))) === null);
+      (hasEnded(projectService, session) && (await runs.change(() => projectService.look(session))) === null);
     while (runs.feed === feed && world.elapsed() < until && !(await isReached())) await world.sleep(FOLLOW_INTERVAL);
     feed.moves = false;
-    this.#of.changed();
+    this.#app.changed();
   }
 
   async #change(source: () => ReturnType<ProjectService['resume']>): Promise<void> {
-    const { runs, toast, changed } = this.#of;
+    const { runs, toast, changed } = this.#app;
     const refused = await runs.change(source);
     if (refused !== null) toast({ level: 'error', text: refused });
     changed();
   }
 }
-
-const openLog = (projectService: ProjectService, session: SessionId): ReturnType<ProjectService['resume']> =>
-  projectService.look?.(session) ?? Promise.resolve(fail({ text: 'Ended runs cannot be shown here.' }));
 
 const hasEnded = (projectService: ProjectService, session: SessionId): boolean =>
   projectService.info().sessions.some(({ id, state }) => id === session && state === 'finished');
@@ -151,45 +131,36 @@ const hasEnded = (projectService: ProjectService, session: SessionId): boolean =
 /** A second Ctrl-C within this time quits. */
 const SECOND_PRESS: Millis = 1500;
 
-interface QuitFlowParts {
-  readonly world: World;
-  readonly boxes: OverlayStack;
-  readonly runs: Runs;
-  readonly context: () => Context;
-  readonly toast: (toast: Toast) => void;
-  /** Ends the session; called again if the user does not want to wait. */
-  readonly leave: () => void;
-  readonly fail: (error: unknown) => void;
-}
-
 /** Quits: at once if no run is active here, otherwise after a question, stopping the run in a resumable state. */
 export class QuitFlow {
-  readonly #of: QuitFlowParts;
+  readonly #app: AppServices;
+  readonly #context: () => Context;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #begun = false;
 
-  constructor(parts: QuitFlowParts) {
-    this.#of = parts;
+  constructor(app: AppServices, context: () => Context) {
+    this.#app = app;
+    this.#context = context;
   }
 
   /** Registers a Ctrl-C; true if it means to quit. */
   registerCtrlC(): boolean {
-    const now = this.#of.world.elapsed();
+    const now = this.#app.world.elapsed();
     const again = now - this.#stoppedAt < SECOND_PRESS;
     this.#stoppedAt = now;
-    return this.#of.boxes.top?.kind === 'quit' || again;
+    return this.#app.boxes.top?.kind === 'quit' || again;
   }
 
   /** Quits, or asks first. A second request while the question is open quits. */
   quit(): void {
-    const { boxes, runs, context } = this.#of;
+    const { boxes, runs } = this.#app;
     const run = runs.feed;
     if (run === null || run.state.finished || boxes.top?.kind === 'quit') return this.#leave();
-    boxes.push(quitOverlay(context(), () => this.#leave()));
+    boxes.push(quitOverlay(this.#context(), () => this.#leave()));
   }
 
   #leave(): void {
-    const { boxes, runs, toast, world, leave, fail } = this.#of;
+    const { boxes, runs, toast, world, leave, fail } = this.#app;
     const run = runs.feed;
     // The run of another process continues there.
     if (this.#begun || run === null || run.state.finished || run.elsewhere !== undefined) return leave();

@@ -68,7 +68,7 @@ export function screenActions(
 }
 
 /** The screen for the phase of the run. */
-export function screenFor(state: RunState, hasRun: boolean): ScreenName {
+function screenFor(state: RunState, hasRun: boolean): ScreenName {
   if (!hasRun) return 'start';
   if (state.phase === 'finished') return 'result';
   return state.phase === 'running' || state.phase === 'merging' ? 'run' : 'plan';
