@@ -69,6 +69,14 @@ export function stepOf(key: string, page: number): number {
   return steps[key] ?? 0;
 }
 
+/** The item `by` places from `now`, in a circle. */
+export const cycled = <Item>(all: readonly Item[], now: Item, by: number = 1): Item =>
+  all[(all.indexOf(now) + by + all.length) % all.length] ?? now;
+
+/** The item `by` places from `now`, at most the first or last one. */
+export const limited = <Item>(all: readonly Item[], now: Item, by: number): Item =>
+  all[Math.max(0, Math.min(all.length - 1, all.indexOf(now) + by))] ?? now;
+
 /** The first binding for a key, or undefined. */
 export const bindingFor = <Ui>(table: readonly Binding<Ui>[], key: string): Binding<Ui> | undefined =>
   table.find(({ keys }) => keys.includes(key));
@@ -323,27 +331,7 @@ const meets = (one: Keys, other: Keys): boolean => one.keys.some((key) => other.
 export type Action = Pick<Binding<never>, 'action' | 'keys' | 'hint' | 'help' | 'more'>;
 
 /** A screen together with its state, so that the app can hold different screens alike. */
-export interface Page {
-  readonly name: ScreenName;
-  settle(context: Context, size: Size): void;
-  painted(context: Context): void;
-  moving(context: Context): boolean;
-  unfinished(): boolean;
-  header(context: Context, width: number): { readonly left: Line; readonly right: Line };
-  body(context: Context, size: Size): Body;
-  position(context: Context): string;
-  hints(context: Context): readonly Hint[];
-  help(context: Context): readonly HelpPart[];
-  /** The entries for the palette. */
-  entries(context: Context): readonly Entry[];
-  typing(context: Context): boolean;
-  /** The effect of an input; null if unused. */
-  press(input: Input, context: Context, size: Size): DialogEffect | null;
-  /** Opens one agent, if the screen shows agents. */
-  open(agent: AgentId): void;
-  /** Takes an edit from a dialog of the screen. */
-  drafted(edit: PlanEdit, context: Context): DialogEffect;
-}
+export type Page = ReturnType<typeof pageOf>;
 
 export const TITLES: Readonly<Record<ScreenName, string>> = {
   start: 'Start',
@@ -362,12 +350,11 @@ export function readableKeys<Ui>(
 }
 
 /** Joins a screen with its state. `own`: the user's keys by action. */
-export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>): Page {
+export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>) {
   const table = rebind(screen.keys, own);
   const ordered = readableKeys(screen, own);
   let ui = screen.first;
-  const takeEffect = (effect: Effect<Ui>): DialogEffect => {
-    const { ui: next, ...rest } = effect;
+  const takeEffect = ({ ui: next, ...rest }: Effect<Ui>): DialogEffect => {
     if (next !== undefined) ui = next;
     return rest;
   };
@@ -383,37 +370,42 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     const effect = screen.input?.(ui, context, input, size) ?? null;
     return effect === null ? null : takeEffect(effect);
   };
+  const typing = (context: Context): boolean => screen.typing?.(ui, context) ?? false;
   return {
     name: screen.name,
-    settle(context, size) {
-      ui = screen.settle?.(ui, context, size) ?? ui;
-    },
-    painted(context) {
-      ui = screen.painted?.(ui, context) ?? ui;
-    },
-    moving: (context) => screen.moving?.(ui, context) ?? false,
-    unfinished: () => screen.unfinished?.(ui) ?? false,
-    header: (context, width) => screen.header(ui, context, width),
-    body: (context, size) => screen.body(ui, context, size),
-    position: (context) => screen.position?.(ui, context) ?? '',
-    hints: (context) => hintsOf(table, ui, context),
+    typing,
+    settle: (context: Context, size: Size): void => void (ui = screen.settle?.(ui, context, size) ?? ui),
+    painted: (context: Context): void => void (ui = screen.painted?.(ui, context) ?? ui),
+    moving: (context: Context): boolean => screen.moving?.(ui, context) ?? false,
+    unfinished: (): boolean => screen.unfinished?.(ui) ?? false,
+    header: (context: Context, width: number) => screen.header(ui, context, width),
+    body: (context: Context, size: Size): Body => screen.body(ui, context, size),
+    position: (context: Context): string => screen.position?.(ui, context) ?? '',
+    hints: (context: Context): readonly Hint[] => hintsOf(table, ui, context),
     // An action without meaning in this state leaves its keys to another binding.
-    help: (context) =>
+    help: (context: Context): readonly HelpPart[] =>
       helpOf(
         ordered.filter((binding) => binding.whyNot(ui, context) !== ''),
         context.glyphs,
         own,
       ),
-    entries: (context) => entriesOf(ordered, ui, context, takeEffect),
-    typing: (context) => screen.typing?.(ui, context) ?? false,
-    press(input, context, size) {
+    /** The entries for the palette. */
+    entries: (context: Context): readonly Entry[] => entriesOf(ordered, ui, context, takeEffect),
+    /** The effect of an input; null if unused. */
+    press(input: Input, context: Context, size: Size): DialogEffect | null {
       if (input.is !== 'key') return viaInput(input, context, size);
-      if (screen.typing?.(ui, context) === true) {
-        return viaInput(input, context, size) ?? (isPlain(input.key) ? null : viaTable(input.key, context));
-      }
-      return viaTable(input.key, context) ?? viaInput(input, context, size);
+      if (!typing(context)) return viaTable(input.key, context) ?? viaInput(input, context, size);
+      return viaInput(input, context, size) ?? (isPlain(input.key) ? null : viaTable(input.key, context));
     },
-    open: (agent) => void (ui = screen.opened?.(ui, agent) ?? ui),
-    drafted: (edit, context) => takeEffect(screen.drafted?.(ui, context, edit) ?? {}),
+    /** Opens one agent, if the screen shows agents. */
+    open: (agent: AgentId): void => void (ui = screen.opened?.(ui, agent) ?? ui),
+    /** Takes an edit from a dialog of the screen. */
+    drafted: (edit: PlanEdit, context: Context): DialogEffect => takeEffect(screen.drafted?.(ui, context, edit) ?? {}),
   };
+}
+
+/** `next`, or `before` where nothing in it changed: an unchanged state stays the same object. */
+export function settled<Ui extends object>(before: Ui, next: Ui): Ui {
+  const known = new Map(Object.entries(before));
+  return Object.entries(next).every(([name, value]) => known.get(name) === value) ? before : next;
 }

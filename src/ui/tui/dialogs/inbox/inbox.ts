@@ -7,7 +7,7 @@ import { answerCommands } from '../../../../app/actions/index.ts';
 import { dangerOf, kindOf, type Offer, offersFor, type Question, questionsOf } from '../../../../app/views/index.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { DialogEffect, Context } from '../../frame/screen.ts';
-import type { Hint } from '../../frame/keymap.ts';
+import { cycled, type Hint } from '../../frame/keymap.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import { answerOf, NEW, type InboxState, type AnswerState } from './answers.ts';
@@ -104,8 +104,7 @@ export class Inbox {
   /** Selects the next question in a circle; with only one, returns the focus to the screen. */
   #next({ left, question, context }: Press, by: 1 | -1): Outcome {
     if (left.length === 1) return { inbox: this, leaves: true };
-    const next = left[(left.indexOf(question) + by + left.length) % left.length] ?? question;
-    return { inbox: this.#with({ current: next.key, since: context.now }) };
+    return { inbox: this.#with({ current: cycled(left, question, by).key, since: context.now }) };
   }
 
   /** Leaves the typed text or the second confirmation first, then postpones the question. */

@@ -16,8 +16,10 @@ import { type Result, fail, ok } from '../../../../domain/result.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Command } from '../../../../ports/controls.ts';
 import type { TemplateRequest } from '../../../../ports/project-service.ts';
+import { ZOOMS } from '../../components/layout.ts';
 import { agentOfTask } from '../../components/progress.ts';
 import { overCap } from '../../components/plan/estimate.ts';
+import { cycled, limited } from '../../frame/keymap.ts';
 import { type Dialog, type FormValues, type Context, type Effect, textField, textIn } from '../../frame/screen.ts';
 import { amendQuestion, faultOf } from './amend.ts';
 import { type Subject, proposedSubject, readForm } from '../../components/plan-form.ts';
@@ -26,7 +28,6 @@ import {
   type Draft,
   type PlanPane,
   type PlanUi,
-  type Zoom,
   isEdited,
   isSeen,
   neighbour,
@@ -216,17 +217,13 @@ export function go(rows: number, lines: number = rows): Run {
 
 const PANES: readonly PlanPane[] = ['list', 'inspector', 'schedule'];
 
-export const nextPane: Run = (ui) => ({
-  ui: { ...ui, pane: PANES[(PANES.indexOf(ui.pane) + 1) % PANES.length] ?? 'list' },
-});
+export const nextPane: Run = (ui) => ({ ui: { ...ui, pane: cycled(PANES, ui.pane) } });
 
 export const paneNumber: Run = (ui, _, key) => ({ ui: { ...ui, pane: PANES[Number(key) - 1] ?? ui.pane } });
 
-const ZOOMS: readonly Zoom[] = ['normal', 'half', 'full'];
-
 export const zoomBy =
   (by: 1 | -1): Run =>
-  (ui) => ({ ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(2, ZOOMS.indexOf(ui.zoom) + by))] ?? 'normal' } });
+  (ui) => ({ ui: { ...ui, zoom: limited(ZOOMS, ui.zoom, by) } });
 
 // Saving a plan as a template.
 

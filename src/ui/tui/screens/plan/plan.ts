@@ -33,10 +33,11 @@ import {
   sharesOf,
 } from '../../components/plan/inspector.ts';
 import { commonModel, planList, tallRows } from '../../components/plan/list.ts';
+import type { Zoom } from '../../components/layout.ts';
 import { taskStateOf } from '../../components/progress.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { beside, box, type Box, inside, sized, strong, tint, windowTop } from '../../text/blocks.ts';
+import { beside, type Box, inside, pane, sized, strong, tint, windowTop } from '../../text/blocks.ts';
 import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
 import { PLAN_KEYS } from './keys.ts';
 import {
@@ -54,7 +55,6 @@ import {
   selectedRow,
   selectedTask,
   tracked,
-  type Zoom,
 } from './ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
@@ -143,9 +143,9 @@ function inPanes(seen: Seen, layout: PlanLayout, event: Pointed): Effect<PlanUi>
   const hit = paneAt(layout, event.x, event.y);
   if (hit === null) return null;
   const next = tracked(ui, context.state);
-  if (hit.pane === 'list') return { ui: inList(next, plan, layout, event) };
-  if (event.is === 'click') return { ui: { ...next, pane: hit.pane } };
-  if (hit.pane === 'schedule') return { ui: select(next, plan, selectedRow(next, plan) + event.by) };
+  if (hit === 'list') return { ui: inList(next, plan, layout, event) };
+  if (event.is === 'click') return { ui: { ...next, pane: hit } };
+  if (hit === 'schedule') return { ui: select(next, plan, selectedRow(next, plan) + event.by) };
   return { ui: { ...next, scroll: scrolled(seen, layout, event.by) } };
 }
 
@@ -170,16 +170,16 @@ function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number)
 }
 
 /** The pane at a position; null for none. */
-function paneAt(layout: PlanLayout, x: number, y: number): { readonly pane: PlanPane } | null {
+function paneAt(layout: PlanLayout, x: number, y: number): PlanPane | null {
   const { list, schedule } = layout;
   const above = heightAbove(layout);
-  if (y >= above) return schedule !== null && y < above + schedule.height ? { pane: 'schedule' } : null;
-  return { pane: list !== null && y < list.height && (!layout.columns || x < list.width) ? 'list' : 'inspector' };
+  if (y >= above) return schedule !== null && y < above + schedule.height ? 'schedule' : null;
+  return list !== null && x < list.width && y < list.height ? 'list' : 'inspector';
 }
 
 /** Rows above the schedule. */
 const heightAbove = ({ list, inspector, columns }: PlanLayout): number =>
-  columns ? (list?.height ?? 0) : (list?.height ?? 0) + (inspector?.height ?? 0);
+  (list?.height ?? 0) + (columns ? 0 : (inspector?.height ?? 0));
 
 function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   if (inspector === null) return 0;
@@ -203,19 +203,8 @@ function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
   return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
 }
 
-/** The box of a pane: heavy and coloured while it is focused. */
-function pane({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, of: Partial<Box>): readonly Line[] {
-  const focused = ui.pane === name;
-  return box({
-    ...size,
-    glyphs,
-    border: focused ? 'heavy' : 'light',
-    style: { fg: focused ? 'focus' : 'border' },
-    kind: 'pane',
-    body: [],
-    ...of,
-  });
-}
+const paneOf = ({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, of: Partial<Box>): readonly Line[] =>
+  pane({ ...size, glyphs, focused: ui.pane === name, body: [], ...of });
 
 function listPane(seen: Seen, size: Size, rows: number, compact: boolean): readonly Line[] {
   const { ui, context, plan } = seen;
@@ -240,7 +229,7 @@ function listPane(seen: Seen, size: Size, rows: number, compact: boolean): reado
     expectedOf: (task: SoundPlan['tasks'][number]) => expectedTask(task, state),
     taskStateOf: (task: SoundPlan['tasks'][number]) => taskStateOf(state, plan, task, glyphs, now),
   };
-  return pane(seen, 'list', size, {
+  return paneOf(seen, 'list', size, {
     pad: 0,
     title: listTitle(seen, compact),
     titleEnd: count > visible ? [tint(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, 'muted')] : [],
@@ -316,12 +305,12 @@ function inspectorPane(seen: Seen, size: Size): readonly Line[] {
   const focused = ui.pane === 'inspector';
   const row = selectedRow(ui, plan);
   const role = plan.tasks[row]?.role ?? selectedForced(ui, plan)?.role;
-  if (role === undefined) return pane(seen, 'inspector', size, {});
+  if (role === undefined) return paneOf(seen, 'inspector', size, {});
   const room = inside(size.width, size.height);
   const lines = inspected(seen, room.width);
   const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
   const more = lines.length - top - room.height;
-  return pane(seen, 'inspector', size, {
+  return paneOf(seen, 'inspector', size, {
     title: [tint(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, 'muted'), strong(role, `role:${role}`)],
     footEnd:
       more > 0
@@ -344,7 +333,7 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
     tint(glyphs.bar[0], 'fg'),
     tint(` critical path ${glyphs.dot} `, 'muted'),
   ];
-  return pane(seen, 'schedule', size, {
+  return paneOf(seen, 'schedule', size, {
     title: [span('Schedule', focused ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })],
     titleEnd: [...(size.width < 72 ? [] : critical), tint(about, 'muted')],
     body: scheduleLines(

@@ -17,6 +17,7 @@ import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import type { Result } from '../../../../domain/result.ts';
 import type { RunState } from '../../../../events/index.ts';
 import type { PlanPreview } from '../../../../ports/controls.ts';
+import type { Zoom } from '../../components/layout.ts';
 import { forcedOf } from '../../components/plan/inspector.ts';
 
 export interface PlanUi {
@@ -36,7 +37,6 @@ export interface PlanUi {
 }
 
 export type PlanPane = 'list' | 'inspector' | 'schedule';
-export type Zoom = 'normal' | 'half' | 'full';
 
 /** Edits of a running plan, each checked with those before it, until the person applies them. */
 export interface Draft {

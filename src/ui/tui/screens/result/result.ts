@@ -1,5 +1,5 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
-import { bind, stepOf } from '../../frame/keymap.ts';
+import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
 import { answerText, resumeCost } from '../../../../app/views/index.ts';
 import {
   COMMIT_REQUEST,
@@ -84,11 +84,9 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
   bind('result.scroll', (ui, _, key) => ({
     ui: { ...ui, top: Math.max(0, ui.top + stepOf(key === ' ' ? 'pagedown' : key, PAGE)) },
   })),
-  bind('result.next', (ui, _, key) => {
-    const by = key === 'left' || key === 'h' ? -1 : 1;
-    const at = (TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length;
-    return { ui: { tab: TABS[at] ?? 'Answer', top: 0 } };
-  }),
+  bind('result.next', (ui, _, key) => ({
+    ui: { tab: cycled(TABS, ui.tab, key === 'left' || key === 'h' ? -1 : 1), top: 0 },
+  })),
   bind('result.report', toTab('Answer')),
   bind('result.agents', toTab('Agents')),
   bind('result.estimates', toTab('Estimates')),
@@ -142,8 +140,7 @@ export const resultScreen: Screen<ResultUi> = {
     field: BOTTOM,
   }),
   settle(ui, context, size) {
-    const top = Math.max(0, Math.min(ui.top, lastTop(ui, context, above(size))));
-    return top === ui.top ? ui : { ...ui, top };
+    return settled(ui, { ...ui, top: Math.max(0, Math.min(ui.top, lastTop(ui, context, above(size)))) });
   },
   position: (ui, context) => (context.state.finished && ui.top > 0 ? `line ${ui.top + 1}` : ''),
   input: (ui, _, input) => (input.is === 'wheel' ? { ui: { ...ui, top: Math.max(0, ui.top + 3 * input.by) } } : null),

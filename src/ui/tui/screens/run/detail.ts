@@ -1,7 +1,7 @@
 /** The keys of the opened agent's pane: tabs, scrolling, selecting, copying and opening a block, searching. */
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, type Block, childOf } from '../../../../events/index.ts';
-import { ALL, bind, stepOf } from '../../frame/keymap.ts';
+import { ALL, bind, cycled, stepOf } from '../../frame/keymap.ts';
 import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import type { Input } from '../../terminal/terminal.ts';
@@ -107,8 +107,7 @@ const stepped = (ui: RunUi, by: number): RunUi =>
 
 function toTab(ui: RunUi, context: Context, by: 1 | -1): RunUi {
   const agent = selectedOf(ui, context);
-  const tabs = agent === undefined ? [] : tabsOf(agent, context.state);
-  return withTab(ui, tabs[(tabs.indexOf(ui.tab) + by + tabs.length) % tabs.length] ?? 'Transcript');
+  return agent === undefined ? ui : withTab(ui, cycled(tabsOf(agent, context.state), ui.tab, by));
 }
 
 /** Opens another tab at its beginning; the transcript at its end. */

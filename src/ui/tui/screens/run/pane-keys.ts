@@ -1,5 +1,5 @@
 /** The keys of the run screen's panes: focus and zoom, the log, the list with its filter, and the field for a message. */
-import { bind, stepOf } from '../../frame/keymap.ts';
+import { bind, cycled, limited, stepOf } from '../../frame/keymap.ts';
 import { isFollowUp } from '../../../../app/actions/index.ts';
 import { filterOf, hiddenBy, type ListUi, queueOf, SORTS, withFold } from '../../components/agents/list.ts';
 import { type PaneName, ZOOMS } from '../../components/layout.ts';
@@ -12,6 +12,7 @@ import { type Message, move, type RunUi, select, selectedOf } from './state.ts';
 
 const SILENT = '';
 const PANES: readonly PaneName[] = ['cards', 'detail', 'side', 'log'];
+const LOG_SIZES = ['auto', 'shown', 'hidden'] as const;
 const LEVELS = ['info', 'warn', 'error'] as const;
 const PAGE = 10;
 
@@ -20,14 +21,11 @@ const inLog = (ui: RunUi): string | null => (ui.focus === 'log' ? null : SILENT)
 /** Focus and size of the panes. */
 export const PANE_KEYS: readonly Binding<RunUi>[] = [
   bind('run.pane', (ui, { state }) => ({
-    ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' },
+    ui: { ...ui, focus: cycled(PANES, ui.focus) },
     ...(ui.lastPane && state.approvals.length > 0 ? { app: 'inbox' } : {}),
   })),
   bind('run.goto', (ui, _, key) => ({ ui: toPane(ui, PANES[Number(key) - 1] ?? ui.focus) })),
-  bind('run.zoom', (ui, _, key) => {
-    const at = ZOOMS.indexOf(ui.zoom) + (key === '+' ? 1 : -1);
-    return { ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 'normal' } };
-  }),
+  bind('run.zoom', (ui, _, key) => ({ ui: { ...ui, zoom: limited(ZOOMS, ui.zoom, key === '+' ? 1 : -1) } })),
 ];
 
 /** Focuses a pane; the log is shown as a box where it was a row or hidden. */
@@ -37,19 +35,13 @@ const toPane = (ui: RunUi, focus: PaneName): RunUi => ({ ...ui, focus, log: focu
 export const LOG_KEYS: readonly Binding<RunUi>[] = [
   bind('log.scroll', (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack - stepOf(key, PAGE)) } }), inLog),
   {
-    ...bind(
-      'log.level',
-      (ui) => ({
-        ui: { ...ui, logBack: 0, logLevel: LEVELS[(LEVELS.indexOf(ui.logLevel) + 1) % LEVELS.length] ?? 'info' },
-      }),
-      inLog,
-    ),
+    ...bind('log.level', (ui) => ({ ui: { ...ui, logBack: 0, logLevel: cycled(LEVELS, ui.logLevel) } }), inLog),
     value: ({ logLevel }) => logLevel,
   },
   {
     ...bind(
       'run.log',
-      (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
+      (ui) => ({ ui: { ...ui, log: cycled(LOG_SIZES, ui.log) } }),
       (ui) => (ui.focus === 'detail' ? SILENT : null),
     ),
     value: ({ log }) => log,
@@ -58,7 +50,7 @@ export const LOG_KEYS: readonly Binding<RunUi>[] = [
 
 // The field for a message.
 
-const NEXT_DELIVERY = { sequential: 'important', important: 'urgent', urgent: 'sequential' } as const;
+const DELIVERIES = ['sequential', 'important', 'urgent'] as const;
 
 type Act = (ui: RunUi, message: Message, context: Context, key: string) => Effect<RunUi>;
 
@@ -82,7 +74,7 @@ export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
   key(
     'message.delivery',
     behindOffer((ui, message) => ({
-      ui: { ...ui, message: { ...message, delivery: NEXT_DELIVERY[message.delivery] } },
+      ui: { ...ui, message: { ...message, delivery: cycled(DELIVERIES, message.delivery) } },
     })),
   ),
   key('message.history', behindOffer(vertical)),
@@ -172,7 +164,7 @@ export const LIST_KEYS: readonly Binding<RunUi>[] = [
   bind(
     'run.sort',
     (ui) => {
-      const sort = SORTS[(SORTS.indexOf(ui.list.sort) + 1) % SORTS.length] ?? 'start';
+      const sort = cycled(SORTS, ui.list.sort);
       return { ui: withList(ui, { sort }), toast: { level: 'info', text: `Order: ${WORDS[sort]}` } };
     },
     inList,

@@ -105,18 +105,7 @@ function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[
   if (cards && place?.graph !== cards) panes.push(listPane(ui, context, cards));
   const agent = selectedOf(ui, context);
   if (detail && agent) {
-    const { tab, open, top, follow, seen, detail: part } = ui;
-    const view = {
-      agent,
-      tab,
-      open,
-      top,
-      follow,
-      seen,
-      detail: part,
-      focused: ui.focus === 'detail',
-      feed: !hasLog(layout),
-    };
+    const view = { ...ui, agent, focused: ui.focus === 'detail', feed: !hasLog(layout) };
     panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
   }
   if (log) {

@@ -11,6 +11,7 @@ import { fieldWidth } from '../../components/input-row.ts';
 import { type PaneName, type Rect, runLayout, type RunLayout, type Zoom } from '../../components/layout.ts';
 import { logOf } from '../../components/side.ts';
 import type { Completing } from '../../components/text/complete.ts';
+import { settled } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { type Doc, itemsOf, itemWithin, linesOf, placeOf } from '../../text/blocks.ts';
@@ -137,16 +138,8 @@ export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   const selected = agents.length === 0 ? ui.selected : (agent?.id ?? null);
   const graphShown = graphIn(ui, context, layout) !== null;
   const lastPane = isLast(ui.focus, layout);
-  const next = {
-    ...settleDetail(ui, agent, context, layout.detail, !hasLog(layout)),
-    selected,
-    densityShown: density,
-    cardsTop,
-    logBack,
-    graphShown,
-    lastPane,
-  };
-  return same(wished, next) ? wished : next;
+  const detailed = settleDetail(ui, agent, context, layout);
+  return settled(wished, { ...detailed, selected, densityShown: density, cardsTop, logBack, graphShown, lastPane });
 }
 
 /** Replaces a tab that the selected agent does not have. */
@@ -172,23 +165,6 @@ function isLast(focus: PaneName, layout: RunLayout): boolean {
   if (focus === 'cards') return false;
   return focus === 'log' || (!hasLog(layout) && (focus === 'side' || layout.side === null));
 }
-
-const SETTLED = [
-  'selected',
-  'focus',
-  'graphShown',
-  'densityShown',
-  'lastPane',
-  'logBack',
-  'cardsTop',
-  'tab',
-  'top',
-  'follow',
-  'seen',
-  'detail',
-] as const satisfies readonly (keyof RunUi)[];
-
-const same = (a: RunUi, b: RunUi): boolean => SETTLED.every((part) => a[part] === b[part]);
 
 /** Selects another agent, with its transcript from the end; main with the overview. */
 export const select = (ui: RunUi, agent: AgentState | undefined): RunUi =>
@@ -259,36 +235,20 @@ const USUAL = 26;
 
 // The opened agent's pane: the selected block, unfolded items, a search, and scrolling.
 
-/** The part of the run screen's state that this pane uses. */
-interface DetailPart {
-  readonly tab: Tab;
-  readonly open: boolean;
-  readonly top: number;
-  readonly follow: boolean;
-  readonly seen: number;
-  readonly detail: DetailUi;
-}
-
 /** True for tabs that are lists, in which an item is always selected. */
 export const isList = (tab: Tab): boolean => tab === 'Tools' || tab === 'Diffs';
 
 /** Brings selection, search and scrolling into the range of the content; returns `ui` itself where nothing changed. */
-function settleDetail<Ui extends DetailPart>(
-  ui: Ui,
-  agent: AgentState | undefined,
-  context: Context,
-  size: { readonly width: number; readonly height: number } | null,
-  feed: boolean,
-): Ui {
+function settleDetail(ui: RunUi, agent: AgentState | undefined, context: Context, layout: RunLayout): RunUi {
+  const { detail: size } = layout;
   if (size === null || agent === undefined) return withFront(ui, 0);
-  const { tab, open, detail, follow } = ui;
-  const rows = detailRows(size.height, tab);
-  const doc = detailDoc({ agent, tab, open, detail, follow, feed }, context, size.width, rows);
+  const rows = detailRows(size.height, ui.tab);
+  const doc = detailDoc({ ...ui, agent, feed: !hasLog(layout) }, context, size.width, rows);
   return scrolled(sought(chosen(grown(ui, doc), doc, rows), doc), doc, rows);
 }
 
 /** Keeps the visible lines in place when earlier blocks were laid out above them since the last frame. */
-function grown<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
+function grown(ui: RunUi, doc: Doc): RunUi {
   const { front } = ui.detail;
   if (front === doc.front) return ui;
   const first = front > 0 && !ui.follow && ui.top > 0 ? placeOf(doc, front) : null;
@@ -297,10 +257,10 @@ function grown<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
   return withFront({ ...ui, top: ui.top + by, seen: ui.seen + by }, doc.front);
 }
 
-const withFront = <Ui extends DetailPart>(ui: Ui, front: number): Ui =>
+const withFront = (ui: RunUi, front: number): RunUi =>
   ui.detail.front === front ? ui : { ...ui, detail: { ...ui.detail, front } };
 
-function scrolled<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
+function scrolled(ui: RunUi, doc: Doc, rows: number): RunUi {
   const most = Math.max(0, doc.total - rows);
   // Only the transcript grows at its end; other tabs begin at the top.
   const follow = ui.tab === 'Transcript' && ui.detail.at === null && (ui.follow || ui.top >= most);
@@ -310,7 +270,7 @@ function scrolled<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
 }
 
 /** Applies pending steps of the selection and scrolls to the selected item. */
-function chosen<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
+function chosen(ui: RunUi, doc: Doc, rows: number): RunUi {
   const { at, by } = ui.detail;
   if (at === null && by === 0 && !isList(ui.tab)) return ui;
   const next = choice(ui, doc, rows);
@@ -321,7 +281,7 @@ function chosen<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
 }
 
 /** The item that is selected after all pending steps; null where there is none. */
-function choice({ tab, top, detail: { at, by } }: DetailPart, doc: Doc, rows: number): number | null {
+function choice({ tab, top, detail: { at, by } }: RunUi, doc: Doc, rows: number): number | null {
   const items = itemsOf(doc);
   const first = isList(tab) ? (items[0] ?? null) : itemWithin(doc, top, top + rows);
   if (items.length === 0 || (at === null && by === 0)) return first;
@@ -336,7 +296,7 @@ function revealed(top: number, from: number, to: number, rows: number): number {
 }
 
 /** Goes to the next match, cyclic, from the last match or from the visible lines. */
-function sought<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
+function sought(ui: RunUi, doc: Doc): RunUi {
   const { find } = ui.detail;
   if (find === null || find.seek === 0) return ui;
   const hits = hitsOf(doc, find.query);
