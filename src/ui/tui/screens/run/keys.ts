@@ -29,7 +29,6 @@ import type { AgentId } from '../../../../domain/ids.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
 import { bind, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
-import { NOT_COMPLETING } from '../../components/text/complete.ts';
 import {
   type Binding,
   type Choice,
@@ -39,7 +38,7 @@ import {
   type Effect,
   pickFrom,
 } from '../../frame/screen.ts';
-import { openEditor } from '../../text/editor.ts';
+import { composerWith } from '../composer.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
 import { SPAWN_KEYS, STEER_KEYS } from './steer.ts';
@@ -206,11 +205,9 @@ function needWords(agent: AgentState, { state }: Context): string {
 }
 
 const newMessage = (ui: RunUi, to: Message['to']): Message => ({
+  ...composerWith(ui.draft),
   to,
   delivery: 'sequential',
-  editor: openEditor(ui.draft, true),
-  completing: NOT_COMPLETING,
-  former: null,
 });
 
 /** A list of the session grants; the chosen one is withdrawn. */

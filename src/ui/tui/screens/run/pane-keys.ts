@@ -7,7 +7,8 @@ import { stillWords } from '../../components/notices.ts';
 import { completeKey } from '../../components/text/complete.ts';
 import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';
-import { edit, editorText, isEmpty, openEditor } from '../../text/editor.ts';
+import { edit, editorText, openEditor } from '../../text/editor.ts';
+import { browse, typeInto } from '../composer.ts';
 import { type Message, move, type RunUi, select, selectedOf } from './state.ts';
 
 const SILENT = '';
@@ -66,18 +67,21 @@ const behindOffer =
   (act: Act): Act =>
   (ui, message, context, pressed) => {
     const done = completeKey(message.editor, message.completing, pressed, context);
-    return done === null ? act(ui, message, context, pressed) : { ui: { ...ui, message: { ...message, ...done } } };
+    return done === null ? act(ui, message, context, pressed) : withMessage(ui, message, done);
   };
 
 export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
   key('message.send', behindOffer(send)),
   key(
     'message.delivery',
-    behindOffer((ui, message) => ({
-      ui: { ...ui, message: { ...message, delivery: cycled(DELIVERIES, message.delivery) } },
-    })),
+    behindOffer((ui, message) => withMessage(ui, message, { delivery: cycled(DELIVERIES, message.delivery) })),
   ),
-  key('message.history', behindOffer(vertical)),
+  key(
+    'message.history',
+    behindOffer((ui, message, context, pressed) =>
+      withMessage(ui, message, browse(message, sentBefore(context), pressed === 'up' ? 'up' : 'down')),
+    ),
+  ),
   key('message.editor', (_, message) => ({ app: { field: editorText(message.editor) } })),
   key(
     'message.leave',
@@ -104,20 +108,14 @@ const sentBefore = ({ state }: Context): readonly string[] => [
   ...new Set(state.messages.flatMap(({ from, content }) => (from === 'person' ? [content] : [])).toReversed()),
 ];
 
-function vertical(ui: RunUi, message: Message, context: Context, pressed: string): Effect<RunUi> {
-  const moved = edit(message.editor, { is: 'key', key: pressed });
-  if (moved !== null) return { ui: { ...ui, message: { ...message, editor: moved } } };
-  if (message.former === null && !isEmpty(message.editor)) return { ui };
-  const at = (message.former ?? -1) + (pressed === 'up' ? 1 : -1);
-  const text = at < 0 ? '' : sentBefore(context)[at];
-  if (text === undefined) return { ui };
-  return { ui: { ...ui, message: { ...message, editor: openEditor(text, true), former: at < 0 ? null : at } } };
-}
+const withMessage = (ui: RunUi, message: Message, change: Partial<Message> | null): Effect<RunUi> => ({
+  ui: { ...ui, message: { ...message, ...change } },
+});
 
 /** The effect of an input on the field; null when the field does not use it. */
 export function typed(ui: RunUi, message: Message, input: Input): Effect<RunUi> | null {
-  const editor = edit(message.editor, input);
-  return editor === null ? null : { ui: { ...ui, message: { ...message, editor, former: null } } };
+  const next = typeInto(message, input);
+  return next === null ? null : withMessage(ui, message, next);
 }
 
 // The list of agents.

@@ -10,20 +10,16 @@ import { listed, type ListUi, queueOf, WHOLE } from '../../components/agents/lis
 import { fieldWidth } from '../../components/input-row.ts';
 import { type PaneName, type Rect, runLayout, type RunLayout, type Zoom } from '../../components/layout.ts';
 import { logOf } from '../../components/side.ts';
-import type { Completing } from '../../components/text/complete.ts';
 import { settled } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { type Doc, itemsOf, itemWithin, linesOf, placeOf } from '../../text/blocks.ts';
-import { type Editor, editorHeight } from '../../text/editor.ts';
+import { editorHeight } from '../../text/editor.ts';
+import type { Composer } from '../composer.ts';
 
-export interface Message {
+export interface Message extends Composer {
   readonly to: AgentId | 'all';
   readonly delivery: Delivery;
-  readonly editor: Editor;
-  readonly completing: Completing;
-  /** Index of the earlier message in the field, newest 0; null for a new text. */
-  readonly former: number | null;
 }
 
 export interface RunUi {

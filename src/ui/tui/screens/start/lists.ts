@@ -1,9 +1,9 @@
 /** The lists of the start screen, suggestions and recent sessions, and the state of the screen: the field and the selection. */
 import { fit, fitText, formatCost, type Ink, type Line, restyle, span, spread } from '../../../../app/views/index.ts';
 import type { ProjectInfo } from '../../../../ports/project-service.ts';
-import { type Completing, NOT_COMPLETING } from '../../components/text/complete.ts';
 import type { Context } from '../../frame/screen.ts';
-import { edit, type Editor, isEmpty, openEditor } from '../../text/editor.ts';
+import { openEditor } from '../../text/editor.ts';
+import { browse, type Composer, composerWith } from '../composer.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { strong, tint } from '../../text/blocks.ts';
 
@@ -154,22 +154,12 @@ export type Target =
   | { readonly is: 'suggestion'; readonly index: number }
   | { readonly is: 'session'; readonly index: number };
 
-export interface StartUi {
-  readonly editor: Editor;
-  readonly completing: Completing;
+export interface StartUi extends Composer {
   readonly chosen: Target;
-  /** Index of the earlier task in the field, newest 0; null for a new text. */
-  readonly former: number | null;
 }
 
 export const FIELD: Target = { is: 'field' };
-const EMPTY_FIELD = openEditor('', true);
-export const FIRST: StartUi = {
-  editor: EMPTY_FIELD,
-  completing: NOT_COMPLETING,
-  chosen: FIELD,
-  former: null,
-};
+export const FIRST: StartUi = { ...composerWith(''), chosen: FIELD };
 
 /** Puts a task into the field, to be read and sent with Enter. */
 export function withTask({ editor }: StartUi, task: string): StartUi {
@@ -202,11 +192,8 @@ export function vertical(ui: StartUi, projectService: ProjectInfo, by: 1 | -1): 
     const all = stops(projectService);
     return { ...ui, chosen: all[placeOf(all, ui.chosen) + by] ?? ui.chosen };
   }
-  const moved = edit(ui.editor, { is: 'key', key: by === 1 ? 'down' : 'up' });
-  if (moved !== null) return { ...ui, editor: moved };
-  const browsing = ui.former !== null || isEmpty(ui.editor);
-  const former = browsing ? formerTask(ui, projectService, by) : null;
-  if (former !== null) return former;
+  const browsed = browse(ui, formerTasks(projectService), by === 1 ? 'down' : 'up');
+  if (browsed !== null) return { ...ui, ...browsed };
   return by === 1 ? { ...ui, chosen: stops(projectService)[1] ?? FIELD } : ui;
 }
 
@@ -222,12 +209,3 @@ export function leap(ui: StartUi, projectService: ProjectInfo, by: number): Star
 export const formerTasks = (projectService: ProjectInfo): readonly string[] => [
   ...new Set(projectService.sessions.map(({ task }) => task).filter((task) => task.trim() !== '')),
 ];
-
-/** Up: an older task; down: a newer one, finally the empty field. Null when there is none. */
-function formerTask(ui: StartUi, projectService: ProjectInfo, by: 1 | -1): StartUi | null {
-  if (ui.former === null && by === 1) return null;
-  const at = (ui.former ?? -1) - by;
-  if (at < 0) return { ...ui, editor: EMPTY_FIELD, former: null };
-  const task = formerTasks(projectService)[at];
-  return task === undefined ? null : { ...ui, editor: openEditor(task, true), former: at };
-}

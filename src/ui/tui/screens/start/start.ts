@@ -6,7 +6,7 @@ import { bind } from '../../frame/keymap.ts';
 import { plural, isOpen, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
 import { typedAgentsCommand } from '../../dialogs/agents.ts';
-import { completeKey, NOT_COMPLETING, offerOf } from '../../components/text/complete.ts';
+import { completeKey, offerOf } from '../../components/text/complete.ts';
 import {
   type Binding,
   type Context,
@@ -20,7 +20,8 @@ import {
   textIn,
 } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { edit, editorText, isEmpty } from '../../text/editor.ts';
+import { editorText, isEmpty } from '../../text/editor.ts';
+import { typeInto } from '../composer.ts';
 import { type StartUi, FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './lists.ts';
 import { startBody, targetAt } from './view.ts';
 import { strong, tint } from '../../text/blocks.ts';
@@ -143,11 +144,8 @@ function numbered(ui: StartUi, { projectService }: Context, event: Input): strin
 
 /** Types into the field, also while a list is selected. */
 function typed(ui: StartUi, event: Input): Effect<StartUi> | null {
-  const editor = edit(ui.editor, event);
-  if (editor === null) return null;
-  // The closed offer is forgotten with its text.
-  const completing = isEmpty(editor) ? NOT_COMPLETING : ui.completing;
-  return { ui: { ...ui, editor, completing, chosen: FIELD, former: null } };
+  const next = typeInto(ui, event);
+  return next === null ? null : { ui: { ...next, chosen: FIELD } };
 }
 
 const wheel = (ui: StartUi, { projectService }: Context, by: 1 | -1): Effect<StartUi> | null =>
