@@ -7,6 +7,7 @@ import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { dependantsOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../../../domain/result.ts';
+import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import type { RunState } from '../../../../events/index.ts';
 import {
   askedName,
@@ -44,8 +45,15 @@ import {
   type FormValues,
   pickFrom,
   textField,
+  textIn,
 } from '../../frame/screen.ts';
 import { tint } from '../../text/blocks.ts';
+
+/** Sends an edit, or tells why it is not possible. */
+export function sendChecked(of: Subject, edit: PlanEdit): DialogEffect {
+  const problem = of.problem(edit);
+  return problem === null ? of.send(edit) : { toast: { level: 'warn', text: problem } };
+}
 
 /** Opens the task's text in the person's editor; an unchanged text has no effect. */
 export function describeOutside(of: Subject): DialogEffect {
@@ -316,11 +324,7 @@ export function joinDialog(of: Subject): Dialog {
     `Merge into ${titleOf(of)}`,
     plan.tasks.filter(({ id }) => id !== task.id),
     (other) => ({ ...choice(other.id, firstLine(other), nameOf(plan, other)), whyNot: whyNot(other) }),
-    (other): DialogEffect => {
-      const edit: PlanEdit = { is: 'join', task: task.id, other: other.id };
-      const problem = of.problem(edit);
-      return problem === null ? of.send(edit) : { toast: { level: 'warn', text: problem } };
-    },
+    (other) => sendChecked(of, { is: 'join', task: task.id, other: other.id }),
   );
   return { ...list, choices: list.choices.toSorted((a, b) => Number(a.whyNot !== null) - Number(b.whyNot !== null)) };
 }
@@ -332,3 +336,55 @@ function isBetween({ plan, task }: Subject, other: PlanTask, { id }: PlanTask): 
   const leads = (from: TaskId, to: TaskId): boolean => descendants(plan, from).has(to);
   return (leads(task.id, id) && leads(id, other.id)) || (leads(other.id, id) && leads(id, task.id));
 }
+
+// Saving a plan as a template.
+
+export const keepDialog = (plan: SoundPlan, task: string): Dialog =>
+  readForm(
+    'Save as template',
+    [
+      textField('name', 'Name', slug(task.split('\n')[0] ?? ''), 'audit, release-check …'),
+      textField('description', 'Description', task.split('\n')[0] ?? '', 'when to use it'),
+      textField('words', 'Variables', '', 'one per line: path = src/auth', 4),
+    ],
+    (values) => templateOf(plan, values),
+    (keep) => ({ app: { keep } }),
+  );
+
+const TEMPLATE_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+function templateOf(plan: SoundPlan, values: FormValues): Result<TemplateRequest, string> {
+  const name = textIn(values, 'name');
+  if (!TEMPLATE_NAME.test(name))
+    return fail('Name: use lower-case letters, digits and "-" (at most 40), for example release-check');
+  const lines = textIn(values, 'words')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const parsed = lines.map((line) => argumentOf(line, plan));
+  const wrong = parsed.find((one) => !one.ok);
+  if (wrong !== undefined && !wrong.ok) return wrong;
+  const words = parsed.flatMap((one) => (one.ok ? [one.value] : []));
+  const twice = words.find(({ name: own }, index) => words.findIndex((other) => other.name === own) !== index);
+  if (twice !== undefined) return fail(`Variables: ${twice.name} is defined twice`);
+  return ok({ name, description: textIn(values, 'description'), plan, arguments: words });
+}
+
+/** `path = src/auth`, or the words alone, from which the name is made. */
+function argumentOf(line: string, plan: SoundPlan): Result<TemplateRequest['arguments'][number], string> {
+  const [, named, rest] = /^([A-Za-z][\w-]*)\s*=\s*(.+)$/.exec(line) ?? [];
+  const text = rest ?? line;
+  const name = slug(named ?? text);
+  if (!TEMPLATE_NAME.test(name)) return fail(`Variables: give "${text}" a name, for example path = ${text}`);
+  const stands = plan.tasks.some(({ description }) => description.includes(text));
+  return stands ? ok({ name, text }) : fail(`Variables: no task contains "${text}"`);
+}
+
+/** `Fix the race` as `fix-the-race`. */
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[^a-z]+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');

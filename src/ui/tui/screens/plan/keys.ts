@@ -1,78 +1,271 @@
-/** The keys of the plan screen in the order of the footer, and the comparison of model tiers. Effects are in acts.ts. */
+/** The keys of the plan screen. Edits go to the run before the approval, later into a draft. */
 import {
   acceptPlan,
   cancelPlan,
   type Interaction,
+  isApproved,
+  NO_PLAN,
   PLAN_EDITS,
   planAgain,
   redoEdit,
   undoEdit,
+  whyNotEdit,
 } from '../../../../app/actions/index.ts';
-import {
-  expectedPlan,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  type Ink,
-  type Line,
-  modelName,
-  parallelOf,
-} from '../../../../app/views/index.ts';
+import { parallelCandidates } from '../../../../app/views/index.ts';
+import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
-import { totalsOf, type PlanTotals } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { variantsOf, type Variant } from '../../../../domain/plan/estimate.ts';
-import type { RunState } from '../../../../events/index.ts';
-import type { Glyphs } from '../../text/glyphs.ts';
-import { nameOf, orderDialog, type Subject } from '../../components/plan-form.ts';
+import type { AgentState, RunState } from '../../../../events/index.ts';
+import { ZOOMS } from '../../components/layout.ts';
 import { overCap } from '../../components/plan/estimate.ts';
-import { ALL, bind } from '../../frame/keymap.ts';
-import type { CompareColumn, Dialog, DialogEffect, Binding, Context } from '../../frame/screen.ts';
+import { orderDialog, proposedSubject, type Subject } from '../../components/plan-form.ts';
+import { agentOfTask } from '../../components/progress.ts';
+import { ALL, bind, cycled, limited } from '../../frame/keymap.ts';
+import type { Binding, Context, Dialog, Effect } from '../../frame/screen.ts';
+import { amendQuestion, faultOf } from './amend.ts';
+import * as dialogs from './dialogs.ts';
 import {
-  type WhyNot,
-  accept,
-  again,
-  amend,
-  asks,
-  back,
-  cancel,
-  does,
-  go,
-  keep,
-  move,
-  nextPane,
-  NOT_SEEN,
-  paneNumber,
-  raiseCap,
-  stepTo,
-  whyNotAccept,
-  whyNotAmend,
-  whyNotAnyway,
-  whyNotBack,
-  whyNotCancel,
-  whyNotCap,
-  whyNotChange,
-  whyNotFew,
-  whyNotKeep,
-  whyNotOrder,
-  whyNotStep,
-  whyNotTask,
-  zoomBy,
-} from './acts.ts';
-import {
-  addDialog,
-  describeOutside,
-  dropDialog,
-  joinDialog,
-  modelDialog,
-  permissionsDialog,
-  splitDialog,
-  taskForm,
-} from './dialogs.ts';
-import type { PlanUi } from './ui.ts';
-import { strong, tint } from '../../text/blocks.ts';
+  type Draft,
+  type PlanPane,
+  type PlanUi,
+  isEdited,
+  isSeen,
+  neighbour,
+  NO_DRAFT,
+  select,
+  selectedForced,
+  selectedRow,
+  selectedTask,
+  tracked,
+} from './ui.ts';
+import { whatIf } from './what-if.ts';
 
 type Key = Binding<PlanUi>;
+type Run = Key['run'];
+type WhyNot = Key['whyNot'];
+
+// Why an action is not available; null when it is.
+
+/** The plan cannot be changed while it is drafted, and after it has run. */
+function whyNotChange(_: PlanUi, context: Context): string | null {
+  const isFixed = context.state.phase === 'running' && context.amended === undefined;
+  return whyNotEdit(context.state) ?? (isFixed ? 'The plan is already running and cannot be edited.' : null);
+}
+
+/** Actions on a task need a selected task that can still be changed. */
+function whyNotTask(ui: PlanUi, context: Context): string | null {
+  const plan = shownPlan(ui, context);
+  const why = whyNotChange(ui, context);
+  if (why !== null || plan === null) return why;
+  const forced = selectedForced(ui, plan);
+  if (forced !== null) return `${forced.role} is required by policy${placeOf(forced)}`;
+  const task = selectedTask(ui, plan);
+  if (task === null || context.state.choices === null) return 'There is no task to edit.';
+  return isApproved(context.state) ? begunWords(context.state, plan, task) : null;
+}
+
+/** ` (user, ~/.config/mimir/config.yml:3)`, the place of the rule; empty where it is not known. */
+const placeOf = ({ because }: MandatoryReview): string => / \([^()]*\)$/.exec(because)?.[0] ?? '';
+
+const whyNotFew =
+  (words: string): WhyNot =>
+  (ui, context) =>
+    shownPlan(ui, context)?.tasks.length === 1 ? words : null;
+
+/** The selected task must have an order with another one. */
+const whyNotOrder: WhyNot = (ui, context) => {
+  const plan = shownPlan(ui, context);
+  const task = plan === null ? null : selectedTask(ui, plan);
+  return plan === null || task === null || parallelCandidates(plan, task).length > 0
+    ? null
+    : 'No other task may change the same files.';
+};
+
+/** Why the shown plan cannot be started; empty where it runs already. */
+function whyNotRun(ui: PlanUi, context: Context): string | null {
+  const { state } = context;
+  if (isApproved(state)) return '';
+  return whyNotChange(ui, context) ?? (state.plan === null ? null : overCap(state.plan, state));
+}
+
+/** The only reason that disappears by itself. */
+const NOT_SEEN = 'Just arrived: press Enter again to start.';
+
+const whyNotSeen: WhyNot = (ui, { state, now }) => (isSeen(ui, state, now) ? null : NOT_SEEN);
+
+/** After planning failed, Enter does not start the substitute plan: the person may have pressed it for the message. */
+function whyNotAccept(ui: PlanUi, context: Context): string | null {
+  const why = whyNotRun(ui, context);
+  if (why !== null) return why;
+  return context.state.planFault === ''
+    ? whyNotSeen(ui, context)
+    : 'No planner made this plan. Press ^R to retry, or Y to run it as is.';
+}
+
+/** Available only after planning failed. */
+function whyNotAnyway(ui: PlanUi, context: Context): string | null {
+  return context.state.planFault === '' ? '' : (whyNotRun(ui, context) ?? whyNotSeen(ui, context));
+}
+
+function whyNotAmend(ui: PlanUi, context: Context): string | null {
+  if (!isApproved(context.state)) return '';
+  return whyNotChange(ui, context) ?? (isDrafted(ui) ? null : 'Nothing changed yet. Edit a task that has not started.');
+}
+
+const whyNotCap: WhyNot = (_, { state }) =>
+  state.plan === null ? NO_PLAN : state.finished === null ? null : 'The run has ended.';
+
+function whyNotStep(by: 1 | -1): WhyNot {
+  const words = (by === -1 ? undoEdit : redoEdit).none;
+  return (ui, context) => {
+    const why = whyNotChange(ui, context);
+    if (why !== null) return why;
+    if (!isApproved(context.state)) return neighbour(ui, context.state, by) === null ? words : null;
+    const at = ui.draft.at + by;
+    return at < 0 || at > ui.draft.edits.length ? words : null;
+  };
+}
+
+// Effects.
+
+/**
+ * An effect on the selected task, or on the last one where a review is selected, since dialogs about the whole plan need a task as well.
+ * The selection stays with the task when an edit moves it to another row.
+ */
+const does =
+  (effect: (of: Subject, context: Context) => Effect<never>): Run =>
+  (ui, context) => {
+    const plan = shownPlan(ui, context);
+    const of = subjectFor(ui, context, selectedTask(ui, plan) ?? plan?.tasks.at(-1) ?? null);
+    return of === null ? {} : { ...effect(of, context), ui: { ...tracked(ui, context.state), selected: of.task.id } };
+  };
+
+const asks = (dialog: (of: Subject) => Dialog): Run => does((of) => ({ dialog: dialog(of) }));
+const move = (by: 1 | -1): Run => does((of) => dialogs.sendChecked(of, { is: 'move', task: of.task.id, by }));
+const accept: Run = (_, { state }) => ({ commands: [acceptPlan.command(state, null)] });
+
+function stepTo(by: 1 | -1): Run {
+  return (ui, context) => {
+    const { state } = context;
+    if (isApproved(state)) return stepped(ui, context, by);
+    const plan = neighbour(ui, state, by);
+    if (plan === null) return {};
+    return { ui: tracked(ui, state), commands: [{ do: 'edit plan', edit: { is: 'replace', plan } }] };
+  };
+}
+
+const keep: Run = (ui, context) => {
+  const plan = shownPlan(ui, context);
+  return plan === null ? {} : { dialog: dialogs.keepDialog(plan, context.state.task) };
+};
+
+/** Back to the run or its result; asks before drafted changes are lost. */
+const back: Run = (ui, context) => {
+  const leave = { app: { show: context.state.phase === 'finished' ? 'result' : 'run' } } as const;
+  return isDrafted(ui) ? { dialog: dialogs.forgetDialog(context.state, leave) } : leave;
+};
+
+/** Ends the run while it is being planned; rejects a proposed plan, after a question if it was edited. */
+const cancel: Run = (ui, { state }) =>
+  state.phase === 'approving' && isEdited(ui, state)
+    ? { ui: tracked(ui, state), dialog: dialogs.cancelDialog(state) }
+    : { commands: [cancelPlan.command(state, null)] };
+
+/** Moves the selection of the list and the schedule by rows; scrolls the inspector by lines. */
+function go(rows: number, lines: number = rows): Run {
+  return (ui, context) => {
+    const next = tracked(ui, context.state);
+    if (ui.pane === 'inspector') return { ui: { ...next, scroll: Math.max(0, next.scroll + lines) } };
+    const plan = shownPlan(next, context);
+    return { ui: select(next, plan, selectedRow(next, plan) + rows) };
+  };
+}
+
+const PANES: readonly PlanPane[] = ['list', 'inspector', 'schedule'];
+
+const zoomBy =
+  (by: 1 | -1): Run =>
+  (ui) => ({ ui: { ...ui, zoom: limited(ZOOMS, ui.zoom, by) } });
+
+// The draft: edits of a running plan, shown as if they were made and checked by the run. amend.ts sends them after a question.
+
+/** The shown plan: that of the run with the drafted edits; null while it is being planned. */
+export function shownPlan({ draft }: PlanUi, { state }: Pick<Context, 'state'>): SoundPlan | null {
+  if (state.phase === 'planning' || state.phase === 'starting') return null;
+  return draft.preview?.ok === true && isApproved(state) ? draft.preview.value.plan : state.plan;
+}
+
+/** The drafted edits in effect. */
+const draftedEdits = ({ draft }: PlanUi): readonly PlanEdit[] => draft.edits.slice(0, draft.at);
+
+/** True if there are drafted edits. */
+export const isDrafted = ({ draft }: PlanUi): boolean => draft.at > 0;
+
+/** The subject of a dialog about a task; null where it cannot be changed. */
+function subjectFor(ui: PlanUi, context: Context, task: PlanTask | null): Subject | null {
+  const { state, amended } = context;
+  if (task === null) return null;
+  if (!isApproved(state)) return proposedSubject(state, task);
+  const plan = shownPlan(ui, context);
+  if (plan === null || state.choices === null || amended === undefined) return null;
+  return {
+    plan,
+    choices: state.choices,
+    task,
+    problem: (edit) => faultOf(amended([...draftedEdits(ui), edit])),
+    send: (edit) => (amended([...draftedEdits(ui), edit]) === null ? { checking: true } : { drafted: edit }),
+    fixed: (other) => begunWords(context.state, plan, other),
+  };
+}
+
+/** Adds an edit to the draft once the run has answered what it does; a `replace` discards the draft. */
+export function withEdit(ui: PlanUi, context: Context, edit: PlanEdit): Effect<PlanUi> {
+  if (edit.is === 'replace') return { ui: { ...ui, draft: NO_DRAFT } };
+  const edits = [...draftedEdits(ui), edit];
+  const draft = judged({ base: '', edits, at: edits.length, preview: null }, context);
+  if (draft === null) return { checking: true };
+  if (draft.preview?.ok === false) return { toast: { level: 'warn', text: draft.preview.fault } };
+  return { ui: { ...ui, draft } };
+}
+
+/** Undoes or redoes an edit of the draft. */
+function stepped(ui: PlanUi, context: Context, by: 1 | -1): Effect<PlanUi> {
+  const at = Math.max(0, Math.min(ui.draft.edits.length, ui.draft.at + by));
+  const draft = judged({ ...ui.draft, at }, context);
+  return draft === null ? { checking: true } : { ui: { ...ui, draft } };
+}
+
+/** Called before each frame and key: clears an applied draft, and checks one for an older plan again. */
+export function settledDraft(ui: PlanUi, context: Context): PlanUi {
+  const { draft } = ui;
+  const { state } = context;
+  if (draft.edits.length === 0) return ui;
+  if (state.phase !== 'running') return { ...ui, draft: NO_DRAFT };
+  if (draft.base === state.planDigest) return ui;
+  const went = draft.preview?.ok === true && draft.preview.value.digest === state.planDigest;
+  // The old draft is shown until the run has answered.
+  return { ...ui, draft: went ? NO_DRAFT : (judged(draft, context) ?? draft) };
+}
+
+/** The draft with the answer of the run; null until there is one. */
+function judged(draft: Draft, context: Context): Draft | null {
+  const edits = draft.edits.slice(0, draft.at);
+  const preview = edits.length === 0 ? undefined : context.amended?.(edits);
+  return preview === null ? null : { ...draft, base: context.state.planDigest, preview: preview ?? null };
+}
+
+/** Why a task can no longer be changed; null where its agent has not started. */
+export function begunWords(state: RunState, plan: SoundPlan, task: PlanTask): string | null {
+  const agent = agentOfTask(state, task.id);
+  return agent === null || !hasBegun(agent)
+    ? null
+    : `#${plan.tasks.indexOf(task) + 1} ${task.role} has started and cannot be edited`;
+}
+
+const hasBegun = ({ status, outcome, firstRunAt }: AgentState): boolean =>
+  status !== 'pending' || outcome !== null || firstRunAt !== null;
+
+// The table.
 
 /** Rows per page, whatever the size of the screen. */
 const PAGE = 8;
@@ -82,41 +275,45 @@ const whyNotLeave: WhyNot = (_, { state }) =>
 const TABLE: readonly Key[] = [
   bind(acceptPlan, accept, whyNotAccept),
   bind('plan.anyway', accept, whyNotAnyway),
-  bind('plan.change', amend, whyNotAmend),
-  task(PLAN_EDITS.describe, taskForm('task')),
-  task(PLAN_EDITS.model, modelDialog),
-  task(PLAN_EDITS.form, taskForm('task')),
-  bind(PLAN_EDITS.add, asks(addDialog), whyNotChange),
-  task(PLAN_EDITS.drop, dropDialog, whyNotFew('A plan needs at least one task.')),
+  bind('plan.change', (ui, context) => amendQuestion(draftedEdits(ui), context), whyNotAmend),
+  task(PLAN_EDITS.describe, dialogs.taskForm('task')),
+  task(PLAN_EDITS.model, dialogs.modelDialog),
+  task(PLAN_EDITS.form, dialogs.taskForm('task')),
+  bind(PLAN_EDITS.add, asks(dialogs.addDialog), whyNotChange),
+  task(PLAN_EDITS.drop, dialogs.dropDialog, whyNotFew('A plan needs at least one task.')),
   bind(undoEdit, stepTo(-1), whyNotStep(-1)),
   bind(redoEdit, stepTo(1), whyNotStep(1)),
-  task(PLAN_EDITS.split, splitDialog),
-  task(PLAN_EDITS.join, joinDialog, whyNotFew('There is no other task to merge.')),
+  task(PLAN_EDITS.split, dialogs.splitDialog),
+  task(PLAN_EDITS.join, dialogs.joinDialog, whyNotFew('There is no other task to merge.')),
   bind(
     PLAN_EDITS.models,
     does((of, { state, glyphs }) => whatIf(of, state, glyphs)),
     whyNotChange,
   ),
-  bind('plan.describeOutside', does(describeOutside), whyNotTask),
-  task(PLAN_EDITS.role, taskForm('role')),
-  task(PLAN_EDITS.budget, taskForm('tokens')),
-  task(PLAN_EDITS.tools, taskForm('tools')),
-  task(PLAN_EDITS.depends, taskForm('needs')),
-  bind(PLAN_EDITS.permissions, asks(permissionsDialog), whyNotChange),
+  bind('plan.describeOutside', does(dialogs.describeOutside), whyNotTask),
+  task(PLAN_EDITS.role, dialogs.taskForm('role')),
+  task(PLAN_EDITS.budget, dialogs.taskForm('tokens')),
+  task(PLAN_EDITS.tools, dialogs.taskForm('tools')),
+  task(PLAN_EDITS.depends, dialogs.taskForm('needs')),
+  bind(PLAN_EDITS.permissions, asks(dialogs.permissionsDialog), whyNotChange),
   bind(
     PLAN_EDITS.commit,
     does((of) => of.send({ is: 'commit', commit: of.plan.commit !== true })),
     whyNotChange,
   ),
-  task(PLAN_EDITS.writes, taskForm('writes')),
+  task(PLAN_EDITS.writes, dialogs.taskForm('writes')),
   task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
   bind(PLAN_EDITS.moveDown, move(1), whyNotTask),
   bind(PLAN_EDITS.moveUp, move(-1), whyNotTask),
-  bind('plan.cap', raiseCap, whyNotCap),
-  bind('plan.keep', keep, whyNotKeep),
-  bind(cancelPlan, cancel, whyNotCancel),
-  bind('plan.back', back, whyNotBack),
-  bind(planAgain, again, (ui, context) => planAgain.whyNot(context.state, { hint: '' }) ?? whyNotChange(ui, context)),
+  bind('plan.cap', (_, { state }) => ({ dialog: dialogs.capDialog(state) }), whyNotCap),
+  bind('plan.keep', keep, (ui, context) => (shownPlan(ui, context) === null ? NO_PLAN : null)),
+  bind(cancelPlan, cancel, (_, { state }) => (isApproved(state) ? '' : null)),
+  bind('plan.back', back, (_, { state }) => (isApproved(state) ? null : '')),
+  bind(
+    planAgain,
+    (ui, { state }) => ({ ui: tracked(ui, state), dialog: dialogs.againDialog(isEdited(ui, state), state) }),
+    (ui, context) => planAgain.whyNot(context.state, { hint: '' }) ?? whyNotChange(ui, context),
+  ),
   bind('plan.down', go(1)),
   bind('plan.up', go(-1)),
   bind('plan.pageDown', go(PAGE)),
@@ -125,8 +322,8 @@ const TABLE: readonly Key[] = [
   bind('plan.last', go(ALL, PAGE)),
   // Without a key, since d deletes a task; found by its name in the palette.
   bind('plan.detach', () => ({ app: 'detach' }), whyNotLeave),
-  bind('plan.pane', nextPane),
-  bind('plan.paneNumber', paneNumber),
+  bind('plan.pane', (ui) => ({ ui: { ...ui, pane: cycled(PANES, ui.pane) } })),
+  bind('plan.paneNumber', (ui, _, key) => ({ ui: { ...ui, pane: PANES[Number(key) - 1] ?? ui.pane } })),
   bind('plan.zoom', zoomBy(1)),
   bind('plan.unzoom', zoomBy(-1)),
 ];
@@ -136,127 +333,6 @@ export const PLAN_KEYS = TABLE.map(
 );
 
 /** A key that opens a dialog about the selected task. */
-function task(of: Interaction, dialog: (of: Subject, context: Context) => Dialog, also: WhyNot = () => null): Key {
+function task(of: Interaction, dialog: (of: Subject) => Dialog, also: WhyNot = () => null): Key {
   return bind(of, asks(dialog), (ui, context) => whyNotTask(ui, context) ?? also(ui, context));
-}
-
-// The comparison of model tiers: the same plan on cheap, balanced and best models.
-
-/** A variant of the plan; tasks that have started keep their models. */
-interface Way {
-  readonly variant: Variant;
-  readonly plan: SoundPlan;
-  readonly edit: Extract<PlanEdit, { readonly is: 'models' }>;
-  readonly totals: PlanTotals;
-  /** Name of the new model by task id. */
-  readonly models: ReadonlyMap<string, string>;
-}
-
-/** The comparison with the first variant that differs selected; a toast where none would change a model. */
-export function whatIf(of: Subject, state: RunState, glyphs: Glyphs): DialogEffect {
-  const { plan, choices } = of;
-  const ways = variantsOf(plan, choices, parallelOf(state)).map((variant) => wayOf(of, variant, parallelOf(state)));
-  const now = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));
-  // Tasks that no variant changes are left out.
-  const tasks = plan.tasks.filter(({ id }) => ways.some(({ models }) => models.has(id)));
-  const first = ways.findIndex(({ models }) => models.size > 0);
-  if (first === -1)
-    return { toast: { level: 'info', text: 'No other models to compare: every tier keeps the current ones.' } };
-  const dialog: Dialog = {
-    is: 'compare',
-    title: 'Compare model tiers',
-    next: '$',
-    yes: 'apply',
-    at: first + 1,
-    heads: ['Cost', 'Time', 'Tokens', 'Models changed'].map((label): Line => [tint(label, 'muted')]),
-    rows: tasks.map(
-      (task): Line => [tint(`#${plan.tasks.indexOf(task) + 1} `, 'faint'), tint(task.role, `role:${task.role}`)],
-    ),
-    columns: [presentColumn(now, tasks, glyphs), ...ways.map((way) => columnOf(way, of, now, tasks, state, glyphs))],
-    then: (column) => {
-      const way = ways[column - 1];
-      if (way === undefined) return {};
-      const problem = of.problem(way.edit);
-      return problem === null ? of.send(way.edit) : { toast: { level: 'warn', text: problem } };
-    },
-  };
-  return { dialog };
-}
-
-function wayOf(of: Subject, variant: Variant, maxParallel: number): Way {
-  const { plan } = of;
-  const free = new Set(plan.tasks.filter((task) => of.fixed(task) === null).map(({ id }) => id));
-  const models = variant.edit.models.filter(({ task }) => free.has(task));
-  const tasks = plan.tasks.map((task, index) => (free.has(task.id) ? (variant.plan.tasks[index] ?? task) : task));
-  const after: SoundPlan = { ...plan, tasks };
-  return {
-    variant,
-    plan: after,
-    edit: { is: 'models', models },
-    totals: totalsOf(expectedPlan(after, of.choices), maxParallel),
-    models: new Map(models.map(({ task, model }) => [task, model])),
-  };
-}
-
-function presentColumn(now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyphs): CompareColumn {
-  return {
-    title: 'Current',
-    heads: [
-      [tint(costText(now), 'fg')],
-      [tint(formatDuration(now.seconds * 1000), 'fg')],
-      [tint(formatTokens(now.tokens), 'fg')],
-      [tint(glyphs.dot, 'faint')],
-    ],
-    rows: tasks.map(({ model }): Line => [tint(modelName(model.used), 'muted')]),
-    notes: [],
-    whyNot: 'This is the current plan.',
-  };
-}
-
-const VARIANT_TITLES = { cheap: 'Cheapest', balanced: 'Role default', best: 'Best' } as const;
-
-function columnOf(
-  { variant, plan, totals, models }: Way,
-  of: Subject,
-  now: PlanTotals,
-  tasks: readonly PlanTask[],
-  state: RunState,
-  glyphs: Glyphs,
-): CompareColumn {
-  const over = variant.overBudget.flatMap((id) => plan.tasks.filter((task) => task.id === id && models.has(id)));
-  const cap = overCap(plan, state);
-  return {
-    title: VARIANT_TITLES[variant.name],
-    heads: [
-      [strong(costText(totals), 'title'), ...share(totals.knownCost, now.knownCost)],
-      [strong(formatDuration(totals.seconds * 1000), 'title'), ...share(totals.seconds, now.seconds)],
-      [tint(formatTokens(totals.tokens), 'fg'), ...share(totals.tokens, now.tokens)],
-      [tint(models.size === 0 ? '0' : `${models.size} of ${plan.tasks.length}`, 'fg')],
-    ],
-    rows: tasks.map(({ id }): Line => {
-      const to = models.get(id);
-      return [to === undefined ? tint(glyphs.dot, 'faint') : tint(modelName(to), 'warn')];
-    }),
-    notes: [
-      [tint(variant.meaning, 'muted')],
-      ...(over.length === 0
-        ? []
-        : [warning(`${over.map((task) => nameOf(of.plan, task)).join(', ')}: over the task budget`)]),
-      ...(cap === null ? [] : [warning(cap)]),
-    ],
-    whyNot: models.size === 0 ? 'These are the current models.' : null,
-  };
-}
-
-const warning = (text: string): Line => [tint(`! ${text}`, 'warn')];
-
-const costText = ({ cost, knownCost }: PlanTotals): string =>
-  cost === null ? `${formatCost(knownCost)}+` : formatCost(cost);
-
-/** ` -59%`, green for less and amber for more; empty for no change. */
-function share(after: number, before: number): Line {
-  const percent = before === 0 ? 0 : Math.round((after / before - 1) * 100);
-  if (percent === 0) return [];
-  const ink: Ink = percent < 0 ? 'ok' : 'warn';
-  return [tint(` ${percent > 0 ? '+' : ''}${percent}%`, ink)];
 }

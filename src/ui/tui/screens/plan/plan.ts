@@ -38,8 +38,7 @@ import { taskStateOf } from '../../components/progress.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { beside, type Box, inside, pane, sized, strong, tint, windowTop } from '../../text/blocks.ts';
-import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
-import { PLAN_KEYS } from './keys.ts';
+import { begunWords, isDrafted, PLAN_KEYS, settledDraft, shownPlan, withEdit } from './keys.ts';
 import {
   awaited,
   changeOf,

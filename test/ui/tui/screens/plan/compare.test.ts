@@ -3,7 +3,7 @@ import { compareOverlay } from '../../../../../src/ui/tui/dialogs/compare.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { proposedSubject } from '../../../../../src/ui/tui/components/plan-form.ts';
-import { whatIf } from '../../../../../src/ui/tui/screens/plan/keys.ts';
+import { whatIf } from '../../../../../src/ui/tui/screens/plan/what-if.ts';
 import { plain } from '../../../../../src/app/views/text/line.ts';
 import { widthOf } from '../../../../../src/app/views/text/width.ts';
 import { RACE } from '../../../../support/plans.ts';
