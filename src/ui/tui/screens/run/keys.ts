@@ -25,7 +25,6 @@ import {
 import { stillWords } from '../../components/notices.ts';
 import { grantText, toLabel } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
-import type { AgentId } from '../../../../domain/ids.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
 import { bind, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
@@ -41,7 +40,7 @@ import {
 import { composerWith } from '../composer.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
-import { SPAWN_KEYS, STEER_KEYS } from './steer.ts';
+import { bindSelected, SPAWN_KEYS, STEER_KEYS } from './steer.ts';
 import { move, nextInNeed, select, selectedOf, type Message, type RunUi } from './state.ts';
 
 /** Starts the only manual review, or asks which one. */
@@ -64,6 +63,14 @@ const PAGE = 4;
 
 /** True where the keys move through agents: in the list, and in the side pane, which has no rows of its own. */
 const isAmongAgents = ({ focus }: RunUi): boolean => focus === 'cards' || focus === 'side';
+
+/** The key of an action on the selected agent. */
+const ofSelected = (action: AgentAction): RunBinding =>
+  bindSelected(
+    action,
+    ({ id }, { state }) => confirmEffect(action, state, { agent: id }),
+    ({ id }, { state }) => action.whyNot(state, { agent: id }),
+  );
 
 const SCREEN_KEYS: readonly RunBinding[] = [
   bind(
@@ -90,7 +97,10 @@ const SCREEN_KEYS: readonly RunBinding[] = [
   bind(
     messageAgent,
     (ui, { state }) => ({ ui: { ...ui, message: newMessage(ui, recipientOf(state, ui.selected)) } }),
-    (ui, context) => stillWords(context) ?? whyNotSelected(ui, context, (to) => whyNotMessage(context.state, to)),
+    (ui, context) => {
+      const to = selectedOf(ui, context)?.id;
+      return stillWords(context) ?? (to === undefined ? NO_AGENT : whyNotMessage(context.state, to));
+    },
   ),
   bind(
     messageAll,
@@ -150,10 +160,10 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     (_, { state }) => (state.plan ? null : 'No plan.'),
   ),
   ...STEER_KEYS,
-  bind(
+  bindSelected(
     pinMode,
-    (ui, context) => onSelected(ui, context, ({ id }) => ({ dialog: { is: 'mode', agent: id } })),
-    (ui, context) => whyNotSelected(ui, context, (agent) => pinMode.whyNot(context.state, { agent, mode: null })),
+    ({ id }) => ({ dialog: { is: 'mode', agent: id } }),
+    ({ id }, { state }) => pinMode.whyNot(state, { agent: id, mode: null }),
   ),
   bind(
     startReview,
@@ -177,25 +187,6 @@ export const RUN_KEYS: readonly RunBinding[] = [
 const mine = ({ action }: RunBinding, ui: RunUi): boolean => !isFiltering(ui) || action.startsWith('filter.');
 
 const DENSITIES = ['auto', 'card', 'line'] as const;
-
-const whyNotSelected = (ui: RunUi, context: Context, why: (agent: AgentId) => string | null): string | null => {
-  const agent = selectedOf(ui, context);
-  return agent ? why(agent.id) : NO_AGENT;
-};
-
-/** The key of an action on the selected agent. */
-function ofSelected(action: AgentAction): RunBinding {
-  return bind(
-    action,
-    (ui, context) => onSelected(ui, context, ({ id }) => confirmEffect(action, context.state, { agent: id })),
-    (ui, context) => whyNotSelected(ui, context, (agent) => action.whyNot(context.state, { agent })),
-  );
-}
-
-const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => Effect<RunUi>): Effect<RunUi> => {
-  const agent = selectedOf(ui, context);
-  return agent ? effect(agent) : {};
-};
 
 /** Why the agent needs attention. */
 function needWords(agent: AgentState, { state }: Context): string {

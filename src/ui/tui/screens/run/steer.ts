@@ -35,6 +35,7 @@ import {
   choiceField,
   type Dialog,
   type DialogEffect,
+  type Effect,
   type Field,
   type FormValues,
   textField,
@@ -43,15 +44,34 @@ import {
 import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts';
 import { type RunUi, selectedOf } from './state.ts';
 
+/** The binding of an action on the selected agent. */
+export function bindSelected(
+  of: Parameters<typeof bind>[0],
+  run: (agent: AgentState, context: Context) => Effect<RunUi>,
+  whyNot: (agent: AgentState, context: Context) => string | null,
+): Binding<RunUi> {
+  return bind(
+    of,
+    (ui, context) => {
+      const agent = selectedOf(ui, context);
+      return agent === undefined ? {} : run(agent, context);
+    },
+    (ui, context) => {
+      const agent = selectedOf(ui, context);
+      return agent === undefined ? NO_AGENT : whyNot(agent, context);
+    },
+  );
+}
+
 export const STEER_KEYS: readonly Binding<RunUi>[] = [
-  bind(
+  bindSelected(
     setModel,
-    (ui, context) => onSelected(ui, context, modelOf),
-    (ui, context) =>
-      whyNot(ui, context) ?? (context.state.choices === null ? 'The models cannot be listed here.' : null),
+    modelOf,
+    ({ id }, { state }) =>
+      whyNotSet(state, id) ?? (state.choices === null ? 'The models cannot be listed here.' : null),
   ),
   {
-    ...bind(setBudget, (ui, context) => onSelected(ui, context, budgetOf), whyNot),
+    ...bindSelected(setBudget, budgetOf, ({ id }, { state }) => whyNotSet(state, id)),
     value: (ui, context) => {
       const agent = selectedOf(ui, context);
       return agent === undefined ? '' : `${agent.name}: ${costText(agent)}`;
@@ -65,20 +85,6 @@ export const STEER_KEYS: readonly Binding<RunUi>[] = [
       state.idle ? '' : state.finished ? ENDED : state.approvedDigest === null ? 'No plan is approved yet.' : null,
   ),
 ];
-
-function whyNot(ui: RunUi, context: Context): string | null {
-  const agent = selectedOf(ui, context);
-  return agent === undefined ? NO_AGENT : whyNotSet(context.state, agent.id);
-}
-
-function onSelected(
-  ui: RunUi,
-  context: Context,
-  effect: (agent: AgentState, context: Context) => DialogEffect,
-): DialogEffect {
-  const agent = selectedOf(ui, context);
-  return agent === undefined ? {} : effect(agent, context);
-}
 
 function modelOf(agent: AgentState, context: Context): DialogEffect {
   const { choices } = context.state;
@@ -127,21 +133,15 @@ export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
     (_, context) => formFor(context.state.agents.get(ROOT), context),
     (_, context) => (context.state.idle ? whyNotBelow(context, ROOT) : ''),
   ),
-  bind(
-    'run.spawnBelow',
-    (ui, context) => formFor(selectedOf(ui, context), context),
-    (ui, context) => {
-      const agent = selectedOf(ui, context);
-      return agent === undefined ? NO_AGENT : whyNotBelow(context, agent.id);
-    },
-  ),
+  bindSelected('run.spawnBelow', formFor, ({ id }, context) => whyNotBelow(context, id)),
 ];
 
 const whyNotBelow = (context: Context, parent: AgentId): string | null =>
   context.state.finished === null ? (stillWords(context) ?? whyNotSpawn(context.state, parent)) : ENDED;
 
-const formFor = (parent: AgentState | undefined, context: Context): DialogEffect =>
-  parent === undefined ? {} : { dialog: spawnForm(parent, context) };
+function formFor(parent: AgentState | undefined, context: Context): DialogEffect {
+  return parent === undefined ? {} : { dialog: spawnForm(parent, context) };
+}
 
 const NOTHING: FormValues = { texts: {}, checks: {} };
 
