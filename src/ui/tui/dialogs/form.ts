@@ -12,7 +12,7 @@ import {
   toLabel,
   wrapText,
 } from '../../../app/views/index.ts';
-import type { Hint } from '../frame/keymap.ts';
+import { cycled, type Hint } from '../frame/keymap.ts';
 import {
   boxRows,
   boxWidth,
@@ -30,22 +30,34 @@ import { edit, type Editor, editorHeight, editorText, openEditor, viewEditor } f
 import type { Glyphs } from '../text/glyphs.ts';
 import { strong, tint } from '../text/blocks.ts';
 
+type FormDialog = Extract<Dialog, { readonly is: 'form' }>;
+type ChoiceField = Extract<Field, { readonly is: 'choice' }>;
+type ChecksField = Extract<Field, { readonly is: 'checks' }>;
+type TextField = Extract<Field, { readonly is: 'text' }> & { readonly editor: Editor };
+
+/** The state of a form. */
+interface FormState {
+  /** The fields with their present values. */
+  readonly fields: readonly (TextField | ChoiceField | ChecksField)[];
+  readonly at: number;
+  /** The selected entry of a check list. */
+  readonly entry: number;
+  readonly fault: string | null;
+  readonly changed: boolean;
+  /** True while asking whether to discard changes. */
+  readonly asking: boolean;
+}
+
+type LiveField = FormState['fields'][number];
+
 export function formOverlay(dialog: FormDialog): Overlay {
   return open(dialog, {
+    fields: dialog.fields.map((field) =>
+      field.is === 'text' ? { ...field, editor: openEditor(field.value, field.lines > 1) } : field,
+    ),
     at: Math.max(
       0,
       dialog.fields.findIndex(({ name }) => name === dialog.at),
-    ),
-    editors: Object.fromEntries(
-      dialog.fields.flatMap((field) =>
-        field.is === 'text' ? [[field.name, openEditor(field.value, field.lines > 1)]] : [],
-      ),
-    ),
-    chosen: Object.fromEntries(
-      dialog.fields.flatMap((field) => (field.is === 'choice' ? [[field.name, field.value]] : [])),
-    ),
-    checked: Object.fromEntries(
-      dialog.fields.flatMap((field) => (field.is === 'checks' ? [[field.name, field.values]] : [])),
     ),
     entry: 0,
     fault: null,
@@ -74,7 +86,7 @@ function hints(dialog: FormDialog, state: FormState, { glyphs }: Context): reado
   return [
     { keys: '^S', hint: dialog.yes ?? 'save' },
     { keys: 'Tab', hint: 'next field' },
-    ...fieldHints(dialog.fields[state.at], glyphs),
+    ...fieldHints(state.fields[state.at], glyphs),
     { keys: 'Esc', hint: 'cancel' },
   ];
 }
@@ -88,101 +100,90 @@ function fieldHints(field: Field | undefined, glyphs: Glyphs): readonly Hint[] {
 }
 
 /** The values of the form; choices are texts. */
-function valuesOf(dialog: FormDialog, state: FormState): FormValues {
-  const texts = dialog.fields.flatMap((field): readonly (readonly [string, string])[] => {
-    const editor = state.editors[field.name];
-    if (field.is === 'text') return [[field.name, editor ? editorText(editor) : field.value]];
-    return field.is === 'choice' ? [[field.name, state.chosen[field.name] ?? field.value]] : [];
-  });
-  return { texts: Object.fromEntries(texts), checks: state.checked };
+function valuesOf({ fields }: FormState): FormValues {
+  const [texts, checks]: [[string, string][], [string, readonly string[]][]] = [[], []];
+  for (const field of fields) {
+    if (field.is === 'checks') checks.push([field.name, field.values]);
+    else texts.push([field.name, field.is === 'text' ? editorText(field.editor) : field.value]);
+  }
+  return { texts: Object.fromEntries(texts), checks: Object.fromEntries(checks) };
 }
 
 function press(dialog: FormDialog, state: FormState, input: Input): Pressed {
-  if (state.asking) return pressWhileAsking(dialog, state, input);
-  const field = dialog.fields[state.at];
+  const next = (change: Partial<FormState>): Pressed => stay(open(dialog, { ...state, ...change }));
+  if (state.asking) return pressWhileAsking(next, input);
+  const field = state.fields[state.at];
+  if (field === undefined) return next({});
   if (input.is === 'key') {
     const ended = endingKey(dialog, state, input.key, field);
     if (ended !== null) return ended;
-    const to = nextField(dialog, state, input.key, field);
-    if (to !== null) return stay(open(dialog, { ...state, at: to, entry: 0 }));
+    const to = nextField(state, input.key, field);
+    if (to !== null) return next({ at: to, entry: 0 });
   }
-  const next = field === undefined ? null : fieldPress(field, state, input);
-  if (next !== null) return stay(open(dialog, { ...next, changed: true, fault: null }));
-  return stay(open(dialog, input.is === 'key' ? walk(dialog, state, input.key, field) : state));
+  const changed = fieldPress(field, state.entry, input);
+  if (changed !== null) return next({ fields: state.fields.with(state.at, changed), changed: true, fault: null });
+  return next(input.is === 'key' ? walk(state, input.key, field) : {});
 }
 
 /** Handles keys while asking whether to discard changes: `y` discards, any other key continues. */
-function pressWhileAsking(dialog: FormDialog, state: FormState, input: Input): Pressed {
-  if (input.is !== 'key') return stay(open(dialog, state));
-  return input.key.toLowerCase() === 'y' ? closed() : stay(open(dialog, { ...state, asking: false }));
+function pressWhileAsking(next: (change: Partial<FormState>) => Pressed, input: Input): Pressed {
+  if (input.is !== 'key') return next({});
+  return input.key.toLowerCase() === 'y' ? closed() : next({ asking: false });
 }
 
-function save(dialog: FormDialog, state: FormState): Pressed {
-  const values = valuesOf(dialog, state);
-  const fault = dialog.check(values);
-  return fault === null ? closed(dialog.then(values)) : stay(open(dialog, { ...state, fault }));
-}
-
-/** Handles keys that save, cancel, or open the user's editor; null for other keys. */
-function endingKey(dialog: FormDialog, state: FormState, key: string, field: Field | undefined): Pressed | null {
-  if (key === 'ctrl-s') return save(dialog, state);
+/** Handles keys that save, cancel, or open the user's editor, from which the text returns as input; null for other keys. */
+function endingKey(dialog: FormDialog, state: FormState, key: string, field: LiveField): Pressed | null {
+  if (key === 'ctrl-s') {
+    const values = valuesOf(state);
+    const fault = dialog.check(values);
+    return fault === null ? closed(dialog.then(values)) : stay(open(dialog, { ...state, fault }));
+  }
   if (key === 'esc') return state.changed ? stay(open(dialog, { ...state, asking: true })) : closed();
-  return key === 'ctrl-g' && field?.is === 'text' ? openInEditor(dialog, state, field.name) : null;
+  if (key !== 'ctrl-g' || field.is !== 'text') return null;
+  return { overlay: open(dialog, state), effect: { app: { field: editorText(field.editor) } } };
 }
 
-/** Opens the field's text in the user's editor; the edited text arrives as input. */
-function openInEditor(dialog: FormDialog, state: FormState, name: string): Pressed {
-  const editor = state.editors[name];
-  const field = editor === undefined ? '' : editorText(editor);
-  return { overlay: open(dialog, state), effect: { app: { field } } };
+function nextField({ fields, at }: FormState, key: string, field: LiveField): number | null {
+  if (key === 'tab' || (key === 'enter' && field.is !== 'checks')) return (at + 1) % fields.length;
+  return key === 'backtab' ? (at + fields.length - 1) % fields.length : null;
 }
 
-function nextField(dialog: FormDialog, state: FormState, key: string, field: Field | undefined): number | null {
-  const count = dialog.fields.length;
-  const forward = key === 'tab' || (key === 'enter' && field?.is !== 'checks');
-  if (forward) return (state.at + 1) % Math.max(1, count);
-  return key === 'backtab' ? (state.at + count - 1) % Math.max(1, count) : null;
-}
-
-/** The state after a key that changes the field, or null. */
-function fieldPress(field: Field, state: FormState, input: Input): FormState | null {
-  if (field.is === 'text') return typeInto(field.name, state, input);
+/** The field after an input that changes it, or null. */
+function fieldPress(field: LiveField, entry: number, input: Input): LiveField | null {
+  if (field.is === 'text') {
+    const editor = edit(field.editor, input);
+    return editor === null ? null : { ...field, editor };
+  }
   if (input.is !== 'key') return null;
-  if (field.is === 'choice') return chooseIn(field, state, input.key);
-  if (input.key !== ' ' && input.key !== 'enter') return null;
-  const choice = field.choices[state.entry];
-  if (choice === undefined || choice.whyNot !== null) return null;
-  const now = state.checked[field.name] ?? [];
-  const next = now.includes(choice.value) ? now.filter((value) => value !== choice.value) : [...now, choice.value];
-  return { ...state, checked: { ...state.checked, [field.name]: next } };
+  return field.is === 'choice' ? chooseIn(field, input.key) : toggleIn(field, entry, input.key);
 }
 
-function typeInto(name: string, state: FormState, input: Input): FormState | null {
-  const editor = state.editors[name];
-  const next = editor ? edit(editor, input) : null;
-  return next === null ? null : { ...state, editors: { ...state.editors, [name]: next } };
+function toggleIn(field: ChecksField, entry: number, key: string): ChecksField | null {
+  if (key !== ' ' && key !== 'enter') return null;
+  const one = field.choices[entry];
+  if (one === undefined || one.whyNot !== null) return null;
+  const { values } = field;
+  const isOn = values.includes(one.value);
+  return { ...field, values: isOn ? values.filter((value) => value !== one.value) : [...values, one.value] };
 }
 
-function chooseIn(field: Extract<Field, { is: 'choice' }>, state: FormState, key: string): FormState | null {
+function chooseIn(field: ChoiceField, key: string): ChoiceField | null {
   const by = key === 'right' || key === ' ' || key === 'l' ? 1 : key === 'left' || key === 'h' ? -1 : 0;
-  const able = field.choices.filter(({ whyNot }) => whyNot === null);
-  if (by === 0 || able.length === 0) return null;
-  const at = able.findIndex(({ value }) => value === (state.chosen[field.name] ?? field.value));
-  const next = able[(at + by + able.length) % able.length];
-  return next === undefined ? null : { ...state, chosen: { ...state.chosen, [field.name]: next.value } };
+  const able = field.choices.flatMap(({ value, whyNot }) => (whyNot === null ? value : []));
+  return by === 0 || able.length === 0 ? null : { ...field, value: cycled(able, field.value, by) };
 }
 
 /** Handles up and down: within a check list first, then between fields. */
-function walk(dialog: FormDialog, state: FormState, key: string, field: Field | undefined): FormState {
+function walk({ fields, ...state }: FormState, key: string, field: LiveField): Partial<FormState> {
   const by = key === 'down' ? 1 : key === 'up' ? -1 : 0;
   const entry = state.entry + by;
-  if (entry >= 0 && entry < entriesOf(field)) return { ...state, entry };
-  const at = Math.max(0, Math.min(dialog.fields.length - 1, state.at + by));
+  if (entry >= 0 && entry < entriesOf(field)) return { entry };
+  const at = Math.max(0, Math.min(fields.length - 1, state.at + by));
   // Moving up into a check list starts at its last entry.
-  return at === state.at ? state : { ...state, at, entry: by < 0 ? Math.max(0, entriesOf(dialog.fields[at]) - 1) : 0 };
+  return at === state.at ? {} : { at, entry: by < 0 ? Math.max(0, entriesOf(fields[at]) - 1) : 0 };
 }
 
-const entriesOf = (field: Field | undefined): number => (field?.is === 'checks' ? field.choices.length : 0);
+const entriesOf = (field: LiveField | undefined): number => (field?.is === 'checks' ? field.choices.length : 0);
 
 const WIDTH = 84;
 const LABEL = 14;
@@ -196,10 +197,10 @@ function formView(dialog: FormDialog, state: FormState, context: Context, size: 
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
   const label = Math.min(LABEL, Math.max(2, inner >> 1));
-  const views = dialog.fields.map((field, index) =>
-    fieldView(field, state, index === state.at, context, inner - label),
+  const views = state.fields.map((field, index) =>
+    fieldView(field, index === state.at ? state.entry : null, context, Math.max(1, inner - label)),
   );
-  const body = dialog.fields.flatMap((field, index) =>
+  const body = state.fields.flatMap((field, index) =>
     labelled(field, views[index]?.lines ?? [], index === state.at, label, context),
   );
   const before = views.slice(0, state.at).reduce((sum, { lines }) => sum + lines.length, 0);
@@ -240,7 +241,7 @@ function belowFields(dialog: FormDialog, state: FormState, width: number, { glyp
     ];
   }
   if (state.fault !== null) return [[], ...wrapText(`! ${state.fault}`, width, { fg: 'err', bold: true })];
-  const effect = dialog.effect?.(valuesOf(dialog, state)) ?? '';
+  const effect = dialog.effect?.(valuesOf(state)) ?? '';
   return effect === '' ? [] : [[], ...wrapText(effect.replaceAll(' -> ', ` ${glyphs.arrow} `), width, { fg: 'muted' })];
 }
 
@@ -258,51 +259,33 @@ function labelled(
   });
 }
 
-function fieldView(field: Field, state: FormState, current: boolean, context: Context, width: number): FieldView {
-  const room = Math.max(1, width);
-  if (field.is === 'text') return textView(field, state, current, room);
-  if (field.is === 'choice') return { lines: [choiceView(field, state, current, context)], cursor: null };
-  return { lines: checksView(field, state, current, context), cursor: null };
+/** A field; `entry` is the selected entry of its list, null while another field is current. */
+function fieldView(field: LiveField, entry: number | null, context: Context, width: number): FieldView {
+  if (field.is === 'text') return textView(field, entry !== null, width);
+  if (field.is === 'choice') return { lines: [choiceView(field, entry !== null, context)], cursor: null };
+  return { lines: checksView(field, entry, context), cursor: null };
 }
 
-function textView(field: Extract<Field, { is: 'text' }>, state: FormState, current: boolean, width: number): FieldView {
-  const editor = state.editors[field.name] ?? openEditor(field.value, field.lines > 1);
-  const height = field.lines > 1 ? Math.min(Math.max(field.lines, editorHeight(editor, width)), 8) : 1;
-  const view = viewEditor(editor, {
-    width,
-    height,
-    placeholder: field.hint,
-    focused: current,
-    style: { fg: 'fg', bg: current ? 'raised' : 'surface' },
-  });
-  return { lines: view.lines, cursor: current ? view.cursor : null };
+function textView({ editor, lines, hint }: TextField, focused: boolean, width: number): FieldView {
+  const height = lines > 1 ? Math.min(Math.max(lines, editorHeight(editor, width)), 8) : 1;
+  const style = { fg: 'fg', bg: focused ? 'raised' : 'surface' } as const;
+  const view = viewEditor(editor, { width, height, placeholder: hint, focused, style });
+  return { lines: view.lines, cursor: focused ? view.cursor : null };
 }
 
-function choiceView(
-  field: Extract<Field, { is: 'choice' }>,
-  state: FormState,
-  current: boolean,
-  { glyphs }: Context,
-): Line {
-  const value = state.chosen[field.name] ?? field.value;
-  const choice = field.choices.find((one) => one.value === value);
-  const words = span(toLabel(choice?.label ?? value), { fg: 'fg', bold: current });
-  const note = tint(choice === undefined || choice.note === '' ? '' : `  ${toLabel(choice.note)}`, 'muted');
+function choiceView({ value, choices }: ChoiceField, current: boolean, { glyphs }: Context): Line {
+  const chosen = choices.find((one) => one.value === value);
+  const words = span(toLabel(chosen?.label ?? value), { fg: 'fg', bold: current });
+  const note = tint(chosen === undefined || chosen.note === '' ? '' : `  ${toLabel(chosen.note)}`, 'muted');
   if (!current) return [words, note];
   return [tint(`${glyphs.key.left} `, 'focus'), words, tint(` ${glyphs.key.right}`, 'focus'), note];
 }
 
-function checksView(
-  field: Extract<Field, { is: 'checks' }>,
-  state: FormState,
-  current: boolean,
-  context: Context,
-): readonly Line[] {
-  if (field.choices.length === 0) return [[tint('nothing to choose from', 'faint')]];
-  const on = state.checked[field.name] ?? [];
-  return field.choices.map((choice, index) => {
-    const line = checkLine(choice, on.includes(choice.value), context);
-    return current && index === state.entry ? restyle(line, { bg: 'selection', bold: true }) : line;
+function checksView({ choices, values }: ChecksField, entry: number | null, context: Context): readonly Line[] {
+  if (choices.length === 0) return [[tint('nothing to choose from', 'faint')]];
+  return choices.map((choice, index) => {
+    const line = checkLine(choice, values.includes(choice.value), context);
+    return index === entry ? restyle(line, { bg: 'selection', bold: true }) : line;
   });
 }
 
@@ -313,22 +296,6 @@ function checkLine(choice: Choice, on: boolean, { glyphs }: Context): Line {
     tint(toLabel(choice.label), able ? 'fg' : 'faint'),
     tint(able && choice.note === '' ? '' : `  ${toLabel(choice.whyNot ?? choice.note)}`, able ? 'muted' : 'warn'),
   ];
-}
-
-type FormDialog = Extract<Dialog, { readonly is: 'form' }>;
-
-/** The state of a form. */
-interface FormState {
-  readonly at: number;
-  readonly editors: Readonly<Record<string, Editor>>;
-  readonly chosen: Readonly<Record<string, string>>;
-  readonly checked: Readonly<Record<string, readonly string[]>>;
-  /** The selected entry of a check list. */
-  readonly entry: number;
-  readonly fault: string | null;
-  readonly changed: boolean;
-  /** True while asking whether to discard changes. */
-  readonly asking: boolean;
 }
 
 type TextDialog = Extract<Dialog, { readonly is: 'text' }>;
