@@ -6,8 +6,8 @@ import { modeReach, pinMode, setMode } from '../../../app/actions/index.ts';
 import type { AgentId } from '../../../domain/ids.ts';
 import { isLooser, MODES, type Mode } from '../../../domain/reason.ts';
 import type { Command, ModePreview } from '../../../ports/controls.ts';
-import { plural, fit, type Line, span, toLabel, wrap } from '../../../app/views/index.ts';
-import { type Hint, upDown } from '../frame/keymap.ts';
+import { plural, fit, type Line, restyle, span, toLabel, wrap } from '../../../app/views/index.ts';
+import { cycled, type Hint, upDown } from '../frame/keymap.ts';
 import type { Context } from '../frame/screen.ts';
 import type { Input } from '../terminal/terminal.ts';
 import {
@@ -34,15 +34,15 @@ type ModeChoice = Mode | null;
 interface ModeState {
   /** The pinned agent; null for the run. */
   readonly agent: AgentId | null;
-  readonly at: number;
+  /** The selected mode. */
+  readonly wish: ModeChoice;
+  /** The first visible row of the effects. */
   readonly top: number;
 }
 
 /** The dialog for the run (`agent` null) or for the pin of an agent. The present mode is preselected. */
-export function modeOverlay(agent: AgentId | null, context: Context): Overlay {
-  const at = modeChoices(agent).indexOf(present(agent, context));
-  return open({ agent, at: Math.max(0, at), top: 0 });
-}
+export const modeOverlay = (agent: AgentId | null, context: Context): Overlay =>
+  open({ agent, wish: present(agent, context), top: 0 });
 
 const modeChoices = (agent: AgentId | null): readonly ModeChoice[] => (agent === null ? MODES : [null, ...MODES]);
 
@@ -78,23 +78,20 @@ function titleOf({ agent }: ModeState, { state }: Context): string {
 }
 
 const inkOf = (of: ModeState, context: Context): 'err' | 'focus' =>
-  previewOf(of, context)?.looser === true && selectedChoice(of) === 'yolo' ? 'err' : 'focus';
-
-const selectedChoice = ({ agent, at }: ModeState): ModeChoice => modeChoices(agent)[at] ?? null;
+  previewOf(of, context)?.looser === true && of.wish === 'yolo' ? 'err' : 'focus';
 
 /** The present and the selected mode. */
 function change(of: ModeState, context: Context): { readonly from: Mode; readonly to: Mode } {
   const { mode } = context.state;
-  return { from: present(of.agent, context) ?? mode, to: selectedChoice(of) ?? mode };
+  return { from: present(of.agent, context) ?? mode, to: of.wish ?? mode };
 }
 
 /** The run's preview of the selected mode, null until it has answered. Without a running run, a preview from the modes alone. */
 function previewOf(of: ModeState, context: Context): ModePreview | null {
   const { from, to } = change(of, context);
   const known = { refused: null, looser: isLooser(to, from), changes: [], answers: 0 };
-  const wish = selectedChoice(of);
-  if (wish === present(of.agent, context)) return known;
-  if (context.preview === undefined) return known;
+  const { wish } = of;
+  if (wish === present(of.agent, context) || context.preview === undefined) return known;
   if (of.agent === null) return context.preview(to);
   const { mode } = context.state;
   if (wish !== null && !isLooser(mode, wish)) return { ...known, refused: `the run is in mode ${mode}` };
@@ -110,7 +107,9 @@ interface Parts {
 
 function parts(of: ModeState, context: Context, width: number): Parts {
   const now = present(of.agent, context);
-  const choices = modeChoices(of.agent).map((wish, index) => choiceLine(wish, { of, index, now }, context, width));
+  const choices = modeChoices(of.agent).map((choice) =>
+    choiceLine(choice, choice === of.wish, choice === now, context, width),
+  );
   const words = [[], ...wordsOf(of, context)].flatMap((line) => wrap(line, Math.max(1, width), 2));
   const keys = wrap(
     keyLine(hintsOf(of, context).map(({ keys: key, hint }) => [key, hint] as const)),
@@ -125,24 +124,15 @@ const MODE_NOTES: Readonly<Record<Mode, string>> = {
   yolo: 'never ask (limits still apply)',
 };
 
-function choiceLine(
-  wish: ModeChoice,
-  { of, index, now }: { readonly of: ModeState; readonly index: number; readonly now: ModeChoice },
-  { glyphs, state }: Context,
-  width: number,
-): Line {
-  const on = index === of.at;
+function choiceLine(wish: ModeChoice, on: boolean, isNow: boolean, { glyphs, state }: Context, width: number): Line {
   const words = wish === null ? `same as the run (${state.mode})` : MODE_NOTES[wish];
   const line: Line = [
     tint(on ? `${glyphs.selected} ` : '  ', 'focus'),
     span((wish ?? 'no pin').padEnd(9), { fg: wish === 'yolo' ? 'err' : on ? 'title' : 'fg', bold: on }),
-    strong(wish === now ? 'now  ' : '     ', 'ok'),
+    strong(isNow ? 'now  ' : '     ', 'ok'),
     tint(words, 'muted'),
   ];
-  return fit(line, width, {}, glyphs.ellipsis).map(([text, style]) => [
-    text,
-    on ? { ...style, bg: 'selection' } : style,
-  ]);
+  return restyle(fit(line, width, {}, glyphs.ellipsis), on ? { bg: 'selection' } : {});
 }
 
 /** What runs without approval in each mode. */
@@ -198,32 +188,17 @@ const bulletList = (
 
 function press(of: ModeState, input: Input, context: Context, total: number): Pressed {
   const key = input.is === 'key' ? input.key : '';
-  const move = (by: number): Pressed =>
-    stay(open({ ...of, top: 0, at: (of.at + by + modeChoices(of.agent).length) % modeChoices(of.agent).length }));
-  switch (key) {
-    case 'esc':
-    case 'q':
-      return closed();
-    case 'up':
-    case 'k':
-    case 'backtab':
-      return move(-1);
-    case 'down':
-    case 'j':
-    case 'tab':
-      return move(1);
-    case 'enter':
-    case LOOSEN_KEY:
-      return take(of, key, context);
-    default: {
-      const to = scrolled(input, of.top, total, 1);
-      return stay(to === null ? open(of) : open({ ...of, top: to }));
-    }
-  }
+  const by = MOVES[key];
+  if (by !== undefined) return stay(open({ ...of, top: 0, wish: cycled(modeChoices(of.agent), of.wish, by) }));
+  if (key === 'esc' || key === 'q') return closed();
+  if (key === 'enter' || key === LOOSEN_KEY) return take(of, key, context);
+  return stay(open({ ...of, top: scrolled(input, of.top, total, 1) ?? of.top }));
 }
 
+const MOVES: Readonly<Record<string, number | undefined>> = { up: -1, k: -1, backtab: -1, down: 1, j: 1, tab: 1 };
+
 function take(of: ModeState, key: string, context: Context): Pressed {
-  const wish = selectedChoice(of);
+  const { wish } = of;
   const warn = (text: string): Pressed => ({ overlay: open(of), effect: { toast: { level: 'warn', text } } });
   if (wish === present(of.agent, context)) return closed();
   const preview = previewOf(of, context);
@@ -239,7 +214,7 @@ const commandOf = (agent: AgentId | null, wish: ModeChoice, { state }: Context):
 
 function hintsOf(of: ModeState, context: Context): readonly Hint[] {
   const { glyphs } = context;
-  const wish = selectedChoice(of);
+  const { wish } = of;
   const preview = previewOf(of, context);
   const words = of.agent === null ? `change to ${wish ?? ''}` : wish === null ? 'remove pin' : `pin ${wish}`;
   const same = wish === present(of.agent, context);

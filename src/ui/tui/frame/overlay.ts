@@ -69,10 +69,10 @@ export function framed(of: Frame, { glyphs }: Context): readonly Line[] {
   return lines.map((line) => fit(restyle(line, back), of.width, back));
 }
 
-/** The keys inside a dialog: `y stop and quit   Esc stay`, the acting one first. */
-export const keyLine = (pairs: readonly (readonly [key: string, words: string])[]): Line =>
+/** Keys with what they do: `y stop and quit   Esc stay`, the acting one first. */
+export const keyLine = (pairs: readonly (readonly [key: string, words: string])[], gap: string = '   '): Line =>
   pairs.flatMap(
-    ([key, words], index): Line => [span(index === 0 ? '' : '   '), strong(key, 'focus'), tint(` ${words}`, 'muted')],
+    ([key, words], index): Line => [span(index === 0 ? '' : gap), strong(key, 'focus'), tint(` ${words}`, 'muted')],
   );
 
 export const stay = (overlay: Overlay): Pressed => ({ overlay });

@@ -10,8 +10,8 @@ import type { DialogEffect, Context } from '../../frame/screen.ts';
 import { cycled, type Hint } from '../../frame/keymap.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
-import { answerOf, NEW, type InboxState, type AnswerState } from './answers.ts';
-import { currentOf, inboxHints, inboxView, visibleOf, type Docked } from './view.ts';
+import { answerOf, type AnswerState, inboxHints, type InboxState, NEW } from './answers.ts';
+import { currentOf, type Docked, inboxView, layoutOf, textEnd } from './view.ts';
 import { scrolled, type OverlayView } from '../../frame/overlay.ts';
 
 /** Keys within this time after a question first appeared are ignored. */
@@ -69,24 +69,24 @@ export class Inbox {
   painted(context: Context, docked: Docked): Inbox {
     const current = currentOf(this.#state, this.unanswered(context));
     if (current === undefined) return this;
-    const sight = visibleOf(this.#state, current, context, docked);
-    if (sight === null) return this;
+    const laid = layoutOf(this.#state, current, context, docked);
+    if (laid === null) return this;
+    const visible = textEnd(laid.rows.slice(laid.top, laid.top + laid.count));
     const { seen } = this.#state;
     const kept = answerOf(this.#state, current);
     const fresh = current.all.filter(({ id }) => !seen.has(id));
-    if (fresh.length === 0 && sight.seen <= kept.read) return this;
+    if (fresh.length === 0 && visible <= kept.read) return this;
     return this.#with({
       seen: new Map([...seen, ...fresh.map(({ id }) => [id, context.now] as const)]),
-      kept: new Map(this.#state.kept).set(current.key, { ...kept, read: Math.max(kept.read, sight.seen) }),
+      kept: new Map(this.#state.kept).set(current.key, { ...kept, read: Math.max(kept.read, visible) }),
     });
   }
 
   /** Offers a question again whose answer was refused. */
   again(approval: string): Inbox {
     const { answered, postponed } = this.#state;
-    const without = (all: ReadonlySet<string>): ReadonlySet<string> =>
-      new Set([...all].filter((id) => id !== approval));
-    return this.#with({ answered: without(answered), postponed: without(postponed) });
+    const again = new Set([approval]);
+    return this.#with({ answered: answered.difference(again), postponed: postponed.difference(again) });
   }
 
   press(input: Input, context: Context, docked: Docked): Outcome {
@@ -207,17 +207,18 @@ function submitText(at: Press, text: string, typing: Offer | null): Outcome {
 
 /** True if the whole text was visible. */
 function isRead({ state, question, context, docked }: Press): boolean {
-  const sight = visibleOf(state, question, context, docked);
-  return sight !== null && answerOf(state, question).read >= sight.end;
+  const laid = layoutOf(state, question, context, docked);
+  return laid !== null && answerOf(state, question).read >= textEnd(laid.rows);
 }
 
 function scroll(at: Press, input: Input): Outcome {
-  const sight = visibleOf(at.state, at.question, at.context, at.docked);
-  const top = sight === null ? null : scrolled(input, sight.top, sight.total, sight.rows);
-  if (sight === null || top === null) return { inbox: at.inbox };
+  const laid = layoutOf(at.state, at.question, at.context, at.docked);
+  const top = laid === null ? null : scrolled(input, laid.top, laid.rows.length, laid.count);
+  if (laid === null || top === null) return { inbox: at.inbox };
   // The end key stops at the end of the text first; what follows need not be read.
-  const end = isRead(at) ? top : Math.min(top, Math.max(0, sight.last + 1 - sight.rows));
-  return keep(at, { at: sight.at(end) });
+  const last = laid.rows.findLastIndex(({ exact }) => exact);
+  const end = isRead(at) ? top : Math.min(top, Math.max(0, last + 1 - laid.count));
+  return keep(at, { at: laid.rows[end]?.from ?? 0 });
 }
 
 function keep({ state, question }: Press, change: Partial<AnswerState>): Outcome {

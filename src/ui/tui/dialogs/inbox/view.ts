@@ -35,8 +35,6 @@ import {
 } from './answers.ts';
 import type { OverlayView } from '../../frame/overlay.ts';
 
-export { inboxHints } from './answers.ts';
-
 /** The space of the docked question, whether it has the focus, and whether letters go to a field of the screen. */
 export interface Docked {
   readonly width: number;
@@ -54,8 +52,9 @@ export function inboxView(state: InboxState, left: readonly Question[], context:
   if (current === undefined || docked.rows < 1) return { lines: [], cursor: null };
   const laid = layoutOf(state, current, context, docked);
   if (laid === null) return { lines: [barLine(left, current, context, docked)], cursor: null };
-  const { pinned, shown, top, total, answers } = laid;
-  const bar = scrollBar(top, total, shown.length, context.glyphs.scroll);
+  const { pinned, rows, top, count, answers } = laid;
+  const shown = rows.slice(top, top + count);
+  const bar = scrollBar(top, rows.length, count, context.glyphs.scroll);
   const inner = innerOf(docked);
   const body: readonly Line[] = [
     ...pinned,
@@ -141,9 +140,10 @@ function barLine(left: readonly Question[], current: Question, context: Context,
 
 interface Layout {
   readonly pinned: readonly Line[];
-  readonly shown: readonly ScrollRow[];
+  /** The scrolling rows, of which `count` are visible from `top` on. */
+  readonly rows: readonly ScrollRow[];
   readonly top: number;
-  readonly total: number;
+  readonly count: number;
   readonly answers: Answers;
 }
 
@@ -153,7 +153,7 @@ interface ScrollRow extends ExactRow {
 }
 
 /** The layout of the question; null if only one row is available. */
-function layoutOf(state: InboxState, current: Question, context: Context, docked: Docked): Layout | null {
+export function layoutOf(state: InboxState, current: Question, context: Context, docked: Docked): Layout | null {
   const inner = innerOf(docked);
   const { request } = current.first;
   const kept = answerOf(state, current);
@@ -166,11 +166,14 @@ function layoutOf(state: InboxState, current: Question, context: Context, docked
   const fits = pins.length + rows.length + whole.lines.length <= room;
   const answers = fits ? whole : within(answerLines(request, kept, context, { width: inner, words: false }), room - 1);
   const pinned = pins.slice(0, Math.max(0, room - 1 - answers.lines.length));
-  const space = Math.max(1, room - pinned.length - answers.lines.length);
+  const count = Math.min(rows.length, Math.max(1, room - pinned.length - answers.lines.length));
   const found = rows.findIndex(({ to }) => to > kept.at);
-  const top = Math.max(0, Math.min(found === -1 ? rows.length : found, rows.length - space));
-  return { pinned, shown: rows.slice(top, top + space), top, total: rows.length, answers };
+  const top = Math.max(0, Math.min(found === -1 ? rows.length : found, rows.length - count));
+  return { pinned, rows, top, count, answers };
 }
+
+/** The position after the last character of the text in these rows. */
+export const textEnd = (rows: readonly ScrollRow[]): number => rows.findLast(({ exact }) => exact)?.to ?? 0;
 
 /** The answers that fit, including the selected one. */
 function within({ lines, cursor, chosen = 0 }: Answers, rows: number): Answers {
@@ -219,37 +222,6 @@ const isLong = (exact: string): boolean => exact.length > 200 || exact.includes(
 
 /** The number of asking agents that are named. */
 const MAX_NAMED = 5;
-
-/** The visible part of the text and the positions of its rows, for scrolling and for what was read. */
-export interface Visible {
-  /** The first visible row, the number of visible rows, and the total. */
-  readonly top: number;
-  readonly rows: number;
-  readonly total: number;
-  /** The position of a row. */
-  at(row: number): number;
-  /** The position after the last visible character, and after the last one of the text. */
-  readonly seen: number;
-  readonly end: number;
-  /** The last row of the text. */
-  readonly last: number;
-}
-
-/** Null if only one row of the question is shown. */
-export function visibleOf(state: InboxState, current: Question, context: Context, docked: Docked): Visible | null {
-  const laid = layoutOf(state, current, context, docked);
-  if (laid === null) return null;
-  const rows = scrollRows(current, context, innerOf(docked));
-  return {
-    top: laid.top,
-    rows: laid.shown.length,
-    total: rows.length,
-    at: (row) => rows[row]?.from ?? 0,
-    seen: laid.shown.findLast(({ exact }) => exact)?.to ?? 0,
-    end: rows.findLast(({ exact }) => exact)?.to ?? 0,
-    last: rows.findLastIndex(({ exact }) => exact),
-  };
-}
 
 /** The title; empty if the text already contains it: `finder: npm test`. */
 function titleOf({ first: { agent, request }, all }: Question, { state }: Context): string {

@@ -172,7 +172,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const agents = inOrder(state);
   const usage = agents.reduce((all, agent) => addUsage(all, agent.usage), NO_USAGE);
   const all = tokensOf(usage);
-  const spent = agents.map(({ cost }) => cost).reduce((a, b) => a + b, 0);
+  const spent = sum(agents.map(({ cost }) => cost));
   const bars = (parts: readonly Part[]): readonly Line[] => barLines(parts, width, glyphs);
   const unsettled = uncertainText(runSpending(state).uncertain).flatMap((text) =>
     wrap([strong(text, 'warn'), tint(`  ${UNCERTAIN}`, 'muted')], width),
@@ -247,7 +247,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
     const words = 'No files changed by agents. Commands may have changed others: see `git status`.';
     return wrap([tint(words, 'faint')], width);
   }
-  const [added, removed] = files.reduce(([a, b], one) => [a + one.added, b + one.removed], [0, 0]);
+  const [added, removed] = [sum(files.map((one) => one.added)), sum(files.map((one) => one.removed))];
   return [
     [...heading(plural(files.length, 'file')), span('  '), ...countSpans({ added, removed })],
     ...files.map((file): Line => {
@@ -314,6 +314,8 @@ export function ending(agent: AgentState): Line {
 }
 
 interface Column {
+  /** Its place in the table; the list is in the order of importance. */
+  readonly at: number;
   readonly name: string;
   readonly size: number;
   readonly align: 'left' | 'right';
@@ -333,11 +335,12 @@ function aligned(cell: Line, size: number, align: 'left' | 'right'): Line {
 /** The columns that fit into `width`, the most important first. */
 function columnsFor(width: number): readonly Column[] {
   let room = width - 2;
-  const kept: (Column & { readonly at: number })[] = [];
-  for (const { column, at } of COLUMNS) {
-    if (column.size + (kept.length === 0 ? 0 : 2) > room) break;
-    room -= column.size + (kept.length === 0 ? 0 : 2);
-    kept.push({ ...column, at });
+  const kept: Column[] = [];
+  for (const column of COLUMNS) {
+    const needed = column.size + (kept.length === 0 ? 0 : 2);
+    if (needed > room) break;
+    room -= needed;
+    kept.push(column);
   }
   // The remaining columns widen the model, then the name.
   const wider = { model: Math.min(12, room), agent: Math.min(8, Math.max(0, room - 12)) };
@@ -346,70 +349,53 @@ function columnsFor(width: number): readonly Column[] {
 }
 
 const used =
-  (text: (agent: AgentState) => string): Column['cell'] =>
-  (agent) => [tint(neverRan(agent) ? '' : text(agent), 'fg')];
+  (text: (agent: AgentState, context: Context) => string): Column['cell'] =>
+  (agent, context) => [tint(neverRan(agent) ? '' : text(agent, context), 'fg')];
 const usage = (of: keyof AgentState['usage']): Column['cell'] => used((agent) => formatTokens(agent.usage[of]));
 
-const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
+const COLUMNS: readonly Column[] = [
   {
     at: 0,
-    column: {
-      name: 'agent',
-      size: 14,
-      align: 'left',
-      cell: (agent) => [strong(`${' '.repeat(2 * indentOf(agent))}${toLabel(agent.name)}`, `role:${agent.role}`)],
-    },
+    name: 'agent',
+    size: 14,
+    align: 'left',
+    cell: (agent) => [strong(`${' '.repeat(2 * indentOf(agent))}${toLabel(agent.name)}`, `role:${agent.role}`)],
   },
-  { at: 4, column: { name: 'cost', size: 8, align: 'right', cell: used(costText) } },
+  { at: 4, name: 'cost', size: 8, align: 'right', cell: used(costText) },
   {
     at: 3,
-    column: {
-      name: 'time',
-      size: 7,
-      align: 'right',
-      cell: (agent, { state }) => [tint(neverRan(agent) ? '' : formatDuration(agentTime(agent, state)), 'fg')],
-    },
+    name: 'time',
+    size: 7,
+    align: 'right',
+    cell: used((agent, { state }) => formatDuration(agentTime(agent, state))),
   },
   {
     at: 2,
-    column: {
-      name: 'outcome',
-      size: 9,
-      align: 'left',
-      cell: ({ outcome, status }) => [tint(outcome ?? status, outcome === 'failed' ? 'err' : 'muted')],
-    },
+    name: 'outcome',
+    size: 9,
+    align: 'left',
+    cell: ({ outcome, status }) => [tint(outcome ?? status, outcome === 'failed' ? 'err' : 'muted')],
   },
   {
     at: 1,
-    column: {
-      name: 'model',
-      size: 14,
-      align: 'left',
-      cell: ({ model }, { glyphs }, size) => [tint(fittingModel(model, size, glyphs), 'muted')],
-    },
+    name: 'model',
+    size: 14,
+    align: 'left',
+    cell: ({ model }, { glyphs }, size) => [tint(fittingModel(model, size, glyphs), 'muted')],
   },
-  {
-    at: 5,
-    column: { name: 'tokens', size: 6, align: 'right', cell: used((agent) => formatTokens(tokensOfAgent(agent))) },
-  },
-  { at: 6, column: { name: 'input', size: 6, align: 'right', cell: usage('input') } },
-  { at: 7, column: { name: 'output', size: 6, align: 'right', cell: usage('output') } },
-  { at: 8, column: { name: 'cached', size: 6, align: 'right', cell: usage('cacheRead') } },
-  {
-    at: 10,
-    column: {
-      name: 'files',
-      size: 18,
-      align: 'left',
-      cell: (agent) => {
-        const changes = changesOf(agent);
-        if (changes.length === 0) return [];
-        const [added, removed] = [sum(changes.map((one) => one.added)), sum(changes.map((one) => one.removed))];
-        return [tint(`${plural(changes.length, 'file')} `, 'muted'), ...countSpans({ added, removed })];
-      },
-    },
-  },
-  { at: 9, column: { name: 'tools', size: 5, align: 'right', cell: used(({ toolCalls }) => String(toolCalls)) } },
+  { at: 5, name: 'tokens', size: 6, align: 'right', cell: used((agent) => formatTokens(tokensOfAgent(agent))) },
+  { at: 6, name: 'input', size: 6, align: 'right', cell: usage('input') },
+  { at: 7, name: 'output', size: 6, align: 'right', cell: usage('output') },
+  { at: 8, name: 'cached', size: 6, align: 'right', cell: usage('cacheRead') },
+  { at: 10, name: 'files', size: 18, align: 'left', cell: filesCell },
+  { at: 9, name: 'tools', size: 5, align: 'right', cell: used(({ toolCalls }) => String(toolCalls)) },
 ];
+
+function filesCell(agent: AgentState): Line {
+  const changes = changesOf(agent);
+  if (changes.length === 0) return [];
+  const [added, removed] = [sum(changes.map((one) => one.added)), sum(changes.map((one) => one.removed))];
+  return [tint(`${plural(changes.length, 'file')} `, 'muted'), ...countSpans({ added, removed })];
+}
 
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);

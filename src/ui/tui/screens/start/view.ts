@@ -4,11 +4,9 @@
  */
 import {
   budgetText,
-  clip,
   plural,
   type Cursor,
   fit,
-  fitText,
   isOffline,
   isUnsandboxed,
   type Line,
@@ -24,11 +22,12 @@ import type { ProjectInfo } from '../../../../ports/project-service.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { completeLines, completeWidth, offerOf } from '../../components/text/complete.ts';
 import { keyLabel } from '../../frame/keymap.ts';
+import { keyLine } from '../../frame/overlay.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { box, strong, tint } from '../../text/blocks.ts';
+import { box, LABEL, labelled as withLabel, strong, tint } from '../../text/blocks.ts';
 import { editorHeight, viewEditor } from '../../text/editor.ts';
-import { plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
+import { FIELD, plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
 /** How much is shown. */
 interface Measure {
@@ -41,7 +40,7 @@ interface Measure {
 }
 
 /** From rich to poor; the first that fits is used. */
-const MEASURES: readonly Measure[] = [
+const MEASURES: readonly [Measure, ...Measure[]] = [
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 20, status: 'full' },
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 12, status: 'full' },
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 5, status: 'full' },
@@ -83,9 +82,9 @@ function compose(ui: StartUi, context: Context, { width, height }: Size): Compos
   const empty = (count: number): readonly Row[] => Array.from({ length: count }, () => ({ line: [], target: null }));
   const rows = [...empty(above), ...parts.top, ...empty(spare - above), ...parts.bottom].slice(0, Math.max(0, height));
   const over = overField(ui, context, { width: room, height: height - parts.below - above, x: parts.cursor.x });
-  const drawn = rows.map((row, y): Row => over.rows[y - above - parts.below] ?? row);
+  const drawn = rows.map((row, y): Row => over[y - above - parts.below] ?? row);
   const moved = drawn.map(({ line, target }): Row => ({ line: [span(' '.repeat(margin)), ...line], target }));
-  const at = over.cursor === null ? parts.cursor : { x: over.cursor.x, y: over.cursor.y + parts.below };
+  const at = parts.cursor;
   const y = at.y + above;
   return { rows: moved, cursor: y < height && at.x + margin < width ? { x: at.x + margin, y } : null };
 }
@@ -105,20 +104,14 @@ function overField(
   ui: StartUi,
   context: Context,
   { width, height, x }: { readonly width: number; readonly height: number; readonly x: number },
-): Composed {
-  if (height < 1) return { rows: [], cursor: null };
+): readonly Row[] {
   const offer = ui.chosen.is === 'field' ? offerOf(ui.editor, ui.completing, context) : null;
-  if (offer === null) return { rows: [], cursor: null };
+  if (height < 1 || offer === null) return [];
   const wide = completeWidth(offer, width);
   const indent = Math.max(0, Math.min(x - 2, width - wide));
   const lines = completeLines(offer, context, wide, height);
-  return {
-    rows: lines.map((line) => ({ line: [span(' '.repeat(indent)), ...line], target: FIELD_TARGET })),
-    cursor: null,
-  };
+  return lines.map((line) => ({ line: [span(' '.repeat(indent)), ...line], target: FIELD }));
 }
-
-const FIELD_TARGET: Target = { is: 'field' };
 
 interface Parts {
   readonly top: readonly Row[];
@@ -128,8 +121,7 @@ interface Parts {
   readonly below: number;
 }
 
-function partsFor(ui: StartUi, context: Context, width: number, height: number, measure = MEASURES[0]): Parts {
-  if (measure === undefined) return { top: [], bottom: [], cursor: { x: 0, y: 0 }, below: 0 };
+function partsFor(ui: StartUi, context: Context, width: number, height: number, measure: Measure): Parts {
   const gap: readonly Row[] = measure.gap === 1 ? [plainRow([])] : [];
   const head = [...titleRows(context, width, measure), ...(measure.logo || measure.intro !== 'none' ? gap : [])];
   const field = fieldRows(ui, context.glyphs, width, height);
@@ -209,7 +201,7 @@ function fieldRows(
     footEnd: focused ? fieldKeys(glyphs, width - 6) : [],
     body: view.lines.map((line, row) => [...prompt(row), ...line]),
   });
-  const rows = drawn.map((line): Row => ({ line, target: { is: 'field' } }));
+  const rows = drawn.map((line): Row => ({ line, target: FIELD }));
   return { rows, cursor: { x: view.cursor.x + 4, y: view.cursor.y + 1 } };
 }
 
@@ -221,14 +213,8 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
     [keyLabel('alt-enter', glyphs), 'new line'],
     ['@', 'file'],
   ];
-  let line: Line = [];
-  for (const [key, words] of keys) {
-    const gap = line.length === 0 ? [] : [span('  ')];
-    const longer: Line = [...line, ...gap, strong(key, 'focus'), tint(` ${words}`, 'muted')];
-    if (lineWidth(longer) > width) break;
-    line = longer;
-  }
-  return clip(line, width);
+  const lines = keys.map((_, at) => keyLine(keys.slice(0, at + 1), '  '));
+  return lines.findLast((line) => lineWidth(line) <= width) ?? [];
 }
 
 // The foot of the start screen: project, model, sandbox, mode and budget, with warnings.
@@ -341,15 +327,8 @@ function modelLine({ provider, model }: ProjectInfo, kind: StatusMeasure, room: 
 
 const modeStyle = (mode: ProjectInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
 
-const LABEL = 10;
-
-function labelled(label: string, value: Line, width: number): readonly Line[] {
-  if (width < 50) return wrap(value, width).map((line) => [span(' '), ...line]);
-  return wrap(value, Math.max(1, width - LABEL)).map((line, index) => [
-    tint(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, 'faint'),
-    ...line,
-  ]);
-}
+const labelled = (label: string, value: Line, width: number): readonly Line[] =>
+  width < 50 ? wrap(value, width).map((line) => [span(' '), ...line]) : withLabel(` ${label}`, value, width);
 
 /** At most `most` lines; an ellipsis marks that there were more. */
 function cut(lines: readonly Line[], most: number): readonly Line[] {
