@@ -116,55 +116,47 @@ function detailLines(one: PaletteRow | undefined, width: number): readonly Line[
 /** The maximum width of the key column; further keys go to the next row. */
 const MAX_KEYS = 11;
 
-export const helpOverlay = (parts: readonly HelpPart[], notes: readonly string[]): Overlay =>
-  open(parts, notes, null, '');
-
-/** `field`: the filter while it is edited; `filter`: the active one. */
-function open(parts: readonly HelpPart[], notes: readonly string[], field: Editor | null, filter: string): Overlay {
-  const of = (next: Editor | null, words: string): Overlay => open(parts, notes, next, words);
+/** The keys; `field` is their filter, `typing` while it is edited. */
+export function helpOverlay(
+  parts: readonly HelpPart[],
+  notes: readonly string[],
+  field: Editor = openEditor(),
+  typing: boolean = false,
+): Overlay {
+  const filter = editorText(field);
   const found = matching(parts, filter);
   const linesAt = (width: number): readonly Line[] => [
-    ...(field === null && filter === '' ? [] : [filterLine(filter, field !== null), []]),
+    ...(typing || filter !== '' ? [filterLine(filter, typing), []] : []),
     ...(found.length === 0 ? [[tint('No matching keys. Esc clears the filter.', 'faint')]] : []),
     ...helpLines(found, filter === '' ? notes : [], width),
   ];
-  const shown = readOverlay('Help', linesAt, MAX_COLUMNS * (COLUMN + GAP));
-  return withFilter(shown, field, filter, of);
-}
-
-/** Adds the filter to a scrolling text. */
-function withFilter(
-  shown: Overlay,
-  field: Editor | null,
-  filter: string,
-  of: (field: Editor | null, filter: string) => Overlay,
-): Overlay {
-  return {
+  const filtered = (shown: Overlay): Overlay => ({
     ...shown,
     kind: 'help',
     press(input, context, size) {
-      const next = editFilter(input, field, filter);
-      if (next !== null) return stay(of(next.field, next.filter));
+      const next = editFilter(input, field, typing);
+      if (next !== null) return stay(helpOverlay(parts, notes, next.field, next.typing));
       const { overlay } = shown.press(input, context, size);
-      return overlay === null ? closed() : stay(withFilter(overlay, field, filter, of));
+      return overlay === null ? closed() : stay(filtered(overlay));
     },
     hints: (context) => [{ keys: '/', hint: 'filter' }, ...shown.hints(context)],
-  };
+  });
+  return filtered(readOverlay('Help', linesAt, MAX_COLUMNS * (COLUMN + GAP)));
 }
 
 /** The filter after an input; null if the input does not concern it. */
 function editFilter(
   input: Input,
-  field: Editor | null,
-  filter: string,
-): { readonly field: Editor | null; readonly filter: string } | null {
+  field: Editor,
+  typing: boolean,
+): { readonly field: Editor; readonly typing: boolean } | null {
   const key = input.is === 'key' ? input.key : '';
-  if (field === null && key === '/') return { field: openEditor(filter), filter };
-  if (key === 'esc') return field === null && filter === '' ? null : { field: null, filter: '' };
-  if (field === null) return null;
-  if (key === 'enter') return { field: null, filter };
+  if (key === '/' && !typing) return { field, typing: true };
+  if (key === 'esc') return typing || editorText(field) !== '' ? { field: openEditor(), typing: false } : null;
+  if (!typing) return null;
+  if (key === 'enter') return { field, typing: false };
   const next = edit(field, input);
-  return next === null ? null : { field: next, filter: editorText(next) };
+  return next === null ? null : { field: next, typing };
 }
 
 const filterLine = (filter: string, writes: boolean): Line => [

@@ -11,7 +11,17 @@ import {
   type Style,
   widthOf,
 } from '../../../app/views/index.ts';
-import { bind, bindingFor, footerLine, type Hint, hintsOf, keyLabel, rebind, stepOf } from '../frame/keymap.ts';
+import {
+  bind,
+  bindingFor,
+  footerLine,
+  type Hint,
+  hintsOf,
+  keyLabel,
+  rebind,
+  stepOf,
+  type OwnKeys,
+} from '../frame/keymap.ts';
 import { closed, type Overlay, type OverlayView } from '../frame/overlay.ts';
 import type { Binding, Context, Effect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
@@ -19,7 +29,7 @@ import { sized } from '../text/blocks.ts';
 import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';
 
 /** Opens copy mode over a frame; its last row shows the keys of copy mode. */
-export function copyOverlay(frame: Frame, own: Readonly<Record<string, string>> = {}): Overlay {
+export function copyOverlay(frame: Frame, own: OwnKeys = {}): Overlay {
   const frozen: Frame = { ...frame, lines: frame.lines.slice(0, -1) };
   const rows = cellsOf(frozen);
   const at = frame.cursor ?? { x: 0, y: rows.length > 1 ? 1 : 0 };

@@ -20,6 +20,9 @@ function actionOf(of: ActionName | Interaction): Action {
   return { action: id, keys, hint, help, more };
 }
 
+/** The user's own keys by action: `run.kill: x`; `none` removes a key. */
+export type OwnKeys = Readonly<Record<string, string>>;
+
 /** The binding of an action, by default always possible. */
 export const bind = <Ui>(
   of: ActionName | Interaction,
@@ -263,11 +266,7 @@ export interface HelpPart {
 }
 
 /** The help of one table by groups, without cursor keys; `own` are the user's keys by action, which are marked. */
-export function helpOf<Ui>(
-  table: readonly Binding<Ui>[],
-  glyphs: Glyphs,
-  own: Readonly<Record<string, string>> = {},
-): readonly HelpPart[] {
+export function helpOf<Ui>(table: readonly Binding<Ui>[], glyphs: Glyphs, own: OwnKeys = {}): readonly HelpPart[] {
   const named = table.filter((one) => (one.keys.length > 0 || Object.hasOwn(own, one.action)) && !isCursor(one));
   return [...Map.groupBy(named, ({ action }) => groupOf(action))].map(([title, rows]) => ({
     title,
@@ -278,11 +277,8 @@ export function helpOf<Ui>(
   }));
 }
 
-/** The table with the user's own keys (`run.kill: x`; `none` removes the key). */
-export const rebind = <Ui>(
-  table: readonly Binding<Ui>[],
-  own: Readonly<Record<string, string>>,
-): readonly Binding<Ui>[] =>
+/** The table with the user's own keys. */
+export const rebind = <Ui>(table: readonly Binding<Ui>[], own: OwnKeys): readonly Binding<Ui>[] =>
   table.map((binding): Binding<Ui> => {
     const key = Object.hasOwn(own, binding.action) ? own[binding.action] : undefined;
     if (key === undefined) return binding;
@@ -300,10 +296,7 @@ interface Keys {
 }
 
 /** The faults of the user's own keys, one sentence each: unknown actions, and keys used twice. */
-export function keyFaults(
-  tables: readonly (readonly Keys[])[],
-  own: Readonly<Record<string, string>>,
-): readonly string[] {
+export function keyFaults(tables: readonly (readonly Keys[])[], own: OwnKeys): readonly string[] {
   const actions = new Set(tables.flat().map(({ action }) => action));
   const unknown = Object.keys(own).filter((action) => !actions.has(action));
   const meant = (action: string): string => {
@@ -341,16 +334,13 @@ export const TITLES: Readonly<Record<ScreenName, string>> = {
 };
 
 /** The keys of a screen in reading order: those in the footer, other ones, then those of fields and panes. Dispatch uses the order of the table. */
-export function readableKeys<Ui>(
-  { name, keys }: Screen<Ui>,
-  own: Readonly<Record<string, string>>,
-): readonly Binding<Ui>[] {
+export function readableKeys<Ui>({ name, keys }: Screen<Ui>, own: OwnKeys): readonly Binding<Ui>[] {
   const rank = ({ action, hint }: Action): number => (!action.startsWith(`${name}.`) ? 2 : hint === '' ? 1 : 0);
   return rebind(keys, own).toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Joins a screen with its state. `own`: the user's keys by action. */
-export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>) {
+export function pageOf<Ui>(screen: Screen<Ui>, own: OwnKeys) {
   const table = rebind(screen.keys, own);
   const ordered = readableKeys(screen, own);
   let ui = screen.first;

@@ -1,7 +1,7 @@
 /** The keys that work on every screen, and what is wrong with the keys that a person chose. */
 import { answerQuestion, setMode } from '../../../app/actions/index.ts';
 import { COPY_KEYS } from '../dialogs/copy-mode.ts';
-import { bind, keyFaults, rebind } from '../frame/keymap.ts';
+import { bind, keyFaults, rebind, type OwnKeys } from '../frame/keymap.ts';
 import type { Binding } from '../frame/screen.ts';
 import { screenActions } from './screen-router.ts';
 
@@ -50,5 +50,5 @@ export const HELP_NOTES: readonly string[] = [
 ];
 
 /** The faults of the user's own keys (`keys:` of the configuration, action to key), one sentence each. */
-export const ownKeyFaults = (own: Readonly<Record<string, string>>): readonly string[] =>
+export const ownKeyFaults = (own: OwnKeys): readonly string[] =>
   keyFaults([...screenActions(own).map(({ actions }) => actions), rebind(APP_KEYS, own), rebind(COPY_KEYS, own)], own);

@@ -135,22 +135,18 @@ interface Block extends Size {
 }
 
 /** The first row of the toasts. They cover neither a field in use nor a dialog. */
-function toastRow(
-  boxed: ComposedFrame,
-  { overlays, page: { name: page } }: Shown,
-  { state }: Context,
-  { x, rows, width, height }: Block,
-): number {
+function toastRow(boxed: ComposedFrame, shown: Shown, { state }: Context, block: Block): number {
+  const { overlays, page } = shown;
+  const { rows, height } = block;
   // The last row of a body is a border or an unused field; in a plan it is the totals.
-  const below = Math.max(1, height - rows - (page === 'plan' && state.plan !== null ? 2 : 1));
+  const below = Math.max(1, height - rows - (page.name === 'plan' && state.plan !== null ? 2 : 1));
   if (overlays.some(({ kind }) => kind !== 'copy')) return besideDialog(boxed, below, rows);
   const { dockTop = below + rows } = boxed;
-  const free = (other: number): number =>
-    Math.max(1, emptyRow(boxed.lines, { x, width, below: dockTop - rows, rows }) ?? other);
-  if (page === 'start' || isWritten(boxed, below)) return free(1);
+  const free = (other: number): number => Math.max(1, emptyRow(boxed.lines, block, dockTop - rows) ?? other);
+  if (page.name === 'start' || isWritten(boxed, below)) return free(1);
   // A question must not be covered; the toast takes the row of the field.
   if (below < (boxed.dockEnd ?? 0)) return free(dockTop - rows);
-  return page === 'plan' ? free(below) : below;
+  return page.name === 'plan' ? free(below) : below;
 }
 
 const isWritten = ({ cursor }: ComposedFrame, below: number): boolean =>
@@ -161,15 +157,7 @@ const besideDialog = ({ boxTop = 0, boxEnd = 0 }: ComposedFrame, below: number, 
   below >= boxEnd ? below : Math.max(1, boxTop - rows);
 
 /** The lowest empty place for a block; null if there is none. */
-function emptyRow(
-  lines: readonly Line[],
-  {
-    x,
-    width,
-    below,
-    rows,
-  }: { readonly x: number; readonly width: number; readonly below: number; readonly rows: number },
-): number | null {
+function emptyRow(lines: readonly Line[], { x, width, rows }: Block, below: number): number | null {
   if (rows === 0) return null;
   const isEmpty = (line: Line | undefined, from: number): boolean =>
     line !== undefined && plain(columns(line, from, width - 1)).trim() === '';

@@ -11,7 +11,7 @@ import { helpOverlay, paletteOverlay } from '../dialogs/commands.ts';
 import { Inbox } from '../dialogs/inbox/inbox.ts';
 import type { Docked } from '../dialogs/inbox/view.ts';
 import { themesOverlay } from '../dialogs/list.ts';
-import { entriesOf, type Entry, helpOf, type HelpPart, type Page } from '../frame/keymap.ts';
+import { entriesOf, type Entry, helpOf, type HelpPart, type Page, type OwnKeys } from '../frame/keymap.ts';
 import type { Overlay, OverlayView } from '../frame/overlay.ts';
 import type { Context, DialogEffect, ScreenName, Toast } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
@@ -183,7 +183,7 @@ interface AppOverlaysParts {
   /** The app's own keys with the user's changes. */
   readonly keys: typeof APP_KEYS;
   /** The user's keys by action. */
-  readonly own: Readonly<Record<string, string>>;
+  readonly own: OwnKeys;
 }
 
 /** The keys of a dialog as a part of the help. */

@@ -1,7 +1,7 @@
 /** The four screens, and which one is shown: that of the run's phase until the user opens another. */
 import type { AgentId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/index.ts';
-import { type Action, type Page, pageOf, readableKeys } from '../frame/keymap.ts';
+import { type Action, type Page, pageOf, readableKeys, type OwnKeys } from '../frame/keymap.ts';
 import type { Screen, ScreenName } from '../frame/screen.ts';
 import { planScreen } from '../screens/plan/plan.ts';
 import { resultScreen } from '../screens/result/result.ts';
@@ -9,14 +9,14 @@ import { runScreen } from '../screens/run/run.ts';
 import { startScreen } from '../screens/start/start.ts';
 
 export class ScreenRouter {
-  readonly #own: Readonly<Record<string, string>>;
+  readonly #own: OwnKeys;
   #pages: Readonly<Record<ScreenName, Page>>;
   #page: Page;
   /** The screen that was last shown for a phase. */
   #shownFor: ScreenName = 'start';
 
   /** `own`: the user's keys by action. */
-  constructor(own: Readonly<Record<string, string>>) {
+  constructor(own: OwnKeys) {
     this.#own = own;
     this.#pages = screens(own);
     this.#page = this.#pages.start;
@@ -52,7 +52,7 @@ export class ScreenRouter {
   }
 }
 
-const screens = (own: Readonly<Record<string, string>>): Readonly<Record<ScreenName, Page>> => ({
+const screens = (own: OwnKeys): Readonly<Record<ScreenName, Page>> => ({
   start: pageOf(startScreen, own),
   plan: pageOf(planScreen, own),
   run: pageOf(runScreen, own),
@@ -60,9 +60,7 @@ const screens = (own: Readonly<Record<string, string>>): Readonly<Record<ScreenN
 });
 
 /** The actions of each screen, in the order of the help. */
-export function screenActions(
-  own: Readonly<Record<string, string>>,
-): readonly { readonly name: ScreenName; readonly actions: readonly Action[] }[] {
+export function screenActions(own: OwnKeys): readonly { name: ScreenName; actions: readonly Action[] }[] {
   const of = <Ui>(screen: Screen<Ui>) => ({ name: screen.name, actions: readableKeys(screen, own) });
   return [of(startScreen), of(planScreen), of(runScreen), of(resultScreen)];
 }

@@ -30,7 +30,7 @@ import { coloured, markdown } from '../../components/text/markdown.ts';
 import { fitName } from '../../components/names.ts';
 import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { beside, box, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
+import { beside, pane, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { agentTable, costsLines, ending, estimateLines, fileLines, shortly } from './costs.ts';
 
 export const TABS = ['Answer', 'Agents', 'Estimates', 'Costs', 'Files'] as const;
@@ -116,12 +116,11 @@ export function resultBody({ tab, top }: ResultView, context: Context, size: Siz
   const body = sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
     (line, row): Line => [span(' '), ...line, tint(bar[row] ?? ' ', 'muted')],
   );
-  const left = box({
+  const left = pane({
     width,
     height,
     glyphs: context.glyphs,
-    border: 'light',
-    style: { fg: 'border' },
+    focused: false,
     title: tabLine(tab, width - 8),
     footEnd: text.length > rows ? [tint(`${Math.min(text.length, top + rows)}/${text.length}`, 'muted')] : [],
     pad: 0,
@@ -154,28 +153,21 @@ function reportLines({ state, glyphs }: Context, width: number): readonly Line[]
 
 function sideBoxes(context: Context, width: number, height: number): readonly Line[] {
   const inner = Math.max(1, width - 4);
-  const pane = (title: string, body: readonly Line[], rows: number): readonly Line[] =>
-    box({
-      width,
-      height: rows,
-      glyphs: context.glyphs,
-      border: 'light',
-      style: { fg: 'border' },
-      title: [strong(title, 'muted')],
-      body,
-    });
+  const { glyphs } = context;
+  const small = (title: string, body: readonly Line[], rows: number): readonly Line[] =>
+    pane({ width, height: rows, glyphs, focused: false, title: [strong(title, 'muted')], body });
   const totals = totalLines(context, inner);
   const next = nextLines(context, inner);
   // Reviews take rows from the agents, but not all of them.
   const judged = reviewLines(context, inner).slice(0, Math.max(1, (height >> 1) - 8));
-  const reviews = judged.length === 0 ? [] : pane('Reviews', judged, judged.length + 2);
+  const reviews = judged.length === 0 ? [] : small('Reviews', judged, judged.length + 2);
   const below = totals.length + 2 + next.length + 2 + reviews.length;
   const above = Math.max(3, height - below);
   return [
-    ...pane('Agents', agentLines(context, inner, above - 2), above),
+    ...small('Agents', agentLines(context, inner, above - 2), above),
     ...reviews,
-    ...pane('Totals', totals, totals.length + 2),
-    ...pane('Next', next, next.length + 2),
+    ...small('Totals', totals, totals.length + 2),
+    ...small('Next', next, next.length + 2),
   ];
 }
 

@@ -15,12 +15,8 @@ export interface Row {
 export const plainRow = (line: Line): Row => ({ line, target: null });
 
 /** At most `most` suggestions below a heading; without suggestions, an explanation or nothing. */
-export function suggestionRows(
-  chosen: Target,
-  { projectService, glyphs }: Context,
-  width: number,
-  most: number,
-): readonly Row[] {
+export function suggestionRows(chosen: Target, context: Context, width: number, most: number): readonly Row[] {
+  const { projectService, glyphs } = context;
   const shown = projectService.suggestions.slice(0, most);
   if (shown.length === 0) return most === 0 ? [] : emptyRows(projectService, width);
   const hint: Line = [
@@ -40,44 +36,32 @@ export function suggestionRows(
   ];
 }
 
-/** The rows without suggestions: an explanation for an empty folder, nothing while the repository is unknown. */
-function emptyRows({ repository, sandbox }: ProjectInfo, width: number): readonly Row[] {
-  if (repository === undefined && sandbox === '') return [];
-  const words =
-    repository?.files === 0 ? 'This folder is empty. Describe what to create, or start Mimir in a project.' : null;
-  return words === null ? [] : [plainRow(fit([tint(` ${words}`, 'muted')], width))];
+/** The row without suggestions: an explanation for an empty folder, none while the repository is unknown. */
+function emptyRows({ repository }: ProjectInfo, width: number): readonly Row[] {
+  if (repository?.files !== 0) return [];
+  const words = ' This folder is empty. Describe what to create, or start Mimir in a project.';
+  return [plainRow(fit([tint(words, 'muted')], width))];
 }
-
-interface Ending {
-  readonly words: string;
-  readonly ink: Ink;
-  readonly sign: keyof Glyphs['status'];
-}
-
-const ENDINGS: Readonly<Record<string, Ending>> = {
-  running: { words: 'running', ink: 'ok', sign: 'running' },
-  stopped: { words: 'stopped', ink: 'warn', sign: 'interrupted' },
-  completed: { words: 'completed', ink: 'ok', sign: 'completed' },
-  failed: { words: 'failed', ink: 'err', sign: 'failed' },
-  rejected: { words: 'draft', ink: 'muted', sign: 'pending' },
-  finished: { words: 'finished', ink: 'muted', sign: 'completed' },
-};
 
 type Session = ProjectInfo['sessions'][number];
 
-const endingOf = ({ state, ended }: Session): Ending => {
-  const how = state === 'finished' ? (ended?.status ?? state) : state;
-  return ENDINGS[how] ?? { words: how, ink: 'muted', sign: 'pending' };
+type How = Session['state'] | NonNullable<Session['ended']>['status'];
+
+const ENDINGS: Readonly<Record<How, readonly [words: string, ink: Ink, sign: keyof Glyphs['status']]>> = {
+  running: ['running', 'ok', 'running'],
+  stopped: ['stopped', 'warn', 'interrupted'],
+  completed: ['completed', 'ok', 'completed'],
+  failed: ['failed', 'err', 'failed'],
+  rejected: ['draft', 'muted', 'pending'],
+  finished: ['finished', 'muted', 'completed'],
 };
 
+const howEnded = ({ state, ended }: Session): How => (state === 'finished' ? (ended?.status ?? state) : state);
+
 /** At most `most` sessions around the selected one, below a heading with their number. */
-export function sessionRows(
-  chosen: Target,
-  { projectService, glyphs, now }: Context,
-  width: number,
-  most: number,
-): readonly Row[] {
-  const { sessions } = projectService;
+export function sessionRows(chosen: Target, context: Context, width: number, most: number): readonly Row[] {
+  const { glyphs } = context;
+  const { sessions } = context.projectService;
   if (most === 0) return [];
   if (sessions.length === 0) {
     const words = ' No sessions yet. Your work is saved automatically.';
@@ -94,7 +78,7 @@ export function sessionRows(
     ...shown.map((session, row): Row => {
       const index = top + row;
       const isChosen = chosen.is === 'session' && chosen.index === index;
-      const line = sessionLine(session, { now, glyphs, width, costs, isChosen });
+      const line = sessionLine(session, isChosen, costs, context, width);
       return { line: picked(line, isChosen, width, glyphs), target: { is: 'session', index } };
     }),
   ];
@@ -103,18 +87,9 @@ export function sessionRows(
 /** Cost of a session in US dollars, also of one whose process was killed. */
 const spentBy = ({ ended, cost }: Session): number => ended?.cost ?? cost ?? 0;
 
-function sessionLine(
-  session: Session,
-  options: {
-    readonly now: number;
-    readonly glyphs: Glyphs;
-    readonly width: number;
-    readonly costs: boolean;
-    readonly isChosen: boolean;
-  },
-): Line {
-  const { words, ink, sign } = endingOf(session);
-  const { glyphs, width, isChosen } = options;
+function sessionLine(session: Session, isChosen: boolean, costs: boolean, context: Context, width: number): Line {
+  const { glyphs, now } = context;
+  const [words, ink, sign] = ENDINGS[howEnded(session)];
   const task = session.task.split('\n')[0] ?? '';
   const left: Line = [
     strong(` ${glyphs.status[sign]}  `, ink),
@@ -125,8 +100,8 @@ function sessionLine(
   const cost = spent === 0 ? '' : formatCost(spent);
   const right: Line = [
     tint(`${words}  `, ink),
-    ...(options.costs && width >= 64 ? [tint(`${cost.padStart(8)}  `, 'muted')] : []),
-    tint(`${fitText(ago(session.when, options.now), 8, 'right')} `, 'faint'),
+    ...(costs && width >= 64 ? [tint(`${cost.padStart(8)}  `, 'muted')] : []),
+    tint(`${fitText(ago(session.when, now), 8, 'right')} `, 'faint'),
   ];
   return spread(left, right, Math.max(0, width - 1), {}, glyphs.ellipsis);
 }

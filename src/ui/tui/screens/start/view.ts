@@ -25,7 +25,7 @@ import { keyLabel } from '../../frame/keymap.ts';
 import { keyLine } from '../../frame/overlay.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { box, LABEL, labelled as withLabel, strong, tint } from '../../text/blocks.ts';
+import { LABEL, labelled as withLabel, pane, strong, tint } from '../../text/blocks.ts';
 import { editorHeight, viewEditor } from '../../text/editor.ts';
 import { FIELD, plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
@@ -190,13 +190,11 @@ function fieldRows(
     placeholder: 'Describe the task in your own words',
   });
   const prompt = (row: number): Line => [row === 0 ? strong(`${glyphs.prompt} `, 'focus') : span('  ')];
-  const drawn = box({
+  const drawn = pane({
     width,
     height: lines + 2,
     glyphs,
-    border: focused ? 'heavy' : 'light',
-    style: { fg: focused ? 'focus' : 'border' },
-    kind: 'pane',
+    focused,
     title: [strong('What do you want to do?', 'title')],
     footEnd: focused ? fieldKeys(glyphs, width - 6) : [],
     body: view.lines.map((line, row) => [...prompt(row), ...line]),
