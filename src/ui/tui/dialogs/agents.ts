@@ -64,7 +64,6 @@ const ownDialog = (agent: AgentInfo): Dialog => ({
   then: (value) => ({ dialog: value === 'delete' ? deleteDialog(agent) : readDialog(agent) }),
 });
 
-/** Shows an agent and its prompt. */
 function readDialog(agent: AgentInfo): Dialog {
   const row = (name: string, text: string): Line => [tint(name.padEnd(9), 'muted'), span(text)];
   const may = agent.capabilities.join(', ') || 'nothing but messages and todos';
@@ -111,7 +110,6 @@ function newDialog(projectService: ProjectInfo, model: boolean = true): Dialog {
   };
 }
 
-/** True if no model can draft. */
 const isOffline = ({ provider }: ProjectInfo): boolean => provider.startsWith('offline');
 
 /** Opens the form with a model's draft, or with the sentence alone. Nothing is created before it is saved. */

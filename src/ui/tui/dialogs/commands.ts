@@ -218,7 +218,6 @@ function keyLines(parts: readonly HelpPart[], width: number): readonly Line[] {
   ]);
 }
 
-/** One entry: keys on the left, its name on the right. */
 function entry(keys: readonly string[], help: string, column: number, width: number): readonly Line[] {
   const room = Math.max(1, width - column - 4);
   const words = wrapText(help, room, { fg: 'fg' });

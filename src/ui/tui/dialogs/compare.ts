@@ -44,7 +44,6 @@ interface Shape {
   readonly width: number;
   readonly label: number;
   readonly column: number;
-  /** The indexes of the columns that fit. */
   readonly shown: readonly number[];
 }
 

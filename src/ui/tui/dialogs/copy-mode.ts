@@ -103,7 +103,6 @@ function withStyle(line: Line, from: number, until: number, more: Style): Line {
   return [...columns(line, 0, from), ...over, ...columns(line, until, width)];
 }
 
-/** The last row: the keys, or the search field. */
 function lastRow(
   copying: CopyState,
   context: Context,
@@ -222,13 +221,9 @@ function columnOf(row: Row, unit: number): number {
 interface CopyState {
   readonly rows: readonly Row[];
   readonly at: Place;
-  /** The start of the selection. */
   readonly mark: (Place & { readonly shape: Shape }) | null;
-  /** The search text. */
   readonly sought: string;
-  /** The search field while it is open. */
   readonly field: Editor | null;
-  /** The key table with the user's changes. */
   readonly keys: readonly Binding<CopyState>[];
 }
 
@@ -264,7 +259,6 @@ const startSelection = (copying: CopyState, shape: Shape): CopyState => ({
   mark: copying.mark?.shape === shape ? null : { ...(copying.mark ?? copying.at), shape },
 });
 
-/** The place that a key moves the cursor to. */
 function placeFor({ rows, at }: CopyState, key: string): Place {
   const row = rows[at.y] ?? [];
   switch (key) {

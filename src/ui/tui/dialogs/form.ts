@@ -35,16 +35,13 @@ type ChoiceField = Extract<Field, { readonly is: 'choice' }>;
 type ChecksField = Extract<Field, { readonly is: 'checks' }>;
 type TextField = Extract<Field, { readonly is: 'text' }> & { readonly editor: Editor };
 
-/** The state of a form. */
 interface FormState {
-  /** The fields with their present values. */
   readonly fields: readonly (TextField | ChoiceField | ChecksField)[];
   readonly at: number;
   /** The selected entry of a check list. */
   readonly entry: number;
   readonly fault: string | null;
   readonly changed: boolean;
-  /** True while asking whether to discard changes. */
   readonly asking: boolean;
 }
 
@@ -303,7 +300,6 @@ type TextDialog = Extract<Dialog, { readonly is: 'text' }>;
 interface FieldDialog {
   readonly title: string;
   readonly ink: Ink;
-  /** Columns of the dialog if there is space. */
   readonly width: number;
   readonly value: string;
   readonly lines: number;

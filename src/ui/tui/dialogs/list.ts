@@ -19,7 +19,6 @@ import { tint } from '../text/blocks.ts';
 export interface List<Item> {
   readonly title: string;
   readonly kind: Overlay['kind'];
-  /** Columns of the dialog if there is space. */
   readonly width: number;
   readonly placeholder: string;
   /** The footer's word for choosing, and the keys that choose. */
@@ -31,7 +30,6 @@ export interface List<Item> {
   items(context: Context, filter: string): readonly Item[];
   /** The index of the item that is selected before anything is typed. */
   first(items: readonly Item[]): number;
-  /** The preferred number of rows. */
   rows(context: Context): number;
   line(item: Item, selected: boolean, context: Context, width: number): Line;
   above?(width: number): readonly Line[];
@@ -44,7 +42,6 @@ export interface List<Item> {
 
 interface ListState {
   readonly filter: Editor;
-  /** The selected index; null until the user moves. */
   readonly at: number | null;
 }
 
@@ -123,7 +120,6 @@ function press<Item>(list: List<Item>, state: ListState, input: Input, context: 
     : { overlay, effect: list.seen(item) };
 }
 
-/** The state after a key that moves the selection or edits the filter. */
 function moveSelection<Item>(
   { next }: List<Item>,
   state: ListState,

@@ -33,7 +33,6 @@ export interface Message {
   readonly title: string;
   readonly kind?: Overlay['kind'];
   readonly ink?: Ink;
-  /** Columns of the dialog if there is space. */
   readonly width: number;
   /** Lines of at most `width` columns; `rows` is the number of visible ones. */
   lines(context: Context, width: number, rows: number): readonly Line[];
@@ -51,7 +50,6 @@ interface Place {
   readonly top: number;
   /** The furthest scroll position. */
   readonly deepest: number;
-  /** The time of its first frame; null before. */
   readonly since: Millis | null;
 }
 
@@ -82,7 +80,6 @@ const hintsOf = (of: Message, context: Context): readonly Hint[] =>
 interface Parts {
   readonly width: number;
   readonly lines: readonly Line[];
-  /** The number of visible lines. */
   readonly rows: number;
   /** The lines of the keys; in a low terminal only the footer names them. */
   readonly tail: readonly Line[];

@@ -28,13 +28,11 @@ const WIDTH = 84;
 /** The key that loosens; never the one that confirms everything else. */
 const LOOSEN_KEY = 'L';
 
-/** A mode, or null for no pin. */
 type ModeChoice = Mode | null;
 
 interface ModeState {
   /** The pinned agent; null for the run. */
   readonly agent: AgentId | null;
-  /** The selected mode. */
   readonly wish: ModeChoice;
   /** The first visible row of the effects. */
   readonly top: number;
@@ -80,7 +78,6 @@ function titleOf({ agent }: ModeState, { state }: Context): string {
 const inkOf = (of: ModeState, context: Context): 'err' | 'focus' =>
   previewOf(of, context)?.looser === true && of.wish === 'yolo' ? 'err' : 'focus';
 
-/** The present and the selected mode. */
 function change(of: ModeState, context: Context): { readonly from: Mode; readonly to: Mode } {
   const { mode } = context.state;
   return { from: present(of.agent, context) ?? mode, to: of.wish ?? mode };
@@ -100,7 +97,6 @@ function previewOf(of: ModeState, context: Context): ModePreview | null {
 
 interface Parts {
   readonly choices: readonly Line[];
-  /** The scrolling part. */
   readonly words: readonly Line[];
   readonly keys: readonly Line[];
 }
@@ -135,7 +131,6 @@ function choiceLine(wish: ModeChoice, on: boolean, isNow: boolean, { glyphs, sta
   return restyle(fit(line, width, {}, glyphs.ellipsis), on ? { bg: 'selection' } : {});
 }
 
-/** What runs without approval in each mode. */
 const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = {
   human: [],
   confirm: ['model turns', 'reading, searching and git queries in the project'],

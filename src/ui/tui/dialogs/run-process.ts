@@ -56,7 +56,6 @@ const localChoices = (state: RunState): readonly Line[] => [
   command('resume', state),
 ];
 
-/** The text if another process runs it, which quitting does not affect. */
 const remoteText = (state: RunState, { lost }: RemoteOwner): readonly Line[] =>
   lost === null
     ? [

@@ -158,9 +158,7 @@ export const hintsWhileTyping = (table: readonly Binding<null>[], context: Conte
   );
 
 export interface FooterMarks {
-  /** A hint that is always shown. */
   readonly kept?: Hint | undefined;
-  /** The label of the key pressed a moment ago. */
   readonly keyFlash?: string | null | undefined;
 }
 
@@ -225,7 +223,6 @@ export interface Entry {
   readonly group: string;
   readonly help: string;
   readonly more: string;
-  /** The present value; may be empty. */
   readonly value: string;
   /** Null if possible now, otherwise the reason; empty if it has no meaning here. */
   readonly why: string | null;
@@ -379,7 +376,6 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: OwnKeys) {
         context.glyphs,
         own,
       ),
-    /** The entries for the palette. */
     entries: (context: Context): readonly Entry[] => entriesOf(ordered, ui, context, takeEffect),
     /** The effect of an input; null if unused. */
     press(input: Input, context: Context, size: Size): DialogEffect | null {
@@ -387,9 +383,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: OwnKeys) {
       if (!typing(context)) return viaTable(input.key, context) ?? viaInput(input, context, size);
       return viaInput(input, context, size) ?? (isPlain(input.key) ? null : viaTable(input.key, context));
     },
-    /** Opens one agent, if the screen shows agents. */
     open: (agent: AgentId): void => void (ui = screen.opened?.(ui, agent) ?? ui),
-    /** Takes an edit from a dialog of the screen. */
     drafted: (edit: PlanEdit, context: Context): DialogEffect => takeEffect(screen.drafted?.(ui, context, edit) ?? {}),
   };
 }

@@ -8,7 +8,6 @@ import { type Cursor, fit, type Ink, type Line, restyle, span } from '../../../a
 export interface OverlayView {
   /** The lines; the app centres them. */
   readonly lines: readonly Line[];
-  /** Relative to the overlay. */
   readonly cursor: Cursor | null;
 }
 
@@ -31,7 +30,6 @@ export interface Overlay {
   painted?(context: Context): Overlay;
   /** Called when the app closes the overlay. Optional. */
   dropped?(): void;
-  /** The hints in the footer while the overlay is open. */
   hints(context: Context): readonly Hint[];
 }
 

@@ -29,7 +29,6 @@ export interface Context {
   preview?(mode: Mode, agent?: AgentId): ModePreview | null;
   /** Previews the plan after some edits; null until the run answers. Absent without a run. */
   readonly amended?: (edits: readonly PlanEdit[]) => Result<PlanPreview, string> | null;
-  /** The user's display settings. Absent: defaults. */
   readonly look?: Look;
   /** Project files that match the text after an `@`; null while searching. */
   files?(query: string): readonly string[] | null;
@@ -93,7 +92,6 @@ export type AppCommand =
   | 'help'
   /** Focuses the open questions. */
   | 'inbox'
-  /** Opens the trust question. */
   | 'trust'
   /** Continues without trust. */
   | 'untrusted'
@@ -101,13 +99,10 @@ export type AppCommand =
   | 'detach'
   /** Takes over a run whose process was lost. */
   | 'go on here'
-  /** Opens the command palette. */
   | 'palette'
-  /** Opens copy mode. */
   | 'copy mode'
   /** Toggles the mouse between Mimir and the terminal's selection. */
   | 'mouse'
-  /** Opens the choice of themes. */
   | 'themes';
 
 export type RunRequest =
@@ -116,7 +111,6 @@ export type RunRequest =
   | { readonly template: string; readonly values: Readonly<Record<string, string>> }
   /** `followUp` is a message to main, which continues with its earlier context. */
   | { readonly resume: string; readonly followUp?: string }
-  /** Shows a run of another process. */
   | { readonly attach: string }
   /** Shows a finished session read-only. */
   | { readonly look: string };
@@ -129,7 +123,6 @@ export type ProjectRequest =
   | { readonly deleteAgent: string }
   /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
   | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
-  /** Trusts the content with this digest. */
   | { readonly trust: string };
 
 export type EditRequest =
@@ -205,7 +198,6 @@ export interface Choice {
   readonly label: string;
   /** A dim note after the label: a price, a description. */
   readonly note: string;
-  /** Why the choice is unavailable, or null. */
   readonly whyNot: string | null;
 }
 
@@ -304,7 +296,6 @@ export type Dialog =
       check(text: string): string | null;
       then(text: string): DialogEffect;
     }
-  /** A list with a filter. */
   | {
       readonly is: 'pick';
       readonly title: string;
@@ -355,20 +346,16 @@ export type Dialog =
       readonly next: string;
       /** What Enter does, for the footer. */
       readonly yes: string;
-      /** The index of the preselected column. */
       readonly at: number;
       /** The names of the rows: totals, which stay visible, and details. */
       readonly heads: readonly Line[];
       readonly rows: readonly Line[];
       readonly columns: readonly CompareColumn[];
-      /** Receives the index of the chosen column. */
       then(column: number): DialogEffect;
     }
   /** The mode of the run, or the pin of one agent. */
   | { readonly is: 'mode'; readonly agent: AgentId | null }
-  /** Charts of the run. */
   | { readonly is: 'charts' }
-  /** A text to read. */
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
 
 export interface CompareColumn {
@@ -376,9 +363,7 @@ export interface CompareColumn {
   /** One cell per row of the dialog's `heads` and `rows`. */
   readonly heads: readonly Line[];
   readonly rows: readonly Line[];
-  /** Notes about the selected column. */
   readonly notes: readonly Line[];
-  /** Why the column cannot be chosen, or null. */
   readonly whyNot: string | null;
 }
 

@@ -87,7 +87,6 @@ export class AppEffects {
     if (toast !== null) this.#app.toast(toast);
   }
 
-  /** Opens a recorded session of this project. */
   #former(named: string, open: (session: SessionId) => void): void {
     const session = this.#app.projectService.info().sessions.find(({ id }) => id === named)?.id;
     if (session === undefined) this.#app.toast({ level: 'error', text: `No session ${named} here.` });
@@ -122,7 +121,6 @@ export class AppEffects {
     this.#receipt(projectService.exportReport(session, format));
   }
 
-  /** Shows the result of an operation as a toast. */
   #receipt(done: Promise<Result<Receipt, Refusal>>): void {
     const { toast, changed, fail } = this.#app;
     void done.then((result) => {
@@ -148,7 +146,6 @@ export class AppEffects {
 const receiptToast = (result: Result<Receipt, Refusal>): Toast =>
   result.ok ? { level: 'info', text: result.value.text } : { level: 'error', text: result.fault.text };
 
-/** A toast that tells where a text was copied to and its size. */
 function copyToast(what: string, text: string, { clipboard, file }: Copied): Toast {
   const named = `Copied ${what} (${sizeOf(text)})`;
   if (clipboard) return { level: 'info', text: `${named} to the clipboard${file === null ? '' : ` and to ${file}`}` };
@@ -230,7 +227,6 @@ export class Startup {
     return true;
   }
 
-  /** Trusts the content with this digest. */
   trust(digest: string): void {
     const { projectService, toast, changed, fail } = this.#app;
     void projectService.trust(digest).then((result) => {

@@ -24,7 +24,6 @@ export interface AppOptions {
   readonly notices?: { readonly bell: boolean; readonly desktop: boolean };
   /** A task to plan at once, without the start screen. */
   readonly firstTask?: string;
-  /** A session to resume at once. */
   readonly resumeSession?: SessionId;
   /** The message to main for that resume. */
   readonly followUp?: string;
@@ -41,7 +40,6 @@ export interface AppServices {
   readonly boxes: OverlayStack;
   readonly runs: Runs;
   readonly toast: (toast: Toast) => void;
-  /** Applies an effect. */
   readonly act: (effect: DialogEffect) => void;
   /** Called when there is something to paint. */
   readonly changed: () => void;
@@ -53,7 +51,6 @@ export interface AppServices {
 
 /** The end of the session, with the state of its last run. */
 export interface AppEnd {
-  /** Null without a run. */
   readonly session: SessionId | null;
   readonly state: RunState;
   /** True if the run continues without this screen. */

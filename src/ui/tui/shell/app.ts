@@ -198,7 +198,6 @@ class App {
     return frameOf(shown, context, this.#of.terminal.size());
   }
 
-  /** The docked questions. */
   #dock(context: Context): Dock {
     return this.#boxes.dock(context, this.#of.terminal.size(), this.#stage.page.typing(context));
   }
@@ -246,7 +245,6 @@ class App {
     this.#paints.now();
   }
 
-  /** The effect of an input in the current state. */
   #led(input: Input): DialogEffect | null {
     const context = this.#context();
     this.#settle(context);
@@ -267,7 +265,6 @@ class App {
     });
   }
 
-  /** Continues queued input after the run answered. */
   #answered(): void {
     this.#inputQueue.answered();
     this.#paints.now();

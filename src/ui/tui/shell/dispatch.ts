@@ -19,11 +19,8 @@ export interface Listeners {
   readonly size: Size;
   readonly page: Page;
   readonly boxes: OverlayStack;
-  /** The rows of the docked questions. */
   readonly dock: { readonly top: number; readonly rows: number };
-  /** The app's own keys with the user's changes. */
   readonly keys: typeof APP_KEYS;
-  /** Registers a Ctrl-C; true if it means to quit. */
   readonly isQuit: () => boolean;
 }
 
@@ -85,14 +82,12 @@ type Services = Pick<AppServices, 'world' | 'act' | 'changed'>;
 export class InputQueue {
   readonly #app: Services;
   #queued: readonly AppEffect[] = [];
-  /** The action that waits for the run's answer. */
   #asked: AppEffect | null = null;
 
   constructor(app: Services) {
     this.#app = app;
   }
 
-  /** Queues an action. */
   add(action: AppEffect): void {
     this.#queued = [...this.#queued, action];
     if (this.#queued.length === 1) this.answered();

@@ -34,11 +34,8 @@ export interface Shown {
   readonly page: Page;
   readonly overlays: readonly Overlay[];
   readonly toasts: readonly Toast[];
-  /** The label of the key pressed a moment ago. */
   readonly keyFlash?: string | null;
-  /** The docked questions, if any. */
   readonly dock?: Dock;
-  /** What receives keys before the screen. */
   readonly top?: Top | undefined;
 }
 
@@ -200,7 +197,6 @@ interface ComposedFrame extends Frame {
   readonly dockEnd?: number;
 }
 
-/** Draws the dialogs centred, one over the other, and dims what is below. */
 function withOverlays(base: ComposedFrame, overlays: readonly Overlay[], context: Context, size: Size): ComposedFrame {
   if (overlays.length === 0) return base;
   const dimmed = base.lines.map((line, row) =>

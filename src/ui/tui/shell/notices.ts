@@ -15,13 +15,10 @@ import type { AppOptions } from './app-options.ts';
 /** An event that is worth a notification. */
 export interface NoticeEvent {
   readonly is: 'asks' | 'failed' | 'ended' | 'budget' | 'plan';
-  /** The subject: an agent's name, or the run. */
   readonly who: string;
-  /** The predicate, without the cost. */
   readonly words: string;
 }
 
-/** The share of the budget from which a notification is sent. */
 const NEARLY_SPENT = 0.8;
 
 /** The notification of an event, or null; `before` and `after` are the states around it. */
@@ -114,7 +111,6 @@ function summaryOf(happenings: readonly NoticeEvent[]): string {
   return `${many} things need you`;
 }
 
-/** Events within this time become one notification. */
 const BATCH_MS: Millis = 2000;
 
 export class Notices {
@@ -175,7 +171,6 @@ const HINTS: Readonly<Record<HintName, Pick<Toast, 'text' | 'about'>>> = {
 export class Hints {
   readonly #projectService: ProjectService;
   #seen: ReadonlySet<string>;
-  /** The screens that have shown a hint in this session. */
   readonly #screens = new Set<ScreenName>();
 
   constructor(projectService: ProjectService) {

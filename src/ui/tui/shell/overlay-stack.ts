@@ -44,7 +44,6 @@ export class OverlayStack {
     this.#stack = this.#stack.slice(0, -1);
   }
 
-  /** Closes the dialog of this kind, if it is open. */
   close(which: Overlay['kind']): void {
     this.#stack = this.#stack.filter(({ kind }) => kind !== which);
   }
@@ -111,7 +110,6 @@ export class OverlayStack {
     this.#inbox = this.#inbox.again(approval);
   }
 
-  /** Discards all questions, for another run. */
   forgetAll(): void {
     this.#inbox = new Inbox();
     this.focused = false;
@@ -137,7 +135,6 @@ function dockRows({ height }: Size, asked: boolean): number {
 
 interface ShownToast extends Toast {
   readonly until: Millis;
-  /** The screen on which it was first shown. */
   readonly screen: ScreenName;
 }
 
@@ -170,7 +167,6 @@ export class Toasts {
     this.#all = this.#all.filter(({ level }) => level !== 'error');
   }
 
-  /** True if a toast will expire. */
   get hasExpiring(): boolean {
     return this.#all.some(({ until }) => Number.isFinite(until));
   }
@@ -178,15 +174,11 @@ export class Toasts {
 
 interface AppOverlaysParts {
   readonly boxes: OverlayStack;
-  /** The current screen. */
   readonly page: () => Page;
-  /** The app's own keys with the user's changes. */
   readonly keys: typeof APP_KEYS;
-  /** The user's keys by action. */
   readonly own: OwnKeys;
 }
 
-/** The keys of a dialog as a part of the help. */
 const dialogHelp = (box: Top, context: Context): HelpPart => ({
   title: box.title,
   rows: box.hints(context).map(({ keys, hint }) => ({ keys, help: hint })),
@@ -239,7 +231,6 @@ export class AppOverlays {
     );
   }
 
-  /** What was run last from the palette comes first. */
   #recentFirst(entries: readonly Entry[]): readonly Entry[] {
     const noted = entries.map((entry) => ({ ...entry, run: () => this.#note(entry).run() }));
     const recent = this.#recent.flatMap((action) => noted.filter((entry) => entry.action === action));

@@ -46,7 +46,6 @@ export class RunOwnership {
     if (!feed.moves) void this.#handOver(feed).catch(this.#app.fail);
   }
 
-  /** Takes over a run whose process was lost. */
   takeOver(): void {
     const { runs, projectService } = this.#app;
     const session = runs.feed?.controls.session;
@@ -102,7 +101,6 @@ export class RunOwnership {
     changed();
   }
 
-  /** Connects to the process that took the run over. */
   async #follow(feed: RunFeed): Promise<void> {
     const { projectService, world, toast, runs } = this.#app;
     const { session } = feed.controls;

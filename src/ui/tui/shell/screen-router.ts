@@ -15,7 +15,6 @@ export class ScreenRouter {
   /** The screen that was last shown for a phase. */
   #shownFor: ScreenName = 'start';
 
-  /** `own`: the user's keys by action. */
   constructor(own: OwnKeys) {
     this.#own = own;
     this.#pages = screens(own);
@@ -38,13 +37,11 @@ export class ScreenRouter {
     return wanted;
   }
 
-  /** Opens one agent; shows the run screen if the run is active. */
   openAgent(agent: AgentId, { phase }: RunState): void {
     this.#pages.run.open(agent);
     if (phase === 'running' || phase === 'merging') this.#page = this.#pages.run;
   }
 
-  /** Returns to the start with new screens. */
   reset(): void {
     this.#shownFor = 'start';
     this.#pages = screens(this.#own);
@@ -65,7 +62,6 @@ export function screenActions(own: OwnKeys): readonly { name: ScreenName; action
   return [of(startScreen), of(planScreen), of(runScreen), of(resultScreen)];
 }
 
-/** The screen for the phase of the run. */
 function screenFor(state: RunState, hasRun: boolean): ScreenName {
   if (!hasRun) return 'start';
   if (state.phase === 'finished') return 'result';

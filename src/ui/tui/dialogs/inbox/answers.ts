@@ -71,7 +71,6 @@ const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
     covers === null ? [] : wrap([strong(number, 'focus'), tint(` ${toLabel(covers)}`, 'muted')], width, 2),
   );
 
-/** The options below each other, each in full. */
 function optionLines(
   request: ApprovalRequest,
   kept: AnswerState,
@@ -148,7 +147,6 @@ function answerHints(request: ApprovalRequest, { glyphs }: Context): readonly Hi
 }
 
 export interface InboxState {
-  /** The key of the shown question. */
   readonly current: string | null;
   /** The user's position in each question, by its key; typed text is kept while others are shown. */
   readonly kept: ReadonlyMap<string, AnswerState>;
@@ -168,7 +166,6 @@ export interface AnswerState {
   /** The number of characters of the text that were visible so far. */
   readonly read: number;
   readonly editor: Editor;
-  /** The index of the selected option. */
   readonly option: number;
   /** The answer for which text is typed. */
   readonly typing: Offer | null;

@@ -34,7 +34,6 @@ export class Inbox {
     this.#state = state;
   }
 
-  /** The unanswered questions. */
   unanswered({ state }: Context): readonly Question[] {
     return questionsOf(state.approvals.filter(({ id }) => !this.#state.answered.has(id)));
   }
@@ -120,7 +119,6 @@ export class Inbox {
   }
 }
 
-/** The context of a key: the shown question and the user's position. */
 interface Press {
   readonly inbox: Inbox;
   readonly state: InboxState;
@@ -130,7 +128,6 @@ interface Press {
   readonly docked: Docked;
 }
 
-/** The time from which keys are accepted. */
 const acceptsFrom = ({ state, question }: Press): Millis =>
   Math.min(...question.all.map(({ id }) => (state.seen.get(id) ?? Number.POSITIVE_INFINITY) + IGNORED_MS));
 
@@ -169,7 +166,6 @@ function options(at: Press, kept: AnswerState, offers: readonly Offer[], input: 
 
 const STEPS: Readonly<Record<string, number | undefined>> = { up: -1, k: -1, down: 1, j: 1 };
 
-/** Handles an answer chosen by number or by Enter. */
 function chosen(at: Press, offer: Offer, input: Key): Outcome {
   const { request } = at.question.first;
   if (!isFresh(at, input)) return warn(at, KEY_HELD);
@@ -205,7 +201,6 @@ function submitText(at: Press, text: string, typing: Offer | null): Outcome {
   return answer(at, typing ?? { allow: true, scope: 'once' }, words);
 }
 
-/** True if the whole text was visible. */
 function isRead({ state, question, context, docked }: Press): boolean {
   const laid = layoutOf(state, question, context, docked);
   return laid !== null && answerOf(state, question).read >= textEnd(laid.rows);

@@ -38,7 +38,6 @@ import type { OverlayView } from '../../frame/overlay.ts';
 /** The space of the docked question, whether it has the focus, and whether letters go to a field of the screen. */
 export interface Docked {
   readonly width: number;
-  /** The maximum number of rows. */
   readonly rows: number;
   readonly focused: boolean;
   readonly typing: boolean;
@@ -123,7 +122,6 @@ function titleEnd(left: readonly Question[], current: Question, { now, glyphs }:
   return [tint(`${place}waiting ${formatDuration(now - current.first.askedAt)}`, 'muted')];
 }
 
-/** One row for all open questions. */
 function barLine(left: readonly Question[], current: Question, context: Context, { width, typing }: Docked): Line {
   const { glyphs } = context;
   const many = left.length > 1 ? `${left.length} questions: ` : '';
@@ -175,7 +173,6 @@ export function layoutOf(state: InboxState, current: Question, context: Context,
 /** The position after the last character of the text in these rows. */
 export const textEnd = (rows: readonly ScrollRow[]): number => rows.findLast(({ exact }) => exact)?.to ?? 0;
 
-/** The answers that fit, including the selected one. */
 function within({ lines, cursor, chosen = 0 }: Answers, rows: number): Answers {
   const from = Math.max(0, Math.min(chosen, lines.length - rows));
   return { lines: lines.slice(from, from + rows), cursor };
@@ -220,7 +217,6 @@ function scrollRows(current: Question, context: Context, width: number): readonl
 /** True if the length is worth showing: several lines, much text, or hidden characters. */
 const isLong = (exact: string): boolean => exact.length > 200 || exact.includes('\n') || exact.includes('\ufdd0');
 
-/** The number of asking agents that are named. */
 const MAX_NAMED = 5;
 
 /** The title; empty if the text already contains it: `finder: npm test`. */

@@ -102,7 +102,6 @@ export const permissionsDialog = (of: Subject): Dialog =>
     ({ edit }) => of.send(edit),
   );
 
-/** The fields of the form that edits a task. */
 type TaskField = 'task' | 'role' | 'model' | 'effort' | 'tokens' | 'tools' | 'needs' | 'writes';
 
 /** The form that edits everything about a task, with the effect on the price; `at` has the keys at first. */
@@ -239,8 +238,6 @@ function modelValue({ choices, task }: Subject): string {
   const option = modelNamed(choices, task.model.asked) ?? modelNamed(choices, task.model.used);
   return option === undefined ? task.model.asked : askedName(option);
 }
-
-// Adding, deleting, splitting and merging tasks.
 
 /** A new task, by default with the role of the selected one. */
 export function addDialog(of: Subject): Dialog {

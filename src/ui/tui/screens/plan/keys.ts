@@ -72,7 +72,6 @@ const whyNotFew =
   (ui, context) =>
     shownPlan(ui, context)?.tasks.length === 1 ? words : null;
 
-/** The selected task must have an order with another one. */
 const whyNotOrder: WhyNot = (ui, context) => {
   const plan = shownPlan(ui, context);
   const task = plan === null ? null : selectedTask(ui, plan);
@@ -102,7 +101,6 @@ function whyNotAccept(ui: PlanUi, context: Context): string | null {
     : 'No planner made this plan. Press ^R to retry, or Y to run it as is.';
 }
 
-/** Available only after planning failed. */
 function whyNotAnyway(ui: PlanUi, context: Context): string | null {
   return context.state.planFault === '' ? '' : (whyNotRun(ui, context) ?? whyNotSeen(ui, context));
 }
@@ -125,8 +123,6 @@ function whyNotStep(by: 1 | -1): WhyNot {
     return at < 0 || at > ui.draft.edits.length ? words : null;
   };
 }
-
-// Effects.
 
 /**
  * An effect on the selected task, or on the last one where a review is selected, since dialogs about the whole plan need a task as well.
@@ -195,13 +191,11 @@ export function shownPlan({ draft }: PlanUi, { state }: Pick<Context, 'state'>):
   return draft.preview?.ok === true && isApproved(state) ? draft.preview.value.plan : state.plan;
 }
 
-/** The drafted edits in effect. */
 const draftedEdits = ({ draft }: PlanUi): readonly PlanEdit[] => draft.edits.slice(0, draft.at);
 
 /** True if there are drafted edits. */
 export const isDrafted = ({ draft }: PlanUi): boolean => draft.at > 0;
 
-/** The subject of a dialog about a task; null where it cannot be changed. */
 function subjectFor(ui: PlanUi, context: Context, task: PlanTask | null): Subject | null {
   const { state, amended } = context;
   if (task === null) return null;
@@ -228,7 +222,6 @@ export function withEdit(ui: PlanUi, context: Context, edit: PlanEdit): Effect<P
   return { ui: { ...ui, draft } };
 }
 
-/** Undoes or redoes an edit of the draft. */
 function stepped(ui: PlanUi, context: Context, by: 1 | -1): Effect<PlanUi> {
   const at = Math.max(0, Math.min(ui.draft.edits.length, ui.draft.at + by));
   const draft = judged({ ...ui.draft, at }, context);
@@ -264,8 +257,6 @@ export function begunWords(state: RunState, plan: SoundPlan, task: PlanTask): st
 
 const hasBegun = ({ status, outcome, firstRunAt }: AgentState): boolean =>
   status !== 'pending' || outcome !== null || firstRunAt !== null;
-
-// The table.
 
 /** Rows per page, whatever the size of the screen. */
 const PAGE = 8;
@@ -332,7 +323,6 @@ export const PLAN_KEYS = TABLE.map(
   (binding): Key => ({ ...binding, soon: (ui, context) => binding.whyNot(ui, context) === NOT_SEEN }),
 );
 
-/** A key that opens a dialog about the selected task. */
 function task(of: Interaction, dialog: (of: Subject) => Dialog, also: WhyNot = () => null): Key {
   return bind(of, asks(dialog), (ui, context) => whyNotTask(ui, context) ?? also(ui, context));
 }

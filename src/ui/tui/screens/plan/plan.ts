@@ -168,7 +168,6 @@ function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number)
   return locked === null ? null : count + locked;
 }
 
-/** The pane at a position; null for none. */
 function paneAt(layout: PlanLayout, x: number, y: number): PlanPane | null {
   const { list, schedule } = layout;
   const above = heightAbove(layout);
@@ -176,7 +175,6 @@ function paneAt(layout: PlanLayout, x: number, y: number): PlanPane | null {
   return list !== null && x < list.width && y < list.height ? 'list' : 'inspector';
 }
 
-/** Rows above the schedule. */
 const heightAbove = ({ list, inspector, columns }: PlanLayout): number =>
   (list?.height ?? 0) + (columns ? 0 : (inspector?.height ?? 0));
 
@@ -187,16 +185,12 @@ function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   return Math.max(0, Math.min(seen.ui.scroll + by * 3, lines.length - room.height));
 }
 
-// The panes.
-
-/** The data of the panes. */
 interface Seen {
   readonly ui: PlanUi;
   readonly context: Context;
   readonly plan: SoundPlan;
 }
 
-/** Rows per task in the list. */
 function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
   const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
   return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
@@ -257,7 +251,6 @@ function listTitle({ ui, context, plan }: Seen, compact: boolean): Line {
   ];
 }
 
-/** Counted once for each plan. */
 function stagesIn(plan: SoundPlan): number {
   const known = STAGES.get(plan) ?? stagesOf(plan);
   STAGES.set(plan, known);
@@ -273,7 +266,6 @@ function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
   return `draft: ${plural(preview.value.changes.length, 'change')}`;
 }
 
-/** All lines about the selected task or review. */
 function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] {
   const { state, glyphs, now } = context;
   const forced = selectedForced(ui, plan);
@@ -351,16 +343,13 @@ interface PlanLayout {
   readonly list: Size | null;
   readonly inspector: Size | null;
   readonly schedule: Size | null;
-  /** List and inspector are side by side. */
   readonly columns: boolean;
-  /** Rows per task in the list. */
   readonly rows: 1 | 2;
 }
 
 interface LayoutRequest {
   /** Rows of the list with one row per task. */
   readonly count: number;
-  /** Rows of the schedule. */
   readonly tasks: number;
   readonly pane: PlanPane;
   readonly zoom: Zoom;

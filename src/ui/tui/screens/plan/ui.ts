@@ -25,11 +25,8 @@ export interface PlanUi {
   readonly selected: TaskId | null;
   readonly row: number;
   readonly pane: PlanPane;
-  /** The size of the focused pane. */
   readonly zoom: Zoom;
-  /** First line of the inspector. */
   readonly scroll: number;
-  /** Edits of a running plan that are not applied yet. */
   readonly draft: Draft;
   readonly history: PlanHistory;
   /** Whether the proposed plan was visible; null before the first proposal. */
@@ -55,7 +52,6 @@ interface Sight {
   readonly proposal: string;
   /** When a plan of this proposal was painted first; null before. */
   readonly since: Millis | null;
-  /** Digest of the plan that was painted last. */
   readonly digest: string;
 }
 

@@ -27,7 +27,6 @@ interface Way {
   readonly plan: SoundPlan;
   readonly edit: Extract<PlanEdit, { readonly is: 'models' }>;
   readonly totals: PlanTotals;
-  /** Name of the new model by task id. */
   readonly models: ReadonlyMap<string, string>;
 }
 

@@ -128,7 +128,6 @@ function halfway(share: number | null, glyphs: Context['glyphs']): Line {
   ];
 }
 
-/** The time of planning and of each agent as shares of the run. */
 function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const whole = runTime(state);
   if (whole === 0) return [];
@@ -221,7 +220,6 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   ];
 }
 
-/** One row per part with its name, a bar, its percentage and its figures. */
 function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs']): readonly Line[] {
   const cells = Math.max(4, Math.min(30, width - 48));
   const percents = formatShares(parts.map(({ share }) => share));

@@ -67,7 +67,6 @@ const followUpDialog = (state: RunState): Dialog => ({
   then: (text) => followedUp(state, text),
 });
 
-/** `main (ROOT)` */
 function mainWords(state: RunState): string {
   const id = recipientOf(state, null);
   return `${state.agents.get(id)?.name ?? 'main'} (${id})`;

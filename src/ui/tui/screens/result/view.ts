@@ -38,7 +38,6 @@ export type ResultTab = (typeof TABS)[number];
 
 export interface ResultView {
   readonly tab: ResultTab;
-  /** The first line that is shown. */
   readonly top: number;
 }
 
@@ -49,7 +48,6 @@ export function lastTop({ tab }: ResultView, context: Context, size: Size): numb
 }
 
 interface Parts {
-  /** The scrolling text. */
   readonly text: readonly Line[];
   readonly width: number;
   /** Rows of the scrolling box, borders included. */
@@ -237,8 +235,6 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
   ];
 }
 
-// Runs that did not complete.
-
 /** Error, saved work and next steps above the report; empty for a completed run. */
 function happenedLines(context: Context, width: number): readonly Line[] {
   const { state } = context;
@@ -251,7 +247,6 @@ function happenedLines(context: Context, width: number): readonly Line[] {
   ];
 }
 
-/** The unfinished tasks below the report; empty without any. */
 function openLines(context: Context, width: number): readonly Line[] {
   const all = unfinishedWork(context.state).map(toLabel);
   const shown = all.slice(0, MOST);

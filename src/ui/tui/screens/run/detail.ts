@@ -115,7 +115,6 @@ export function withTab(ui: RunUi, tab: Tab): RunUi {
   return { ...ui, tab, top: 0, follow: tab === 'Transcript', detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } };
 }
 
-/** Folds or unfolds the selected item. */
 function toggled(ui: RunUi): RunUi {
   if (typeof ui.detail.at !== 'number') return ui;
   const name = `${ui.tab} ${ui.detail.at}`;
@@ -186,7 +185,6 @@ function canOpen(ui: RunUi, context: Context): boolean {
   return ui.detail.at === null ? agent.blocks.length > 0 : (selectedText(ui, agent)?.text ?? '') !== '';
 }
 
-/** The text of the selected block, else the whole transcript. */
 function editorTextOf(ui: RunUi, context: Context): string {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return '';

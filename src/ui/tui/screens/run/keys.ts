@@ -43,7 +43,6 @@ import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS 
 import { bindSelected, SPAWN_KEYS, STEER_KEYS } from './steer.ts';
 import { move, nextInNeed, select, selectedOf, type Message, type RunUi } from './state.ts';
 
-/** Starts the only manual review, or asks which one. */
 function review({ state }: Context): Effect<RunUi> {
   const forced = manualReviews(state);
   const [first, second] = forced;
@@ -58,13 +57,11 @@ type RunBinding = Binding<RunUi>;
 /** Not available, without a reason to show. */
 const SILENT = '';
 
-/** Agents per page. */
 const PAGE = 4;
 
 /** True where the keys move through agents: in the list, and in the side pane, which has no rows of its own. */
 const isAmongAgents = ({ focus }: RunUi): boolean => focus === 'cards' || focus === 'side';
 
-/** The key of an action on the selected agent. */
 const ofSelected = (action: AgentAction): RunBinding =>
   bindSelected(
     action,
@@ -188,7 +185,6 @@ const mine = ({ action }: RunBinding, ui: RunUi): boolean => !isFiltering(ui) ||
 
 const DENSITIES = ['auto', 'card', 'line'] as const;
 
-/** Why the agent needs attention. */
 function needWords(agent: AgentState, { state }: Context): string {
   const asks = state.approvals.find((approval) => approval.agent === agent.id);
   if (asks !== undefined) return `${agent.name} asks: ${askedFor(asks.request)}`;
@@ -201,7 +197,6 @@ const newMessage = (ui: RunUi, to: Message['to']): Message => ({
   delivery: 'sequential',
 });
 
-/** A list of the session grants; the chosen one is withdrawn. */
 const grantsQuestion = (state: RunState): DialogEffect => ({
   dialog: pickFrom(
     'Session grants: Enter withdraws one',

@@ -118,8 +118,6 @@ export function typed(ui: RunUi, message: Message, input: Input): Effect<RunUi> 
   return next === null ? null : withMessage(ui, message, next);
 }
 
-// The list of agents.
-
 /** True while the filter is being typed, so that letters go to its field. */
 export const isFiltering = ({ list }: RunUi): boolean => list.field !== null;
 
@@ -175,7 +173,6 @@ export const LIST_KEYS: readonly Binding<RunUi>[] = [
   ),
 ];
 
-/** Folds or unfolds the children of the selected agent, or the queue. */
 function fold(ui: RunUi, context: Context): Effect<RunUi> {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return {};

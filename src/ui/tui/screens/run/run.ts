@@ -54,7 +54,6 @@ function position(ui: RunUi, { state }: Context): string {
   return `${words}${indexOf(ui, agents) + 1}/${agents.length}`;
 }
 
-/** The filter that hides agents; empty when all are listed. */
 const cutWords = ({ list }: RunUi, { state }: Context): string =>
   hiddenBy(list, state) === 0 && list.filter === '' ? '' : listWords({ ...list, sort: 'auto' }, state);
 
@@ -178,7 +177,6 @@ type Pointed = Extract<Input, { readonly x: number }>;
 const within = (rect: Rect | null, x: number, y: number): boolean =>
   rect !== null && x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
 
-/** The wheel scrolls the pane under the pointer, a click selects. */
 function pointed(ui: RunUi, context: Context, event: Pointed, size: Size): Effect<RunUi> | null {
   const layout = layoutOf(ui, context, size);
   const place = graphIn(ui, context, layout);
@@ -191,7 +189,6 @@ function pointed(ui: RunUi, context: Context, event: Pointed, size: Size): Effec
   return { ui: { ...(here === 'detail' && at !== null ? inDetail(ui, context, at, event) : ui), focus: here } };
 }
 
-/** Opens the tab whose name was clicked. */
 function inDetail(ui: RunUi, context: Context, at: Rect, { x, y }: Pointed): RunUi {
   const tab = y === at.y ? tabAt(ui, context, at, x - at.x) : undefined;
   return tab === undefined ? ui : withTab(ui, tab);
@@ -222,7 +219,6 @@ function inCards(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
   return agent === undefined ? ui : { ...select(ui, agent), focus: 'cards' };
 }
 
-/** A click selects the agent of the row; the wheel moves the selection. */
 function inGraph(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
   if (event.is === 'wheel') return move(ui, context, event.by);
   const view = { selected: selectedOf(ui, context), focused: true };

@@ -25,19 +25,15 @@ export interface Message extends Composer {
 export interface RunUi {
   readonly selected: AgentId | null;
   readonly focus: PaneName;
-  /** True if the focused pane is the last visible one. */
   readonly lastPane: boolean;
   readonly zoom: Zoom;
   /** Shows the live graph, at the side or in the place of the list; null until the person chooses: only where there is room at the side. */
   readonly graph: boolean | null;
-  /** True if the graph is visible. */
   readonly graphShown: boolean;
   readonly list: ListUi;
   readonly tab: Tab;
-  /** Tool output is unfolded. */
   readonly open: boolean;
   readonly density: DensitySetting;
-  /** The density of the list on the screen. */
   readonly densityShown: Density;
   readonly cardsTop: number;
   readonly top: number;
@@ -49,9 +45,7 @@ export interface RunUi {
   /** Entries of this level and worse are shown, scrolled back by `logBack`. */
   readonly logLevel: LogLine['level'];
   readonly logBack: number;
-  /** The message being typed; null while nothing is. */
   readonly message: Message | null;
-  /** An unsent message; empty without one. */
   readonly draft: string;
 }
 
@@ -115,7 +109,6 @@ export const layoutOf = (ui: RunUi, context: Context, size: Size): RunLayout =>
     listRows: (height) => listRows(ui, context, height),
   });
 
-/** Rows that the list can use of `height`. */
 const listRows = (ui: RunUi, context: Context, height: number): number =>
   rowsFor(densityOf(ui, context, height), Math.max(1, listed(ui.list, context.state).length));
 
@@ -138,7 +131,6 @@ export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   return settled(wished, { ...detailed, selected, densityShown: density, cardsTop, logBack, graphShown, lastPane });
 }
 
-/** Replaces a tab that the selected agent does not have. */
 const tabbed = (ui: RunUi, agent: AgentState | undefined, { state }: Context): RunUi =>
   agent === undefined || tabsOf(agent, state).includes(ui.tab) ? ui : { ...ui, tab: 'Transcript' };
 
@@ -306,7 +298,6 @@ function nextHit(hits: readonly number[], from: number, by: 1 | -1): number | nu
   return found ?? (by === 1 ? hits[0] : hits.at(-1)) ?? null;
 }
 
-/** The lines that contain the words, ignoring case. */
 function hitsOf(doc: Doc, query: string): readonly number[] {
   const words = query.toLowerCase();
   if (words === '') return [];

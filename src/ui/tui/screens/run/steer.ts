@@ -174,7 +174,6 @@ const rolesIn = ({ state, projectService }: Context): readonly Choice[] =>
     name === 'main' ? [] : [choice(name, description)],
   );
 
-/** The field for the role; null where no roles are known. */
 function chosen(choices: readonly Choice[], before: string | undefined): Field | null {
   const [first] = choices;
   if (first === undefined) return null;
@@ -182,14 +181,12 @@ function chosen(choices: readonly Choice[], before: string | undefined): Field |
   return choiceField('role', 'Role', before ?? usual.value, choices);
 }
 
-/** The field for the model; null where no models are known. */
 function modelsIn({ state }: Context, before = OWN_MODEL): Field | null {
   if (state.choices === null) return null;
   const own = choice(OWN_MODEL, '', 'role default');
   return choiceField('model', 'Model', before, [own, ...modelChoices(state.choices)]);
 }
 
-/** The typed text of a field; null for an empty one. */
 const typedIn = (values: FormValues, name: string): string | null => textIn(values, name) || null;
 
 function wishOf(values: FormValues): SpawnRequest {

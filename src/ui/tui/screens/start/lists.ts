@@ -106,7 +106,6 @@ function sessionLine(session: Session, isChosen: boolean, costs: boolean, contex
   return spread(left, right, Math.max(0, width - 1), {}, glyphs.ellipsis);
 }
 
-/** Marks the selected row by colour and a bar. */
 function picked(line: Line, chosen: boolean, width: number, glyphs: Glyphs): Line {
   const rest = fit(line, Math.max(0, width - 1), {}, glyphs.ellipsis);
   return chosen ? restyle([tint(glyphs.selected, 'focus'), ...rest], { bg: 'selection' }) : [span(' '), ...rest];

@@ -118,7 +118,6 @@ export const startScreen: Screen<StartUi> = {
   typing: (ui) => ui.chosen.is === 'field',
 };
 
-/** Deselects a row that no longer exists. */
 function settle(ui: StartUi, { projectService }: Context): StartUi {
   const { chosen } = ui;
   if (chosen.is === 'field') return ui;

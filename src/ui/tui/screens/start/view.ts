@@ -29,7 +29,6 @@ import { LABEL, labelled as withLabel, pane, strong, tint } from '../../text/blo
 import { editorHeight, viewEditor } from '../../text/editor.ts';
 import { FIELD, plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
-/** How much is shown. */
 interface Measure {
   readonly logo: boolean;
   readonly intro: 'steps' | 'words' | 'none';
@@ -55,7 +54,6 @@ const MEASURES: readonly [Measure, ...Measure[]] = [
   { logo: false, intro: 'none', gap: 0, suggestions: 0, sessions: 0, status: 'none' },
 ];
 
-/** Most columns of text. */
 const MOST_WIDTH = 92;
 
 /** Exactly `height` lines of exactly `width` columns, and the cursor while the field has the keys. */
@@ -117,7 +115,6 @@ interface Parts {
   readonly top: readonly Row[];
   readonly bottom: readonly Row[];
   readonly cursor: Cursor;
-  /** The first row below the field. */
   readonly below: number;
 }
 
@@ -203,7 +200,6 @@ function fieldRows(
   return { rows, cursor: { x: view.cursor.x + 4, y: view.cursor.y + 1 } };
 }
 
-/** The keys of the field, as many as fit. */
 function fieldKeys(glyphs: Glyphs, width: number): Line {
   const keys: readonly (readonly [key: string, words: string])[] = [
     [glyphs.key.enter, 'plan'],
@@ -217,7 +213,6 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
 
 // The foot of the start screen: project, model, sandbox, mode and budget, with warnings.
 
-/** How much of the foot is shown. */
 type StatusMeasure = 'full' | 'short' | 'line' | 'none';
 
 const OFFLINE_WORDS =
@@ -226,7 +221,6 @@ const OFFLINE_SHORT = 'The built-in analyst answers for free. For models set ANT
 
 const MORE_MODELS = '   `mimir models` lists the models';
 
-/** Lines of at most `width` columns. */
 function statusLines({ projectService, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
   if (kind === 'none') return [];
   const full = kind === 'full';
@@ -268,7 +262,6 @@ function gitWords({ repository }: ProjectInfo, full: boolean): Line {
   ];
 }
 
-/** Sandbox, mode, budget, policy, trust, and warnings of the configuration. */
 function belowProvider(projectService: ProjectInfo, room: number, full: boolean): readonly Line[] {
   const budget = projectService.budget === undefined ? null : budgetText(projectService.budget);
   const place: Line = [
@@ -295,7 +288,6 @@ function sandboxWords({ sandbox }: ProjectInfo): Line {
   return [span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }), tint(sandbox.slice(4), 'muted')];
 }
 
-/** The managed policy and the trust of the project. */
 function ruleRows({ policy = '', trust }: ProjectInfo, room: number): readonly Line[] {
   const words = trust === undefined ? null : TRUST_WORDS[trust.state];
   return [
