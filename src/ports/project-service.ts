@@ -40,17 +40,17 @@ export interface ProjectInfo {
   /** The budget of one run. */
   readonly budget?: Budget;
   /** The policy in force, on one line: `managed by /etc/mimir/policy.yml`; empty if only the person's own settings apply. */
-  readonly policy?: string;
+  readonly policy: string;
   /** The project's state of trust. `nothing`: it has nothing that needs trust. */
-  readonly trust?: TrustQuestion;
+  readonly trust: TrustQuestion;
   /** Warnings about the configuration, one line each. */
   readonly notes: readonly string[];
-  /** Plan templates of the project and the person. Absent: none. */
-  readonly templates?: readonly TemplateInfo[];
-  /** All agents, custom ones first, and a line for each file that is not a valid agent. Absent: not known. */
-  readonly agents?: { readonly all: readonly AgentInfo[]; readonly leftOut: readonly string[] };
-  /** Names of available themes, shipped ones first. Absent: only the present one. */
-  readonly themes?: readonly string[];
+  /** Plan templates of the project and the person. */
+  readonly templates: readonly TemplateInfo[];
+  /** All agents, custom ones first, and a line for each file that is not a valid agent. */
+  readonly agents: { readonly all: readonly AgentInfo[]; readonly leftOut: readonly string[] };
+  /** Names of available themes, shipped ones first. */
+  readonly themes: readonly string[];
 }
 
 /** A plan template with its variables. */

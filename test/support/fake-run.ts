@@ -39,7 +39,12 @@ export const PROJECT_SERVICE: ProjectInfo = {
   mode: 'confirm',
   suggestions: ['Review this repository'],
   sessions: [],
+  policy: '',
+  trust: { state: 'nothing', digest: '', brings: [], diff: '' },
   notes: [],
+  templates: [],
+  agents: { all: [], leftOut: [] },
+  themes: ['mimir-dark'],
 };
 
 export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {

@@ -57,7 +57,6 @@ function cleanTool(block: ToolBlock): ToolBlock {
 /** Sanitises the information about a project; the content to trust keeps visible escapes. */
 export function sanitiseProject(projectService: ProjectInfo): ProjectInfo {
   const { trust, ...rest } = projectService;
-  if (trust === undefined) return sanitiseData(projectService);
   const { brings, diff } = trust;
   return {
     ...sanitiseData(rest),

@@ -17,13 +17,14 @@ import {
 } from '../frame/screen.ts';
 import { tint } from '../text/blocks.ts';
 
-type Agents = NonNullable<ProjectInfo['agents']>;
+type Agents = ProjectInfo['agents'];
 
 /** The value of the choice "new agent", which no agent can have as its name. */
 const NEW = '+';
 
 /** Lists all agents, custom ones first. Faulty files cannot be chosen and show their reason. */
-export function agentsDialog(agents: Agents, projectService: ProjectInfo): Dialog {
+export function agentsDialog(projectService: ProjectInfo): Dialog {
+  const { agents } = projectService;
   const value = agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW;
   const then = (agent: AgentInfo): DialogEffect => ({
     dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent),
@@ -123,23 +124,22 @@ function draftEffect(sentence: string, model: boolean, projectService: ProjectIn
 const formFor = (sentence: string, projectService: ProjectInfo, said = ''): Dialog =>
   draftedForm({ draft: blankAgent(sentence), said }, projectService);
 
-const namesOf = ({ agents }: ProjectInfo): readonly string[] => agents?.all.map(({ name }) => name) ?? [];
-
 /** The form of an agent with a note about its draft. */
-export const draftedForm = (
-  { draft, said }: Pick<AgentProposal, 'draft' | 'said'>,
-  projectService: ProjectInfo,
-): Dialog => agentForm(draft, namesOf(projectService), said);
+export const draftedForm = (of: Pick<AgentProposal, 'draft' | 'said'>, { agents }: ProjectInfo): Dialog =>
+  agentForm(
+    of.draft,
+    agents.all.map(({ name }) => name),
+    of.said,
+  );
 
 /** Handles a typed line that starts with `/agents`; null for a task. */
 export function typedAgentsCommand(typed: string, projectService: ProjectInfo): DialogEffect | null {
   const { agents } = projectService;
   const [whole, what = 'list', rest = ''] = /^\/agents(?:\s+(\S+)\s*([^]*))?$/.exec(typed.trim()) ?? [];
   if (whole === undefined) return null;
-  if (agents === undefined) return { toast: { level: 'warn', text: 'Agents cannot be listed here.' } };
   switch (what) {
     case 'list':
-      return { dialog: agentsDialog(agents, projectService) };
+      return { dialog: agentsDialog(projectService) };
     case 'help':
       return { dialog: { is: 'read', title: 'Agents', lines: AGENTS_HELP.map((line): Line => [span(line)]) } };
     case 'create':

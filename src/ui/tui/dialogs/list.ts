@@ -209,5 +209,5 @@ export function themesOverlay({ projectService, look }: Context): Overlay {
       text: `Theme: ${name} until you quit. To keep it, set ui: { theme: ${name} } in your configuration.`,
     },
   });
-  return pickOverlay({ ...pickFrom('Theme', projectService.themes ?? [], choiceOf, then, value), seen: themeEffect });
+  return pickOverlay({ ...pickFrom('Theme', projectService.themes, choiceOf, then, value), seen: themeEffect });
 }

@@ -23,7 +23,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     ...bind(
       'app.theme',
       () => ({ app: 'themes' }),
-      (_, { projectService }) => ((projectService.themes ?? []).length > 1 ? null : 'There is only one theme.'),
+      (_, { projectService }) => (projectService.themes.length > 1 ? null : 'There is only one theme.'),
     ),
     value: (_, { look }) => look?.theme ?? '',
   },

@@ -149,6 +149,8 @@ const NOTHING: FormValues = { texts: {}, checks: {} };
 function spawnForm(parent: AgentState, context: Context, { texts }: FormValues = NOTHING): Dialog {
   const field = (name: string, label: string, lines: number, hint: string): Field =>
     textField(name, label, texts[name] ?? '', hint, lines);
+  const roles = rolesIn(context);
+  const usual = roles.find(({ value }) => value === USUAL) ?? roles[0];
   const wakes = `optional: ${parent.name} continues after these seconds, or when it ends`;
   return {
     is: 'form',
@@ -156,7 +158,9 @@ function spawnForm(parent: AgentState, context: Context, { texts }: FormValues =
     yes: 'spawn',
     fields: [
       field('prompt', 'Prompt', 4, 'instructions: who it is and what to do'),
-      chosen(rolesIn(context), texts['role']) ?? field('role', 'Role', 1, USUAL),
+      usual === undefined
+        ? field('role', 'Role', 1, USUAL)
+        : choiceField('role', 'Role', texts['role'] ?? usual.value, roles),
       field('name', 'Name', 1, 'optional'),
       modelsIn(context, texts['model']) ?? field('model', 'Model', 1, 'role default'),
       field('wait', 'Wait', 1, wakes),
@@ -169,17 +173,8 @@ function spawnForm(parent: AgentState, context: Context, { texts }: FormValues =
   };
 }
 
-const rolesIn = ({ state, projectService }: Context): readonly Choice[] =>
-  (projectService.agents?.all ?? state.choices?.roles ?? []).flatMap(({ name, description }) =>
-    name === 'main' ? [] : [choice(name, description)],
-  );
-
-function chosen(choices: readonly Choice[], before: string | undefined): Field | null {
-  const [first] = choices;
-  if (first === undefined) return null;
-  const usual = choices.find(({ value }) => value === USUAL) ?? first;
-  return choiceField('role', 'Role', before ?? usual.value, choices);
-}
+const rolesIn = ({ projectService }: Context): readonly Choice[] =>
+  projectService.agents.all.flatMap(({ name, description }) => (name === 'main' ? [] : choice(name, description)));
 
 function modelsIn({ state }: Context, before = OWN_MODEL): Field | null {
   if (state.choices === null) return null;

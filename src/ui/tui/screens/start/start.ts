@@ -5,7 +5,7 @@
 import { bind } from '../../frame/keymap.ts';
 import { plural, isOpen, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
-import { typedAgentsCommand } from '../../dialogs/agents.ts';
+import { agentsDialog, typedAgentsCommand } from '../../dialogs/agents.ts';
 import { completeKey, offerOf } from '../../components/text/complete.ts';
 import {
   type Binding,
@@ -73,11 +73,9 @@ const KEYS: readonly Key[] = [
     'start.templates',
     (_, { projectService }) => ({ dialog: templatePick(projectService) }),
     (_, { projectService }) =>
-      (projectService.templates ?? []).length > 0
-        ? null
-        : 'No templates yet. Press w in a plan to save it as a template.',
+      projectService.templates.length > 0 ? null : 'No templates yet. Press w in a plan to save it as a template.',
   ),
-  bind('start.agents', (_, { projectService }) => typedAgentsCommand('/agents', projectService) ?? {}),
+  bind('start.agents', (_, { projectService }) => ({ dialog: agentsDialog(projectService) })),
   bind(
     'start.history',
     behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: FIELD }, dialog: formerPick(projectService) })),
@@ -203,7 +201,7 @@ const formerPick = (projectService: ProjectInfo): Dialog => ({
 });
 
 /** A list of templates; a template with variables is followed by a form for them. */
-const templatePick = ({ templates = [] }: ProjectInfo): Dialog =>
+const templatePick = ({ templates }: ProjectInfo): Dialog =>
   pickFrom(
     'New from template',
     templates,

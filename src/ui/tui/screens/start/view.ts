@@ -288,8 +288,8 @@ function sandboxWords({ sandbox }: ProjectInfo): Line {
   return [span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }), tint(sandbox.slice(4), 'muted')];
 }
 
-function ruleRows({ policy = '', trust }: ProjectInfo, room: number): readonly Line[] {
-  const words = trust === undefined ? null : TRUST_WORDS[trust.state];
+function ruleRows({ policy, trust }: ProjectInfo, room: number): readonly Line[] {
+  const words = TRUST_WORDS[trust.state];
   return [
     ...(policy === '' ? [] : labelled('Policy', [tint(policy, 'info')], room)),
     ...(words === null ? [] : labelled('Trust', words, room)),
@@ -297,7 +297,7 @@ function ruleRows({ policy = '', trust }: ProjectInfo, room: number): readonly L
 }
 
 const ASK_TRUST = tint('   ^T review', 'faint');
-const TRUST_WORDS: Readonly<Record<NonNullable<ProjectInfo['trust']>['state'], Line | null>> = {
+const TRUST_WORDS: Readonly<Record<ProjectInfo['trust']['state'], Line | null>> = {
   nothing: null,
   trusted: [tint('trusted', 'ok')],
   new: [tint('not trusted: only its restrictions apply', 'warn'), ASK_TRUST],

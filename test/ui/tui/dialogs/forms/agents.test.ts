@@ -54,7 +54,7 @@ const typed = (line: string): DialogEffect | null => typedAgentsCommand(line, pr
 
 describe('the list of agents', () => {
   it('T026: has custom agents first, with whose they are, what they may and what they are for', () => {
-    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(AGENTS, projectService), 100).map((row) =>
+    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(projectService), 100).map((row) =>
       row.replaceAll(/[│▌]/g, '').trim().replaceAll(/ {2,}/g, ' | '),
     );
     expect([first, second, third, fourth, fifth]).toEqual([
@@ -67,15 +67,15 @@ describe('the list of agents', () => {
   });
 
   it('says of a file that describes none why it can not be chosen', () => {
-    expect(after(agentsDialog(AGENTS, projectService), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
+    expect(after(agentsDialog(projectService), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
       'deploy: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out',
     );
   });
 
   it('offers to delete what is a file of one’s own, and only that', () => {
-    const chosen = after(agentsDialog(AGENTS, projectService), 'enter')?.dialog;
+    const chosen = after(agentsDialog(projectService), 'enter')?.dialog;
     expect(rows(chosen).join('\n')).toContain('delete');
-    expect(after(agentsDialog(AGENTS, projectService), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
+    expect(after(agentsDialog(projectService), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
     const asked = after(chosen, 'down', 'enter')?.dialog;
     expect(asked).toMatchObject({ is: 'confirm', title: 'Delete critic?' });
     expect(after(asked, 'enter')).toBe(undefined);
@@ -88,7 +88,7 @@ describe('the list of agents', () => {
     [30, 8],
   ])('fits into %d x %d', (width, height) => {
     for (const dialog of [
-      agentsDialog(AGENTS, projectService),
+      agentsDialog(projectService),
       typed('/agents help')?.dialog,
       typed('/agents create x')?.dialog,
     ]) {

@@ -7,9 +7,11 @@ import type { ProjectInfo } from '../../../../../src/ports/project-service.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import type { Body, Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { plain } from '../../../../../src/app/views/text/line.ts';
+import { PROJECT_SERVICE as NO_PROJECT } from '../../../../support/fake-run.ts';
 import { CHOICES, RACE } from '../../../../support/plans.ts';
 
 export const PROJECT_SERVICE: ProjectInfo = {
+  ...NO_PROJECT,
   cwd: '/home/ada/work/tokens',
   project: 'tokens',
   version: '0.1.0',
