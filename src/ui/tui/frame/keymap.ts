@@ -146,7 +146,7 @@ export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Cont
     .flatMap((binding): Hint | readonly [] => {
       const hint = { keys: shown(binding.keys, context.glyphs), hint: binding.hint };
       if (binding.whyNot(ui, context) === null) return hint;
-      return binding.soon?.(ui, context) === true ? { ...hint, soon: true } : [];
+      return binding.soon?.(ui, context) ? { ...hint, soon: true } : [];
     });
 
 /** The hints of the app's keys that work while a field takes letters. */
@@ -159,7 +159,8 @@ export const hintsWhileTyping = (table: readonly Binding<null>[], context: Conte
 
 export interface FooterMarks {
   readonly kept?: Hint | undefined;
-  readonly keyFlash?: string | null | undefined;
+  /** The label of the pressed key, which is highlighted; empty for none. */
+  readonly keyFlash?: string;
 }
 
 /**
@@ -171,7 +172,7 @@ export function footerLine(
   position: string,
   width: number,
   glyphs: Glyphs,
-  { kept, keyFlash }: FooterMarks = {},
+  { kept, keyFlash = '' }: FooterMarks = {},
 ): Line {
   const right: Line = position === '' ? [] : [span(`  ${position} `, { fg: 'faint', bg: 'raised' })];
   const room = Math.max(0, width - lineWidth(right) - 1);
@@ -183,7 +184,12 @@ export function footerLine(
 }
 
 /** As many first hints as fit before the ellipsis and the kept hint. */
-function shortenHints(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept, keyFlash }: FooterMarks): Line {
+function shortenHints(
+  hints: readonly Hint[],
+  room: number,
+  glyphs: Glyphs,
+  { kept, keyFlash = '' }: FooterMarks,
+): Line {
   const sign = span(` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' });
   const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept], keyFlash)];
   if (lineWidth(whole) > room) return room < 2 ? [] : [sign];
@@ -193,7 +199,7 @@ function shortenHints(hints: readonly Hint[], room: number, glyphs: Glyphs, { ke
   return [...hintLine(others.slice(0, fitting), keyFlash), ...whole];
 }
 
-const hintLine = (hints: readonly Hint[], keyFlash: string | null | undefined): Line =>
+const hintLine = (hints: readonly Hint[], keyFlash: string): Line =>
   hints.flatMap(
     ({ keys, hint, soon }, index): Line => [
       ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
@@ -207,22 +213,16 @@ const hintLine = (hints: readonly Hint[], keyFlash: string | null | undefined): 
   );
 
 /** True if the pressed key is this label, one of several (`⏎/Esc`), or one of a pair (`↑↓`). */
-export function isHit(keys: string, keyFlash: string | null | undefined): boolean {
-  if (keyFlash === null || keyFlash === undefined || keyFlash === '') return false;
-  return (
-    keys === keyFlash ||
+export const isHit = (keys: string, keyFlash: string): boolean =>
+  keyFlash !== '' &&
+  (keys === keyFlash ||
     keys.split(/[/ ]+/).includes(keyFlash) ||
-    (keys.length === 2 && !/^[\^F]/.test(keys) && keys.includes(keyFlash))
-  );
-}
+    (keys.length === 2 && !/^[\^F]/.test(keys) && keys.includes(keyFlash)));
 
 /** An entry of the palette. */
-export interface Entry {
-  readonly action: string;
+export interface Entry extends Required<Pick<Action, 'action' | 'help' | 'more'>> {
   readonly keys: string;
   readonly group: string;
-  readonly help: string;
-  readonly more: string;
   readonly value: string;
   /** Null if possible now, otherwise the reason; empty if it has no meaning here. */
   readonly why: string | null;
@@ -247,10 +247,10 @@ export const entriesOf = <Ui>(
     .filter((binding) => !isCursor(binding))
     .map((binding) => ({
       action: binding.action,
-      keys: shown(binding.keys, context.glyphs),
-      group: groupOf(binding.action),
       help: binding.help,
       more: binding.more ?? '',
+      keys: shown(binding.keys, context.glyphs),
+      group: groupOf(binding.action),
       value: binding.value?.(ui, context) ?? '',
       why: binding.whyNot(ui, context),
       // An action without a key still works in the palette.
@@ -282,7 +282,6 @@ export const rebind = <Ui>(table: readonly Binding<Ui>[], own: OwnKeys): readonl
     return {
       ...binding,
       keys: key === 'none' ? [] : [key],
-      whyNot: (ui, context) => binding.whyNot(ui, context),
       run: (ui, context, pressed) => binding.run(ui, context, key === pressed ? (binding.keys[0] ?? pressed) : pressed),
     };
   });

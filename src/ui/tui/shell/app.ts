@@ -79,7 +79,11 @@ class App {
       fail: (error: unknown): void => this.#end.reject(error),
       toast: (one: Toast): void => this.#toast(one),
       changed: (): void => this.#paints.soon(),
-      answered: (): void => this.#guarded(() => this.#answered()),
+      answered: (): void =>
+        this.#guarded(() => {
+          this.#inputQueue.answered();
+          this.#paints.now();
+        }),
       act: (effect: DialogEffect): void => this.#do(effect),
     };
     this.#inputQueue = new InputQueue(common);
@@ -238,7 +242,8 @@ class App {
     if (input.is === 'focus' || input.is === 'blur') return this.#notices.focus(input.is === 'focus');
     if (input.is === 'key' && !this.#looks.now.still) this.#keyFlash.press(input.key, this.#of.glyphs);
     this.#toasts.dismiss();
-    const timed = this.#withSince(input, this.#context().now);
+    // A key may have been held for a while.
+    const timed = input.is === 'key' ? { ...input, since: this.#held.since(input.key, this.#context().now) } : input;
     // Ctrl-C is not queued.
     if (input.is === 'key' && input.key === 'ctrl-c') this.#inputQueue.drop('What you typed before was not done.');
     this.#inputQueue.add(() => this.#led(timed));
@@ -263,16 +268,6 @@ class App {
       keys: this.#appKeys,
       isQuit: () => this.#leaving.registerCtrlC(),
     });
-  }
-
-  #answered(): void {
-    this.#inputQueue.answered();
-    this.#paints.now();
-  }
-
-  /** Adds the time since which the key may be held. */
-  #withSince(input: Input, now: Millis): Input {
-    return input.is === 'key' ? { ...input, since: this.#held.since(input.key, now) } : input;
   }
 
   #do(effect: DialogEffect): void {

@@ -140,7 +140,7 @@ const FLASH_MS: Millis = 160;
 export class KeyFlash {
   readonly #world: World;
   readonly #over: () => void;
-  #label: string | null = null;
+  #label = '';
   #presses = 0;
 
   /** `over` is called when the highlight ends. */
@@ -149,8 +149,8 @@ export class KeyFlash {
     this.#over = over;
   }
 
-  /** The highlighted key as the footer shows it, or null. */
-  get label(): string | null {
+  /** The highlighted key as the footer shows it; empty for none. */
+  get label(): string {
     return this.#label;
   }
 
@@ -160,7 +160,7 @@ export class KeyFlash {
     const press = this.#presses;
     void this.#world.sleep(FLASH_MS).then(() => {
       if (press !== this.#presses) return;
-      this.#label = null;
+      this.#label = '';
       this.#over();
     });
   }

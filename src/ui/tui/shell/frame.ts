@@ -34,7 +34,7 @@ export interface Shown {
   readonly page: Page;
   readonly overlays: readonly Overlay[];
   readonly toasts: readonly Toast[];
-  readonly keyFlash?: string | null;
+  readonly keyFlash?: string;
   readonly dock?: Dock;
   readonly top?: Top | undefined;
 }
@@ -175,7 +175,7 @@ function header(page: Page, context: Context, width: number): Line {
   return headerLine({ ...page.header(context, width), marks: seen }, width);
 }
 
-function footer({ page, top, keyFlash }: Shown, context: Context, width: number): Line {
+function footer({ page, top, keyFlash = '' }: Shown, context: Context, width: number): Line {
   const selects = context.look?.mouse === false ? 'mouse off' : '';
   if (top) return footerLine(top.hints(context), selects, width, context.glyphs, { keyFlash });
   const own = page.hints(context);
