@@ -1,7 +1,7 @@
-/** Carries out the requests of screens and dialogs: at the terminal, in the project, with the run. app.ts decides which screen is shown. */
+/** Carries out the requests of screens and dialogs: at the terminal, in the project, with the run; finds files. app.ts decides which screen is shown. */
 import { attachTo } from '../../../app/client/index.ts';
-import { sanitiseProject, isOpen } from '../../../app/views/index.ts';
-import type { SessionId } from '../../../domain/ids.ts';
+import { isOpen, sanitiseData, sanitiseProject } from '../../../app/views/index.ts';
+import type { Millis, SessionId } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
 import type { ReportFormat } from '../../../ports/project-service.ts';
@@ -246,5 +246,45 @@ export class Startup {
     if (attach !== undefined) runs.begin(() => attachTo(projectService, attach.session));
     else if (resumeSession !== undefined) runs.begin(() => projectService.resume(resumeSession, followUp));
     else if (firstTask !== undefined) runs.begin(() => projectService.start(firstTask));
+  }
+}
+
+const MOST_PATHS = 50;
+/** Cached queries; each typed letter is one. */
+const MOST_QUERIES = 64;
+/** Agents create files too, so older answers are refreshed while they are shown. */
+const FRESH: Millis = 5000;
+
+interface Found {
+  readonly paths: readonly string[] | null;
+  readonly asked: Millis;
+}
+
+/** Finds the paths that match the text after an `@`. The project is asked once per query; answers are cached for a few seconds. */
+export class FoundFiles {
+  readonly #app: AppServices;
+  readonly #found = new Map<string, Found>();
+
+  constructor(app: AppServices) {
+    this.#app = app;
+  }
+
+  /** The known paths for a query; null until the first answer. */
+  of(query: string): readonly string[] | null {
+    const known = this.#found.get(query);
+    if (known === undefined || this.#app.world.elapsed() - known.asked > FRESH) this.#ask(query, known?.paths ?? null);
+    return this.#found.get(query)?.paths ?? null;
+  }
+
+  #ask(query: string, meanwhile: readonly string[] | null): void {
+    const { projectService, world, changed, fail } = this.#app;
+    if (this.#found.size >= MOST_QUERIES) this.#found.clear();
+    const asked = world.elapsed();
+    this.#found.set(query, { paths: meanwhile, asked });
+    void projectService.files(query, MOST_PATHS).then((paths) => {
+      // Names that cannot be shown cannot be typed into a field either.
+      this.#found.set(query, { paths: paths.filter((path) => sanitiseData(path) === path), asked });
+      changed();
+    }, fail);
   }
 }

@@ -14,7 +14,7 @@ import { overlayFor } from '../dialogs/open.ts';
 import { ScreenRouter } from './screen-router.ts';
 import { openScheduler, type Scheduler } from '../terminal/scheduler.ts';
 import type { Input } from '../terminal/terminal.ts';
-import { AppEffects, Startup } from './app-effects.ts';
+import { AppEffects, FoundFiles, Startup } from './app-effects.ts';
 import { APP_KEYS, ownKeyFaults } from './app-keys.ts';
 import {
   type AppEnd,
@@ -25,7 +25,6 @@ import {
   DisplaySettings,
   MUTED,
 } from './app-options.ts';
-import { FoundFiles } from './found-files.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { dispatch, KeyFlash, InputQueue } from './dispatch.ts';
 import { rebind } from '../frame/keymap.ts';
@@ -109,7 +108,7 @@ class App {
     this.#hints = new Hints(projectService);
     this.#keyFlash = new KeyFlash(world, common.changed);
     this.#looks = new DisplaySettings(terminal, projectService, options.look ?? DEFAULT_LOOK);
-    this.#files = new FoundFiles(common);
+    this.#files = new FoundFiles(services);
     this.#own = new AppOverlays({ boxes: this.#boxes, page: () => this.#stage.page, keys: this.#appKeys, own });
     this.#acts = this.#effects(services);
   }
