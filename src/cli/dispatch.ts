@@ -1,7 +1,6 @@
 /** Finds the command, reads its flags, runs it and sets the exit code. Errors that a person can fix are printed without a stack trace. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import {
-  askOnce,
   COLOR,
   readColour,
   CWD,
@@ -60,7 +59,7 @@ const FOR_AGENTS = 'spawn children what send kill progress complete me who other
 
 /** Never rejects. Ends the process with its exit code (exit.ts). */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
-  const io = openIo(env, warmForAgents);
+  const io: Io = { ...openIo(env), begun: warmForAgents, command: dispatched };
   process.on('uncaughtException', (error) => {
     // The screen has a listener of its own, which restores the terminal first.
     if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));
@@ -237,7 +236,7 @@ async function verbMeantBy(
   if (verbs.includes(word)) return word;
   const near = nearVerb(word, verbs);
   if (near === null) return undefined;
-  const answer = io.terminal ? await answerTo(word, near, rest) : '';
+  const answer = io.terminal ? await answerTo(word, near, rest, io) : '';
   if (answer === 'y') return near;
   if (answer === 't' && isAlone(rest)) return undefined;
   throw refusal(word, near);
@@ -259,12 +258,12 @@ function nearVerb(word: string, verbs: readonly string[]): string | null {
 /** A task of several words has to be quoted. */
 const isAlone = (rest: readonly string[]): boolean => rest[0]?.startsWith('-') ?? true;
 
-async function answerTo(word: string, near: string, rest: readonly string[]): Promise<string> {
+async function answerTo(word: string, near: string, rest: readonly string[], io: Io): Promise<string> {
   const task = isAlone(rest) ? `, t plan the task "${sanitise(word)}"` : '';
-  const typed = await askOnce(
+  const typed = await io.ask(
     `There is no command "${sanitise(word)}". Did you mean \`mimir ${near}\`? y yes${task}, anything else no: `,
   );
-  return typed?.toLowerCase() ?? '';
+  return typed?.trim().toLowerCase() ?? '';
 }
 
 const refusal = (word: string, near: string): Exit =>

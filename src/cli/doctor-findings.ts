@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { patiently, placeOf, reachRun } from '../app/client/index.ts';
 import { type Io, world } from '../app/process/index.ts';
 import { chosenTheme, namesOfThemes } from '../app/project/index.ts';
-import { type ProjectPlace, trustLine } from '../app/workspace/index.ts';
+import { type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
 import { portOf } from '../app/workspace/model-port.ts';
 import type { TriedSandbox } from '../app/workspace/sandbox.ts';
 import {
@@ -141,9 +141,9 @@ function todayIn(stateDir: string): ReturnType<DayLedger['today']> {
 }
 
 /** Folders and files of the state directory that other users could open; the directory itself is checked elsewhere. */
-export function rightsFindings({ root, places }: ProjectPlace): readonly Finding[] {
-  const place = { stateDir: places.state, project: root };
-  const own = ['projects', 'trust', 'days.db'].map((name) => join(places.state, name));
+export function rightsFindings(project: ProjectPlace): readonly Finding[] {
+  const own = ['projects', 'trust', 'days.db'].map((name) => join(project.places.state, name));
+  const place = storeOf(project);
   return [...own, folderOf(place), databaseOf(place)].flatMap((path): readonly Finding[] => {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return [];

@@ -164,6 +164,7 @@ export async function saidBy(verb: Verb, argv: readonly string[], home: Home, ho
     write: (text) => void out.push(text),
     json: (value) => void json.push(JSON.parse(JSON.stringify(value))),
     taken: () => Promise.resolve(),
+    ask: () => Promise.resolve(null),
   };
   try {
     const code = await verb.run(readArguments(argv, verb.flags, verb.words), io);

@@ -46,6 +46,7 @@ export async function typist(
     approves: true,
     models: true,
     folder: '/nowhere',
+    mimir: (words) => Promise.resolve(void said.push(`mimir ${words.join(' ')}`)),
   });
   if (events !== null) {
     const begun = await run.projectService.start('task');

@@ -9,7 +9,7 @@ import type { AgentFiles, AgentProposal } from '../../ports/project-service.ts';
 import { agentNameProblem } from '../../config/index.ts';
 import { createAgent, deleteAgent, takenNames } from './catalogue.ts';
 import { formatTokens } from '../views/index.ts';
-import type { ModelDraft, DraftContext, DraftRequest, Spending } from './model.ts';
+import type { DraftContext, DraftRequest, Spending } from './model.ts';
 import { attempt } from '../process/index.ts';
 import { costText } from '../reports/index.ts';
 
@@ -21,31 +21,22 @@ export interface DraftResult {
   readonly spending: Spending | null;
 }
 
-/** Opens what a model call needs, or returns why no model may be used. */
-export type OpenDraftContext = () => Promise<Result<DraftContext, string>>;
-
-/** Drafts an agent. Always resolves, soon after `wish.signal` is aborted. */
-export async function makeDraft(open: OpenDraftContext, wish: DraftRequest): Promise<DraftResult> {
+/** Drafts an agent; `context` may be why no model is to be called. Always resolves, soon after `wish.signal` is aborted. */
+export async function makeDraft(context: Result<DraftContext, string>, wish: DraftRequest): Promise<DraftResult> {
   const blank = (why: string, spending: Spending | null = null): DraftResult => ({
     draft: blankAgent(wish.sentence, wish.named),
     why,
     spending,
   });
-  if (wish.sentence.trim() === '') return blank('the description is empty');
-  const context = await open();
   if (!context.ok) return blank(context.fault);
   if (context.value.providers.offlineOnly) return blank('no model provider is set up');
-  const asked = await attempt(() => callModel(context.value, wish));
+  // The engine is loaded only if a model is called.
+  const asked = await attempt(async () => (await import('./model.ts')).draftByModel(context.value, wish));
   if (!asked.ok) return blank(asked.fault.text);
   if (!asked.value.ok) return blank(asked.value.fault);
   const { draft, spending } = asked.value.value;
   if (draft.ok) return { draft: draft.value, why: null, spending };
   return blank(wish.signal.aborted ? 'the model was stopped' : draft.fault, spending);
-}
-
-/** The engine is loaded only if a model is called. */
-async function callModel(context: DraftContext, wish: DraftRequest): Promise<Result<ModelDraft, string>> {
-  return (await import('./model.ts')).draftByModel(context, wish);
 }
 
 /** `Asking Claude Sonnet 4.5 (anthropic) for a draft` */
@@ -76,20 +67,16 @@ const oneLine = (text: string): string =>
     .replace(/:;/g, ':')
     .replace(/[.;]+$/, '');
 
-/** The content of `draftedWords` as JSON. */
+/** What `draftSummary` says, as JSON. */
 export const draftJson = ({ why, spending }: DraftResult): object => ({
   by: why === null ? 'model' : 'person',
-  ...(why === null ? {} : { why: oneLine(why) }),
-  ...(spending === null ? {} : spendingJson(spending)),
-});
-
-const spendingJson = ({ model, calls, tokens, cost, priced, session }: Spending): object => ({
-  model,
-  calls,
-  tokens,
-  cost,
-  priced,
-  session,
+  why: why === null ? undefined : oneLine(why),
+  model: spending?.model,
+  calls: spending?.calls,
+  tokens: spending?.tokens,
+  cost: spending?.cost,
+  priced: spending?.priced,
+  session: spending?.session,
 });
 
 type ReopenResult = { readonly ok: true } | { readonly ok: false; readonly fault: Refusal };
@@ -128,7 +115,7 @@ async function proposeAgent(
   { model, signal, ...told }: Parameters<AgentFiles['draft']>[1],
 ): Promise<AgentProposal> {
   const others = takenNames(context.project, context.config);
-  const made = await makeDraft(async () => (model ? ok(context) : fail('--no-model')), {
+  const made = await makeDraft(model ? ok(context) : fail('--no-model'), {
     sentence,
     isTaken: (name) => agentNameProblem(name, others) !== null,
     signal,

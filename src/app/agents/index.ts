@@ -8,14 +8,15 @@ export {
   takenNames,
   whyNoAgent,
 } from './catalogue.ts';
-export {
-  openAgentFiles,
-  askingText,
-  draftJson,
-  draftSummary,
-  type DraftResult,
-  makeDraft,
-  type OpenDraftContext,
-} from './draft.ts';
+export { openAgentFiles, askingText, draftJson, draftSummary, type DraftResult, makeDraft } from './draft.ts';
 export type { DraftContext } from './model.ts';
-export { agentLines, findAgent, AGENTS_HELP, askAgent, listLines, parseSentence, showLines } from './text.ts';
+export {
+  findAgent,
+  AGENTS_HELP,
+  askAgent,
+  askDescription,
+  listLines,
+  parseSentence,
+  type Questioner,
+  showLines,
+} from './text.ts';

@@ -4,15 +4,14 @@ import { AGENT_TOOLS, type AgentDraft, type AgentText } from '../../domain/agent
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import type { AgentInfo, ProjectInfo } from '../../ports/project-service.ts';
-import { IS_YES } from '../process/index.ts';
+import { EXIT, Exit, type Io, IS_YES } from '../process/index.ts';
 import { toolsText } from '../views/index.ts';
 import { isCustom } from './catalogue.ts';
 
-/** Styles of names, remarks and warnings; identity functions where the output is not coloured. */
-type Styles = Readonly<Record<'bold' | 'dim' | 'yellow', (text: string) => string>>;
+type Agents = NonNullable<ProjectInfo['agents']>;
 
 /** Lists custom agents first, then the built-in ones, then files that were left out. */
-export function listLines(all: readonly AgentInfo[], leftOut: readonly string[], paint: Styles): readonly string[] {
+export function listLines({ all, leftOut }: Agents, paint: Io['paint']): readonly string[] {
   const custom = all.filter(isCustom);
   const width = Math.max(...all.map(({ name }) => name.length));
   const row = ({ name, description, capabilities, source }: AgentInfo): string =>
@@ -47,10 +46,7 @@ export const agentLines = ({ name, description, tools, prompt }: AgentText): rea
 const indented = (text: string): readonly string[] => text.split('\n').map((line) => `  ${line}`);
 
 /** Finds an agent by its name. The fault names the reason if its file was left out, otherwise similar names. */
-export function findAgent(
-  name: string,
-  { all, leftOut }: NonNullable<ProjectInfo['agents']>,
-): Result<AgentInfo, string> {
+export function findAgent(name: string, { all, leftOut }: Agents): Result<AgentInfo, string> {
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return ok(found);
   const why = leftOut.filter((note) => note.includes(`/${name}.`));
@@ -80,49 +76,49 @@ export const AGENTS_HELP: readonly string[] = [
   'Tools: read_file, search, git, bash, edit_file, write_file. "*" means all of them except Task, and works only in your own folder. Without edit_file and write_file, commands run in a read-only sandbox.',
 ];
 
-interface Questioner {
+/** How a person is asked for an agent. */
+export interface Questioner {
   say(...lines: readonly string[]): void;
   /** The typed line; null at the end of input. */
   ask(prompt: string): Promise<string | null>;
   /** Why an agent cannot have this name, or null. */
   nameProblem(name: string): string | null;
-  /** A draft for this description, after telling the user who drafts it; null if the user cancelled. */
-  draft(description: string): Promise<AgentDraft | null>;
 }
 
-/**
- * Asks for an agent line by line, with the draft as the default of each field. Null if the user cancelled. The
- * description is asked for only if it is empty.
- */
-export async function askAgent(person: Questioner, description = ''): Promise<AgentText | null> {
-  const sentence =
-    description === ''
-      ? await askUntilValid(person, 'Description, one sentence on when to use the agent: ', requiredProblem)
-      : description;
-  if (sentence === null) return null;
-  const draft = await person.draft(sentence);
-  const agent = draft === null ? null : await askFields(person, draft, sentence);
-  if (agent === null) return null;
+/** Ends a command that the person cancelled. */
+const cancelled = (): Exit => new Exit(EXIT.notApproved, 'Nothing was created.');
+
+/** The typed line; throws an `Exit` (4) at the end of input. */
+async function ask(person: Questioner, prompt: string): Promise<string> {
+  const typed = await person.ask(prompt);
+  if (typed === null) throw cancelled();
+  return typed;
+}
+
+export const askDescription = (person: Questioner): Promise<string> =>
+  askUntilValid(person, 'Description, one sentence on when to use the agent: ', requiredProblem);
+
+/** Asks for an agent line by line, with the draft as the default of each field. Throws an `Exit` (4) if the person cancels. */
+export async function askAgent(person: Questioner, draft: AgentDraft, sentence: string): Promise<AgentText> {
+  const agent = await askFields(person, draft, sentence);
   person.say(...agentLines(agent));
-  const yes = await person.ask('Create this agent? Type yes; anything else cancels: ');
-  return yes !== null && IS_YES.test(yes.trim()) ? agent : null;
+  const yes = await ask(person, 'Create this agent? Type yes; anything else cancels: ');
+  if (!IS_YES.test(yes.trim())) throw cancelled();
+  return agent;
 }
 
-async function askFields(person: Questioner, draft: AgentDraft, sentence: string): Promise<AgentText | null> {
+async function askFields(person: Questioner, draft: AgentDraft, sentence: string): Promise<AgentText> {
   const name = await askUntilValid(
     person,
     draft.name === '' ? 'Name, such as code-review: ' : `Name (Enter is ${draft.name}): `,
-    (text) => person.nameProblem(text === '' ? draft.name : text),
+    (text) => person.nameProblem(text || draft.name),
   );
-  const description = name === null ? null : await askWording(person, draft, sentence);
-  if (name === null || description === null) return null;
+  const description = await askWording(person, draft, sentence);
   person.say('Tools:', ...AGENT_TOOLS.map((tool) => `  ${tool.name}: ${tool.words}`), ...draft.because);
   const tools = await askUntilValid(person, `Tools (Enter is ${draft.tools.join(', ')}): `, toolProblem);
-  if (tools === null) return null;
   const prompt = await askPrompt(person, draft.prompt);
-  if (prompt === null) return null;
   return {
-    name: name === '' ? draft.name : name,
+    name: name || draft.name,
     description,
     tools: tools === '' ? draft.tools : splitNames(tools),
     prompt,
@@ -132,7 +128,7 @@ async function askFields(person: Questioner, draft: AgentDraft, sentence: string
 const requiredProblem = (text: string): string | null =>
   text === '' ? 'This field is required; Ctrl-D cancels.' : null;
 
-async function askPrompt(person: Questioner, suggested: string): Promise<string | null> {
+async function askPrompt(person: Questioner, suggested: string): Promise<string> {
   if (suggested !== '') {
     person.say('The prompt holds the instructions of the agent. Suggested:', ...indented(suggested));
     const lines = 'Prompt, line by line; an empty first line takes the suggestion, "." ends: ';
@@ -145,37 +141,34 @@ async function askPrompt(person: Questioner, suggested: string): Promise<string 
   }
 }
 
-/** Asks for the description only if the draft's differs from what the user typed; null if the user cancelled. */
-async function askWording(person: Questioner, { description }: AgentDraft, sentence: string): Promise<string | null> {
+/** Asks for the description only if the draft's differs from what the user typed. */
+async function askWording(person: Questioner, { description }: AgentDraft, sentence: string): Promise<string> {
   const letters = (text: string): string =>
     text
       .toLowerCase()
       .replaceAll(/[\s.]+/g, ' ')
       .trim();
   if (letters(sentence) === letters(description)) return description;
-  const typed = (await person.ask(`Description (Enter is "${description}"): `))?.trim();
-  return typed === undefined ? null : typed === '' ? description : typed;
+  return (await ask(person, `Description (Enter is "${description}"): `)).trim() || description;
 }
 
 async function askUntilValid(
   person: Questioner,
   prompt: string,
   problem: (text: string) => string | null,
-): Promise<string | null> {
+): Promise<string> {
   for (;;) {
-    const typed = (await person.ask(prompt))?.trim();
-    if (typed === undefined) return null;
+    const typed = (await ask(person, prompt)).trim();
     const wrong = problem(typed);
     if (wrong === null) return typed;
     person.say(wrong);
   }
 }
 
-async function askLines(person: Questioner, prompt: string): Promise<string | null> {
+async function askLines(person: Questioner, prompt: string): Promise<string> {
   const lines: string[] = [];
   for (;;) {
-    const typed = await person.ask(lines.length === 0 ? prompt : '. ');
-    if (typed === null) return null;
+    const typed = await ask(person, lines.length === 0 ? prompt : '. ');
     if (typed.trim() === '.' || (typed.trim() === '' && lines.length === 0)) return lines.join('\n').trim();
     lines.push(typed);
   }

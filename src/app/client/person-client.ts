@@ -7,7 +7,15 @@ import type { RunView } from '../../ports/controls.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { type LogReader, openMessageStore } from '../../store/index.ts';
 import { type Arguments, type Io, exitOnFault, world, wrongUse } from '../process/index.ts';
-import { environmentOf, eventsOf, readConfig, openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
+import {
+  environmentOf,
+  eventsOf,
+  readConfig,
+  openReader,
+  projectOf,
+  type ProjectPlace,
+  storeOf,
+} from '../workspace/index.ts';
 import { type Knowing, runApi } from './run-api.ts';
 import { patiently, placeOf, reachSoon } from './connect.ts';
 import type { SessionClient, Seen } from '../../ports/control.ts';
@@ -50,7 +58,7 @@ interface SeenParts {
 
 function seenIn(reader: LogReader, session: SessionId, { children, is, project }: SeenParts): Seen {
   const view = logView(reader, session);
-  const messageStore = openMessageStore({ stateDir: project.places.state, project: project.root });
+  const messageStore = openMessageStore(storeOf(project));
   const api = runApi(view, {
     children,
     now: () => world.now(),

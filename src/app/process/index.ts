@@ -2,6 +2,6 @@
 export * from './exit.ts';
 export * from './files.ts';
 export * from './flags.ts';
-export { type Asker, askOnce, escapeJson, sanitise, type Io, openAsker, openIo, flushOutput, IS_YES } from './io.ts';
+export { escapeJson, sanitise, type Io, openIo, flushOutput, IS_YES } from './io.ts';
 export * from './program.ts';
 export * from './world.ts';

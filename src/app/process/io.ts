@@ -28,6 +28,13 @@ export interface Io {
   json(value: unknown): void;
   /** Resolves when the reader has taken nearly all output. Wait for it while printing a log, which may not fit in memory. */
   taken(): Promise<void>;
+  /**
+   * Asks for a line at the terminal; null at the end of input. `fresh` discards what was typed before the question appeared, since it
+   * was meant for something else.
+   */
+  ask(prompt: string, how?: 'fresh'): Promise<string | null>;
+  /** Runs the command of Mimir that these words name, with its output on `io`; the exit code. Throws `Exit` as commands do. */
+  command?(words: readonly string[], io: Io): Promise<number>;
   /** Called when a run has started, so that modules its agents' commands need can be preloaded. */
   begun?(): void;
 }
@@ -35,7 +42,7 @@ export interface Io {
 /** Sanitises text of a model or a file for a printed line: removes control characters and escape sequences. */
 export const sanitise = (text: string): string => toTerminal(text);
 
-export function openIo(env: Io['env'], begun: () => void = () => {}): Io {
+export function openIo(env: Io['env']): Io {
   const { stdout, stderr } = process;
   const lost = new AbortController();
   // A reader that closed the pipe (`mimir events | head`) is no error, but the command has to learn of it.
@@ -59,7 +66,7 @@ export function openIo(env: Io['env'], begun: () => void = () => {}): Io {
     taken: async () => {
       if (stdout.writableLength > MAX_BUFFERED_BYTES) await flushOutput();
     },
-    begun,
+    ask: askLine,
   };
 }
 
@@ -112,52 +119,29 @@ export const escapeJson = (json: string): string =>
 /** A typed answer that means yes; anything else is no. */
 export const IS_YES = /^(?:y|yes)$/i;
 
-export interface Asker {
-  /**
-   * Asks for a line; null at the end of input. `fresh` discards what was typed before the question appeared, since it
-   * was meant for something else.
-   */
-  ask(prompt: string, how?: 'fresh'): Promise<string | null>;
-  close(): void;
-}
-
-export function openAsker(): Asker {
-  const ended = new AbortController();
-  return {
-    async ask(prompt, how) {
-      if (how === 'fresh') await discardTypeAhead(ended.signal);
-      const { createInterface } = await import('node:readline/promises');
-      const lines = createInterface({ input: process.stdin, output: process.stdout });
-      // In raw mode readline receives Ctrl-C as a key; pass it on as the usual signal.
-      lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-      const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
-      try {
-        return await Promise.race([lines.question(prompt, { signal: ended.signal }), closed]);
-      } catch {
-        return null;
-      } finally {
-        lines.close();
-      }
-    },
-    close: () => ended.abort(),
-  };
-}
-
-/** Asks one question. Returns the answer without surrounding blanks, or null at the end of input. */
-export async function askOnce(prompt: string, how?: 'fresh'): Promise<string | null> {
-  const asker = openAsker();
-  const typed = await asker.ask(prompt, how);
-  asker.close();
-  return typed?.trim() ?? null;
+async function askLine(prompt: string, how?: 'fresh'): Promise<string | null> {
+  if (how === 'fresh') await discardTypeAhead();
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  // In raw mode readline receives Ctrl-C as a key; pass it on as the usual signal.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
+  try {
+    return await Promise.race([lines.question(prompt), closed]);
+  } catch {
+    return null;
+  } finally {
+    lines.close();
+  }
 }
 
 /** Milliseconds in which the terminal delivers what was typed ahead. */
 const TYPE_AHEAD_MS = 60;
 
 /** Discards type-ahead of a terminal. The content of a pipe is kept: it answers the questions to come. */
-async function discardTypeAhead(signal: AbortSignal): Promise<void> {
+async function discardTypeAhead(): Promise<void> {
   const { stdin } = process;
-  if (!stdin.isTTY || signal.aborted) return;
+  if (!stdin.isTTY) return;
   const forget = (typed: Buffer | string): void => {
     if (typed.toString().includes('\u0003')) process.kill(process.pid, 'SIGINT');
   };

@@ -17,7 +17,7 @@ import { type Log, LogFault } from '../../ports/log.ts';
 import type { Control } from '../../remote/server.ts';
 import { keepLessons, type Lesson, lessonsOf, openMessageStore, type Place } from '../../store/index.ts';
 import { exitOnFault, world, wrongUse } from '../process/index.ts';
-import { plannerModel, type ProjectPlace, type Providers } from '../workspace/index.ts';
+import { plannerModel, type ProjectPlace, type Providers, storeOf } from '../workspace/index.ts';
 
 /** What distinguishes one run. */
 export interface Start {
@@ -60,7 +60,7 @@ export async function beginRun(
   folded?: ResumedLog,
 ): Promise<ServedRun> {
   const { log, rules } = common;
-  const place = { stateDir: project.places.state, project: project.root };
+  const place = storeOf(project);
   const models = await providers.open(what.pace);
   const claim = exitOnFault(() => log.claim(what.session));
   if (!claim.ok) throw wrongUse(heldMessage(what.session, claim.holder));

@@ -4,7 +4,7 @@ import { ControlFault } from '../../ports/control.ts';
 import type { Receipt } from '../../ports/controls.ts';
 import type { Log } from '../../ports/log.ts';
 import { type StartedProcess, startProcess } from '../../remote/index.ts';
-import { type LogReader, openLog } from '../../store/index.ts';
+import type { LogReader } from '../../store/index.ts';
 import { reachRun, saidMeanwhile } from '../client/index.ts';
 import {
   type Arguments,
@@ -17,7 +17,7 @@ import {
   world,
   wrongUse,
 } from '../process/index.ts';
-import { openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
+import { openProjectLog, openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
 import { environmentWithout } from '../workspace/secrets.ts';
 import { sessionFrom } from './hosted.ts';
 
@@ -170,7 +170,7 @@ export async function startFirstRun(args: Arguments, io: Io, check: (root: strin
   const project = projectOf(args, io);
   if (hasRunning(sessionsOf(project))) return false;
   check(project.root);
-  const log = exitOnFault(() => openLog({ stateDir: project.places.state, project: project.root }));
+  const log = openProjectLog(project);
   try {
     await saidMeanwhile(io, 'another process is starting a run in this project: waiting', claimStart(log));
     try {

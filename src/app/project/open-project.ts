@@ -8,14 +8,14 @@ import { PERMITTED } from '../../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
 import type { ResumedLog } from '../../events/index.ts';
 import type { Log } from '../../ports/log.ts';
-import { openLog } from '../../store/index.ts';
 import type { DraftContext } from '../agents/index.ts';
-import { type Arguments, EXIT, Exit, type Io, exitOnFault, wrongUse } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, wrongUse } from '../process/index.ts';
 import {
   allowFrom,
   budgetFrom,
   configForRun,
   modeFrom,
+  openProjectLog,
   openProviders,
   type ProjectPlace,
   roleModelsFrom,
@@ -50,8 +50,7 @@ export async function openProject(args: Arguments, io: Io, project: ProjectPlace
   refuseForbiddenAllow(args, config);
   const box = await startClean(project, config.rules);
   const providers = await openProviders(args, config);
-  const every = config.preferences.audit?.checkpointEvery;
-  const log = exitOnFault(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
+  const log = openProjectLog(project, config);
   const chosenMode = modeFrom(args);
   const asked = {
     model: args.get('model') ?? null,

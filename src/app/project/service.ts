@@ -45,6 +45,8 @@ export interface ServiceOptions {
 }
 
 export interface LocalProjectService extends ProjectService, Pick<ServiceRuns, 'current' | 'attached'> {
+  /** Reads the configuration again, which applies from the next run; refused where it has faults. */
+  reload(): Promise<Result<Receipt, Refusal>>;
   /** Closes everything; resolves when a running draft has ended too. */
   close(): Promise<void>;
 }
@@ -73,7 +75,6 @@ export function openProjectService(
     learn(templatesOf(opened));
   };
   const repositoryPort = inspectInBackground(opened, () => isOpen(question), { learn, ready });
-  const hints = openHints(first.project.places.state);
   const renew = async (): ReturnType<typeof reopened> => {
     const next = await reopened(reopen);
     if (!next.ok) return next;
@@ -96,9 +97,10 @@ export function openProjectService(
       if (!next.ok) return next.is === 'unusable' ? faultyConfig(next.fault, learn) : next;
       return ok({ text: 'Trusted. Applies from the next run.' });
     },
+    reload: async () => receiptOf(await renew()),
     ...plansOf(() => opened, runs.begin, learn),
     agents: openAgentFiles(() => opened.drafting, renew, drafts, leaving.signal),
-    hints,
+    hints: openHints(first.project.places.state),
     ...runlessService(() => opened, files),
     look: (session) => openPastRun(opened, session),
     ...runs,
@@ -110,6 +112,9 @@ export function openProjectService(
     },
   };
 }
+
+const receiptOf = (next: Awaited<ReturnType<typeof reopened>>): Result<Receipt, Refusal> =>
+  next.ok ? ok({ text: '' }) : fail({ text: `This session keeps its earlier configuration: ${next.fault.text}` });
 
 /** Starts and saves templates. */
 const plansOf = (

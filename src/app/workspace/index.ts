@@ -23,9 +23,11 @@ export {
   eventsOf,
   newestStopped,
   newestResumable,
+  openProjectLog,
   openReader,
   whyNotResume,
   pastRun,
   sessionOf,
   stateOf,
+  storeOf,
 } from './sessions.ts';

@@ -1,4 +1,5 @@
 /** Reads the stored sessions of a project: their events, their state, and whether they can be resumed. A fault of the log is an `Exit` (2). */
+import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { fail } from '../../domain/result.ts';
 import {
@@ -20,6 +21,7 @@ import {
   damageOf,
   type LogReader,
   openDayLedger,
+  openLog,
   openLogReadOnly,
   openMessageStore,
   type Place,
@@ -28,10 +30,17 @@ import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { runTime } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';
 
-/** Opens the log of the project read-only. */
-export function openReader({ root, places }: ProjectPlace): LogReader {
-  return exitOnFault(() => openLogReadOnly({ stateDir: places.state, project: root }));
-}
+/** Where the log and the message store of a project are. */
+export const storeOf = ({ root, places }: ProjectPlace): Place => ({ stateDir: places.state, project: root });
+
+/** Opens the log of the project read-only. Throws an `Exit` (2) for a fault of the log. */
+export const openReader = (project: ProjectPlace): LogReader => exitOnFault(() => openLogReadOnly(storeOf(project)));
+
+/** Opens the log of the project for writing. Throws an `Exit` (2) for a fault of the log. */
+export const openProjectLog = (project: ProjectPlace, config?: Pick<Loaded, 'preferences'>): OwnLog =>
+  exitOnFault(() => openLog(storeOf(project), undefined, config?.preferences.audit?.checkpointEvery));
+
+type OwnLog = ReturnType<typeof openLog>;
 
 /** The session with this name or prefix, otherwise the newest. Throws an `Exit` (2) if there is none. */
 export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | undefined): SessionSummary {
@@ -157,14 +166,14 @@ interface ResumeContext {
 /** Checks and folds the log in one pass; the run continues from this state. */
 function checkLog({ project, log }: ResumeContext, session: SessionId): ResumedLog {
   const folded = new ResumedLog((seq) => readOrNull(() => log.at(session, seq)));
-  const damage = exitOnFault(() => damageOf(placeOf(project), session, (event) => folded.hear(event)));
+  const damage = exitOnFault(() => damageOf(storeOf(project), session, (event) => folded.hear(event)));
   if (damage !== null) throw wrongUse(damageWords(session, damage));
   return folded;
 }
 
 /** Records that the person accepts the damage of the log and returns a note about it; null if the log is intact. */
 export function acceptedDamage(project: ProjectPlace, session: SessionId, now: string): string | null {
-  const place = placeOf(project);
+  const place = storeOf(project);
   const damage = exitOnFault(() => damageOf(place, session));
   if (damage === null) return null;
   exitOnFault(() => {
@@ -181,7 +190,5 @@ const damageWords = (session: SessionId, { seq, problem, last, file }: Damage): 
     `\`mimir resume ${session} --accept-damaged-log\` continues from record ${last} anyway`,
   ].join('\n  ');
 
-const placeOf = ({ root, places }: ProjectPlace): Place => ({ stateDir: places.state, project: root });
-
 const hasMessages = (project: ProjectPlace, session: SessionId): boolean =>
-  exitOnFault(() => openMessageStore(placeOf(project)).waiting(session)).length > 0;
+  exitOnFault(() => openMessageStore(storeOf(project)).waiting(session)).length > 0;

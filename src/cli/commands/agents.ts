@@ -3,18 +3,17 @@ import * as agents from '../../app/agents/index.ts';
 import * as cli from '../../app/process/index.ts';
 import {
   environmentOf,
-  type ProjectConfig,
   projectConfigOf,
   readConfig,
+  openProjectLog,
   openProviders,
   projectOf,
   type ProjectPlace,
 } from '../../app/workspace/index.ts';
-import { agentNameProblem, type Loaded } from '../../config/index.ts';
+import { agentNameProblem } from '../../config/index.ts';
 import type { AgentText } from '../../domain/agents/form.ts';
-import { fail, ok } from '../../domain/result.ts';
-import type { AgentInfo, AgentRequest } from '../../ports/project-service.ts';
-import { openLog } from '../../store/index.ts';
+import { fail } from '../../domain/result.ts';
+import type { AgentInfo } from '../../ports/project-service.ts';
 import { tell, type Verb } from '../verb.ts';
 
 export const agentsVerb: Verb = {
@@ -76,8 +75,9 @@ function oneName(what: string, words: readonly string[]): string {
 
 function list(project: ProjectPlace, args: cli.Arguments, io: cli.Io): number {
   const { config } = projectConfigOf(project, io, {}, 'look');
-  const { all, leftOut } = agents.listAgents(project, config);
-  tell(args, io, { agents: all.map(briefly), leftOut }, agents.listLines(all, leftOut, io.paint).map(cli.sanitise));
+  const here = agents.listAgents(project, config);
+  const json = { agents: here.all.map(briefly), leftOut: here.leftOut };
+  tell(args, io, json, agents.listLines(here, io.paint).map(cli.sanitise));
   return cli.EXIT.done;
 }
 
@@ -96,210 +96,120 @@ function show(name: string, project: ProjectPlace, args: cli.Arguments, io: cli.
 }
 
 async function remove(name: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): Promise<number> {
-  const config = configIfSound(project, io);
+  // A file with a fault keeps the configuration from being read, and must be deletable all the same.
+  const here = readConfig(project, environmentOf(project, io), {}, 'look');
+  const config = here.ok ? here.value.config : null;
   const file = agents.findAgentFile(project, config, name);
   if (!file.ok) throw cli.wrongUse(file.fault);
-  if (!args.has('yes') && !(await agreed(file.value.shown, io))) return notDone(io, 'Nothing was deleted.');
+  if (!args.has('yes')) await requireYes(file.value.shown, io);
   const gone = agents.deleteAgent(project, config, name);
   if (!gone.ok) throw new cli.Exit(cli.EXIT.refused, gone.fault.text);
   tell(args, io, { deleted: name, file: gone.value.file }, [cli.sanitise(gone.value.text)]);
   return cli.EXIT.done;
 }
 
-/** A file with a fault keeps the configuration from being read, and must be deletable all the same. */
-function configIfSound(project: ProjectPlace, io: cli.Io): ProjectConfig['config'] | null {
-  const here = readConfig(project, environmentOf(project, io), {}, 'look');
-  return here.ok ? here.value.config : null;
-}
-
-async function agreed(file: string, io: cli.Io): Promise<boolean> {
+async function requireYes(file: string, io: cli.Io): Promise<void> {
   if (!io.terminal) throw new cli.Exit(cli.EXIT.notApproved, `delete ${file}?\n  in a script: --yes`);
-  const typed = await cli.askOnce(cli.sanitise(`Delete ${file}? yes deletes it, anything else keeps it: `), 'fresh');
-  return typed !== null && cli.IS_YES.test(typed);
+  const typed = await io.ask(cli.sanitise(`Delete ${file}? yes deletes it, anything else keeps it: `), 'fresh');
+  if (!cli.IS_YES.test(typed?.trim() ?? '')) throw new cli.Exit(cli.EXIT.notApproved, 'Nothing was deleted.');
 }
 
-// `mimir agents create`: a custom agent from one sentence, or asked for line by line on a terminal.
-
-/** Creates an agent from a sentence, or from answers on a terminal; returns the exit code. */
+/**
+ * Creates an agent from a sentence, which a model turns into a draft; returns the exit code. Without a sentence or a model a person at the
+ * terminal is asked for each field.
+ */
 async function create(sentence: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): Promise<number> {
-  const drafting = prepared(project, args, io);
-  const drafts = draftsFor(args, io, drafting);
-  const drafted = sentence === '' ? undefined : await drafts.ask(sentence);
-  const asks = drafted?.why !== null;
-  const agent = asks ? await byQuestions(io, drafting.nameProblem, drafts, sentence, drafted) : drafted.draft;
-  const signal = drafts.interrupted();
-  if (signal !== null) return stopped(signal, io);
-  if (agent === null) return notDone(io, 'Nothing was created.');
-  const { name, description, tools, prompt } = agent;
-  const wish = { name, description, tools, prompt, for: drafting.owner };
-  const made = agents.createAgent(project, drafting.config, wish);
-  if (!made.ok) throw new cli.Exit(cli.EXIT.refused, made.fault.text);
-  const draft = drafts.made();
-  const because = asks ? [] : (draft?.draft.because ?? []);
-  tell(
-    args,
-    io,
-    createdJson(wish, made.value.file, because, draft),
-    createdLines(wish, made.value.text, because, draft),
-  );
+  const wanted = wantedBy(args, project, io);
+  const person: agents.Questioner = {
+    say: (...lines) => {
+      for (const line of lines) io.say(cli.sanitise(line));
+    },
+    ask: (prompt) => io.ask(cli.sanitise(prompt)),
+    nameProblem: wanted.nameProblem,
+  };
+  if (sentence === '' && !io.terminal)
+    throw cli.wrongUse('describe it in a sentence: mimir agents create "<description>"');
+  const described = sentence === '' ? await agents.askDescription(person) : sentence;
+  const { made, signal } = await draft(described, wanted, args, io);
+  if (signal !== null) {
+    io.complain('mimir: stopped; nothing was created');
+    return cli.signalCode(signal);
+  }
+  if (sentence !== '' && made.why === null) return save(made.draft, made.draft.because, made, wanted, args, io);
+  const summary = agents.draftSummary(made);
+  if (!io.terminal) throw new cli.Exit(cli.EXIT.noProvider, `${summary}\n  ${ON_A_TERMINAL}`);
+  person.say(summary);
+  return save(await agents.askAgent(person, made.draft, described), [], made, wanted, args, io);
+}
+
+const ON_A_TERMINAL =
+  'on a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file';
+
+/** Writes the file of the agent, and prints what it may do, why, and what its draft cost; returns the exit code. */
+function save(
+  { name, description, tools, prompt }: AgentText,
+  because: readonly string[],
+  made: agents.DraftResult,
+  { project, config, owner }: ReturnType<typeof wantedBy>,
+  args: cli.Arguments,
+  io: cli.Io,
+): number {
+  const request = { name, description, tools, prompt, for: owner };
+  const created = agents.createAgent(project, config, request);
+  if (!created.ok) throw new cli.Exit(cli.EXIT.refused, created.fault.text);
+  const { file, text } = created.value;
+  const lines = [
+    text,
+    `  tools: ${tools.join(', ')}`,
+    ...because.map((why) => `  ${why}`),
+    agents.draftSummary(made),
+    `\`mimir agents show ${name}\` shows its prompt; you can edit the file. Plans can use it, and agents call it by Task.`,
+  ];
+  tell(args, io, { ...request, file, because, drafted: agents.draftJson(made) }, lines.map(cli.sanitise));
   return cli.EXIT.done;
 }
 
-/** Refused before anybody is asked: what that costs would be lost. */
-function prepared(project: ProjectPlace, args: cli.Arguments, io: cli.Io): Drafting {
+/** What the flags ask for. Refused before anybody is asked: what that costs would be lost. */
+function wantedBy(args: cli.Arguments, project: ProjectPlace, io: cli.Io) {
   const model = args.get('model');
   const how = args.has('no-model') ? 'look' : 'record';
   const { config } = projectConfigOf(project, io, model === undefined ? {} : { model }, how);
   const others = agents.takenNames(project, config);
   const nameProblem = (name: string): string | null => agentNameProblem(name, others);
   const named = args.get('name');
-  const owner = args.has('user') ? 'user' : 'project';
+  const owner: 'user' | 'project' = args.has('user') ? 'user' : 'project';
   const problem = agents.whyNoAgent(project, owner, named === undefined ? null : nameProblem(named));
   if (problem !== null) throw new cli.Exit(cli.EXIT.refused, problem);
   return { project, config, nameProblem, named, owner };
 }
 
-function stopped(signal: cli.EndSignal, io: cli.Io): number {
-  io.complain('mimir: stopped; nothing was created');
-  return cli.signalCode(signal);
-}
-
-const createdJson = (
-  wish: AgentRequest,
-  file: string,
-  because: readonly string[],
-  made: agents.DraftResult | null,
-): object => ({
-  ...wish,
-  file,
-  because,
-  ...(made === null ? {} : { drafted: agents.draftJson(made) }),
-});
-
-function createdLines(
-  wish: AgentRequest,
-  text: string,
-  because: readonly string[],
-  made: agents.DraftResult | null,
-): string[] {
-  return [
-    text,
-    `  tools: ${wish.tools.join(', ')}`,
-    ...because.map((why) => `  ${why}`),
-    ...(made === null ? [] : [agents.draftSummary(made)]),
-    `\`mimir agents show ${wish.name}\` shows its prompt; you can edit the file. Plans can use it, and agents call it by Task.`,
-  ].map(cli.sanitise);
-}
-
-interface Drafts {
-  /** Null when the person stopped it. */
-  ask(sentence: string): Promise<agents.DraftResult | null>;
-  /** The draft that was made last. */
-  made(): agents.DraftResult | null;
-  interrupted(): cli.EndSignal | null;
-}
-
-interface Drafting {
-  readonly project: ProjectPlace;
-  readonly config: Loaded;
-  readonly nameProblem: (name: string) => string | null;
-  readonly named: string | undefined;
-  readonly owner: AgentRequest['for'];
-}
-
-/** Announces the model on stderr before the call; stdout is only for the result. */
-function draftsFor(args: cli.Arguments, io: cli.Io, { project, config, nameProblem, named }: Drafting): Drafts {
-  let made: agents.DraftResult | null = null;
-  let watch: ReturnType<typeof cli.watchSignals> | null = null;
-  return {
-    async ask(sentence) {
-      const control = new AbortController();
-      const [open, close] = draftContextOf(args, project, config);
-      watch = cli.watchSignals((signal) => control.abort(signal));
-      try {
-        made = await agents.makeDraft(open, {
-          sentence,
-          isTaken: (name) => nameProblem(name) !== null,
-          named,
-          signal: control.signal,
-          asking: (drafter) =>
-            io.complain(cli.sanitise(`${agents.askingText(drafter)}; Ctrl-C stops it, --no-model asks you instead.`)),
-        });
-      } finally {
-        watch.end();
-        close();
-      }
-      return control.signal.aborted ? null : made;
-    },
-    made: () => made,
-    interrupted: () => watch?.received() ?? null,
-  };
-}
-
-/** The context of a draft by a model, and the function that closes the log it opened. */
-function draftContextOf(
-  args: cli.Arguments,
-  project: ProjectPlace,
-  config: Loaded,
-): readonly [agents.OpenDraftContext, () => void] {
-  let log: ReturnType<typeof openLog> | null = null;
-  const open: agents.OpenDraftContext = async () => {
-    if (args.has('no-model')) return fail('--no-model');
-    const providers = await cli.attempt(() => openProviders(args, config));
-    if (!providers.ok) return fail(providers.fault.text);
-    const every = config.preferences.audit?.checkpointEvery;
-    const opened = await cli.attempt(async () =>
-      cli.exitOnFault(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every)),
-    );
-    if (!opened.ok) return fail(opened.fault.text);
-    log = opened.value;
-    return ok({
-      project,
-      config,
-      log,
-      providers: providers.value,
-      model: args.get('model') ?? null,
-      roleModels: new Map(),
-    });
-  };
-  return [open, () => log?.close()];
-}
-
-/** Asks for each field on a terminal. `made` is the draft so far: undefined if no model was called yet, null if the person interrupted it. */
-async function byQuestions(
-  io: cli.Io,
-  nameProblem: (name: string) => string | null,
-  drafts: Drafts,
+/** Lets a model draft it, and announces that on stderr: stdout is only for the result. A signal stops the model. */
+async function draft(
   sentence: string,
-  made: agents.DraftResult | null | undefined,
-): Promise<AgentText | null> {
-  if (made === null) return null;
-  if (!io.terminal) throw notHere(made);
-  const asker = cli.openAsker();
-  const say = (...lines: readonly string[]): void => {
-    for (const line of lines) io.say(cli.sanitise(line));
-  };
-  const draft = async (description: string): Promise<agents.DraftResult['draft'] | null> => {
-    const drafted = made ?? (await drafts.ask(description));
-    if (drafted !== null) say(agents.draftSummary(drafted));
-    return drafted?.draft ?? null;
-  };
-  const person = { say, ask: (prompt: string) => asker.ask(cli.sanitise(prompt)), nameProblem, draft };
-  const agent = await agents.askAgent(person, sentence);
-  asker.close();
-  return agent;
-}
-
-const notHere = (made: agents.DraftResult | undefined): cli.Exit =>
-  made === undefined
-    ? cli.wrongUse('describe it in a sentence: mimir agents create "<description>"')
-    : new cli.Exit(
-        cli.EXIT.noProvider,
-        `${agents.draftSummary(made)}\n  on a terminal \`mimir agents create\` asks for name, tools and prompt; \`mimir agents help\` describes the file`,
-      );
-
-/** Prints why nothing was done; returns the exit code. */
-function notDone(io: cli.Io, words: string): number {
-  io.say(words);
-  return cli.EXIT.notApproved;
+  { project, config, nameProblem, named }: ReturnType<typeof wantedBy>,
+  args: cli.Arguments,
+  io: cli.Io,
+): Promise<{ readonly made: agents.DraftResult; readonly signal: cli.EndSignal | null }> {
+  const control = new AbortController();
+  const watch = cli.watchSignals((signal) => control.abort(signal));
+  const opened = await cli.attempt(async () => {
+    if (args.has('no-model')) throw cli.wrongUse('--no-model');
+    const providers = await openProviders(args, config);
+    const log = openProjectLog(project, config);
+    return { project, config, log, providers, model: args.get('model') ?? null, roleModels: new Map<string, string>() };
+  });
+  try {
+    const made = await agents.makeDraft(opened.ok ? opened : fail(opened.fault.text), {
+      sentence,
+      isTaken: (name) => nameProblem(name) !== null,
+      named,
+      signal: control.signal,
+      asking: (drafter) =>
+        io.complain(cli.sanitise(`${agents.askingText(drafter)}; Ctrl-C stops it, --no-model asks you instead.`)),
+    });
+    return { made, signal: watch.received() };
+  } finally {
+    watch.end();
+    if (opened.ok) opened.value.log.close();
+  }
 }

@@ -121,8 +121,8 @@ async function offer(
   const words = `session ${session} is not running\n  \`mimir resume ${session}\` continues it`;
   if (!io.terminal) throw cli.wrongUse(words);
   io.say(`Session ${session} now: ${cli.sanitise((asked ?? task).split('\n')[0] ?? '')}`);
-  const typed = await cli.askOnce('Continue it here? y yes, anything else no: ', 'fresh');
-  if (typed?.toLowerCase() !== 'y') throw cli.wrongUse(words);
+  const typed = await io.ask('Continue it here? y yes, anything else no: ', 'fresh');
+  if (typed?.trim().toLowerCase() !== 'y') throw cli.wrongUse(words);
   if (isScreen(args, io)) {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, opened, { resumeSession: session });

@@ -10,7 +10,7 @@ import {
   exitOnFault,
   wrongUse,
 } from '../../app/process/index.ts';
-import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf } from '../../app/workspace/index.ts';
+import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf, storeOf } from '../../app/workspace/index.ts';
 import { type ByType, forType, type MimirEvent } from '../../events/index.ts';
 import { type AuditFault, verifyLog } from '../../store/index.ts';
 import type { Verb } from '../verb.ts';
@@ -33,10 +33,9 @@ export const auditVerb: Verb = {
 
 /** Exit code 0 if every record is unchanged, else 1. */
 function verify(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {
-  const place = { stateDir: project.places.state, project: project.root };
   // A damaged session may not be listed, so its name is searched in the records.
   const wanted = (name: string): boolean => session === undefined || name.startsWith(session);
-  const found = exitOnFault(() => verifyLog(place, wanted));
+  const found = exitOnFault(() => verifyLog(storeOf(project), wanted));
   if (session !== undefined && found.sessions === 0 && found.faults.length === 0) {
     throw wrongUse(`this project has no session "${session}"\n  \`mimir sessions\` lists them`);
   }

@@ -48,7 +48,7 @@ function taskOf(args: cli.Arguments, ofPlan: string | null): string {
 async function runTask(args: cli.Arguments, io: cli.Io, task: string, plan: RunOptions['plan']): Promise<number> {
   const project = projectOf(args, io);
   // Loaded only if a person can answer: a hosted run has to start quickly.
-  if (io.terminal) await (await import('../../ui/lines/trust.ts')).askTrust(project, args, io);
+  if (io.terminal) await (await import('./trust.ts')).askTrust(project, args, io);
   if (args.has('detach')) {
     const { detach } = await import('../../app/project/hosting.ts');
     const planned = args.get('plan') === undefined ? [] : planFlags(args, io);

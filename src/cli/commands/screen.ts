@@ -49,7 +49,7 @@ export const screenVerb: Verb = {
     const project = projectOf(args, io);
     const [task = ''] = args.words;
     const lines = !isScreen(args, io);
-    if (lines) await (await import('../../ui/lines/trust.ts')).askTrust(project, args, io);
+    if (lines) await (await import('./trust.ts')).askTrust(project, args, io);
     const opened = await openProject(args, io, project);
     if (!lines) return openScreen(args, io, opened, task === '' ? {} : { firstTask: task });
     if (io.terminal) {

@@ -2,10 +2,10 @@
  * `mimir trust`: shows what a project wants to add besides restrictions, and what changed since it was trusted; the person
  * trusts exactly that. Trust applies to the content: config/trust/record.ts.
  */
-import { type Arguments, askOnce, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import { type Arguments, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
 import { nestedFolders, type ProjectTrust, takeTrust } from '../../config/index.ts';
 import { unifiedDiff } from '../../tools/index.ts';
-import { escapeHidden, TRUST_WORDS } from '../../app/views/index.ts';
+import { escapeHidden, isOpen, TRUST_WORDS } from '../../app/views/index.ts';
 import {
   environmentOf,
   projectConfigOf,
@@ -15,6 +15,7 @@ import {
   trustOf,
   trustNow,
 } from '../../app/workspace/index.ts';
+import { startClean } from '../../app/workspace/secrets.ts';
 import { tell, type Verb } from '../verb.ts';
 
 export const trustVerb: Verb = {
@@ -36,12 +37,32 @@ export const trustVerb: Verb = {
   async run(args, io) {
     const project = projectOf(placeOf(args), io);
     if (args.has('revoke')) return revoked(project, args, io);
-    const { config } = projectConfigOf(project, io, {}, 'look');
-    const trust = trustOf(project, config.preferences.trust ?? [], unifiedDiff);
-    const shown: Shown = { project, trust, nested: nestedFolders(project.root) };
-    return settle(shown, args, io);
+    return settle(shownIn(project, io), args, io);
   },
 };
+
+/** Asks a person at a terminal, before anything is planned, if the question is open. The run continues after any answer. */
+export async function askTrust(project: ProjectPlace, args: Arguments, io: Io): Promise<void> {
+  if (!io.terminal || args.has('json') || args.has('yes')) return;
+  const { config, trust } = projectConfigOf(project, io, {}, 'look');
+  if (trust.unrecorded || !isOpen(trust)) return;
+  await startClean(project, config.rules);
+  io.say(io.paint.bold(`${escapeHidden(project.root)} ${STATES[trust.state]}.`));
+  await settle(shownIn(project, io), args, io);
+}
+
+const STATES: Readonly<Record<ProjectTrust['state'], string>> = {
+  new: 'is not trusted yet',
+  changed: 'has changed since you trusted it',
+  nothing: '',
+  trusted: '',
+};
+
+function shownIn(project: ProjectPlace, io: Io): Shown {
+  const { config } = projectConfigOf(project, io, {}, 'look');
+  const trust = trustOf(project, config.preferences.trust ?? [], unifiedDiff);
+  return { project, trust, nested: nestedFolders(project.root) };
+}
 
 interface Shown {
   readonly project: ProjectPlace;
@@ -94,8 +115,8 @@ function revoked(project: ProjectPlace, args: Arguments, io: Io): number {
 }
 
 /** Only the letter: Enter, and anything else, is a no. Without a terminal nobody is asked. */
-const asked = async ({ terminal }: Io): Promise<boolean> =>
-  terminal && (await askOnce('Trust this? y yes, anything else no: ')) === 'y';
+const asked = async (io: Io): Promise<boolean> =>
+  io.terminal && (await io.ask('Trust this? y yes, anything else no: ', 'fresh'))?.trim() === 'y';
 
 function linesOf({ project, trust, nested }: Shown, { paint }: Io): readonly string[] {
   const head = paint.bold(escapeHidden(project.root));

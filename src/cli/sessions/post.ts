@@ -6,7 +6,7 @@ import type { Delivery, Receipt } from '../../ports/controls.ts';
 import { openMessageStore } from '../../store/index.ts';
 import { closedReason } from '../../app/views/index.ts';
 import { type Arguments, EXIT, Exit, type Io, exitOnFault, world, wrongUse } from '../../app/process/index.ts';
-import { projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
+import { projectOf, type ProjectPlace, storeOf } from '../../app/workspace/index.ts';
 import { doneOrExit, patiently, reachRun } from '../../app/client/index.ts';
 import { type Target, named, BY_DELIVERY, sentWords } from './target.ts';
 
@@ -32,9 +32,7 @@ export async function sendAsPerson(target: Target, post: Post, { client, args, i
   if (answered) return sentWords(target, 'resumed');
   const project = projectOf(args, io);
   const letter = { id: world.name(16), to: record.agent, ...post, at: new Date(world.now()).toISOString() };
-  exitOnFault(() =>
-    openMessageStore({ stateDir: project.places.state, project: project.root }).put(record.run, letter),
-  );
+  exitOnFault(() => openMessageStore(storeOf(project)).put(record.run, letter));
   const unread = seen.family.state === 'running' ? await poked(target, project, io) : DOWN;
   if (unread !== null) return keptWords(target, unread);
   if (agent.outcome !== null && !(await goesOn(target))) return notTaken(target);

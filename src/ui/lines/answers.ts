@@ -3,7 +3,7 @@
  * Scripts rely on the texts of the plan prompt.
  */
 import type { Answer } from '../../app/actions/index.ts';
-import { type Asker, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
+import { sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import { capitalise, HeldKey, kindOf } from '../../app/views/index.ts';
 import { ROOT, type Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
@@ -160,8 +160,7 @@ export class LineAnswers {
     const size = terminalSize(io);
     const { all, first } = next.question;
     const lines = [...questionLines({ all }, context.state, io, { size, now: context.now() }), ...answerLines(first)];
-    const ask = (prompt: string): Promise<string | null> => console.ask(prompt, 'fresh');
-    const read = await printPages(lines, { asker: { ask }, io: console, size });
+    const read = await printPages(lines, console, size);
     this.questions.setPrinted(next, context.now());
     if (!read && kindOf(first.request) === 'permission')
       await this.#give(next, { allow: false, scope: 'once', text: '' });
@@ -211,7 +210,7 @@ export class LineAnswers {
   /** Asks for the edits of each task. A refused edit is printed, and the next one is made. */
   async #editAll(word: 'e' | 'm'): Promise<void> {
     const { context, console, models } = this.#of;
-    for (const edit of await editsOf(word, console, console, { plan: context.state.plan, models })) {
+    for (const edit of await editsOf(word, console, { plan: context.state.plan, models })) {
       const done = await context.send({ do: 'edit plan', edit });
       if (!done.ok) console.complain(`  not changed: ${sanitise(done.fault.text)}`);
     }
@@ -243,29 +242,26 @@ export function planWord(typed: string): PlanWord {
 /** Asks for the edits of each task in turn. Without `models` (`promptForModels`) only `m` asks for models. */
 export async function editsOf(
   answer: 'e' | 'm',
-  asker: Pick<Asker, 'ask'>,
-  io: Pick<Io, 'say' | 'complain'>,
+  io: Pick<Io, 'ask' | 'say' | 'complain'>,
   { plan, models }: { readonly plan: SoundPlan | null; readonly models: boolean },
 ): Promise<readonly PlanEdit[]> {
   if (plan === null) return [];
   const edits: PlanEdit[] = [];
   for (const [index, task] of plan.tasks.entries()) {
     const manual = answer === 'm';
-    edits.push(...(await editTask(asker, io, task, index + 1, { manual, models: models || manual })));
+    edits.push(...(await editTask(io, task, index + 1, { manual, models: models || manual })));
   }
   return edits;
 }
 
 /** Prints the present values; Enter keeps one. */
 async function editTask(
-  asker: Pick<Asker, 'ask'>,
-  io: Pick<Io, 'say' | 'complain'>,
+  io: Pick<Io, 'ask' | 'say' | 'complain'>,
   task: PlanTask,
   number: number,
   { manual, models }: { readonly manual: boolean; readonly models: boolean },
 ): Promise<readonly PlanEdit[]> {
-  const typed = async (prompt: string): Promise<string> =>
-    ((await asker.ask(`  ${prompt} (Enter keeps): `)) ?? '').trim();
+  const typed = async (prompt: string): Promise<string> => ((await io.ask(`  ${prompt} (Enter keeps): `)) ?? '').trim();
   io.say(`\nEdit Task ${number} (${task.role})`);
   io.say(`  Current: ${sanitise(task.description)}`);
   const description = await typed('New description');

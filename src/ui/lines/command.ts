@@ -54,8 +54,6 @@ export interface LineContext {
   readonly projectService: ProjectService | null;
   readonly memory: LineMemory;
   readonly questions: LineQuestions;
-  /** Work that Ctrl-C stops. */
-  readonly stoppable: Pick<Stoppable, 'run'>;
   now(): Millis;
   /** Prints lines, sanitised; a text may have several lines. */
   say(...lines: readonly string[]): void;
@@ -68,6 +66,8 @@ export interface LineContext {
   /** The same, and prints the receipt; throws the refusal. */
   submit(command: Command): Promise<void>;
   go(to: Going): Promise<void>;
+  /** Runs a command of Mimir, with its words, in this session. */
+  mimir(words: readonly string[]): Promise<void>;
   /** Writes a text into the clipboard file; the name of the file, or null when it cannot be written. */
   keepCopy(text: string): string | null;
 }
@@ -128,6 +128,15 @@ export const commandOf = <Args>(
 ): Omit<LineCommand, 'where'> => ({
   ...wordsOf(action),
   run: (typed, context) => perform(action, read(typed.trim(), context), context),
+});
+
+/** A command of Mimir that a session runs as it is. */
+export const mimirCommand = (name: string, wanted: string, help: string): Omit<LineCommand, 'where'> => ({
+  name,
+  arguments: wanted,
+  help,
+  run: (typed, context) =>
+    context.mimir([name, ...typed.matchAll(/"([^"]*)"|\S+/g).map(([word, quoted]) => quoted ?? word)]),
 });
 
 /** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. */
@@ -242,28 +251,6 @@ export const noCommand = (word: string): string => `Unknown command "${word}". T
 export function usageOf({ name, short = [], arguments: wanted = '', help }: LineCommand): string {
   const also = short.length === 0 ? '' : ` (or ${listed(short)})`;
   return `${name}${wanted === '' ? '' : ` ${wanted}`}${also}: ${help}`;
-}
-
-/** Work of a command that Ctrl-C stops, one at a time. Other meanings of Ctrl-C are decided in follow.ts. */
-export class Stoppable {
-  #now: AbortController | null = null;
-
-  async run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const control = new AbortController();
-    this.#now = control;
-    try {
-      return await work(control.signal);
-    } finally {
-      this.#now = null;
-    }
-  }
-
-  /** False when there is no such work, or when it was stopped already. */
-  stop(): boolean {
-    if (this.#now === null || this.#now.signal.aborted) return false;
-    this.#now.abort('stopped');
-    return true;
-  }
 }
 
 // Long texts are printed in parts, so that a screen reader can be stopped; `more` prints the next part.

@@ -23,7 +23,7 @@ import type { Approval, RunState } from '../../events/index.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
 import { type Joined, LineRun, type PrintParts } from './run.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
-import { fitting, openConsole } from './console.ts';
+import { fitting, type LineConsole, openConsole } from './console.ts';
 import { LineSession } from './session.ts';
 import { tag } from './agents.ts';
 
@@ -61,7 +61,8 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
     return false;
   }
   const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
-  const session = new LineSession({ io, console, projectService: null, ...how });
+  const mimir = (words: readonly string[]): Promise<void> => runCommand(words, io, console);
+  const session = new LineSession({ io, console, projectService: null, mimir, ...how });
   // An ended run waits for no answer.
   const close = (): void => console.close();
   void result.then(close, close);
@@ -125,7 +126,8 @@ export async function openLines(args: Arguments, io: Io, opened: OpenProject, fi
   });
   let stoppedAt = Number.NEGATIVE_INFINITY;
   const interrupted = (): void => {
-    if (session.stoppable.stop()) return;
+    // Some work of a command waits for the signal.
+    if (process.listenerCount('SIGINT') > 1) return;
     const now = world.elapsed();
     const again = now - stoppedAt < TWICE_MS;
     stoppedAt = now;
@@ -135,7 +137,7 @@ export async function openLines(args: Arguments, io: Io, opened: OpenProject, fi
         'Nothing was interrupted. Press Ctrl-C again to quit; the state of the run is kept. stop ends the run, interrupt N pauses one agent.',
       );
   };
-  const console = openConsole({ io, words: wordsOf, interrupted });
+  const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
   const session = new LineSession({
     io,
     console,
@@ -143,6 +145,11 @@ export async function openLines(args: Arguments, io: Io, opened: OpenProject, fi
     approves: opened.config.rules.promptForApproval.value,
     models: opened.config.rules.promptForModels.value,
     folder: opened.project.places.state,
+    async mimir(words) {
+      await runCommand([...words, '--cwd', opened.project.root], io, console);
+      const done = CONFIGURING.has(words[0] ?? '') ? await projectService.reload() : null;
+      if (done?.ok === false) session.refuse(done.fault.text);
+    },
   });
   const unwatch = watch(projectService, interrupted);
   try {
@@ -154,6 +161,29 @@ export async function openLines(args: Arguments, io: Io, opened: OpenProject, fi
     unwatch();
     console.close();
     await projectService.close();
+  }
+}
+
+/** Commands of Mimir that may change the configuration of the next run. */
+const CONFIGURING: ReadonlySet<string> = new Set(['agents', 'trust']);
+
+/** Runs a command of Mimir with the console of the session. Handlers of signals that it leaves behind are for the end of a program. */
+async function runCommand(words: readonly string[], io: Io, console: LineConsole): Promise<void> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const before = signals.map((signal) => new Set(process.listeners(signal)));
+  const here: Io = {
+    ...io,
+    say: (line) => console.say(line),
+    complain: (line) => console.complain(line),
+    ask: (prompt, how) => console.ask(prompt, how),
+    write: (text) => console.say(text.trimEnd()),
+    json: (value) => console.say(JSON.stringify(value)),
+  };
+  try {
+    await io.command?.(words, here);
+  } finally {
+    for (const [at, signal] of signals.entries())
+      for (const added of process.listeners(signal)) if (!before[at]?.has(added)) process.off(signal, added);
   }
 }
 

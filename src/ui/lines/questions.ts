@@ -4,7 +4,7 @@
  */
 import type { ChalkInstance } from 'chalk';
 import { type Answer, answerCommands } from '../../app/actions/index.ts';
-import type { Asker, Io } from '../../app/process/index.ts';
+import type { Io } from '../../app/process/index.ts';
 import {
   plural,
   exactMeasure,
@@ -17,14 +17,12 @@ import {
   type ExactRow,
   type Question,
   takesAmount,
-  TRUST_WORDS,
   escapeHidden,
   WITHOUT_SANDBOX,
 } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Approval, ApprovalRequest, RunState } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
-import type { TrustQuestion } from '../../ports/project-service.ts';
 import { firstLine } from './agents.ts';
 
 /** A question with the number that the person sees, which stays the same while the run lasts. */
@@ -269,34 +267,16 @@ function pieceText(
 /** Prints the lines a screen at a time, with two rows left for the prompt; false when the person stops reading, which denies. */
 export async function printPages(
   lines: readonly string[],
-  {
-    asker,
-    io,
-    size,
-  }: { readonly asker: Pick<Asker, 'ask'>; readonly io: Pick<Io, 'say'>; readonly size: TerminalSize | null },
+  io: Pick<Io, 'say' | 'ask'>,
+  size: TerminalSize | null,
 ): Promise<boolean> {
   const page = size === null ? lines.length : Math.max(4, size.rows - 2);
   for (let from = 0; from < lines.length; from += page) {
     for (const line of lines.slice(from, from + page)) io.say(line);
     const left = lines.length - from - page;
     if (left <= 0) break;
-    const typed = await asker.ask(`-- ${plural(left, 'line')} more: Enter continues, n denies -- `, 'fresh');
+    const typed = await io.ask(`-- ${plural(left, 'line')} more: Enter continues, n denies -- `, 'fresh');
     if (typed?.trim().toLowerCase() === 'n') return false;
   }
   return true;
 }
-
-// The question whether to trust a project.
-
-export const NOT_TRUSTED = 'Not trusted: only its restrictions apply.';
-
-export const trustLines = ({ brings, diff }: Pick<TrustQuestion, 'brings' | 'diff'>): readonly string[] => [
-  TRUST_WORDS.brings,
-  ...brings.map((line) => `  - ${escapeHidden(line)}`),
-  ...(diff === '' ? [] : [TRUST_WORDS.changed, ...diff.split('\n').map((line) => `  ${escapeHidden(line)}`)]),
-  TRUST_WORDS.otherwise,
-];
-
-/** Only the letter y trusts. */
-export const trusts = async (ask: (prompt: string) => Promise<string | null>): Promise<boolean> =>
-  (await ask('Trust this? y yes, anything else continues without trust: '))?.trim() === 'y';

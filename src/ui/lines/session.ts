@@ -11,7 +11,7 @@ import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import type { ProjectService } from '../../ports/project-service.ts';
 import { type AnswersParts, LineAnswers } from './answers.ts';
-import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place, Stoppable } from './command.ts';
+import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import { sumWords } from './commands/edits.ts';
 import { statusLine } from './commands/look.ts';
@@ -28,13 +28,14 @@ interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly projectService: ProjectService | null;
   /** The folder of the last copy. */
   readonly folder: string;
+  /** Runs a command of Mimir in this session. */
+  readonly mimir: LineContext['mimir'];
   /** Where one run is carried: starts a process that continues it. */
   readonly detach?: ProjectService['detach'];
 }
 
 export class LineSession implements LineContext {
   readonly memory = newMemory();
-  readonly stoppable = new Stoppable();
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
   readonly #ownership: LineRunOwnership;
@@ -120,6 +121,10 @@ export class LineSession implements LineContext {
     if (DECIDING.has(command.do)) this.#answers.decided();
     // The event of an edit is printed.
     if (command.do !== 'edit plan') this.say(capitalise(done.value.text));
+  }
+
+  mimir(words: readonly string[]): Promise<void> {
+    return this.#of.mimir(words);
   }
 
   keepCopy(text: string): string | null {

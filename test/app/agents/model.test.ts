@@ -83,7 +83,7 @@ async function openHere(
   return {
     ...ground,
     told,
-    draft: (sentence, more) => makeDraft(async () => ok(ground), { sentence, ...wish, ...more }),
+    draft: (sentence, more) => makeDraft(ok(ground), { sentence, ...wish, ...more }),
   };
 }
 

@@ -7,15 +7,15 @@ const IO = join(import.meta.dirname, '../../../src/app/process/io.ts');
 
 /** Asks, waits for a signal, and asks again. */
 const PROGRAM = `
-import { openAsker } from ${JSON.stringify(IO)};
-const asker = openAsker();
-console.log('first: ' + (await asker.ask('one? ', 'fresh')));
+import { openIo } from ${JSON.stringify(IO)};
+const { ask } = openIo({});
+console.log('first: ' + (await ask('one? ', 'fresh')));
 const busy = setInterval(() => undefined, 1000);
 const told = new Promise((resolve) => process.once('SIGUSR2', resolve));
 console.log('at work');
 await told;
 clearInterval(busy);
-console.log('second: ' + (await asker.ask('two? ', 'fresh')));
+console.log('second: ' + (await ask('two? ', 'fresh')));
 `;
 
 it('discards what was typed ahead before each question, not only before the first', async () => {

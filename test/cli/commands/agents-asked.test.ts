@@ -128,9 +128,9 @@ describe('mimir agents create, where a model may be asked', () => {
     const terminal = inTerminal({ ...(await provider(SILENT)), NO_COLOR: '1' }, '--plain');
     await terminal.waitFor('help lists the commands');
     terminal.type(`/agents create ${GERMAN}\r`);
-    await terminal.waitFor('for a draft; Ctrl-C stops it.');
+    await terminal.waitFor('for a draft; Ctrl-C stops it');
     terminal.press('ctrl-c');
-    await terminal.waitFor('Nothing was created.');
+    await terminal.waitFor('stopped; nothing was created');
     terminal.type(`/agents create --no-model ${GERMAN}\r`);
     await terminal.waitFor('No model wrote a draft: --no-model.');
     const answer = async (question: string, text: string): Promise<void> => {

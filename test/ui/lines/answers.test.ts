@@ -24,7 +24,7 @@ async function asked(word: 'e' | 'm', typed: readonly string[], models = true): 
     return Promise.resolve(left.shift() ?? null);
   };
   const plan = planOf({ tasks: [{ id: 'a', description: 'look', role: 'finder', estimatedTokens: 4000 }] });
-  const edits = await editsOf(word, { ask }, { say, complain: say }, { plan, models });
+  const edits = await editsOf(word, { ask, say, complain: say }, { plan, models });
   return { edits, prompts, lines };
 }
 const DESCRIPTION = 'New description (Enter keeps):';

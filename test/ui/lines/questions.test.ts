@@ -94,14 +94,14 @@ describe('a question in lines', () => {
     const say = (line: string): void => void told.push(line);
     const room = { columns: 80, rows: 6 };
     const ten = Array.from({ length: 10 }, (_, index) => `line ${index}`);
-    expect(await printPages(ten, { asker: asker('', ''), io: { say }, size: room })).toBe(true);
+    expect(await printPages(ten, { say, ...asker('', '') }, room)).toBe(true);
     expect(told.filter((line) => line.startsWith('--'))).toEqual([
       '-- 6 lines more: Enter continues, n denies -- ',
       '-- 2 lines more: Enter continues, n denies -- ',
     ]);
     expect(told.filter((line) => line.startsWith('line'))).toEqual(ten);
-    expect(await printPages(ten, { asker: asker('n'), io: { say }, size: room })).toBe(false);
-    expect(await printPages(ten, { asker: asker(), io: { say }, size: null })).toBe(true);
+    expect(await printPages(ten, { say, ...asker('n') }, room)).toBe(false);
+    expect(await printPages(ten, { say, ...asker() }, null)).toBe(true);
   });
 
   it('is put once for all who ask the same', () => {

@@ -14,7 +14,7 @@ import {
 } from '../../../app/actions/index.ts';
 import { wrongUse } from '../../../app/process/index.ts';
 import { outlookLines, plainPlanLines } from '../../../app/reports/index.ts';
-import { expectedPlan, formatDuration, toolsText } from '../../../app/views/index.ts';
+import { expectedPlan, formatDuration } from '../../../app/views/index.ts';
 import { variantsOf } from '../../../domain/plan/estimate.ts';
 import { scheduleOf } from '../../../domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../domain/plan/plan.ts';
@@ -67,16 +67,6 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     { ...wordsOf(undoEdit), run: (_, context) => step(context, -1) },
     { ...wordsOf(redoEdit), run: (_, context) => step(context, 1) },
     { ...wordsOf(PLAN_EDITS.models), run: whatIf },
-    {
-      name: 'models',
-      help: 'List the available models, and why others are unavailable.',
-      run: (_, context) => sayLong(context, modelLines(context)),
-    },
-    {
-      name: 'roles',
-      help: 'List the roles with their purpose, tools and models.',
-      run: (_, context) => sayLong(context, roleLines(context)),
-    },
   ),
 ];
 
@@ -103,19 +93,6 @@ function printSchedule(_: string, context: LineContext): void {
     }),
   ]);
 }
-
-const modelLines = ({ state }: LineContext): readonly string[] =>
-  (state.choices?.models ?? []).map(({ id, aliases, price, usable }) => {
-    const cost = price === null ? 'price unknown' : `$${price.input} in and $${price.output} out per million tokens`;
-    const names = [aliases[0], id].filter((name) => name !== undefined).join(', ');
-    return `${names}: ${usable.yes ? cost : `unavailable: ${usable.because}`}`;
-  });
-
-const roleLines = ({ state }: LineContext): readonly string[] =>
-  (state.choices?.roles ?? []).map(
-    ({ name, description, tools, model }) =>
-      `${name}: ${description} Model ${model.asked}; tools: ${toolsText(tools)}.`,
-  );
 
 async function step(context: LineContext, by: 1 | -1): Promise<void> {
   const plan = neighbourPlan(context.memory.plans, by);

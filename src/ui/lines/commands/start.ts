@@ -1,30 +1,9 @@
-/** Commands before a run: a task, suggestions and sessions by number, templates, trust, files of the project, custom agents. */
-import {
-  AGENTS_HELP,
-  agentLines,
-  askAgent,
-  findAgent,
-  listLines,
-  parseSentence,
-  showLines,
-} from '../../../app/agents/index.ts';
-import { IS_YES, wrongUse } from '../../../app/process/index.ts';
-import { isOpen, plural, TRUST_WORDS } from '../../../app/views/index.ts';
-import { agentNameProblem } from '../../../config/index.ts';
-import type { AgentText } from '../../../domain/agents/form.ts';
-import type { AgentProposal, ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
+/** Commands before a run: a task, suggestions and sessions by number, templates, files of the project, trust and custom agents. */
+import { wrongUse } from '../../../app/process/index.ts';
+import { isOpen, plural } from '../../../app/views/index.ts';
+import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { firstLine } from '../agents.ts';
-import {
-  askText,
-  at,
-  cancelled,
-  headOf,
-  type LineCommand,
-  type LineContext,
-  printReceipt,
-  sayLong,
-} from '../command.ts';
-import { NOT_TRUSTED, trustLines, trusts } from '../questions.ts';
+import { at, cancelled, type LineCommand, type LineContext, mimirCommand, sayLong } from '../command.ts';
 
 export const START_COMMANDS: readonly LineCommand[] = [
   ...at(
@@ -94,17 +73,12 @@ export const START_COMMANDS: readonly LineCommand[] = [
   }),
   ...at(
     ['start'],
-    {
-      name: 'trust',
-      help: 'Print what this project wants to add, and ask whether you trust it.',
-      run: trust,
-    },
-    {
-      name: 'agents',
-      arguments: '[list|show|create|delete|help] [NAME]',
-      help: 'List the agents; show, create or delete one. /agents create DESCRIPTION drafts one.',
-      run: agentsCommand,
-    },
+    mimirCommand('trust', '', 'Print what this project wants to add, and ask whether you trust it.'),
+    mimirCommand(
+      'agents',
+      '[list|show|create|delete|help] [NAME]',
+      'List the agents; show, create or delete one. /agents create DESCRIPTION drafts one.',
+    ),
   ),
 ];
 
@@ -203,90 +177,3 @@ async function sayFiles(words: string, context: LineContext): Promise<void> {
   if (found === null) throw wrongUse('files can be listed only in a session');
   sayLong(context, found.length === 0 ? ['No matching files.'] : found.map((file, at) => numberedLine(`@${file}`, at)));
 }
-
-async function trust(_: string, context: LineContext): Promise<void> {
-  const question = context.projectService?.info().trust;
-  if (!isOpen(question) || context.projectService?.trust === undefined) return context.say(TRUST_WORDS.nothing);
-  context.say(...trustLines(question));
-  if (!(await trusts((prompt) => context.ask(prompt)))) throw cancelled(NOT_TRUSTED);
-  printReceipt(await context.projectService.trust(question.digest), context);
-}
-
-// The command `agents`, before a run.
-
-type Agents = NonNullable<ProjectInfo['agents']>;
-
-async function agentsCommand(typed: string, context: LineContext): Promise<void> {
-  const [what, rest] = headOf(typed);
-  const { projectService } = context;
-  const agents = projectService?.info().agents;
-  if (agents === undefined || projectService?.agents === undefined)
-    throw wrongUse('agents can be used only in a session');
-  const actions: Readonly<Record<string, () => Promise<void> | void>> = {
-    '': () => sayLong(context, listLines(agents.all, agents.leftOut, PLAIN)),
-    list: () => sayLong(context, listLines(agents.all, agents.leftOut, PLAIN)),
-    show: () => sayLong(context, showLines(agentOf(rest, agents))),
-    create: () => create(rest, agents, context),
-    delete: () => remove(rest, agents, context),
-    help: () => context.say(...AGENTS_HELP),
-  };
-  const action = Object.hasOwn(actions, what) ? actions[what] : undefined;
-  if (action === undefined)
-    throw wrongUse(`agents ${what}: list, show, create, delete or help. As a task: task agents ${typed.trim()}`);
-  await action();
-}
-
-const unchanged = (text: string): string => text;
-const PLAIN = { bold: unchanged, dim: unchanged, yellow: unchanged };
-
-function agentOf(name: string, agents: Agents): Agents['all'][number] {
-  if (name === '') throw wrongUse('which agent? agents lists them');
-  const found = findAgent(name, agents);
-  if (!found.ok) throw wrongUse(found.fault);
-  return found.value;
-}
-
-/** A model drafts the agent; without one the person is asked for each field. */
-async function create(typed: string, { all }: Agents, context: LineContext): Promise<void> {
-  const { sentence, model } = parseSentence(typed);
-  const first = sentence === '' ? null : await draft(sentence, model, context);
-  const person = {
-    say: context.say.bind(context),
-    ask: context.ask.bind(context),
-    nameProblem: (name: string) => agentNameProblem(name, all),
-    async draft(description: string) {
-      const made = first ?? (await draft(description, model, context));
-      context.say(made.said);
-      return made.draft;
-    },
-  };
-  const agent = first?.drafted === true ? first.draft : await askAgent(person, sentence);
-  if (agent === null) throw cancelled(NONE_CREATED);
-  if (first?.drafted === true) context.say(...agentLines(first.draft), ...first.draft.because, first.said);
-  const { name, description, tools, prompt }: AgentText = agent;
-  const done = await context.projectService?.agents?.create({ name, description, tools, prompt, for: 'project' });
-  if (done !== undefined) printReceipt(done, context);
-}
-
-const NONE_CREATED = 'Nothing was created.';
-
-async function draft(sentence: string, model: boolean, context: LineContext): Promise<AgentProposal> {
-  const made = await context.stoppable.run(async (signal) => {
-    const asking = (line: string): void => context.say(`${line}; Ctrl-C stops it.`);
-    const proposal = await context.projectService?.agents?.draft(sentence, { model, signal, asking });
-    return signal.aborted ? undefined : proposal;
-  });
-  if (made === undefined) throw cancelled(NONE_CREATED);
-  return made;
-}
-
-async function remove(name: string, agents: Agents, context: LineContext): Promise<void> {
-  const { source, whyKept } = agentOf(name, agents);
-  if (whyKept !== null) throw wrongUse(`${name}: ${whyKept}`);
-  const typed = await askText(`Delete ${source}? yes deletes it, anything else keeps it: `, KEPT, context);
-  if (!IS_YES.test(typed)) throw cancelled(KEPT);
-  const done = await context.projectService?.agents?.delete(name);
-  if (done !== undefined) printReceipt(done, context);
-}
-
-const KEPT = 'Nothing was deleted.';

@@ -139,7 +139,7 @@ describe('a typed line', () => {
     ['i all stop', 'run', 'message(all stop)'],
     ['/show 3 diffs', 'run', 'show(3 diffs)'],
     ['SHOW 3', 'run', 'show(3)'],
-    ['mod', 'run', '"mod" could be models, model or mode. Nothing was done'],
+    ['mod', 'run', '"mod" could be model, mode or models. Nothing was done'],
     ['interupt 2', 'run', 'unknown command "interupt". Did you mean interrupt? Nothing was done'],
     ['accept', 'run', 'accept is for a plan that waits for approval. Nothing was done'],
     ['sessions', 'run', 'sessions is for the start, before a run. Nothing was done'],
