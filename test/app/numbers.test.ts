@@ -25,7 +25,7 @@ import { taskCounts } from '../../src/ui/tui/components/agents/graph.ts';
 import { resultBody } from '../../src/ui/tui/screens/result/view.ts';
 import { costsLines } from '../../src/ui/tui/screens/result/costs.ts';
 import { runNumbers } from '../../src/ui/tui/components/header.ts';
-import { statusLine } from '../../src/ui/lines/commands/look.ts';
+import { statusLine } from '../../src/ui/lines/agents.ts';
 import { REPORT_PARTS, reportMarkdown } from '../../src/app/reports/report.ts';
 import { contextOf } from '../support/look.ts';
 import { at, begun, histories, idOf, told } from '../support/counted-histories.ts';

@@ -30,6 +30,6 @@ it('asks which one where none was named, and lists the templates', async () => {
   const person = await typist(null);
   expect(await person.hears('template')).toEqual(['No templates yet.']);
   expect(await person.hears('template 9')).toEqual(['There is no template 9: templates lists them.']);
-  expect(await person.hears('take 9')).toEqual(['There is no suggestion 9: suggestions lists them.']);
+  expect(await person.hears('9')).toEqual(['There is no suggestion 9.']);
   expect(await person.hears('resume')).toEqual(['Which session? sessions lists them.']);
 });

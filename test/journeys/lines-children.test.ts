@@ -31,7 +31,7 @@ describe('children in a dumb terminal', () => {
     await person.sees('Proceed?');
     await says(person, 'Y', 'Plan approved');
     await until(() => run.effects() === 1);
-    await says(person, 'spawn oracle "Watch the mill" name mill', 'Spawned oracle-mill');
+    await says(person, 'spawn oracle "Watch the mill" --name mill', 'Spawned oracle-mill');
     await says(person, 'children', /#2 oracle-mill: running, .*spawned by\s+you/);
     await says(person, 'what 2', /Id ROOT::S2. Last activity/);
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');

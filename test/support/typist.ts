@@ -4,6 +4,7 @@ import type { MimirEvent } from '../../src/events/event.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import type { ProjectInfo } from '../../src/ports/project-service.ts';
 import type { LineConsole, Typed } from '../../src/ui/lines/console.ts';
+import { LINE_COMMANDS } from '../../src/ui/lines/commands/commands.ts';
 import { LineSession } from '../../src/ui/lines/session.ts';
 import { until } from './until.ts';
 import type { FakeRun } from './fake-run.ts';
@@ -42,7 +43,9 @@ export async function typist(
   const session = new LineSession({
     io: { paint: new Chalk({ level: 0 }), terminal },
     console,
-    projectService: run.projectService,
+    service: run.projectService,
+    commands: LINE_COMMANDS,
+    once: false,
     approves: true,
     models: true,
     folder: '/nowhere',

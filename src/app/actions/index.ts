@@ -15,3 +15,4 @@ export * from './kill.ts';
 export * from './message.ts';
 export * from './plan.ts';
 export * from './run.ts';
+export * from './spawn.ts';

@@ -1,8 +1,8 @@
-/** Actions on a run: stop it, retry its failed tasks, start a child or a review that the plan does not have. */
-import type { AgentId, RoleName } from '../../domain/ids.ts';
-import type { MandatoryReview, SpawnRequest } from '../../domain/agents/agent.ts';
+/** Actions on a run: stop it, retry its failed tasks, start a review that the plan does not have. */
+import type { RoleName } from '../../domain/ids.ts';
+import type { MandatoryReview } from '../../domain/agents/agent.ts';
 import { type AgentState, retryOf, type RunState } from '../../events/index.ts';
-import { type Action, ENDED, type Interaction, whyNotAgent } from './action.ts';
+import { type Action, ENDED, type Interaction } from './action.ts';
 
 export const stopRun: Action<null> = {
   id: 'run.stop',
@@ -67,24 +67,3 @@ export function whyNotReview(state: RunState): string | null {
   if (state.finished !== null) return ENDED;
   return manualReviews(state).length === 0 ? 'No manual review is configured.' : null;
 }
-
-export const spawnChild: Action<{ readonly parent: AgentId; readonly wish: SpawnRequest }> = {
-  id: 'run.spawn',
-  keys: ['a'],
-  hint: 'spawn',
-  word: 'spawn',
-  arguments: '[under N] [ROLE] "TEXT" [name NAME] [model MODEL] [wait SECONDS]',
-  help: 'Spawn child',
-  more: 'The child works on its own. In a run without a plan its parent is main.',
-  whyNot: (state, { parent }) => whyNotSpawn(state, parent),
-  command: (_, { parent, wish }) => ({ do: 'spawn', parent, wish }),
-};
-
-export const whyNotSpawn = (state: RunState, parent: AgentId): string | null =>
-  whyNotAgent(state, parent, ({ outcome, name }) =>
-    outcome === null ? null : `${name} has ended and cannot spawn children.`,
-  );
-
-/** The name of a child: with a role as prefix, as `mimir spawn ROLE --name` does: `engineer-task1`. */
-export const childName = (name: string | null, role: string | null): string | null =>
-  name === null || role === null ? name : `${role.toLowerCase()}-${name}`;

@@ -138,12 +138,14 @@ async function askLine(prompt: string, how?: 'fresh'): Promise<string | null> {
 /** Milliseconds in which the terminal delivers what was typed ahead. */
 const TYPE_AHEAD_MS = 60;
 
-/** Discards type-ahead of a terminal. The content of a pipe is kept: it answers the questions to come. */
-async function discardTypeAhead(): Promise<void> {
+/** Discards type-ahead of a terminal; true if there was any. The content of a pipe is kept: it answers the questions to come. */
+export async function discardTypeAhead(): Promise<boolean> {
   const { stdin } = process;
-  if (!stdin.isTTY) return;
+  let found = false;
+  if (!stdin.isTTY) return found;
   const forget = (typed: Buffer | string): void => {
     if (typed.toString().includes('\u0003')) process.kill(process.pid, 'SIGINT');
+    else found = true;
   };
   // Raw mode also delivers a line that was not finished with Enter.
   stdin.setRawMode(true);
@@ -151,9 +153,11 @@ async function discardTypeAhead(): Promise<void> {
   // An earlier question paused it.
   stdin.resume();
   await new Promise((resolve) => {
-    setTimeout(resolve, TYPE_AHEAD_MS);
+    // A process that was held up all this time reads its input only after the timer.
+    setTimeout(() => void setImmediate(resolve), TYPE_AHEAD_MS);
   });
   stdin.off('data', forget);
   stdin.pause();
   stdin.setRawMode(false);
+  return found;
 }

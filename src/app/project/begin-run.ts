@@ -38,6 +38,9 @@ export interface Start {
   readonly pace: 'readable' | 'none';
 }
 
+/** What a front end says of a run that it starts. */
+export type RunStart = Pick<Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp' | 'approval'>;
+
 /** What all runs of a project share. */
 export interface RunDefaults {
   readonly project: ProjectPlace;

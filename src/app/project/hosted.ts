@@ -7,13 +7,16 @@ import type { SessionId } from '../../domain/ids.ts';
 import { approvalOf, type OpenProject } from './open-project.ts';
 import {
   type Arguments,
+  type EndSignal,
   exitCodeOf,
   type Flags,
   type Io,
+  sanitise,
   SIGNAL_WORDS,
   watchSignals,
   wrongUse,
 } from '../process/index.ts';
+import type { RunResult } from '../../engine/run/index.ts';
 import type { Start } from './begin-run.ts';
 
 /** The flag for people. */
@@ -35,6 +38,18 @@ export function sessionFrom(text: string): SessionId {
 
 /** Treats a background process as attended if it was started from a terminal. */
 export const asHosted = (args: Arguments, io: Io): Io => (args.has('watched') ? { ...io, terminal: true } : io);
+
+/** Prints why the run failed or how a stopped one is continued; returns the exit code. */
+export function endCode(
+  result: RunResult,
+  signal: EndSignal | null,
+  session: SessionId,
+  io: Pick<Io, 'complain'>,
+): number {
+  if (result.error !== null) io.complain(`mimir: ${sanitise(result.error)}`);
+  if (result.status === 'stopped') io.complain(`mimir: stopped; \`mimir resume ${session}\` continues it`);
+  return exitCodeOf(result, signal);
+}
 
 /** Runs a session to its end without a terminal. Returns the exit code. */
 export async function runHosted(

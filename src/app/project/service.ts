@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { loadTheme, themeNames } from '../../config/index.ts';
 import type { ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import type { Run } from '../../engine/run/index.ts';
 import type { RemoteRun } from '../../ports/control.ts';
@@ -31,7 +31,7 @@ import {
   trustOf,
   trustNow,
 } from '../workspace/index.ts';
-import type { Start } from './begin-run.ts';
+import type { RunStart, Start } from './begin-run.ts';
 import { openProjectFiles, type ProjectFiles } from './file-index.ts';
 import { directApproval, type OpenProject } from './open-project.ts';
 import { saveTemplate, planFromTemplate, listTemplates } from './templates.ts';
@@ -44,7 +44,7 @@ export interface ServiceOptions {
   readonly pace?: Start['pace'];
 }
 
-export interface LocalProjectService extends ProjectService, Pick<ServiceRuns, 'current' | 'attached'> {
+export interface LocalProjectService extends ProjectService, Pick<ServiceRuns, 'begin' | 'current' | 'attached'> {
   /** Reads the configuration again, which applies from the next run; refused where it has faults. */
   reload(): Promise<Result<Receipt, Refusal>>;
   /** Closes everything; resolves when a running draft has ended too. */
@@ -119,14 +119,14 @@ const receiptOf = (next: Awaited<ReturnType<typeof reopened>>): Result<Receipt, 
 /** Starts and saves templates. */
 const plansOf = (
   opened: () => OpenProject,
-  begin: Begin,
+  begin: ServiceRuns['begin'],
   learn: (more: Partial<Learned>) => void,
 ): Pick<ProjectService, 'startTemplate' | 'saveTemplate'> => ({
   async startTemplate(name, values) {
     const made = planFromTemplate(opened().project, isTrusted(opened()), name, values);
     if (!made.ok) return fail({ text: made.fault });
     const { draft, from, task } = made.value;
-    return begin({ session: newSession(), task }, { draft, from });
+    return attempt(() => begin({ session: newSession(), task, plan: { draft, from } }));
   },
   async saveTemplate(wish) {
     const { project, config } = opened();
@@ -337,13 +337,9 @@ function suggestionsFor(facts: RepositoryFacts): readonly string[] {
   ].slice(0, 6);
 }
 
-type Begin = (
-  what: Pick<Start, 'session' | 'task' | 'direct' | 'followUp'>,
-  plan?: Start['plan'],
-) => ReturnType<ProjectService['start']>;
-
 interface ServiceRuns extends Required<Pick<ProjectService, 'start' | 'resume' | 'attach' | 'detach'>> {
-  readonly begin: Begin;
+  /** Starts or resumes a run with a person; without `approval` as the rules have it. Rejects with an `Exit`. */
+  readonly begin: (what: Omit<RunStart, 'approval'> & Partial<Pick<RunStart, 'approval'>>) => Promise<Controls>;
   /** The run of this process, or its last one; null before the first. */
   current(): Run | null;
   /** The attached run of another process; null if none, or if a run was started here since. */
@@ -365,20 +361,23 @@ function runsFrom(opened: () => OpenProject, { repository, pace, continueInBackg
     reached?.close();
     reached = null;
   };
-  const begin: Begin = async (what, plan = null) => {
+  const begin: ServiceRuns['begin'] = async (what) => {
     const from = opened();
     const usual = from.config.rules.promptForApproval.value ? 'person' : 'config';
     const approval = what.direct === true ? directApproval(from.config) : usual;
-    const begun = await attempt(() => from.start({ ...what, repository, approval, person: true, plan, pace }));
-    if (!begun.ok) return begun;
+    const run = await from.start({ approval, ...what, repository, person: true, pace });
     disconnect();
-    current = begun.value;
-    return ok(current.controls);
+    current = run;
+    return run.controls;
   };
   return {
     begin,
-    start: (task, direct) => begin({ session: newSession(), task, ...(direct === undefined ? {} : { direct: true }) }),
-    resume: (session, followUp) => resumeSession(opened(), session, followUp, begin),
+    start: (task, direct) =>
+      attempt(() => begin({ session: newSession(), task, plan: null, direct: direct !== undefined })),
+    resume: (session, followUp) =>
+      attempt(() =>
+        begin({ session, plan: null, ...defined({ followUp }), task: taskToResume(opened(), session, followUp) }),
+      ),
     async attach(session) {
       const found = await reachRun(opened().project, session);
       if (found === null) return fail({ text: `session ${session} is not running: mimir resume ${session}` });
@@ -397,19 +396,13 @@ function runsFrom(opened: () => OpenProject, { repository, pace, continueInBackg
   };
 }
 
-/** Resumes a session from its last turn, or returns why that is impossible. */
-async function resumeSession(
-  opened: OpenProject,
-  session: SessionId,
-  followUp: string | undefined,
-  begin: Begin,
-): ReturnType<Begin> {
+/** The task of a session that can be resumed; throws an `Exit` that says why it cannot. */
+function taskToResume(opened: OpenProject, session: SessionId, followUp: string | undefined): string {
   const one = opened.log.sessions().find((known) => known.session === session);
-  if (!one) return fail({ text: `there is no session ${session}` });
-  const over = await attempt(() => Promise.resolve(whyNotResume(opened, one, followUp !== undefined)));
-  if (!over.ok) return over;
-  if (over.value !== null) return fail({ text: `${over.value}: mimir report ${session}` });
-  return begin({ session, task: one.task, ...(followUp === undefined ? {} : { followUp }) });
+  if (one === undefined) throw wrongUse(`there is no session ${session}`);
+  const over = whyNotResume(opened, one, followUp !== undefined);
+  if (over !== null) throw wrongUse(`${over}: mimir report ${session}`);
+  return one.task;
 }
 
 /** Loads a theme by name; the fault names file, line and what is expected. */

@@ -28,8 +28,6 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
   const { plan, planBy, maxParallel } = state;
   if (plan === null) return [];
   const numbers = new Map(plan.tasks.map((task, index) => [task.id, `#${index + 1} ${task.role}`]));
-  const expected = expectedPlan(plan, state.choices);
-  const totals = totalsOf(expected, maxParallel);
   return [
     '',
     paint.bold('Multi-Agent Execution Plan'),
@@ -39,13 +37,17 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     ...plan.tasks.flatMap((task) => taskLines(state, task, { plan, numbers, paint })),
     ...reviewsLines(plan.forced ?? [], paint),
     ...(plan.commit === true ? [`At the end: ${commitText(plan)}`] : []),
-    `Total: ${figuresText(totals)} with ${maxParallel} at once`,
+    `Total: ${planFigures(plan, state)} with ${maxParallel} at once`,
     ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
     // After approval the actual use matters instead.
     ...(state.approvedDigest === null ? outlookLines(state) : []),
     '',
   ];
 }
+
+/** What a plan will probably use: `12k tokens, $0.0504, about 38s`. */
+export const planFigures = (plan: SoundPlan, { maxParallel, choices }: RunState): string =>
+  figuresText(totalsOf(expectedPlan(plan, choices), maxParallel));
 
 const canWrite = ({ choices }: RunState, { role }: PlanTask): boolean =>
   choices?.roles.find(({ name }) => name === role)?.capabilities.includes('write') ?? false;

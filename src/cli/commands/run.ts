@@ -70,7 +70,7 @@ async function runPlan(args: cli.Arguments, io: cli.Io, name: string): Promise<n
 /** The task shown in lists for a run that was started by `mimir spawn`. */
 const IDLE_TASK = 'Waits for what it is told';
 
-type Carried = Pick<host.Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp'>;
+type Carried = Omit<host.RunStart, 'approval'>;
 
 /** Runs or resumes `what` to its end in lines or JSON; returns the exit code. `resumes`: it started earlier. */
 export async function carry(
@@ -82,39 +82,22 @@ export async function carry(
 ): Promise<number> {
   const json = args.has('json');
   const person = io.terminal && !json;
-  const { followRun } = await import('../../ui/lines/follow.ts');
+  const { followRun, openLines } = await import('../../ui/lines/follow.ts');
   host.refuseUnattendedHuman(opened, person);
   const approval = host.approvalOf(opened.config, args, person);
-  const joined = resumes ? { joined: { resumed: cli.world.now() } } : {};
+  if (person) return openLines(args, io, opened, { only: { ...what, approval }, resumes });
+  const resumed = resumes ? cli.world.now() : undefined;
   const run = await opened.start({ ...what, approval, person, pace: 'none' });
   const watch = cli.watchSignals((signal) => run.stop(cli.SIGNAL_WORDS[signal]));
   // Without its output nobody would see what the run does.
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
-    const models = opened.config.rules.promptForModels.value;
-    const folder = opened.project.places.state;
-    const goesOn = await followRun(run, io, {
-      json,
-      person,
-      approves: approval === 'person',
-      models,
-      folder,
-      ...joined,
-      detach: async (session) => {
-        await run.result;
-        return cli.attempt(async () =>
-          (await import('../../app/project/hosting.ts')).continueInBackground(session, args, opened.project, io),
-        );
-      },
-    });
-    if (goesOn) return cli.EXIT.done;
+    await followRun(run, io, json, resumed);
     const result = await run.result;
-    if (result.error !== null) io.complain(`mimir: ${cli.sanitise(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')
       io.complain(`mimir: no terminal to ask for approval\n  ${host.nobodyText(opened.config)}`);
-    if (result.status === 'stopped') io.complain(`mimir: stopped; \`mimir resume ${what.session}\` continues it`);
     // Nobody reads on: as of a person's Ctrl-C.
-    return cli.exitCodeOf(result, io.lost.aborted ? 'SIGINT' : watch.received());
+    return host.endCode(result, io.lost.aborted ? 'SIGINT' : watch.received(), what.session, io);
   } finally {
     watch.end();
     opened.close();

@@ -1,6 +1,7 @@
 /** `mimir spawn`: starts a child of the calling agent, or of ROOT for a person, and returns at once. */
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { readSpawn } from '../../app/actions/index.ts';
 import { agentSocketOf, doneOrExit, withSessionClient } from '../../app/client/index.ts';
 import { type Arguments, CWD, EXIT, Exit, type Io, JSON_FLAG, wrongUse } from '../../app/process/index.ts';
 import type { SpawnRequest } from '../../domain/agents/agent.ts';
@@ -33,7 +34,7 @@ export const spawnVerb: Verb = {
 };
 
 async function spawn(args: Arguments, io: Io): Promise<number> {
-  const wish = wishFrom(args);
+  const wish = readSpawn(args);
   // Without an active run, starts one that has no plan and waits for children.
   const isFirst =
     agentSocketOf(io) === null &&
@@ -77,71 +78,6 @@ async function childIn(client: SessionClient, run: SessionId, agent: AgentId | u
   if (child === undefined)
     throw new Exit(EXIT.refused, 'the child is not among the sessions\n  `mimir children` lists them');
   return child;
-}
-
-// The request of `mimir spawn`, from its words and flags. Wrong ones exit with 2.
-
-/** The request, with the folder as typed. Checked by hand: loading the schema would take most of the start of an agent's command. */
-export function wishFrom(args: Arguments): SpawnRequest {
-  const { role, prompt } = saidIn(args.words);
-  const wish: SpawnRequest = {
-    prompt,
-    role,
-    model: args.get('model') ?? null,
-    name: nameOf(args.get('name'), role),
-    wait: waitOf(args.get('wait')),
-    workingDir: args.get('working-dir') ?? null,
-  };
-  for (const [is, fault] of CHECKS) if (!is(wish)) throw wrongUse(fault);
-  return wish;
-}
-
-/** Null, or 1 to `most` characters. */
-const fits = (text: string | null, most: number): boolean => text === null || (text.length > 0 && text.length <= most);
-
-/** As the schema has it (domain/agents/spawn.ts). */
-const CHECKS: readonly (readonly [is: (wish: SpawnRequest) => boolean, fault: string])[] = [
-  [
-    ({ prompt }) => fits(prompt, 50_000),
-    'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
-  ],
-  [
-    ({ role }) => fits(role, 100),
-    'ROLE is empty or too long\n  expected the name of a role, such as finder or general-purpose; or leave it out',
-  ],
-  [
-    ({ model }) => fits(model, 200),
-    '--model is empty or too long\n  expected opus, sonnet, haiku or the name of a model',
-  ],
-  [
-    ({ name }) => name === null || /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u.test(name),
-    '--name takes up to 60 letters, digits, blanks, ".", "_" or "-", a letter or digit first (the role before it counts)',
-  ],
-  [
-    ({ workingDir }) => fits(workingDir, 4096),
-    '--working-dir is empty or too long\n  expected a folder of the project',
-  ],
-];
-
-/** A single word is the prompt; of two, the first is the role. */
-function saidIn(words: readonly string[]): { readonly role: string | null; readonly prompt: string } {
-  const [first = '', second] = words;
-  const prompt = second ?? first;
-  if (prompt.trim() !== '') return { role: second === undefined ? null : first, prompt };
-  throw wrongUse('missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"');
-}
-
-/** The name after the role, if one was given: `engineer-task1`. */
-const nameOf = (name: string | undefined, role: string | null): string | null => {
-  if (name === undefined) return null;
-  return role === null || name === '' ? name : `${role.toLowerCase()}-${name}`;
-};
-
-function waitOf(said: string | undefined): number | null {
-  if (said === undefined) return null;
-  const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : Number.NaN;
-  if (seconds <= 86_400) return seconds;
-  throw wrongUse(`--wait ${said}\n  expected seconds, 0 to 86400`);
 }
 
 /** The request with its folder relative to the project `root`; exits with 2 if the folder is outside. */

@@ -1,11 +1,13 @@
-/** Agents as lines: how a person names one, and what is printed about it. */
+/** Agents and the run as lines: how a person names an agent, and what is printed about it; the state of the run in one line. */
 import { sanitise, wrongUse } from '../../app/process/index.ts';
-import { costText } from '../../app/reports/index.ts';
+import { costText, spentBy } from '../../app/reports/index.ts';
 import {
   agentNumber,
   agentTime,
+  countWords,
   endingText,
   formatDuration,
+  formatLimit,
   formatTokens,
   inOrder,
   isAtWork,
@@ -15,6 +17,8 @@ import {
   pendingWords,
   plural,
   restReason,
+  runSpending,
+  runTime,
   shownStatus,
   spawnerName,
   toLabel,
@@ -142,3 +146,24 @@ export function graphLines(state: RunState, now: Millis): readonly string[] {
 
 /** `a`, `a or b`, `a, b or c`. */
 export const listed = (words: readonly string[], by: 'and' | 'or' = 'or'): string => lists.listed(words, by);
+
+/** `4 running, 36 queued (4 at once), 2m 10s, $0.38 of $5.00, no open questions.` */
+export function statusLine(state: RunState, now: Millis): string {
+  const { phase, finished, plan, approvals } = state;
+  if (finished !== null) return `The run is ${finished.status}. report shows the result, new starts another task.`;
+  const questions = approvals.length === 0 ? 'no open questions' : plural(approvals.length, 'open question');
+  const tail = `${formatDuration(runTime(state, now))}, ${spentWords(state)}, ${questions}.`;
+  if (phase === 'starting' || phase === 'planning') return `The plan is being drafted, ${tail}`;
+  if (phase === 'approving')
+    return `A plan of ${plural(plan?.tasks.length ?? 0, 'task')} waits for approval: Y, n or help.`;
+  const merging = phase === 'merging' ? ['the report is being written'] : [];
+  return [...countWords(state), ...merging, tail].join(', ');
+}
+
+function spentWords(state: RunState): string {
+  const spent = costText(spentBy(state.agents.values()));
+  const { maxCost, maxTokens } = state.budget;
+  if (maxCost !== undefined) return `${spent} of ${formatLimit(maxCost)}`;
+  if (maxTokens === undefined) return spent;
+  return `${formatTokens(runSpending(state).tokens)} of ${formatTokens(maxTokens)} tokens`;
+}

@@ -3,13 +3,14 @@
  * Scripts rely on the texts of the plan prompt.
  */
 import type { Answer } from '../../app/actions/index.ts';
-import { sanitise, type Io, wrongUse } from '../../app/process/index.ts';
+import { sanitise, type Io, world, wrongUse } from '../../app/process/index.ts';
 import { capitalise, HeldKey, kindOf } from '../../app/views/index.ts';
 import { ROOT, type Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { type LineContext, meantBy, noCommand } from './command.ts';
-import { LINE_COMMANDS } from './commands/commands.ts';
+import type { RunState } from '../../events/index.ts';
+import type { Command, Controls } from '../../ports/controls.ts';
+import { type CommandWords, meantBy, noCommand, type Place } from './command.ts';
 import type { LineConsole, Typed } from './console.ts';
 import {
   answerLines,
@@ -22,8 +23,18 @@ import {
   terminalSize,
 } from './questions.ts';
 
-export interface AnswersParts {
-  readonly context: LineContext;
+/** The session whose run asks. */
+interface AnswersContext {
+  readonly place: Place;
+  readonly state: RunState;
+  readonly commands: readonly CommandWords[];
+  say(...lines: readonly string[]): void;
+  send(command: Command): ReturnType<Controls['submit']>;
+  submit(command: Command): Promise<void>;
+}
+
+interface AnswersParts {
+  readonly context: AnswersContext;
   readonly console: LineConsole;
   readonly io: Pick<Io, 'paint' | 'terminal'>;
   /** The person is asked to approve the plan. */
@@ -111,7 +122,7 @@ export class LineAnswers {
     this.#printed = this.#proposed;
     for (const line of optionsFor(models)) console.say(line);
     console.say('  or a command: help lists them');
-    this.#printedAt = context.now();
+    this.#printedAt = world.now();
   }
 
   /** True when the line is an answer, whether it was accepted or not. */
@@ -159,9 +170,9 @@ export class LineAnswers {
     await console.fresh();
     const size = terminalSize(io);
     const { all, first } = next.question;
-    const lines = [...questionLines({ all }, context.state, io, { size, now: context.now() }), ...answerLines(first)];
+    const lines = [...questionLines({ all }, context.state, io, { size, now: world.now() }), ...answerLines(first)];
     const read = await printPages(lines, console, size);
-    this.questions.setPrinted(next, context.now());
+    this.questions.setPrinted(next, world.now());
     if (!read && kindOf(first.request) === 'permission')
       await this.#give(next, { allow: false, scope: 'once', text: '' });
   }
@@ -169,7 +180,7 @@ export class LineAnswers {
   async #takeAnswer(current: NumberedQuestion, { text }: Typed): Promise<boolean> {
     const { context } = this.#of;
     const { request } = current.question.first;
-    const isCommand = meantBy(text, LINE_COMMANDS, context.place, true) !== null;
+    const isCommand = meantBy(text, context.commands, context.place, true) !== null;
     const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
     if (given === null) return false;
     this.#refuseUnintended();

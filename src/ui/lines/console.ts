@@ -4,7 +4,7 @@
  * does not answer it.
  */
 import { createInterface, type Interface } from 'node:readline/promises';
-import { type Io, world } from '../../app/process/index.ts';
+import { discardTypeAhead, type Io, world } from '../../app/process/index.ts';
 import { isSimple, type Span, type Style, widthOf, wrap } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 
@@ -13,24 +13,17 @@ export interface Typed {
   readonly begun: Millis;
 }
 
+type Next = Typed | null | 'woken';
+
 export interface LineConsole {
   /** Prints a line above the one being typed, broken at words where the terminal is narrower. */
   say(line: string): void;
   complain(line: string): void;
   /** The next typed line; null at the end of input; `woken` when `signal` is aborted first, which loses no line. */
-  next(prompt: string, signal: AbortSignal): Promise<Typed | null | 'woken'>;
+  next(prompt: string, signal: AbortSignal): Promise<Next>;
   /** A line for this prompt alone. `fresh`: lines that were begun before are discarded, and that is printed. */
   ask(prompt: string, how?: 'fresh'): Promise<string | null>;
   /** Discards input that the terminal still buffers; call before a question for permission is printed. */
-  fresh(): Promise<void>;
-  close(): void;
-}
-
-/** What differs between kinds of terminal. */
-interface Keys {
-  prompt(text: string): void;
-  /** Writes above the line being typed. */
-  above(write: () => void): void;
   fresh(): Promise<void>;
   close(): void;
 }
@@ -43,194 +36,142 @@ interface ConsoleParts {
   readonly words: () => readonly string[];
 }
 
-export function openConsole({ io, interrupted, words }: ConsoleParts): LineConsole {
-  const queue = new Queue();
-  const keys = io.env['TERM'] === 'dumb' ? dumbKeys(queue, io, interrupted) : editedKeys(queue, interrupted, words);
-  const next: LineConsole['next'] = async (prompt, signal) => {
-    const typed = queue.take();
-    if (typed !== undefined) return typed;
-    if (signal.aborted) return 'woken';
-    keys.prompt(prompt);
-    return queue.wait(signal);
-  };
-  const [fit, fitComplaint] = [fitting(process.stdout), fitting(process.stderr)];
-  const say = (line: string): void => keys.above(() => io.say(fit(line)));
-  return {
-    say,
-    complain: (line) => keys.above(() => io.complain(fitComplaint(line))),
-    next,
-    fresh: () => keys.fresh(),
-    async ask(prompt, how) {
-      if (how === 'fresh') await keys.fresh();
-      const since = world.now();
-      for (;;) {
-        const typed = await next(prompt, NEVER);
-        if (typed === null || typed === 'woken') return null;
-        if (how !== 'fresh' || typed.begun >= since) return typed.text;
-        if (typed.text.trim() !== '') say('  (typed before the question: ignored)');
-      }
-    },
-    close() {
-      keys.close();
-      queue.end();
-    },
-  };
-}
-
-const NEVER = new AbortController().signal;
-
-/** Typed lines that were not taken yet. */
-class Queue {
-  readonly #lines: Typed[] = [];
-  #waiting: ((typed: Typed | null | 'woken') => void) | null = null;
+/**
+ * A terminal that can move its cursor lets the line be edited, and the up key brings earlier lines back. A dumb terminal edits the line by
+ * itself and hands it over whole, so that the time when it was begun is unknown: a question waits a moment for the input that the terminal
+ * still buffers.
+ */
+export class LineTerminal implements LineConsole {
+  readonly #parts: ConsoleParts;
+  readonly #isDumb: boolean;
+  readonly #fit = fitting(process.stdout);
+  readonly #fitComplaint = fitting(process.stderr);
+  /** Lines that were not taken yet. */
+  readonly #typed: Typed[] = [];
+  #waiting: ((next: Next) => void) | null = null;
   #ended = false;
+  #discards = false;
+  #lines: Interface;
+  #begun: Millis | null = null;
+  /** The prompt that is shown; a dumb terminal cannot return to it. */
+  #prompt: string | null = null;
 
-  put(typed: Typed): void {
+  constructor(parts: ConsoleParts) {
+    this.#parts = parts;
+    this.#isDumb = parts.io.env['TERM'] === 'dumb';
+    this.#lines = this.#open();
+    if (this.#isDumb) return;
+    // The first listener runs before the one of readline, whose line is still empty at the first key.
+    process.stdin.prependListener('keypress', () => (this.#begun ??= world.now()));
+    process.stdin.on('keypress', this.#pressed);
+  }
+
+  readonly #pressed = (): void => {
+    this.#begun = this.#lines.line === '' ? null : (this.#begun ?? world.now());
+  };
+
+  #open(): Interface {
+    const { stdin: input, stdout: output } = process;
+    const completer = (line: string): [string[], string] => [
+      this.#parts.words().filter((word) => word.startsWith(line)),
+      line,
+    ];
+    const lines = this.#isDumb
+      ? createInterface({ input, terminal: false })
+      : createInterface({ input, output, terminal: true, historySize: 200, prompt: '', completer });
+    lines.on('line', (text) => {
+      this.#prompt = null;
+      const typed = { text, begun: this.#begun ?? world.now() };
+      this.#begun = null;
+      if (this.#waiting === null) this.#typed.push(typed);
+      else this.#settle(typed);
+    });
+    lines.on('SIGINT', this.#parts.interrupted);
+    lines.on('close', () => {
+      if (this.#discards) return;
+      this.#ended = true;
+      this.#settle(null);
+    });
+    return lines;
+  }
+
+  #settle(next: Next): void {
     const waiting = this.#waiting;
     this.#waiting = null;
-    if (waiting === null) this.#lines.push(typed);
-    else waiting(typed);
+    waiting?.(next);
   }
 
-  /** Undefined when there is no line yet; null at the end of input. */
-  take(): Typed | null | undefined {
-    return this.#lines.shift() ?? (this.#ended ? null : undefined);
+  say(line: string): void {
+    this.#above(() => this.#parts.io.say(this.#fit(line)));
   }
 
-  wait(signal: AbortSignal): Promise<Typed | null | 'woken'> {
+  complain(line: string): void {
+    this.#above(() => this.#parts.io.complain(this.#fitComplaint(line)));
+  }
+
+  next(prompt: string, signal: AbortSignal): Promise<Next> {
+    const typed = this.#typed.shift() ?? (this.#ended ? null : undefined);
+    if (typed !== undefined) return Promise.resolve(typed);
+    if (signal.aborted) return Promise.resolve('woken');
+    this.#showPrompt(prompt);
     return new Promise((resolve) => {
-      const woken = (): void => {
-        this.#waiting = null;
-        resolve('woken');
+      const wake = (): void => this.#settle('woken');
+      signal.addEventListener('abort', wake, { once: true });
+      this.#waiting = (next) => {
+        signal.removeEventListener('abort', wake);
+        resolve(next);
       };
-      this.#waiting = (typed) => {
-        signal.removeEventListener('abort', woken);
-        resolve(typed);
-      };
-      signal.addEventListener('abort', woken, { once: true });
     });
   }
 
-  end(): void {
-    this.#ended = true;
-    const waiting = this.#waiting;
-    this.#waiting = null;
-    waiting?.(null);
+  async ask(prompt: string, how?: 'fresh'): Promise<string | null> {
+    if (how === 'fresh') await this.fresh();
+    const since = world.now();
+    for (;;) {
+      const typed = await this.next(prompt, NEVER);
+      if (typed === null || typed === 'woken') return null;
+      if (how !== 'fresh' || typed.begun >= since) return typed.text;
+      if (typed.text.trim() !== '') this.say('  (typed before the question: ignored)');
+    }
+  }
+
+  async fresh(): Promise<void> {
+    // Where lines are edited, each has the time when it was begun.
+    if (!this.#isDumb || this.#ended || !process.stdin.isTTY) return;
+    this.#discards = true;
+    this.#lines.close();
+    if (await discardTypeAhead()) this.say('  (earlier input was discarded)');
+    this.#discards = false;
+    this.#lines = this.#open();
+  }
+
+  close(): void {
+    process.stdin.off('keypress', this.#pressed);
+    if (this.#prompt !== null && !this.#isDumb && !this.#ended) process.stdout.write('\n');
+    this.#lines.close();
+  }
+
+  #showPrompt(text: string): void {
+    const isShown = text === this.#prompt;
+    this.#prompt = text;
+    if (!this.#isDumb) {
+      this.#lines.setPrompt(text);
+      if (!this.#ended) this.#lines.prompt(true);
+    } else if (text.trim() !== '>' && !isShown) this.#parts.io.say(text.trimEnd());
+  }
+
+  /** Writes above the line being typed. */
+  #above(write: () => void): void {
+    if (this.#isDumb || this.#prompt === null || this.#ended) return write();
+    const { rows } = this.#lines.getCursorPos();
+    // Moves to the first row of the prompt and erases everything from there.
+    process.stdout.write(`${rows > 0 ? `\u001b[${rows}A` : ''}\r\u001b[J`);
+    write();
+    this.#lines.prompt(true);
   }
 }
 
-/** A terminal that can move its cursor: the line can be edited, and the up key brings earlier lines back. */
-function editedKeys(queue: Queue, interrupted: () => void, words: () => readonly string[]): Keys {
-  const { stdin, stdout } = process;
-  const lines = createInterface({
-    input: stdin,
-    output: stdout,
-    terminal: true,
-    historySize: 200,
-    prompt: '',
-    completer: (line: string): [string[], string] => [words().filter((word) => word.startsWith(line)), line],
-  });
-  let begun: Millis | null = null;
-  let shown = false;
-  let closed = false;
-  const pressed = (): void => {
-    begun = lines.line === '' ? null : (begun ?? world.now());
-  };
-  // This listener runs before the one of readline, whose line is still empty at the first key.
-  stdin.on('keypress', pressed);
-  stdin.prependListener('keypress', () => (begun ??= world.now()));
-  lines.on('line', (text) => {
-    shown = false;
-    queue.put({ text, begun: begun ?? world.now() });
-    begun = null;
-  });
-  lines.on('SIGINT', interrupted);
-  lines.on('close', () => {
-    closed = true;
-    queue.end();
-  });
-  return {
-    prompt(text) {
-      lines.setPrompt(text);
-      shown = true;
-      if (!closed) lines.prompt(true);
-    },
-    above(write) {
-      if (!shown || closed) return write();
-      stdout.write(up(lines));
-      write();
-      lines.prompt(true);
-    },
-    // Each line has the time when it was begun.
-    fresh: () => Promise.resolve(),
-    close: () => {
-      stdin.off('keypress', pressed);
-      if (shown && !closed) stdout.write('\n');
-      lines.close();
-    },
-  };
-}
-
-/** Moves to the first row of the prompt and erases everything from there. */
-function up(lines: Interface): string {
-  const { rows } = lines.getCursorPos();
-  return `${rows > 0 ? `\u001b[${rows}A` : ''}\r\u001b[J`;
-}
-
-/**
- * A dumb terminal edits the line by itself and hands it over whole, so that the time when it was begun is unknown. A question waits a moment
- * for the input that the terminal still buffers.
- */
-function dumbKeys(queue: Queue, io: ConsoleParts['io'], interrupted: () => void): Keys {
-  const { stdin } = process;
-  let [rest, prompt, discarding] = ['', '', false];
-  const take = (chunk: Buffer | string): void => {
-    const text = chunk.toString();
-    if (discarding) {
-      // In raw mode Ctrl-C arrives as a character.
-      if (text.includes('\u0003')) interrupted();
-      else io.say('  (earlier input was discarded)');
-      return;
-    }
-    const parts = (rest + text).split(/\r\n|\r|\n/);
-    rest = parts.pop() ?? '';
-    for (const line of parts) queue.put({ text: line, begun: world.now() });
-    prompt = '';
-  };
-  const ended = (): void => queue.end();
-  stdin.on('data', take);
-  stdin.once('end', ended);
-  // An earlier question, such as that of trust, may have paused the input.
-  stdin.resume();
-  return {
-    // The prompt is a line of its own and printed once, since the cursor cannot return to it.
-    prompt(text) {
-      if (text.trim() === '>' || text === prompt) return;
-      prompt = text;
-      io.say(text.trimEnd());
-    },
-    above: (write) => write(),
-    async fresh() {
-      if (!stdin.isTTY) return;
-      discarding = true;
-      // In raw mode the terminal also hands over an unfinished line.
-      stdin.setRawMode(true);
-      await world.sleep(BUFFERED_INPUT);
-      // A process that was held up all this time reads its input only after the timer.
-      await new Promise((resolve) => void setImmediate(resolve));
-      stdin.setRawMode(false);
-      discarding = false;
-    },
-    close() {
-      stdin.off('data', take);
-      stdin.off('end', ended);
-      stdin.pause();
-    },
-  };
-}
-
-/** The terminal hands over buffered input within this time. */
-const BUFFERED_INPUT: Millis = 60;
+const NEVER = new AbortController().signal;
 
 // Lines are broken at words to the present width of the terminal, with a hanging indent. Text to be copied is never broken: code, tables,
 // JSON, exact actions, commands, and lines with a long word. In a pipe nothing is broken.
@@ -245,7 +186,6 @@ export const fitting =
 
 /** A text, which may have styles, in lines of at most `columns`. In a text of several lines only lists get a hanging indent. */
 export function wrapped(text: string, columns: number): string {
-  if (text.length <= columns && isSimple(text)) return text;
   const lines = text.split('\n');
   const least = lines.filter((line) => line !== '').length > 1 ? 0 : HANG;
   let fenced = false;

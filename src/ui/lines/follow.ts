@@ -1,4 +1,4 @@
-/** The ways into line mode: one run to its end, with a person or without; a run of another process; a session with several runs. */
+/** The ways into line mode: a session with a person, with one run or several; a run that is printed and takes no input. */
 import {
   type Arguments,
   EXIT,
@@ -7,72 +7,40 @@ import {
   sanitise,
   type Io,
   SIGNAL_WORDS,
+  signalCode,
+  watchSignals,
   world,
   wrongUse,
 } from '../../app/process/index.ts';
+import { attachTo } from '../../app/client/index.ts';
 import {
+  endCode,
   type LocalProjectService,
   type OpenProject,
   openProject,
   openProjectService,
+  type RunStart,
 } from '../../app/project/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import type { Millis, SessionId } from '../../domain/ids.ts';
+import { ok } from '../../domain/result.ts';
 import type { Run } from '../../engine/run/index.ts';
 import type { Approval, RunState } from '../../events/index.ts';
-import type { ProjectService } from '../../ports/project-service.ts';
-import { type Joined, LineRun, type PrintParts } from './run.ts';
+import { LineRun, type PrintParts } from './run.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
-import { fitting, type LineConsole, openConsole } from './console.ts';
+import { fitting, type LineConsole, LineTerminal } from './console.ts';
 import { LineSession } from './session.ts';
 import { tag } from './agents.ts';
 
-export interface Following {
-  readonly json: boolean;
-  /** A person is at the terminal, is asked, and may type commands. */
-  readonly person: boolean;
-  /** The person is asked to approve the plan; false where it was approved beforehand. */
-  readonly approves: boolean;
-  /** Editing the plan asks for models as well. */
-  readonly models: boolean;
-  /** The folder of the last copy. */
-  readonly folder: string;
-  /** The run had begun before: its stored events are not printed again. */
-  readonly joined?: Joined;
-  /** Starts a process that continues the run after it was handed over. */
-  readonly detach?: ProjectService['detach'];
-}
-
-/** Resolves when the run has recorded its end here; true when it continues in another process. */
-export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<boolean> {
-  if (how.json) {
-    const since = typeof how.joined === 'object' ? how.joined.resumed : 0;
-    for await (const event of controls.events(0)) {
-      io.json(event);
-      await io.taken();
-      // A program reads standard output; a person reads on standard error why an agent failed.
-      if (event.type === 'agent.finished' && event.outcome === 'failed' && Date.parse(event.time) >= since)
-        io.complain(`mimir: ${event.agent} failed: ${sanitise((event.error ?? event.summary).split('\n')[0] ?? '')}`);
-    }
-    return false;
-  }
-  if (!how.person) {
-    await new LineRun(controls, printing(io), {}, how.joined).ended;
-    return false;
-  }
-  const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
-  const mimir = (words: readonly string[]): Promise<void> => runCommand(words, io, console);
-  const session = new LineSession({ io, console, projectService: null, mimir, ...how });
-  // An ended run waits for no answer.
-  const close = (): void => console.close();
-  void result.then(close, close);
-  session.follow(controls, how.joined);
-  try {
-    await session.work();
-    await session.handedOver;
-    return session.continues;
-  } finally {
-    console.close();
+/** Prints a run that takes no input, as lines or as JSON, until it has recorded its end. `resumed`: when a run that had begun before was resumed. */
+export async function followRun({ controls }: Run, io: Io, json: boolean, resumed?: Millis): Promise<void> {
+  if (!json) return new LineRun(controls, printing(io), {}, resumed).ended;
+  for await (const event of controls.events(0)) {
+    io.json(event);
+    await io.taken();
+    // A program reads standard output; a person reads on standard error why an agent failed.
+    if (event.type === 'agent.finished' && event.outcome === 'failed' && Date.parse(event.time) >= (resumed ?? 0))
+      io.complain(`mimir: ${event.agent} failed: ${sanitise((event.error ?? event.summary).split('\n')[0] ?? '')}`);
   }
 }
 
@@ -83,7 +51,7 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   if (reached === null) throw wrongUse(`session ${session} has ended meanwhile`);
   const { controls } = reached;
   const printPending = pendingPrinter(session, printing(io));
-  const run = new LineRun(controls, printing(io), { happened: (_, state) => printPending(state) }, 'attached');
+  const run = new LineRun(controls, printing(io), { happened: (_, state) => printPending(state) }, world.now());
   await run.ended;
   const { finished } = run.state;
   reached.close();
@@ -101,13 +69,13 @@ const printing = (io: Io): PrintParts => ({
   verbosity: () => 'normal',
 });
 
-const wordsOf = (): readonly string[] => LINE_COMMANDS.map(({ name }) => `${name} `);
-
 /** What a session starts with. */
 export type First =
   | { readonly start: string }
   | { readonly resume: SessionId; readonly followUp?: string }
   | { readonly attach: SessionId }
+  /** The only run of the session, which ends with it. `resumes`: it had begun before. */
+  | { readonly only: RunStart; readonly resumes: boolean }
   | null;
 
 /** A second Ctrl-C within this time quits. */
@@ -118,50 +86,54 @@ const PATIENCE_MS = 2000;
 /** A session in line mode, to its end; the exit code is that of the last run. */
 export async function openLines(args: Arguments, io: Io, opened: OpenProject, first: First): Promise<number> {
   if (opened.mode === 'yolo') await opened.ready();
-  const projectService = openProjectService(opened, {
+  const service = openProjectService(opened, {
     reopen: () => openProject(args, io, opened.project),
     continueInBackground: async (id) =>
       (await import('../../app/project/hosting.ts')).continueInBackground(id, args, opened.project, io),
     pace: 'none',
   });
-  let stoppedAt = Number.NEGATIVE_INFINITY;
-  const interrupted = (): void => {
-    // Some work of a command waits for the signal.
-    if (process.listenerCount('SIGINT') > 1) return;
-    const now = world.elapsed();
-    const again = now - stoppedAt < TWICE_MS;
-    stoppedAt = now;
-    if (again) void session.leave();
-    else
-      session.say(
-        'Nothing was interrupted. Press Ctrl-C again to quit; the state of the run is kept. stop ends the run, interrupt N pauses one agent.',
-      );
-  };
-  const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
-  const session = new LineSession({
+  const only = first !== null && 'only' in first ? first.only : null;
+  const { rules } = opened.config;
+  const console = new LineTerminal({
+    io,
+    words: () => LINE_COMMANDS.map(({ name }) => `${name} `),
+    interrupted: () => process.kill(process.pid, 'SIGINT'),
+  });
+  const session: LineSession = new LineSession({
     io,
     console,
-    projectService,
-    approves: opened.config.rules.promptForApproval.value,
-    models: opened.config.rules.promptForModels.value,
+    service,
+    commands: LINE_COMMANDS,
+    approves: only === null ? rules.promptForApproval.value : only.approval === 'person',
+    models: rules.promptForModels.value,
     folder: opened.project.places.state,
-    async mimir(words) {
+    mimir: async (words) => {
       await runCommand([...words, '--cwd', opened.project.root], io, console);
-      const done = CONFIGURING.has(words[0] ?? '') ? await projectService.reload() : null;
+      const done = CONFIGURING.has(words[0] ?? '') ? await service.reload() : null;
       if (done?.ok === false) session.refuse(done.fault.text);
     },
+    once: only !== null,
   });
-  const unwatch = watch(projectService, interrupted);
+  const watch = only === null ? watchSession(service, session) : watchSignals((signal) => stop(service, signal));
   try {
-    if (first === null) await welcome(session, projectService);
-    else await session.go(first);
+    await (first === null ? welcome(session, service) : begin(session, service, first));
     await session.work();
-    return session.continues ? EXIT.done : await codeOf(projectService);
+    if (session.continues) return EXIT.done;
+    return await codeOf(service, only === null ? null : { io, signal: watch.received() });
   } finally {
-    unwatch();
+    watch.end();
     console.close();
-    await projectService.close();
+    await service.close();
   }
+}
+
+async function begin(session: LineSession, service: LocalProjectService, first: NonNullable<First>): Promise<void> {
+  if ('start' in first) return session.begin(service.start(first.start));
+  if ('resume' in first) return session.resume(first.resume, first.followUp);
+  const joined = world.now();
+  if ('attach' in first) return session.begin(attachTo(service, first.attach), joined);
+  const controls = await service.begin(first.only);
+  return session.begin(Promise.resolve(ok(controls)), first.resumes ? joined : undefined);
 }
 
 /** Commands of Mimir that may change the configuration of the next run. */
@@ -188,10 +160,10 @@ async function runCommand(words: readonly string[], io: Io, console: LineConsole
 }
 
 /** Waits a moment for the suggestions, since the welcome is printed only once. */
-async function welcome(session: LineSession, projectService: LocalProjectService): Promise<void> {
+async function welcome(session: LineSession, service: LocalProjectService): Promise<void> {
   const known = Promise.withResolvers<void>();
-  projectService.onChange(() => {
-    if (projectService.info().suggestions.length > 0) known.resolve();
+  service.onChange(() => {
+    if (service.info().suggestions.length > 0) known.resolve();
   });
   await Promise.race([known.promise, world.sleep(WELCOME_MS)]);
   session.welcome();
@@ -199,32 +171,47 @@ async function welcome(session: LineSession, projectService: LocalProjectService
 
 const WELCOME_MS = 3000;
 
-const EXIT_CODES = { SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
+const stop = (service: LocalProjectService, signal: keyof typeof SIGNAL_WORDS): void =>
+  service.current()?.stop(SIGNAL_WORDS[signal]);
 
-function watch(projectService: LocalProjectService, interrupted: () => void): () => void {
-  const end = async (signal: 'SIGTERM' | 'SIGHUP'): Promise<void> => {
-    const run = projectService.current();
-    run?.stop(SIGNAL_WORDS[signal]);
-    await Promise.race([run?.result, world.sleep(PATIENCE_MS)]);
-    process.exit(EXIT_CODES[signal]);
+/** Ctrl-C is the session's; another signal stops the run, waits for its end and ends the program. */
+function watchSession(service: LocalProjectService, session: LineSession): ReturnType<typeof watchSignals> {
+  let stoppedAt = Number.NEGATIVE_INFINITY;
+  const interrupted = (): void => {
+    // Some work of a command waits for the signal.
+    if (process.listenerCount('SIGINT') > 1) return;
+    const now = world.elapsed();
+    const again = now - stoppedAt < TWICE_MS;
+    stoppedAt = now;
+    if (again) void session.leave();
+    else
+      session.say(
+        'Nothing was interrupted. Press Ctrl-C again to quit; the state of the run is kept. stop ends the run, interrupt N pauses one agent.',
+      );
   };
-  const handlers = [
-    ['SIGINT', interrupted],
-    ['SIGTERM', (): void => void end('SIGTERM')],
-    ['SIGHUP', (): void => void end('SIGHUP')],
-  ] as const;
-  for (const [signal, handle] of handlers) process.on(signal, handle);
-  return () => {
-    for (const [signal, handle] of handlers) process.off(signal, handle);
+  const ended = (signal: 'SIGTERM' | 'SIGHUP'): void => {
+    stop(service, signal);
+    void Promise.race([service.current()?.result, world.sleep(PATIENCE_MS)]).then(() =>
+      process.exit(signalCode(signal)),
+    );
+  };
+  process.on('SIGINT', interrupted).on('SIGTERM', ended).on('SIGHUP', ended);
+  return {
+    received: () => null,
+    end: () => void process.off('SIGINT', interrupted).off('SIGTERM', ended).off('SIGHUP', ended),
   };
 }
 
-/** A run whose agents did not stop in time has no result. */
-async function codeOf(projectService: LocalProjectService): Promise<number> {
-  const run = projectService.current();
+/** `only`: the run was the only one. A run whose agents did not stop in time has no result. */
+async function codeOf(
+  service: LocalProjectService,
+  only: { readonly io: Io; readonly signal: keyof typeof SIGNAL_WORDS | null } | null,
+): Promise<number> {
+  const run = service.current();
   if (run === null) return EXIT.done;
   const result = await Promise.race([run.result, world.sleep(PATIENCE_MS).then(() => null)]);
-  return result === null ? EXIT.agentFailed : exitCodeOf(result, null);
+  if (result === null) return EXIT.agentFailed;
+  return only === null ? exitCodeOf(result, null) : endCode(result, only.signal, run.controls.session, only.io);
 }
 
 // Where nobody types, a question of a run is printed together with the command that answers it.

@@ -37,13 +37,12 @@ export class LineQuestions {
   /** Approvals that were printed whole. */
   readonly #printed = new Set<string>();
   readonly #answered = new Set<string>();
-  readonly #postponed = new Set<string>();
   /** Allowed for the session: an equal question may still arrive before the run knows the answer. */
   readonly #granted = new Set<string>();
   #current: string | null = null;
   #printedAt: Millis = 0;
 
-  /** All unanswered questions, the oldest first, postponed ones included. */
+  /** All unanswered questions, the oldest first. */
   open(state: RunState): readonly NumberedQuestion[] {
     return openQuestions(state, this.#answered)
       .filter(({ key }) => !this.#granted.has(key))
@@ -55,7 +54,7 @@ export class LineQuestions {
     const all = this.open(state);
     const current = all.find(({ question: { key } }) => key === this.#current);
     if (current !== undefined) return current.question.all.every(({ id }) => this.#printed.has(id)) ? null : current;
-    return all.find(({ question: { key } }) => !this.#postponed.has(key)) ?? null;
+    return all[0] ?? null;
   }
 
   /** The question that a typed line answers, only for those askers in whose name it was printed; or null. */
@@ -70,7 +69,6 @@ export class LineQuestions {
   setPrinted({ question }: NumberedQuestion, now: Millis): void {
     this.#current = question.key;
     this.#printedAt = now;
-    this.#postponed.delete(question.key);
     for (const { id } of question.all) this.#printed.add(id);
   }
 
@@ -83,12 +81,6 @@ export class LineQuestions {
   select({ question }: NumberedQuestion): void {
     this.#current = question.key;
     for (const { id } of question.all) this.#printed.delete(id);
-  }
-
-  /** The current question stays open, and another one may be printed. */
-  postpone(): void {
-    if (this.#current !== null) this.#postponed.add(this.#current);
-    this.#current = null;
   }
 
   /** The commands that give an answer. */

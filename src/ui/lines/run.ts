@@ -10,13 +10,8 @@ import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { listed } from '../../domain/lists.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
-import { firstLine, secondsText, workAfterStart } from './agents.ts';
-import type { Verbosity } from './command.ts';
-import { statusLine } from './commands/look.ts';
+import { firstLine, secondsText, statusLine, workAfterStart } from './agents.ts';
 import { linesOf, printThinkingOnce } from './event-lines.ts';
-
-/** A run that had begun before: attached to in another process, or resumed here at that time. */
-export type Joined = 'attached' | { readonly resumed: Millis };
 
 export interface RunListeners {
   /** An event that is new, or the last of its kind when a run is joined. */
@@ -33,17 +28,17 @@ const PAUSE_AFTER_STORED_MS = 120;
 export class LineRun extends FollowedRun {
   readonly #print: PrintParts;
   readonly #listeners: RunListeners;
-  readonly #joined: Joined | undefined;
+  readonly #joined: Millis | undefined;
   readonly #announcer: Announcer;
   readonly #stopTimers: () => void;
   /** The last stored event of each type that asks the person something. */
   readonly #stored = new Map<MimirEvent['type'], MimirEvent>();
-  #changes = 0;
   /** False while stored events are read, which were printed when they happened. */
   #caughtUp: boolean;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(controls: Controls, print: PrintParts, listeners: RunListeners = {}, joined?: Joined) {
+  /** `joined`: the run had begun before that time, here or in another process. */
+  constructor(controls: Controls, print: PrintParts, listeners: RunListeners = {}, joined?: Millis) {
     super(controls, world);
     this.#print = print;
     this.#listeners = listeners;
@@ -63,17 +58,13 @@ export class LineRun extends FollowedRun {
     this.#awaitPause();
   }
 
-  /** How often the plan was changed; `state` has a change when this has grown. */
-  get changes(): number {
-    return this.#changes;
-  }
-
   protected override happened(event: MimirEvent): void {
-    if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
-    if (this.#caughtUp) this.#announcer.announce(event, this.state);
-    else if (isResumption(event, this.#joined)) this.#catchUp('Resuming');
-    if (this.#caughtUp) return this.#listeners.happened?.(event, this.state);
-    if (event.type === 'plan.proposed' || PROMPT_EVENTS.has(event.type)) this.#stored.set(event.type, event);
+    if (Date.parse(event.time) >= (this.#joined ?? 0)) this.#catchUp();
+    if (this.#caughtUp) {
+      this.#announcer.announce(event, this.state);
+      return this.#listeners.happened?.(event, this.state);
+    }
+    if (PROMPT_EVENTS.has(event.type)) this.#stored.set(event.type, event);
     this.#awaitPause();
   }
 
@@ -83,29 +74,28 @@ export class LineRun extends FollowedRun {
 
   protected override stoppedFollowing(): void {
     this.#stopTimers();
-    if (this.#joined === 'attached' && !this.isStopped) this.#catchUp('Attached to');
+    if (this.elsewhere !== undefined && !this.isStopped) this.#catchUp();
   }
 
+  /** Nothing new may happen to the run of another process for a long time. */
   #awaitPause(): void {
-    if (this.#joined !== 'attached') return;
+    if (this.elsewhere === undefined) return;
     clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => this.#catchUp('Attached to'), PAUSE_AFTER_STORED_MS);
+    this.#pause = setTimeout(() => this.#catchUp(), PAUSE_AFTER_STORED_MS);
   }
 
   /** Prints the present state in place of the stored events, and reports those of them that ask the person something. */
-  #catchUp(head: string): void {
+  #catchUp(): void {
     if (this.#caughtUp || this.state.seq === 0) return;
     this.#caughtUp = true;
     const { say, paint, now } = this.#print;
     const { state } = this;
+    const head = this.elsewhere === undefined ? 'Resuming' : 'Attached to';
     say(`${head} session ${this.controls.session}: ${firstLine(state.task)}`);
     for (const line of state.phase === 'approving' ? planLines(state, paint) : [statusLine(state, now())]) say(line);
     for (const event of this.#stored.values()) this.#listeners.happened?.(event, state);
   }
 }
-
-const isResumption = ({ type, time }: MimirEvent, joined: Joined | undefined): boolean =>
-  typeof joined === 'object' && type === 'session.resumed' && Date.parse(time) >= joined.resumed;
 
 /** After these commands no plan waits for the person. */
 export const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
@@ -139,6 +129,9 @@ const PAUSE: Millis = 4000;
 const MANY_AGENTS = 4;
 /** Lines about single tools within one pause, of all agents together. */
 const MOST_TOOLS = 6;
+
+/** How much is printed of what agents do. */
+export type Verbosity = 'quiet' | 'normal' | 'verbose';
 
 export interface PrintParts {
   readonly say: (line: string) => void;

@@ -1,71 +1,71 @@
 /**
  * Line mode with a person at the terminal: a typed line becomes an answer, a command or a task, while the run continues and is printed.
- * Answers are read in answers.ts, and what commands do is in commands/.
+ * Answers are read in answers.ts, and what commands do is in commands/. The session also decides what becomes of the run when it is left.
  */
-import { NO_RUN, trackPlan } from '../../app/actions/index.ts';
-import { attachTo } from '../../app/client/index.ts';
-import { EXIT, Exit, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';
-import { capitalise } from '../../app/views/index.ts';
-import { fail } from '../../domain/result.ts';
+import { NO_HISTORY, NO_RUN, type PlanHistory, trackPlan } from '../../app/actions/index.ts';
+import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
+import { EXIT, Exit, IS_YES, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';
+import { planFigures } from '../../app/reports/index.ts';
+import { capitalise, isOpen, operationsInFlight, plural } from '../../app/views/index.ts';
+import type { Millis, SessionId } from '../../domain/ids.ts';
+import { fail, type Result } from '../../domain/result.ts';
 import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
-import type { Command, Controls } from '../../ports/controls.ts';
-import type { ProjectService } from '../../ports/project-service.ts';
-import { type AnswersParts, LineAnswers } from './answers.ts';
-import { type Going, type LineContext, meantBy, meantInSpeech, newMemory, type Place } from './command.ts';
-import { LINE_COMMANDS } from './commands/commands.ts';
-import { sumWords } from './commands/edits.ts';
-import { statusLine } from './commands/look.ts';
-import { startLines, takeSuggestion } from './commands/start.ts';
+import type { Command, Controls, Refusal } from '../../ports/controls.ts';
+import type { ProjectInfo, ProjectService } from '../../ports/project-service.ts';
+import { statusLine } from './agents.ts';
+import { LineAnswers } from './answers.ts';
+import { type CommandWords, meantBy, meantInSpeech, type Place } from './command.ts';
 import type { LineConsole, Typed } from './console.ts';
-import type { LineQuestions } from './questions.ts';
-import { LineRunOwnership } from './run-ownership.ts';
-import { DECIDING, type Joined, LineRun, PROMPT_EVENTS, until } from './run.ts';
+import { DECIDING, LineRun, PROMPT_EVENTS, until, type Verbosity } from './run.ts';
 
-interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
-  readonly io: Pick<Io, 'paint' | 'terminal'>;
-  readonly console: LineConsole;
-  /** Null: one run is carried, and the session ends with it. */
-  readonly projectService: ProjectService | null;
-  /** The folder of the last copy. */
-  readonly folder: string;
-  /** Runs a command of Mimir in this session. */
-  readonly mimir: LineContext['mimir'];
-  /** Where one run is carried: starts a process that continues it. */
-  readonly detach?: ProjectService['detach'];
+export interface LineCommand extends CommandWords {
+  /** Throws `Exit` when nothing is done: its message says why. */
+  run(rest: string, session: LineSession): Promise<void> | void;
 }
 
-export class LineSession implements LineContext {
-  readonly memory = newMemory();
+export interface SessionParts {
+  readonly io: Pick<Io, 'paint' | 'terminal'>;
+  readonly console: LineConsole;
+  readonly service: ProjectService;
+  readonly commands: readonly LineCommand[];
+  /** The person is asked to approve the plan; false where it was approved beforehand. */
+  readonly approves: boolean;
+  /** Editing the plan asks for models as well. */
+  readonly models: boolean;
+  /** The folder of the last copy. */
+  readonly folder: string;
+  /** Runs a command of Mimir with these words in this session. */
+  readonly mimir: (words: readonly string[]) => Promise<void>;
+  /** The session ends with its run. */
+  readonly once: boolean;
+}
+
+/** Long texts are printed in parts, so that a screen reader can be stopped. */
+const PART_LINES = 40;
+
+export class LineSession {
+  verbosity: Verbosity = 'normal';
+  /** The id of the agent that `attention` printed last. */
+  attended = '';
+  /** The plans for undo and redo. */
+  plans: PlanHistory = NO_HISTORY;
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
-  readonly #ownership: LineRunOwnership;
   #answers: LineAnswers;
   #run: LineRun | null = null;
+  /** The lines that `more` prints next. */
+  #rest: readonly string[] = [];
   /** Aborted when the prompt may have to change. */
   #wake = new AbortController();
   #isOver = false;
   #leaving = false;
   #inputEnded = false;
+  #handingOver = false;
+  #detached = false;
 
   constructor(parts: SessionParts) {
     this.#of = parts;
     this.#answers = new LineAnswers({ ...parts, context: this });
-    this.#ownership = new LineRunOwnership({
-      detach: parts.detach ?? ((session) => parts.projectService?.detach?.(session) ?? Promise.resolve(WITHOUT_RUN)),
-      context: this,
-      run: () => this.#run,
-      leave: () => void this.leave(),
-    });
-  }
-
-  /** Resolves when a hand-over that was begun has ended, with whatever result. */
-  get handedOver(): Promise<void> {
-    return this.#ownership.settled;
-  }
-
-  /** Does the run continue without this session? */
-  get continues(): boolean {
-    return this.#ownership.continues;
   }
 
   get place(): Place {
@@ -75,46 +75,79 @@ export class LineSession implements LineContext {
     return phase === 'running' || phase === 'merging' ? 'run' : 'plan';
   }
 
+  /** The present state of the run, sanitised; the empty state without a run. */
   get state(): RunState {
     return this.#run?.state ?? EMPTY;
   }
 
+  /** Null without a run. */
   get controls(): Controls | null {
     return this.#run?.controls ?? null;
   }
 
-  get projectService(): ProjectService | null {
-    return this.#of.projectService;
+  get service(): ProjectService {
+    return this.#of.service;
   }
 
-  get questions(): LineQuestions {
-    return this.#answers.questions;
+  get commands(): readonly LineCommand[] {
+    return this.#of.commands;
   }
 
-  now(): number {
-    return world.now();
+  /** The questions of the run, and their answers. */
+  get answers(): LineAnswers {
+    return this.#answers;
   }
 
+  /** Does the run continue when this session ends? */
+  get continues(): boolean {
+    const run = this.#run;
+    return this.#detached || (run !== null && goesOnElsewhere(run.controls, this.#lost !== null, run.state));
+  }
+
+  get #lost(): { readonly why: string } | null {
+    return this.#run?.elsewhere?.lost ?? null;
+  }
+
+  /** Prints lines, sanitised; a text may have several lines. */
   say(...lines: readonly string[]): void {
     for (const text of lines) for (const line of sanitise(text).split('\n')) this.#print(line);
   }
 
+  /** Prints the first part of long lines; `more` prints the next. */
+  sayLong(lines: readonly string[], most = PART_LINES): void {
+    const all = lines.flatMap((line) => line.split('\n'));
+    this.say(...all.slice(0, most));
+    this.#rest = all.slice(most);
+    const left = this.#rest.length;
+    if (left > 0)
+      this.say(`-- ${plural(left, 'line')} left: more says the next ${Math.min(PART_LINES, left)}, more all the rest.`);
+  }
+
+  sayMore(rest: string): void {
+    if (this.#rest.length === 0) throw wrongUse('there is nothing more to say');
+    this.sayLong(this.#rest, rest === 'all' ? this.#rest.length : PART_LINES);
+  }
+
+  /** Prints why something was not done. */
   refuse(line: string): void {
     if (!this.#isOver) this.#of.console.complain(sanitise(`${capitalise(line)}${/[.?!]$/.test(line) ? '' : '.'}`));
   }
 
+  /** The next typed line, for one command alone; null at the end of input. Lines that were typed before are ignored. */
   ask(prompt: string): Promise<string | null> {
     return this.#of.console.ask(sanitise(prompt), 'fresh');
   }
 
+  /** Hands a command to the run and prints nothing; a refusal without a run. After an edit of the plan `state` has it. */
   async send(command: Command): ReturnType<Controls['submit']> {
     const run = this.#run;
-    const before = run?.changes ?? 0;
+    const before = this.state.seq;
     const done = (await run?.submit(command)) ?? WITHOUT_RUN;
-    if (done.ok && command.do === 'edit plan') await until(() => (run?.changes ?? 0) > before);
+    if (done.ok && command.do === 'edit plan') await until(() => this.state.seq > before);
     return done;
   }
 
+  /** The same, and prints the receipt; throws the refusal. */
   async submit(command: Command): Promise<void> {
     const done = await this.send(command);
     if (!done.ok) throw wrongUse(`not done: ${done.fault.text}`);
@@ -127,32 +160,49 @@ export class LineSession implements LineContext {
     return this.#of.mimir(words);
   }
 
+  /** Writes a text into the clipboard file; the name of the file, or null when it cannot be written. */
   keepCopy(text: string): string | null {
     return saveCopy(text, this.#of.folder);
   }
 
-  /** Works until the person leaves, or where only one run is carried, until that has ended. */
+  /** Works until the person leaves, or where the session has one run, until that has ended. */
   async work(): Promise<void> {
     await Promise.race([this.#loop(), this.#over.promise]);
   }
 
+  /** Follows the run that is being started, or prints why there is none. `joined`: it had begun before that time. */
+  async begin(starting: Promise<Result<Controls, Refusal>>, joined?: Millis): Promise<void> {
+    const started = await starting;
+    if (started.ok) this.follow(started.value, joined);
+    else this.refuse(started.fault.text);
+  }
+
+  /** Resumes a session; `followUp` is a message to main. */
+  resume(id: SessionId, followUp?: string): Promise<void> {
+    return this.begin(this.service.resume(id, followUp), world.now());
+  }
+
   /** Follows a run: its events are printed from now on. */
-  follow(controls: Controls, how?: Joined): void {
+  follow(controls: Controls, joined?: Millis): void {
     this.#run?.stop();
     this.#answers = new LineAnswers({ ...this.#of, context: this });
     const print = {
       say: (line: string) => this.#print(line),
       paint: this.#of.io.paint,
       now: () => world.now(),
-      verbosity: () => this.memory.verbosity,
+      verbosity: () => this.verbosity,
     };
     const listeners = {
       happened: (event: MimirEvent, state: RunState) => this.#happened(event, state),
       lost: (why: string) => {
-        if (run === this.#run) this.#ownership.reportLoss(why);
+        if (run === this.#run)
+          this.say(
+            `The run has no process: ${why}`,
+            'The recorded state is kept. here continues it in this process, quit quits.',
+          );
       },
     };
-    const run = new LineRun(controls, print, listeners, how);
+    const run = new LineRun(controls, print, listeners, joined);
     this.#run = run;
     void run.ended.then(
       () => this.#ended(run),
@@ -160,40 +210,79 @@ export class LineSession implements LineContext {
     );
   }
 
-  /** Prints the project and what can be started. */
+  /** Returns to the start, for another run: prints the project and what can be started. */
   welcome(): void {
-    const info = this.#of.projectService?.info();
-    if (info !== undefined) this.say(...startLines(info));
-  }
-
-  async go(to: Going): Promise<void> {
-    if (to === 'quit') return this.#quit();
-    if (to === 'start') return this.#toStart();
-    if (typeof to === 'string') return this.#ownership.detach(to);
-    if ('answer' in to) return this.#answers.answer(to.answer);
-    const { projectService } = this.#of;
-    const joined = 'resume' in to ? { resumed: world.now() } : 'attach' in to ? 'attached' : undefined;
-    const started =
-      projectService === null
-        ? fail({ text: 'runs start only in a session: mimir --plain' })
-        : await start(projectService, to);
-    if (started.ok) this.follow(started.value, joined);
-    else this.refuse(started.fault.text);
-  }
-
-  #toStart(): void {
     this.#run?.stop();
     this.#run = null;
-    this.welcome();
+    this.say(...startLines(this.service.info()));
+  }
+
+  /** Hands the run over to a background process; `now` cuts off the calls that a hand-over waits for, `stay` cancels it. */
+  async detach(how: 'when quiet' | 'now' | 'stay'): Promise<void> {
+    const run = this.#run;
+    if (run === null) throw wrongUse(NO_RUN);
+    if (run.elsewhere !== undefined) return how === 'stay' ? undefined : this.leave();
+    if (how === 'when quiet' && this.#handingOver) return this.#sayInFlight();
+    if (how === 'when quiet') return void this.#handOver(run).catch(this.#over.reject);
+    if (!this.#handingOver) throw wrongUse('the run is not being detached');
+    const done = await run.submit({ do: 'hand over', how });
+    // The hand-over itself reports the result.
+    if (!done.ok && this.#handingOver) throw wrongUse(done.fault.text);
+  }
+
+  async #handOver(run: LineRun): Promise<void> {
+    this.#handingOver = true;
+    const nobody = Promise.resolve(WITHOUT_RUN);
+    const handedOver = handOver(run.controls, (session) => this.service.detach?.(session) ?? nobody);
+    this.#sayInFlight();
+    const done = await handedOver;
+    this.#handingOver = false;
+    this.#detached ||= done.ok;
+    if (done.ok) {
+      this.say(done.value.text);
+      await this.leave();
+    } else if (done.fault.is === 'halted') this.refuse(`${done.fault.text}; resume continues it here`);
+    else if (run.state.finished === null) this.say(done.fault.text);
+  }
+
+  #sayInFlight(): void {
+    const calls = operationsInFlight(this.state).map(({ who, what }) => `- ${who}: ${what}`);
+    if (calls.length === 0) return this.say('No calls left; detaching.');
+    this.say(
+      'Current calls finish, then the run continues in the background:',
+      ...calls,
+      'detach now cuts these calls off, detach stay keeps the run here.',
+    );
+  }
+
+  /** Leaves, after a question where that stops a run. */
+  async quit(): Promise<void> {
+    const run = this.#run;
+    if (run !== null && run.state.finished === null && run.elsewhere === undefined) {
+      this.say('Quitting stops the run; mimir resume continues it. (detach keeps it running.)');
+      const typed = await this.ask('Quit? yes quits, anything else stays: ');
+      if (typed !== null && !IS_YES.test(typed.trim())) return this.say('The run continues.');
+    }
+    await this.leave();
   }
 
   /** Stops a run of this process resumably and ends the session; a second call ends it at once. */
   async leave(): Promise<void> {
-    if (!this.#leaving && this.#run !== null) {
+    const run = this.#run;
+    if (!this.#leaving && run !== null && run.state.finished === null) {
       this.#leaving = true;
-      await this.#ownership.stop();
+      await this.#stop(run);
     }
     this.#finish();
+  }
+
+  async #stop({ controls, ended, elsewhere, state: { session } }: LineRun): Promise<void> {
+    if (elsewhere?.lost === null) return this.say(`The run continues: mimir attach ${session ?? ''} shows it again.`);
+    if (elsewhere === undefined) {
+      this.say('Stopping the agents; their state is kept.');
+      await stopKept(controls, ended, world);
+    }
+    if (session !== null) this.say(`mimir resume ${session} continues it.`);
   }
 
   #finish(): void {
@@ -216,21 +305,18 @@ export class LineSession implements LineContext {
 
   #next(): Promise<Typed | null | 'woken'> {
     const { signal } = this.#wake;
-    if (!this.#inputEnded) return this.#of.console.next(this.#prompt(), signal);
+    const isAsked = this.place === 'plan' || this.place === 'run';
+    if (!this.#inputEnded) return this.#of.console.next(isAsked ? this.#answers.prompt() : '> ', signal);
     return new Promise((resolve) => {
       if (signal.aborted) resolve('woken');
       else signal.addEventListener('abort', () => resolve('woken'), { once: true });
     });
   }
 
-  #prompt(): string {
-    return this.place === 'start' || this.place === 'result' ? '> ' : this.#answers.prompt();
-  }
-
-  /** The input has ended: so does a session; a run that is carried continues, and all its questions are denied. */
+  /** The input has ended: so does a session with several runs; a single run continues, and all its questions are denied. */
   async #noInput(): Promise<void> {
     this.#inputEnded = true;
-    if (this.#of.projectService !== null) await this.leave();
+    if (!this.#of.once) await this.leave();
   }
 
   /** Takes a typed line; prints why it did nothing. */
@@ -248,15 +334,17 @@ export class LineSession implements LineContext {
   async #inRun(line: string, typed: Typed): Promise<void> {
     if (this.place !== 'result' && (await this.#answers.takes(typed))) return;
     if (line === '') return this.say(statusLine(this.state, world.now()));
-    const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, LINE_COMMANDS, this.place);
+    const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, this.commands, this.place);
     await (meant === null ? this.#answers.takeOther(line) : meant.command.run(meant.rest, this));
   }
 
   async #atStart(line: string): Promise<void> {
     if (line === '') return this.say('Type a task, or help.');
-    if (/^\d+$/.test(line)) return takeSuggestion(Number(line), this);
-    const meant = meantInSpeech(line, LINE_COMMANDS, 'start');
-    await (meant === null ? this.go({ start: line }) : meant.command.run(meant.rest, this));
+    const suggestion = /^\d+$/.test(line) ? this.service.info().suggestions[Number(line) - 1] : undefined;
+    if (suggestion !== undefined) this.say(`Task: ${suggestion}`);
+    else if (/^\d+$/.test(line)) throw wrongUse(`there is no suggestion ${line}`);
+    const meant = suggestion === undefined ? meantInSpeech(line, this.commands, 'start') : null;
+    await (meant === null ? this.begin(this.service.start(suggestion ?? line)) : meant.command.run(meant.rest, this));
   }
 
   #print(line: string): void {
@@ -264,11 +352,11 @@ export class LineSession implements LineContext {
   }
 
   #happened(event: MimirEvent, state: RunState): void {
-    this.memory.plans = trackPlan(this.memory.plans, state);
+    this.plans = trackPlan(this.plans, state);
     // A resumed run offers its plan again.
     if (event.type === 'plan.proposed' || event.type === 'session.resumed') this.#answers.proposed(event.seq);
     if (event.type === 'plan.edited')
-      this.say(`${capitalise(event.edit)}. Now ${sumWords(event.plan, state)}; plan shows all of it.`);
+      this.say(`${capitalise(event.edit)}. Now ${planFigures(event.plan, state)}; plan shows all of it.`);
     if (event.type === 'plan.amended') this.say(`The plan is changed: ${event.changes.join('; ')}.`);
     if (PROMPT_EVENTS.has(event.type)) this.#wake.abort();
   }
@@ -276,31 +364,41 @@ export class LineSession implements LineContext {
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
     const { finished } = run.state;
-    const continues = this.#ownership.isElsewhere && finished === null;
-    if (this.#ownership.isHandingOver || continues) return this.#wake.abort();
-    if (this.#of.projectService === null) return this.#finish();
-    if (!this.#leaving) this.say(finished?.status === 'rejected' ? 'new starts another task, quit quits.' : AFTERWARDS);
     this.#wake.abort();
-  }
-
-  async #quit(): Promise<void> {
-    if (await this.#ownership.mayLeave()) await this.leave();
+    if (this.#handingOver || (run.elsewhere !== undefined && finished === null)) return;
+    if (this.#of.once) return this.#finish();
+    if (!this.#leaving) this.say(finished?.status === 'rejected' ? 'new starts another task, quit quits.' : AFTERWARDS);
   }
 }
 
 const WITHOUT_RUN = fail({ text: NO_RUN });
 
-/** Starts, resumes or attaches to a run. */
-async function start(
-  projectService: ProjectService,
-  to: Exclude<Going, string | { readonly answer: string }>,
-): ReturnType<ProjectService['start']> {
-  if ('start' in to) return projectService.start(to.start, to.direct);
-  if ('resume' in to) return projectService.resume(to.resume, to.followUp);
-  if ('attach' in to) return attachTo(projectService, to.attach);
-  return projectService.startTemplate(to.template, to.values);
-}
-
 /** Printed once after the end of a run. */
 const AFTERWARDS =
   'report shows it again, agents lists the agents, export writes it to a file; new starts another task, quit quits.';
+
+/** The welcome: version, project, policy, and what can be started. */
+function startLines(info: ProjectInfo): readonly string[] {
+  const { project, cwd, version, provider, sandbox, mode, policy = '', notes } = info;
+  const { suggestions, sessions, templates: all = [] } = info;
+  const counts = [
+    ...(suggestions.length === 0 ? [] : ['a number plans a suggestion']),
+    ...(sessions.length === 0 ? [] : ['sessions lists earlier ones']),
+    ...(all.length === 0 ? [] : ['templates lists templates']),
+  ];
+  const facts = [
+    `Mimir ${version}, ${project} in ${cwd}. ${provider}`,
+    `mode ${mode}`,
+    ...(sandbox === '' ? [] : [`sandbox ${sandbox}`]),
+    ...(policy === '' ? [] : [policy]),
+  ];
+  return [
+    `${facts.join(', ')}.`,
+    ...notes.map((note) => `note: ${note}`),
+    ...(isOpen(info.trust)
+      ? ['This project is not trusted: only its restrictions apply. trust shows what it wants to add.']
+      : []),
+    ...(suggestions.length === 0 ? [] : ['Suggestions:', ...suggestions.map((one, at) => `${at + 1}. ${one}`)]),
+    ['Type a task', ...counts, 'help lists the commands', 'quit quits'].join('; ').concat('.'),
+  ];
+}

@@ -7,7 +7,7 @@ import { SpawnRequest } from '../../../src/domain/agents/agent.ts';
 import { Exit } from '../../../src/app/process/index.ts';
 import { readArguments } from '../../../src/app/process/flags.ts';
 import { sendVerb } from '../../../src/cli/commands/send.ts';
-import { wishFrom } from '../../../src/cli/commands/spawn.ts';
+import { readSpawn } from '../../../src/app/actions/spawn.ts';
 import { spawnVerb } from '../../../src/cli/commands/spawn.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { ENGINEER, FAMILY, NOW, RUN } from '../../support/family-story.ts';
@@ -95,7 +95,7 @@ describe('a wish that is read by hand', () => {
         const parts = { prompt, role: null, model, name, wait, workingDir: null };
         const taken = SpawnRequest.safeParse(parts).success && prompt.trim() !== '';
         try {
-          expect(wishFrom(readArguments(argv, spawnVerb.flags, spawnVerb.words))).toEqual(parts);
+          expect(readSpawn(readArguments(argv, spawnVerb.flags, spawnVerb.words))).toEqual(parts);
           expect(taken).toBe(true);
         } catch (error) {
           if (!(error instanceof Exit)) throw error;

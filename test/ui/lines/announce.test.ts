@@ -5,8 +5,7 @@ import type { MimirEvent } from '../../../src/events/event.ts';
 import { fold } from '../../../src/events/fold.ts';
 import { EMPTY, type RunState } from '../../../src/events/state.ts';
 import { otherNumbers, statusOf } from '../../../src/ui/lines/agents.ts';
-import { Announcer } from '../../../src/ui/lines/run.ts';
-import type { Verbosity } from '../../../src/ui/lines/command.ts';
+import { Announcer, type Verbosity } from '../../../src/ui/lines/run.ts';
 import { AgentId } from '../../../src/domain/ids.ts';
 import { begun, midRun, runs, START, uses } from '../../support/recorded-run.ts';
 

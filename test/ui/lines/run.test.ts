@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import type { Joined } from '../../../src/ui/lines/run.ts';
 import { LineRun } from '../../../src/ui/lines/run.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { finished, START } from '../../support/recorded-run.ts';
@@ -25,7 +24,7 @@ async function* given(events: readonly MimirEvent[]): AsyncGenerator<MimirEvent>
 }
 
 /** What is said of a log, and of which kinds somebody else hears. */
-async function toldOf(events: readonly MimirEvent[], how: Joined, found = EMPTY) {
+async function toldOf(events: readonly MimirEvent[], joined: number, found = EMPTY) {
   const begun = await fakeRun().projectService.start('task');
   if (!begun.ok) throw new Error('not begun');
   const [said, heard]: [string[], string[]] = [[], []];
@@ -36,13 +35,13 @@ async function toldOf(events: readonly MimirEvent[], how: Joined, found = EMPTY)
     verbosity: () => 'normal' as const,
   };
   const controls = { ...begun.value, found, events: (after: number) => given(events.slice(after)) };
-  await new LineRun(controls, parts, { happened: ({ type }) => void heard.push(type) }, how).ended;
+  await new LineRun(controls, parts, { happened: ({ type }) => void heard.push(type) }, joined).ended;
   return { said, heard };
 }
 
 describe('a run that is gone on with in lines', () => {
   it('says in two lines what that is, and not again what was said of it before', async () => {
-    const { said, heard } = await toldOf(goneOnWith().events, { resumed: START + LATER * 1000 });
+    const { said, heard } = await toldOf(goneOnWith().events, START + LATER * 1000);
     expect(said).toEqual([
       'Resuming session run-7f3a: Fix the token refresh race',
       '0 running, 5 completed, 1 failed, 1 interrupted, 3m 19s, $0.3278 of $2.00, no open questions.',
@@ -53,9 +52,9 @@ describe('a run that is gone on with in lines', () => {
 
   it('says the same where the log was read before', async () => {
     const { events } = goneOnWith();
-    const how = { resumed: START + LATER * 1000 };
+    const joined = START + LATER * 1000;
     const before = foldAll(events.slice(0, -1));
-    expect((await toldOf(events, how, before)).said).toEqual((await toldOf(events, how)).said);
+    expect((await toldOf(events, joined, before)).said).toEqual((await toldOf(events, joined)).said);
   });
 
   it('takes no former going on for this one, however short a time ago that was', async () => {
@@ -63,7 +62,7 @@ describe('a run that is gone on with in lines', () => {
     log.at(LATER + 0.2, { type: 'session.mode', mode: 'human' });
     log.at(LATER + 1, { type: 'session.resumed', policyHash: 'rules', version: '0.1.0' });
     log.at(LATER + 1, { type: 'session.mode', mode: 'confirm' });
-    const { said } = await toldOf(log.events, { resumed: START + (LATER + 1) * 1000 });
+    const { said } = await toldOf(log.events, START + (LATER + 1) * 1000);
     expect(said.filter((line) => line.startsWith('Resuming'))).toHaveLength(1);
     expect(said.filter((line) => line.startsWith('mode is'))).toEqual(['mode is now confirm for all agents']);
   });

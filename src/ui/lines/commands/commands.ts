@@ -1,30 +1,22 @@
 /** The table of all commands of line mode, from which dispatch and help are made, and the commands that can be used everywhere. */
 import { wrongUse } from '../../../app/process/index.ts';
-import {
-  at,
-  isNamed,
-  type LineCommand,
-  type LineContext,
-  mimirCommand,
-  noCommand,
-  type Place,
-  sayLong,
-  usageOf,
-  type Verbosity,
-} from '../command.ts';
+import { isNamed, noCommand, type Place, usageOf } from '../command.ts';
+import type { Verbosity } from '../run.ts';
+import type { LineCommand, LineSession } from '../session.ts';
 import { EDIT_COMMANDS } from './edits.ts';
 import { LOOK_COMMANDS } from './look.ts';
+import { at, mimirCommand, type Placeless } from './perform.ts';
 import { PLAN_COMMANDS } from './plan.ts';
 import { RESULT_COMMANDS } from './results.ts';
 import { RUN_COMMANDS } from './run.ts';
 import { START_COMMANDS } from './start.ts';
 
-const verbosity = (name: Verbosity, help: string): Omit<LineCommand, 'where'> => ({
+const verbosity = (name: Verbosity, help: string): Placeless => ({
   name,
   help,
-  run(_, context) {
-    context.memory.verbosity = name;
-    context.say(`${name}: ${help}`);
+  run(_, session) {
+    session.verbosity = name;
+    session.say(`${name}: ${help}`);
   },
 });
 
@@ -51,25 +43,30 @@ export const LINE_COMMANDS: readonly LineCommand[] = [
     verbosity('normal', 'Also print when agents start and end, and their tools in groups.'),
     verbosity('verbose', 'Print every tool call, and when a model thinks.'),
     {
+      name: 'more',
+      arguments: '[all]',
+      help: 'Print the next part of a long text.',
+      run: (rest, session) => session.sayMore(rest),
+    },
+    {
       name: 'quit',
       short: ['q', 'exit'],
       help: 'Quit. Asks first while a run is active.',
-      run: (_, context) => context.go('quit'),
+      run: (_, session) => session.quit(),
     },
   ),
 ];
 
-function help(typed: string, context: LineContext): void {
+function help(typed: string, session: LineSession): void {
   const word = typed.trim();
   if (word === '') {
-    const here = LINE_COMMANDS.filter(({ where }) => where.includes(context.place)).map(usageOf);
-    const lines = [INTRODUCTIONS[context.place], ...here, ...NOTES];
-    return sayLong(context, lines, lines.length);
+    const here = LINE_COMMANDS.filter(({ where }) => where.includes(session.place)).map(usageOf);
+    return session.say(INTRODUCTIONS[session.place], ...here, ...NOTES);
   }
   const named = LINE_COMMANDS.filter((command) => isNamed(command, word));
   const all = named.length > 0 ? named : LINE_COMMANDS.filter((one) => usageOf(one).toLowerCase().includes(word));
   if (all.length === 0) throw wrongUse(noCommand(word));
-  context.say(...all.flatMap((one) => [usageOf(one), `  Available at: ${one.where.join(', ')}.`]));
+  session.say(...all.flatMap((one) => [usageOf(one), `  Available at: ${one.where.join(', ')}.`]));
 }
 
 const INTRODUCTIONS: Readonly<Record<Place, string>> = {

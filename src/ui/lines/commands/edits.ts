@@ -15,14 +15,8 @@ import {
   setModel,
 } from '../../../app/actions/index.ts';
 import { IS_YES, wrongUse } from '../../../app/process/index.ts';
-import {
-  expectedPlan,
-  figuresText,
-  orderLines,
-  parallelCandidates,
-  permittedText,
-  writableText,
-} from '../../../app/views/index.ts';
+import { planFigures } from '../../../app/reports/index.ts';
+import { orderLines, parallelCandidates, permittedText, writableText } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
@@ -35,39 +29,30 @@ import {
   type SoundPlan,
 } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
-import { dependantsOf, totalsOf } from '../../../domain/plan/plan-view.ts';
-import type { AgentState, RunState } from '../../../events/index.ts';
+import { dependantsOf } from '../../../domain/plan/plan-view.ts';
+import type { AgentState } from '../../../events/index.ts';
 import { agentNamed, listed } from '../agents.ts';
-import {
-  confirm,
-  askText,
-  at,
-  cancelled,
-  headOf,
-  type LineCommand,
-  type LineContext,
-  perform,
-  previewed,
-  wordsOf,
-} from '../command.ts';
+import { headOf } from '../command.ts';
+import type { LineCommand, LineSession } from '../session.ts';
+import { confirm, askText, at, cancelled, perform, type Placeless, previewed, wordsOf } from './perform.ts';
 
 /** A command whose first argument is the number of a task; `read` turns the other words into an edit. */
 const onTask = (
-  of: Action<PlanEdit> | Omit<LineCommand, 'where' | 'run'>,
-  read: (task: PlanTask, rest: string, context: LineContext) => PlanEdit | Promise<PlanEdit>,
-): Omit<LineCommand, 'where'> => ({
+  of: Action<PlanEdit> | Omit<Placeless, 'run'>,
+  read: (task: PlanTask, rest: string, session: LineSession) => PlanEdit | Promise<PlanEdit>,
+): Placeless => ({
   ...('id' in of ? wordsOf(of) : of),
-  async run(typed, context) {
+  async run(typed, session) {
     const [which, rest] = headOf(typed);
-    await change(context, await read(taskNamed(context, which), rest, context));
+    await change(session, await read(taskNamed(session, which), rest, session));
   },
 });
 
 export const EDIT_COMMANDS: readonly LineCommand[] = at(
   ['plan', 'run'],
   onTask(PLAN_EDITS.describe, describe),
-  onTask(PLAN_EDITS.role, ({ id }, role, context) => {
-    if (role === '') throw wrongUse(whichRole(context));
+  onTask(PLAN_EDITS.role, ({ id }, role, session) => {
+    if (role === '') throw wrongUse(whichRole(session));
     return { is: 'role', task: id, role };
   }),
   { ...wordsOf(setModel), run: changeModel },
@@ -84,66 +69,61 @@ export const EDIT_COMMANDS: readonly LineCommand[] = at(
     if (names === '') throw wrongUse(`which tools? It has ${listed(tools, 'and')}`);
     return { is: 'tools', task: id, tools: names.split(/[\s,]+/) };
   }),
-  onTask(PLAN_EDITS.depends, ({ id }, numbers, context) => ({
+  onTask(PLAN_EDITS.depends, ({ id }, numbers, session) => ({
     is: 'depends',
     task: id,
-    dependsOn: idsOf(tasksNamed(context, numbers)),
+    dependsOn: idsOf(tasksNamed(session, numbers)),
   })),
   { ...wordsOf(PLAN_EDITS.add), run: add },
   onTask(PLAN_EDITS.drop, drop),
   onTask(PLAN_EDITS.split, split),
-  onTask(PLAN_EDITS.join, ({ id }, number, context) => ({
+  onTask(PLAN_EDITS.join, ({ id }, number, session) => ({
     is: 'join',
     task: id,
-    other: taskNamed(context, number).id,
+    other: taskNamed(session, number).id,
   })),
   onTask(PLAN_EDITS.moveDown, ({ id }, direction) => {
     if (direction !== 'up' && direction !== 'down') throw wrongUse('move it up or down?');
     return { is: 'move', task: id, by: direction === 'up' ? -1 : 1 };
   }),
   { ...wordsOf(PLAN_EDITS.permissions), run: permissions },
-  onTask(PLAN_EDITS.writes, (task, globs, context) => {
-    if (globs === '') throw cancelled(...writesLines(task, context));
+  onTask(PLAN_EDITS.writes, (task, globs, session) => {
+    if (globs === '') throw cancelled(...writesLines(task, session));
     return { is: 'writes', task: task.id, writes: parseWrites(globs) };
   }),
   onTask(PLAN_EDITS.alongside, beside),
 );
 
 /** Makes the edit; in a running plan after the person has confirmed the difference. */
-export async function change(context: LineContext, edit: PlanEdit): Promise<void> {
-  if (context.place === 'run') await amend(context, [edit]);
-  else await perform(PLAN_EDITS.describe, edit, context);
+export async function change(session: LineSession, edit: PlanEdit): Promise<void> {
+  if (session.place === 'run') await amend(session, [edit]);
+  else await perform(PLAN_EDITS.describe, edit, session);
 }
 
-async function amend(context: LineContext, edits: readonly PlanEdit[]): Promise<void> {
-  const { state } = context;
-  const shown = amendment(edits, await previewed(context.controls?.previewPlan(edits), context));
+async function amend(session: LineSession, edits: readonly PlanEdit[]): Promise<void> {
+  const { state } = session;
+  const shown = amendment(edits, await previewed(session.controls?.previewPlan(edits), session));
   if (!shown.ok) throw shown.fault === SAME_PLAN ? cancelled(SAME_PLAN) : wrongUse(`not changed: ${shown.fault}`);
   const { preview, command } = shown.value;
-  const sums = state.plan === null ? '' : `Now ${sumWords(state.plan, state)}. Then ${sumWords(preview.plan, state)}.`;
+  const sums =
+    state.plan === null ? '' : `Now ${planFigures(state.plan, state)}. Then ${planFigures(preview.plan, state)}.`;
   const changes = preview.changes.map(({ is, text }) => `- ${is}: ${text}`);
   const lines = ['The running plan would change:', ...changes, ...(sums === '' ? [] : [sums])] as const;
-  await confirm({ title: 'Change the plan?', lines, yes: 'apply', no: 'cancel', word: '' }, context);
-  await context.submit(command);
+  await confirm({ title: 'Change the plan?', lines, yes: 'apply', no: 'cancel', word: '' }, session);
+  await session.submit(command);
 }
 
-/** `12k tokens, $0.0504, about 38s` */
-export const sumWords = (
-  plan: SoundPlan,
-  { maxParallel, choices }: Pick<RunState, 'maxParallel' | 'choices'>,
-): string => figuresText(totalsOf(expectedPlan(plan, choices), maxParallel));
-
 /** The plan; throws why there is none. */
-export function planOf({ state: { plan } }: LineContext): SoundPlan {
+export function planOf({ state: { plan } }: LineSession): SoundPlan {
   if (plan === null) throw wrongUse(NO_PLAN);
   return plan;
 }
 
 /** The task of a number: its place in a plan that waits for approval, the number of its agent in a running one. */
-function taskNamed(context: LineContext, typed: string): PlanTask {
-  const { tasks } = planOf(context);
-  if (context.place === 'run') {
-    const { taskId } = agentNamed(context.state, typed);
+function taskNamed(session: LineSession, typed: string): PlanTask {
+  const { tasks } = planOf(session);
+  if (session.place === 'run') {
+    const { taskId } = agentNamed(session.state, typed);
     const task = tasks.find(({ id }) => id === taskId);
     if (task === undefined) throw wrongUse(`the plan has no task ${typed}`);
     return task;
@@ -158,48 +138,48 @@ function taskNamed(context: LineContext, typed: string): PlanTask {
 const NO_TASK: ReadonlySet<string> = new Set(['', 'nothing', 'none', 'and']);
 
 /** The tasks of `1, 3`. */
-const tasksNamed = (context: LineContext, typed: string): readonly PlanTask[] =>
+const tasksNamed = (session: LineSession, typed: string): readonly PlanTask[] =>
   typed
     .split(/[\s,]+/)
     .filter((word) => !NO_TASK.has(word.toLowerCase()))
-    .map((word) => taskNamed(context, word));
+    .map((word) => taskNamed(session, word));
 
 const idsOf = (tasks: readonly PlanTask[]): readonly PlanTask['id'][] => tasks.map(({ id }) => id);
 
-async function describe({ id, description }: PlanTask, text: string, context: LineContext): Promise<PlanEdit> {
+async function describe({ id, description }: PlanTask, text: string, session: LineSession): Promise<PlanEdit> {
   if (text !== '') return { is: 'describe', task: id, description: text };
-  context.say(`Current text: ${description}`);
+  session.say(`Current text: ${description}`);
   return {
     is: 'describe',
     task: id,
-    description: await askText('New text (Enter keeps): ', 'Nothing changed.', context),
+    description: await askText('New text (Enter keeps): ', 'Nothing changed.', session),
   };
 }
 
 /** The agent that a setting is for if it has started or is not in the plan; else null, and the setting is for its task. */
-function startedAgent(context: LineContext, which: string): AgentState | null {
-  const agent = context.place === 'run' ? agentNamed(context.state, which) : null;
+function startedAgent(session: LineSession, which: string): AgentState | null {
+  const agent = session.place === 'run' ? agentNamed(session.state, which) : null;
   return agent !== null && plannedTask(agent) === null ? agent : null;
 }
 
-async function changeModel(typed: string, context: LineContext): Promise<void> {
+async function changeModel(typed: string, session: LineSession): Promise<void> {
   const [which, model] = headOf(typed);
   if (model === '') throw wrongUse('which model? models lists them');
-  const agent = startedAgent(context, which);
-  if (agent === null) return change(context, { is: 'model', task: taskNamed(context, which).id, model });
-  await perform(setModel, { agent: agent.id, model }, context);
+  const agent = startedAgent(session, which);
+  if (agent === null) return change(session, { is: 'model', task: taskNamed(session, which).id, model });
+  await perform(setModel, { agent: agent.id, model }, session);
 }
 
-async function changeBudget(typed: string, context: LineContext): Promise<void> {
+async function changeBudget(typed: string, session: LineSession): Promise<void> {
   const [which, limits] = headOf(typed);
   const budget = readBudget(limits);
   // The budget of the run can be set before it has agents.
   const isRun = /^(?:0|run|main)$/.test(which);
-  if (isRun) return context.submit(setBudget.command(context.state, { agent: ROOT, budget }));
-  const agent = startedAgent(context, which);
-  if (agent !== null) return perform(setBudget, { agent: agent.id, budget }, context);
-  const task = taskNamed(context, which);
-  await change(context, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
+  if (isRun) return session.submit(setBudget.command(session.state, { agent: ROOT, budget }));
+  const agent = startedAgent(session, which);
+  if (agent !== null) return perform(setBudget, { agent: agent.id, budget }, session);
+  const task = taskNamed(session, which);
+  await change(session, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
 }
 
 /** `20k $2.50 10m`: tokens, dollars and time, in any order. */
@@ -223,7 +203,7 @@ function readLimit(word: string): Budget {
   throw wrongUse(`"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`);
 }
 
-function setEffort({ id }: PlanTask, typed: string, { state }: LineContext): PlanEdit {
+function setEffort({ id }: PlanTask, typed: string, { state }: LineSession): PlanEdit {
   const effort = typed === 'role' ? null : EFFORTS.find((one) => one === typed.toLowerCase());
   if (effort === undefined) throw wrongUse(`how much? ${listed([...EFFORTS, 'role'])}`);
   const max = state.choices?.limits.maxEffort;
@@ -232,43 +212,43 @@ function setEffort({ id }: PlanTask, typed: string, { state }: LineContext): Pla
   return { is: 'effort', task: id, effort };
 }
 
-const whichRole = ({ state }: LineContext): string => {
+const whichRole = ({ state }: LineSession): string => {
   const names = (state.choices?.roles ?? []).map(({ name }) => name);
   return `which role? There are ${listed(names, 'and')}`;
 };
 
-async function add(typed: string, context: LineContext): Promise<void> {
+async function add(typed: string, session: LineSession): Promise<void> {
   const [role, text] = headOf(typed);
-  const known = context.state.choices?.roles.some(({ name }) => name === role) ?? true;
-  if (!known) throw wrongUse(`${role === '' ? '' : `there is no role ${role}: `}${whichRole(context)}`);
-  const description = text === '' ? await askText('Task: ', 'Nothing added.', context) : text;
-  const numbers = await context.ask('Depends on which tasks, by number? Enter for none: ');
+  const known = session.state.choices?.roles.some(({ name }) => name === role) ?? true;
+  if (!known) throw wrongUse(`${role === '' ? '' : `there is no role ${role}: `}${whichRole(session)}`);
+  const description = text === '' ? await askText('Task: ', 'Nothing added.', session) : text;
+  const numbers = await session.ask('Depends on which tasks, by number? Enter for none: ');
   if (numbers === null) throw cancelled('Nothing added.');
-  await change(context, { is: 'add', description, role, dependsOn: idsOf(tasksNamed(context, numbers)) });
+  await change(session, { is: 'add', description, role, dependsOn: idsOf(tasksNamed(session, numbers)) });
 }
 
-async function drop(task: PlanTask, _: string, context: LineContext): Promise<PlanEdit> {
-  const plan = planOf(context);
-  const warning = context.place === 'plan' ? dropWarning(plan, task) : null;
+async function drop(task: PlanTask, _: string, session: LineSession): Promise<PlanEdit> {
+  const plan = planOf(session);
+  const warning = session.place === 'plan' ? dropWarning(plan, task) : null;
   if (warning !== null) {
     const words = dependantsOf(plan, task.id).map((one) => `${plan.tasks.indexOf(one) + 1} ${one.role}`);
     const lines = [`${warning} ${listed(words, 'and')}.`] as const;
-    await confirm({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, context);
+    await confirm({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, session);
   }
   return { is: 'drop', task: task.id };
 }
 
-async function split(task: PlanTask, _: string, context: LineContext): Promise<PlanEdit> {
-  context.say(`Current text: ${task.description}`);
+async function split(task: PlanTask, _: string, session: LineSession): Promise<PlanEdit> {
+  session.say(`Current text: ${task.description}`);
   const descriptions: string[] = [];
   for (;;) {
-    const typed = await context.ask(`Text of part ${descriptions.length + 1} (Enter ends): `);
+    const typed = await session.ask(`Text of part ${descriptions.length + 1} (Enter ends): `);
     if (typed === null) throw cancelled('Nothing split.');
     if (typed.trim() === '') break;
     descriptions.push(typed.trim());
   }
   if (descriptions.length < 2) throw cancelled('Nothing split: enter at least two parts.');
-  const order = await askText('Sequential? y yes, n parallel: ', 'Nothing split.', context);
+  const order = await askText('Sequential? y yes, n parallel: ', 'Nothing split.', session);
   return { is: 'split', task: task.id, descriptions, inOrder: IS_YES.test(order) };
 }
 
@@ -279,14 +259,14 @@ const PERMITTED_BY_WORD: Readonly<Record<string, readonly Permitted[]>> = {
 };
 
 /** `permissions`, `permissions 2`, `permissions edits allow`, `permissions 2 all ask`. */
-async function permissions(typed: string, context: LineContext): Promise<void> {
-  const plan = planOf(context);
+async function permissions(typed: string, session: LineSession): Promise<void> {
+  const plan = planOf(session);
   const [, number = '', words = ''] = /^(?:#?(\d+)\b)?\s*([^]*)$/.exec(typed.trim()) ?? [];
-  const task = number === '' ? null : taskNamed(context, number);
+  const task = number === '' ? null : taskNamed(session, number);
   if (words !== '')
-    return change(context, { is: 'permissions', task: task?.id ?? null, permissions: readPermissions(words) });
+    return change(session, { is: 'permissions', task: task?.id ?? null, permissions: readPermissions(words) });
   const tasks = task === null ? plan.tasks : [task];
-  context.say(
+  session.say(
     ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${permittedText(plan, one)} without approval`),
   );
 }
@@ -301,16 +281,16 @@ function readPermissions(words: string): Permissions {
   return Object.fromEntries(kinds.map((one) => [one, permission.data]));
 }
 
-function beside(task: PlanTask, numbers: string, context: LineContext): PlanEdit {
-  if (numbers === '') throw cancelled(...writesLines(task, context));
-  const others = tasksNamed(context, numbers);
-  const ordered = parallelCandidates(planOf(context), task);
+function beside(task: PlanTask, numbers: string, session: LineSession): PlanEdit {
+  if (numbers === '') throw cancelled(...writesLines(task, session));
+  const others = tasksNamed(session, numbers);
+  const ordered = parallelCandidates(planOf(session), task);
   const unordered = others.find((other) => !ordered.includes(other));
   if (unordered !== undefined) throw wrongUse(`it has no order with ${unordered.role} to remove`);
   return { is: 'alongside', task: task.id, others: idsOf(others) };
 }
 
-const writesLines = (task: PlanTask, context: LineContext): readonly string[] => [
+const writesLines = (task: PlanTask, session: LineSession): readonly string[] => [
   `May change: ${writableText(task, true) ?? ''}`,
-  ...orderLines(planOf(context), task),
+  ...orderLines(planOf(session), task),
 ];

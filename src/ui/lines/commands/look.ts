@@ -1,28 +1,58 @@
-/** Commands that print the state of a run: its agents, what they depend on, one agent, the log, and agents that need the person. */
+/** Commands that print the state of a run: its agents, what they depend on, one agent and its parts, the log, and agents that need the person. */
+import { NO_REPORT } from '../../../app/actions/index.ts';
+import { world, wrongUse } from '../../../app/process/index.ts';
+import { costText, problemsText, spentByAgent, usageText } from '../../../app/reports/index.ts';
 import {
   agentNumber,
-  countWords,
+  answerText,
+  budgetText,
+  changesOf,
   formatClock,
+  formatCost,
   formatDuration,
-  formatLimit,
   formatTokens,
   inOrder,
   isAtWork,
+  isolationText,
   labelOf,
   plural,
-  runSpending,
-  runTime,
   SHOWN_STATUSES,
   shownStatus,
+  todosOf,
+  toolsText,
+  toTerminal,
+  transcriptText,
   wantsAttention,
 } from '../../../app/views/index.ts';
-import { wrongUse } from '../../../app/process/index.ts';
-import { costText, spentBy } from '../../../app/reports/index.ts';
-import { isBelow, type Millis, ROOT } from '../../../domain/ids.ts';
-import { type AgentState, isFinal, type RunState, tokensOfAgent } from '../../../events/index.ts';
-import { agentLine, agentNamed, graphLines } from '../agents.ts';
-import { at, type LineCommand, type LineContext, sayLong, sayMore } from '../command.ts';
-import { copyPart, findIn, PART_NAMES, showAgent } from './show.ts';
+import { isBelow, ROOT } from '../../../domain/ids.ts';
+import { type AgentState, committed, isFinal, type RunState, tokensOfAgent } from '../../../events/index.ts';
+import { agentLine, agentNamed, graphLines, listed, secondsText } from '../agents.ts';
+import { headOf } from '../command.ts';
+import type { LineCommand, LineSession } from '../session.ts';
+import { at } from './perform.ts';
+
+const PARTS: Readonly<Record<string, (agent: AgentState, state: RunState) => readonly string[]>> = {
+  transcript: (agent) => transcriptText(agent, agent.task).split('\n').slice(0, -1),
+  todos: (agent, state) =>
+    todosOf(state, agent).map(({ description, status }, index) => `${index + 1}. ${status}: ${description}`),
+  tools: ({ blocks }) => {
+    const tools = blocks.filter((block) => block.is === 'tool');
+    return tools.map(({ label, tool, ok, ms }, index) => {
+      const state = ok === null ? 'runs' : `${ok ? 'done' : 'failed'} in ${secondsText(ms)}`;
+      return `${index + 1}. ${label} (${tool}): ${state}`;
+    });
+  },
+  diffs: (agent) => changesOf(agent).flatMap(({ path, diff }) => [path, ...toTerminal(diff).split('\n')]),
+  messages: ({ id }, { messages }) =>
+    messages
+      .filter(({ to, from }) => to === id || from === id)
+      .map(
+        ({ from, to, delivery, delivered, content }) =>
+          `${from} to ${to}, ${delivery}, ${delivered ? 'read' : 'not read yet'}: ${content}`,
+      ),
+};
+
+const PART_NAMES: readonly string[] = Object.keys(PARTS);
 
 export const LOOK_COMMANDS: readonly LineCommand[] = [
   ...at(
@@ -38,13 +68,13 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
       name: 'graph',
       short: ['g'],
       help: 'Print which agents wait for which.',
-      run: (_, context) => sayLong(context, graphLines(context.state, context.now())),
+      run: (_, session) => session.sayLong(graphLines(session.state, world.now())),
     },
     {
       name: 'attention',
       short: [']', 'need'],
       help: 'Print the next agent that asks, failed or was interrupted, and what you can do.',
-      run: (_, context) => sayNextInNeed(context),
+      run: (_, session) => sayNextInNeed(session),
     },
   ),
   ...at(
@@ -54,7 +84,11 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
       short: ['s', 'open', 'what'],
       arguments: `N [${PART_NAMES.join('|')}]`,
       help: 'Print the state of agent N, or one part of it.',
-      run: showAgent,
+      run(typed, session) {
+        const [which, part] = headOf(typed);
+        const agent = agentNamed(session.state, which);
+        session.sayLong(part === '' ? overview(agent, session.state) : partOf(agent, part, session.state));
+      },
     },
     {
       name: 'find',
@@ -75,28 +109,17 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
       help: 'Print the last 20 (or COUNT) lines of the log: all, warnings and errors, or errors.',
       run: sayLog,
     },
-    {
-      name: 'status',
-      help: 'Print the state in one line; Enter on an empty line does the same.',
-      run: (_, context) => context.say(statusLine(context.state, context.now())),
-    },
   ),
-  ...at(['start', 'plan', 'run', 'result'], {
-    name: 'more',
-    arguments: '[all]',
-    help: 'Print the next part of a long text.',
-    run: sayMore,
-  }),
 ];
 
-function listAgents(typed: string, context: LineContext): void {
-  const { state } = context;
+function listAgents(typed: string, session: LineSession): void {
+  const { state } = session;
   const all = inOrder(state).filter(({ id }) => id !== ROOT);
-  if (all.length === 0) return context.say('No agents yet.');
+  if (all.length === 0) return session.say('No agents yet.');
   const shown = selectAgents(all, typed.trim().toLowerCase(), state);
-  sayLong(context, [
+  session.sayLong([
     `${shown.length === all.length ? '' : `${shown.length} of `}${plural(all.length, 'agent')}:`,
-    ...shown.map((agent) => agentLine(state, agent, context.now())),
+    ...shown.map((agent) => agentLine(state, agent, world.now())),
   ]);
 }
 
@@ -113,35 +136,14 @@ function selectAgents(all: readonly AgentState[], word: string, state: RunState)
   return all.filter(({ name, role, task, status }) => `${name} ${role} ${task} ${status}`.toLowerCase().includes(word));
 }
 
-/** `4 running, 36 queued (4 at once), 2m 10s, $0.38 of $5.00, no open questions.` */
-export function statusLine(state: RunState, now: Millis): string {
-  const { phase, finished, plan, approvals } = state;
-  if (finished !== null) return `The run is ${finished.status}. report shows the result, new starts another task.`;
-  const questions = approvals.length === 0 ? 'no open questions' : plural(approvals.length, 'open question');
-  const tail = `${formatDuration(runTime(state, now))}, ${spentWords(state)}, ${questions}.`;
-  if (phase === 'starting' || phase === 'planning') return `The plan is being drafted, ${tail}`;
-  if (phase === 'approving')
-    return `A plan of ${plural(plan?.tasks.length ?? 0, 'task')} waits for approval: Y, n or help.`;
-  const merging = phase === 'merging' ? ['the report is being written'] : [];
-  return [...countWords(state), ...merging, tail].join(', ');
-}
-
-function spentWords(state: RunState): string {
-  const spent = costText(spentBy(state.agents.values()));
-  const { maxCost, maxTokens } = state.budget;
-  if (maxCost !== undefined) return `${spent} of ${formatLimit(maxCost)}`;
-  if (maxTokens === undefined) return spent;
-  return `${formatTokens(runSpending(state).tokens)} of ${formatTokens(maxTokens)} tokens`;
-}
-
-function sayNextInNeed(context: LineContext): void {
-  const { state, memory } = context;
+function sayNextInNeed(session: LineSession): void {
+  const { state } = session;
   const waiting = inOrder(state).filter((agent) => wantsAttention(state, agent));
-  const next = waiting[waiting.findIndex(({ id }) => id === memory.attended) + 1] ?? waiting[0];
-  if (next === undefined) return context.say('No agent needs you.');
-  memory.attended = next.id;
-  context.say(
-    `${waiting.indexOf(next) + 1} of ${waiting.length}: ${agentLine(state, next, context.now())}`,
+  const next = waiting[waiting.findIndex(({ id }) => id === session.attended) + 1] ?? waiting[0];
+  if (next === undefined) return session.say('No agent needs you.');
+  session.attended = next.id;
+  session.say(
+    `${waiting.indexOf(next) + 1} of ${waiting.length}: ${agentLine(state, next, world.now())}`,
     nextStep(state, next),
   );
 }
@@ -153,23 +155,103 @@ function nextStep(state: RunState, agent: AgentState): string {
   return isFinal(agent) ? `It has ended: show ${number} shows details.` : `resume ${number} continues it.`;
 }
 
+/** Writes into the clipboard file, which any editor can open. */
+function copyPart(typed: string, session: LineSession): void {
+  const [which, part] = headOf(typed);
+  const { state } = session;
+  if (which === 'report' && state.finished === null) throw wrongUse(NO_REPORT);
+  const lines =
+    which === 'report' ? [answerText(state)] : partOf(agentNamed(state, which), part || 'transcript', state);
+  const file = session.keepCopy(`${lines.map(toTerminal).join('\n')}\n`);
+  if (file === null) throw wrongUse('the copy cannot be written into the state folder');
+  session.say(`Copied into ${file}`);
+}
+
+/** Prints the lines of the transcript that contain the words. */
+function findIn(typed: string, session: LineSession): void {
+  const [which, words] = headOf(typed);
+  if (words === '') throw wrongUse('missing arguments: agent and words');
+  const lines = partOf(agentNamed(session.state, which), 'transcript', session.state);
+  const found = lines.flatMap((line, index) =>
+    line.toLowerCase().includes(words.toLowerCase()) ? [`Line ${index + 1}: ${line.trim()}`] : [],
+  );
+  session.sayLong(found.length === 0 ? ['No match.'] : found);
+}
+
+/** The lines of one part, after a line that names it. */
+function partOf(agent: AgentState, asked: string, state: RunState): readonly string[] {
+  const name = PART_NAMES.find((part) => part.startsWith(asked.toLowerCase()));
+  const lines = PARTS[name ?? '']?.(agent, state);
+  if (name === undefined || lines === undefined)
+    throw wrongUse(`"${asked}" is not a part of an agent: expected ${listed(PART_NAMES)}`);
+  const label = labelOf(state, agent.id);
+  return lines.length === 0 ? [`${label} has no ${name} yet.`] : [`${label}, ${name}:`, ...lines];
+}
+
+function overview(agent: AgentState, state: RunState): readonly string[] {
+  const now = world.now();
+  const { asked, used, because } = agent.model;
+  const said = agent.blocks.findLast(({ is }) => is === 'said');
+  const isolation = isolationText(agent, state);
+  const children = agent.children.map((id) => labelOf(state, id));
+  return [
+    agentLine(state, agent, now),
+    `Id ${agent.id}. Last activity ${formatDuration(Math.max(0, now - agent.lastAt))} ago.`,
+    `Role ${agent.role}, model ${because === null ? used : `${asked} -> ${used}: ${because}`}.`,
+    `Task: ${agent.task}`,
+    `Budget: ${budgetText(agent.budget) ?? 'none'}. Tools: ${toolsText(agent.tools)}.`,
+    ...costLines(agent, state),
+    ...(children.length === 0 ? [] : [`Children: ${listed(children, 'and')}.`]),
+    ...(isolation === null ? [] : [`Isolation: ${isolation}`]),
+    ...reviewLines(agent, state),
+    ...(agent.summary === '' ? [] : ['Summary:', ...agent.summary.split('\n')]),
+    ...(agent.summary === '' && said?.is === 'said' ? [`Said last: ${said.text}`] : []),
+    `Parts: show ${agentNumber(agent.id)} ${listed(PART_NAMES)}.`,
+  ];
+}
+
+function costLines(agent: AgentState, state: RunState): readonly string[] {
+  const spent = spentByAgent(agent);
+  const all = committed(state, agent.id);
+  const problems = problemsText(spent);
+  const below = agent.children.length === 0 ? '' : ` With its children: ${formatCost(all.cost)}.`;
+  return [
+    `Spent ${costText(agent)}, ${usageText(agent.usage) || 'no tokens yet'}, in ${plural(spent.calls, 'call')}.${below}`,
+    ...(all.reservedCost === 0
+      ? []
+      : [`Reserved by unfinished calls: ${formatCost(all.reservedCost)}, ${formatTokens(all.reservedTokens)} tokens.`]),
+    ...(problems === '' ? [] : [`Problems: ${problems}.`]),
+  ];
+}
+
+/** The verdicts of mandatory reviews, and the reviews that the agent waits for. */
+function reviewLines(agent: AgentState, { verdicts, gates }: RunState): readonly string[] {
+  return [
+    ...verdicts
+      .filter((one) => one.agent === agent.id)
+      .flatMap(({ pass, summary, findings }) => [
+        `Verdict: ${pass ? 'pass' : 'did not pass'}: ${summary}`,
+        ...findings.map((finding) => `- ${finding}`),
+      ]),
+    ...gates.filter((one) => one.agent === agent.id && !one.open).map(({ role, why }) => `Waiting for ${role}: ${why}`),
+  ];
+}
+
 const LAST = 20;
 
-function sayLog(typed: string, context: LineContext): void {
+function sayLog(typed: string, session: LineSession): void {
   const read = /^(\d*)\s*(warnings|errors|)$/.exec(typed.trim());
   if (read === null) throw wrongUse(`"${typed}" is not valid: expected a number of lines, warnings or errors`);
   const [, number = '', kind = ''] = read;
   const left = { errors: ['info', 'warn'], warnings: ['info'] }[kind] ?? [];
   const count = number === '' ? LAST : Math.max(1, Number(number));
-  const lines = context.state.log.filter(({ level }) => !left.includes(level)).slice(-count);
-  if (lines.length === 0) return context.say(kind === '' ? 'The log is empty.' : `The log has no ${kind}.`);
-  sayLong(
-    context,
-    lines.map(({ at: time, agent, level, text }) => {
-      const who = agent === null ? '' : ` ${labelOf(context.state, agent)}:`;
+  const lines = session.state.log.filter(({ level }) => !left.includes(level)).slice(-count);
+  if (lines.length === 0) return session.say(kind === '' ? 'The log is empty.' : `The log has no ${kind}.`);
+  session.say(
+    ...lines.map(({ at: time, agent, level, text }) => {
+      const who = agent === null ? '' : ` ${labelOf(session.state, agent)}:`;
       return `${formatClock(time)}${LEVELS[level]}${who} ${text}`;
     }),
-    Math.max(LAST, count),
   );
 }
 

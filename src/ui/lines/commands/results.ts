@@ -4,27 +4,16 @@ import { wrongUse } from '../../../app/process/index.ts';
 import { REPORT_PARTS } from '../../../app/reports/index.ts';
 import { answerText } from '../../../app/views/index.ts';
 import type { ReportFormat } from '../../../ports/project-service.ts';
-import {
-  askText,
-  at,
-  type LineCommand,
-  type LineContext,
-  perform,
-  printReceipt,
-  sayLong,
-  wordsOf,
-} from '../command.ts';
+import type { LineCommand, LineSession } from '../session.ts';
+import { askText, at, perform, type Placeless, printReceipt, wordsOf } from './perform.ts';
 
 const FORMATS: readonly ReportFormat[] = ['md', 'json', 'html'];
 
-const partOfReport = (name: string, short: string, part: keyof typeof REPORT_PARTS, help: string) => ({
+const partOfReport = (name: string, short: string, part: keyof typeof REPORT_PARTS, help: string): Placeless => ({
   name,
   short: [short],
   help,
-  run: (_: string, context: LineContext): void => {
-    const text = REPORT_PARTS[part](context.state);
-    sayLong(context, text === '' ? [`No ${part} yet.`] : text.split('\n'));
-  },
+  run: (_, session) => session.sayLong([REPORT_PARTS[part](session.state) || `No ${part} yet.`]),
 });
 
 export const RESULT_COMMANDS: readonly LineCommand[] = [
@@ -34,9 +23,9 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
       name: 'report',
       short: ['v'],
       help: 'Print the result of the run.',
-      run(_, context) {
-        if (context.state.finished === null) throw wrongUse(NO_REPORT);
-        sayLong(context, answerText(context.state).split('\n'));
+      run(_, session) {
+        if (session.state.finished === null) throw wrongUse(NO_REPORT);
+        session.sayLong([answerText(session.state)]);
       },
     },
     partOfReport('compare', 'estimates', 'estimates', 'Print estimated and used tokens, cost and time per agent.'),
@@ -64,34 +53,37 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
     {
       name: 'new',
       help: 'Start another task; this run stays in the list of sessions.',
-      run: (_, context) => context.go('start'),
+      run: (_, session) => session.welcome(),
     },
   ),
 ];
 
-async function resumeRun(_: string, context: LineContext): Promise<void> {
-  const { finished, session } = context.state;
+async function resumeRun(_: string, session: LineSession): Promise<void> {
+  const { finished, session: id } = session.state;
   const isOver = finished?.status === 'completed' || finished?.status === 'rejected';
-  if (finished === null || isOver || session === null) throw wrongUse('this run has ended: new starts another task');
-  if (finished.status === 'failed') context.say(retryText(context.state));
-  await context.go({ resume: session });
+  if (finished === null || isOver || id === null) throw wrongUse('this run has ended: new starts another task');
+  if (finished.status === 'failed') session.say(retryText(session.state));
+  await session.resume(id);
 }
 
-async function sayToMain(typed: string, context: LineContext): Promise<void> {
-  const text = typed === '' ? await askText('Message to main (Enter to cancel): ', 'Nothing sent.', context) : typed;
-  const { state } = context;
-  if (!isFollowUp(state) || state.session === null) return perform(messageMain, { text }, context);
+async function sayToMain(typed: string, session: LineSession): Promise<void> {
+  const text = typed === '' ? await askText('Message to main (Enter to cancel): ', 'Nothing sent.', session) : typed;
+  if (!isFollowUp(session.state)) return perform(messageMain, { text }, session);
+  await followUp(text, session);
+}
+
+/** Resumes an ended run with a message to main. */
+export async function followUp(text: string, session: LineSession): Promise<void> {
+  const { state } = session;
   const why = whyNotTalk(state);
-  if (why !== null) throw wrongUse(why);
-  await context.go({ resume: state.session, followUp: text });
+  if (why !== null || state.session === null) throw wrongUse(why ?? NO_REPORT);
+  await session.resume(state.session, text);
 }
 
-async function exportReport(typed: string, context: LineContext): Promise<void> {
-  const { session, finished } = context.state;
+async function exportReport(typed: string, session: LineSession): Promise<void> {
+  const { session: id, finished } = session.state;
   const format = FORMATS.find((one) => one === (typed === '' ? 'md' : typed));
   if (format === undefined) throw wrongUse(`"${typed}" is not a format: expected md, json or html`);
-  if (finished === null || session === null) throw wrongUse(NO_REPORT);
-  if (context.projectService?.exportReport === undefined)
-    throw wrongUse(`export works only in a session; use mimir report ${session} --format ${format} > FILE`);
-  printReceipt(await context.projectService.exportReport(session, format), context);
+  if (finished === null || id === null) throw wrongUse(NO_REPORT);
+  printReceipt(await session.service.exportReport?.(id, format), session);
 }

@@ -1,7 +1,6 @@
 /** Commands that act on a run and its agents: they read typed words as the arguments of rows of app/actions. */
 import {
   answerQuestion,
-  childName,
   DELIVERIES,
   interruptAgent,
   killAgent,
@@ -10,6 +9,7 @@ import {
   modeQuestion,
   NO_RUN,
   pinMode,
+  readSpawn,
   resumeAgent,
   retryAgent,
   setMode,
@@ -20,29 +20,18 @@ import {
   whyNotReview,
   withdrawGrant,
 } from '../../../app/actions/index.ts';
-import { wrongUse } from '../../../app/process/index.ts';
+import { readArguments, wrongUse } from '../../../app/process/index.ts';
 import { escapeHidden, grantText, labelOf } from '../../../app/views/index.ts';
-import { SpawnRequest } from '../../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import { type Mode, MODES } from '../../../domain/reason.ts';
 import type { ModePreview } from '../../../ports/controls.ts';
 import { agentNamed, firstLine, listed } from '../agents.ts';
-import {
-  confirm,
-  askText,
-  at,
-  commandOf,
-  type Detaching,
-  headOf,
-  type LineCommand,
-  type LineContext,
-  perform,
-  previewed,
-  wordsOf,
-} from '../command.ts';
+import { headOf, splitWords } from '../command.ts';
+import type { LineCommand, LineSession } from '../session.ts';
+import { confirm, askText, at, commandOf, perform, previewed, wordsOf } from './perform.ts';
 
 /** The typed number of an agent as the arguments of an action. */
-const readAgent = (typed: string, { state }: LineContext): { readonly agent: AgentId } => ({
+const readAgent = (typed: string, { state }: LineSession): { readonly agent: AgentId } => ({
   agent: agentNamed(state, typed).id,
 });
 
@@ -68,10 +57,10 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
       short: ['d'],
       arguments: '[now|stay]',
       help: 'Detach: the run continues in the background; mimir attach shows it again. Waits for current calls: now does not, stay cancels it.',
-      run(word, context) {
-        const how = DETACHING[word.trim()];
-        if (how === undefined) throw wrongUse(`"${word}" is not valid: expected now, stay or nothing`);
-        return context.go(how);
+      run(word, session) {
+        const how = word.trim() === '' ? 'when quiet' : word.trim();
+        if (how === 'when quiet' || how === 'now' || how === 'stay') return session.detach(how);
+        throw wrongUse(`"${word}" is not valid: expected now, stay or nothing`);
       },
     },
     {
@@ -86,38 +75,27 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
       help: 'List the open questions by number, or print question N to answer it.',
       run: listQuestions,
     },
-    { ...wordsOf(answerQuestion), run: (text, context) => context.go({ answer: text }) },
+    { ...wordsOf(answerQuestion), run: (text, session) => session.answers.answer(text) },
     { ...wordsOf(withdrawGrant), run: grants },
-    {
-      name: 'later',
-      help: 'Answer the question later; its agent waits, the others continue.',
-      run(_, context) {
-        if (context.questions.current(context.state) === null) throw wrongUse('no question was printed');
-        context.questions.postpone();
-        context.say('Postponed. questions lists the open ones.');
-      },
-    },
   ),
 ];
 
-async function sendMessage(typed: string, context: LineContext): Promise<void> {
+async function sendMessage(typed: string, session: LineSession): Promise<void> {
   const [recipient, rest] = headOf(typed);
   const [word, after] = headOf(rest);
   const delivery = DELIVERIES[word];
   const given = delivery === undefined ? rest : after;
-  const to = recipient === 'all' ? ('all' as const) : agentNamed(context.state, recipient).id;
+  const to = recipient === 'all' ? ('all' as const) : agentNamed(session.state, recipient).id;
   const prompt = `Message to ${recipient} (Enter sends none): `;
-  const text = given === '' ? await askText(prompt, 'Nothing sent.', context) : given;
-  await perform(messageAgent, { to, text, delivery: delivery ?? 'important' }, context);
+  const text = given === '' ? await askText(prompt, 'Nothing sent.', session) : given;
+  await perform(messageAgent, { to, text, delivery: delivery ?? 'important' }, session);
 }
 
-async function continueHere(_: string, context: LineContext): Promise<void> {
-  const { session } = context.state;
-  if (context.controls?.lost === undefined || session === null) throw wrongUse('this run is already in this process');
-  await context.go({ resume: session });
+async function continueHere(_: string, session: LineSession): Promise<void> {
+  const { controls, state } = session;
+  if (controls?.lost === undefined || state.session === null) throw wrongUse('this run is already in this process');
+  await session.resume(state.session);
 }
-
-const DETACHING: Readonly<Record<string, Detaching>> = { '': 'detach', now: 'detach now', stay: 'detach stay' };
 
 // A change of the mode is previewed and confirmed first.
 
@@ -128,34 +106,34 @@ function readMode(word: string, present: Mode): Mode {
   throw wrongUse(`${what} expected ${listed(MODES)}`);
 }
 
-async function changeMode(word: string, context: LineContext): Promise<void> {
-  const mode = readMode(word, context.state.mode);
-  await confirmMode(null, context.controls?.previewMode(mode), context);
-  await perform(setMode, { mode }, context);
+async function changeMode(word: string, session: LineSession): Promise<void> {
+  const mode = readMode(word, session.state.mode);
+  await confirmMode(null, session.controls?.previewMode(mode), session);
+  await perform(setMode, { mode }, session);
 }
 
-async function pin(typed: string, context: LineContext): Promise<void> {
+async function pin(typed: string, session: LineSession): Promise<void> {
   const [which, word] = headOf(typed);
-  const { state } = context;
+  const { state } = session;
   const agent = agentNamed(state, which).id;
   const mode = word === 'off' ? null : readMode(word, state.mode);
-  const preview = context.controls?.previewMode(mode ?? state.mode, agent);
-  await confirmMode(agent, preview, context);
-  await perform(pinMode, { agent, mode }, context);
+  const preview = session.controls?.previewMode(mode ?? state.mode, agent);
+  await confirmMode(agent, preview, session);
+  await perform(pinMode, { agent, mode }, session);
 }
 
 async function confirmMode(
   agent: AgentId | null,
   pending: Promise<ModePreview> | undefined,
-  context: LineContext,
+  session: LineSession,
 ): Promise<void> {
-  const preview = await previewed(pending, context);
+  const preview = await previewed(pending, session);
   if (preview === undefined) throw wrongUse(NO_RUN);
   if (preview.refused !== null) throw wrongUse(`not possible: ${preview.refused}`);
-  await confirm(modeQuestion(context.state, agent, preview), context);
+  await confirm(modeQuestion(session.state, agent, preview), session);
 }
 
-function readReview(name: string, { state }: LineContext): ReturnType<typeof manualReviews>[number] {
+function readReview(name: string, { state }: LineSession): ReturnType<typeof manualReviews>[number] {
   const all = manualReviews(state);
   const chosen = name === '' && all.length < 2 ? all[0] : all.find(({ role }) => role === name);
   if (chosen !== undefined) return chosen;
@@ -164,65 +142,49 @@ function readReview(name: string, { state }: LineContext): ReturnType<typeof man
   throw wrongUse(whyNotReview(state) ?? why);
 }
 
-/** Asks for a missing prompt. */
-async function spawn(typed: string, context: LineContext): Promise<void> {
+/** Without quotes the whole text is the prompt; a missing prompt is asked for. */
+async function spawn(typed: string, session: LineSession): Promise<void> {
   const [, under = ROOT, rest = ''] = /^(?:under\s+(\S+)\s*)?([^]*)$/.exec(typed.trim()) ?? [];
-  const parent = agentNamed(context.state, under).id;
-  const read = readSpawn(rest);
-  const prompt =
-    read.prompt === '' ? await askText('Prompt (Enter to cancel): ', 'Nothing spawned.', context) : read.prompt;
-  const checked = SpawnRequest.safeParse({ ...read, prompt });
-  if (!checked.success) throw wrongUse(checked.error.issues[0]?.message ?? 'that cannot be spawned');
-  await perform(spawnChild, { parent, wish: checked.data }, context);
+  const parent = agentNamed(session.state, under).id;
+  const prompt = rest === '' ? await askText('Prompt (Enter to cancel): ', 'Nothing spawned.', session) : rest;
+  const words = prompt.includes('"') ? splitWords(prompt) : ['--', prompt];
+  await perform(spawnChild, { parent, wish: readSpawn(readArguments(words, SPAWN_FLAGS, 2)) }, session);
 }
 
-/** Without quotes the whole text is the prompt. With quotes the word before them is the role, and options follow. */
-function readSpawn(typed: string): SpawnRequest {
-  const [, role = null, prompt = typed, options = ''] = /^(?:([^\s"]+)\s+)?"([^"]*)"\s*([^]*)$/.exec(typed) ?? [];
-  const left = options.replaceAll(/(?:--)?\b(?:name|model|wait)\s+(?:"[^"]*"|\S+)/g, '').trim();
-  if (left !== '') throw wrongUse(`"${left}" is not an option: name NAME, model MODEL, wait SECONDS`);
-  const wait = valueIn(options, 'wait');
-  if (wait !== null && !/^\d+$/.test(wait)) throw wrongUse(`"${wait}" is not a number of seconds`);
-  return {
-    prompt: prompt.trim(),
-    role,
-    model: valueIn(options, 'model'),
-    name: childName(valueIn(options, 'name'), role),
-    wait: wait === null ? null : Number(wait),
-    workingDir: null,
-  };
-}
-
-const valueIn = (typed: string, key: string): string | null =>
-  new RegExp(`\\b${key}\\s+("[^"]*"|\\S+)`).exec(typed)?.[1]?.replaceAll('"', '') ?? null;
+const SPAWN_FLAGS = {
+  name: { value: 'NAME', help: '' },
+  model: { value: 'MODEL', help: '' },
+  wait: { value: 'SECONDS', help: '' },
+};
 
 /** `grants`, `grants withdraw 2`. */
-async function grants(typed: string, context: LineContext): Promise<void> {
-  const { state } = context;
+async function grants(typed: string, session: LineSession): Promise<void> {
+  const { state } = session;
   const why = withdrawGrant.whyNot(state, { grant: '' });
-  if (why !== null) return context.say(why);
+  if (why !== null) return session.say(why);
   if (typed === '') {
     const lines = state.grants.map(
       (grant, index) =>
         `${index + 1}. ${escapeHidden(`${grantText(grant)} (answered to ${labelOf(state, grant.agent)})`)}`,
     );
-    return context.say(...lines, 'grants withdraw N withdraws one.');
+    return session.say(...lines, 'grants withdraw N withdraws one.');
   }
   const [, number = ''] = /^withdraw\s+(\S+)$/.exec(typed) ?? [];
   if (number === '') throw wrongUse('expected grants, or grants withdraw and a number');
   const grant = state.grants[Number(number) - 1];
   if (grant === undefined) throw wrongUse(`there is no grant ${number}: expected 1 to ${state.grants.length}`);
-  await perform(withdrawGrant, { grant: grant.id }, context);
+  await perform(withdrawGrant, { grant: grant.id }, session);
 }
 
-function listQuestions(typed: string, context: LineContext): void {
-  const { state, questions } = context;
+function listQuestions(typed: string, session: LineSession): void {
+  const { state } = session;
+  const { questions } = session.answers;
   const all = questions.open(state);
-  if (all.length === 0) return context.say(answerQuestion.none);
+  if (all.length === 0) return session.say(answerQuestion.none);
   const chosen = all.find(({ number }) => String(number) === typed);
   if (chosen !== undefined) return questions.select(chosen);
   if (typed !== '') throw wrongUse(`there is no question ${typed}`);
-  context.say(
+  session.say(
     ...all.map(({ number, question: { first, all: askers } }) => {
       const who = askers.length > 1 ? `${askers.length} agents` : labelOf(state, first.agent);
       return `${number}. ${who}, ${first.request.action}: ${escapeHidden(firstLine(first.request.title))}`;

@@ -27,7 +27,7 @@ describe('children in lines', () => {
     ['/spawn "Review the diff"', 'ROOT', {}],
     ['spawn reviewer "Review the diff"', 'ROOT', { role: 'reviewer' }],
     [
-      'spawn reviewer "Review the diff" name diff model opus wait 600',
+      'spawn reviewer "Review the diff" --name diff --model opus --wait 600',
       'ROOT',
       { role: 'reviewer', name: 'reviewer-diff', model: 'opus', wait: 600 },
     ],
@@ -41,12 +41,12 @@ describe('children in lines', () => {
 
   it('spawns nothing that is not said whole, and says what is wrong', async () => {
     const person = await typist(idleLog().events);
-    expect(await person.hears('spawn "Review it" soon')).toEqual([
-      '"soon" is not an option: name NAME, model MODEL, wait SECONDS.',
+    expect(await person.hears('spawn "Review it" --soon')).toEqual(['Unknown option --soon.']);
+    expect(await person.hears('spawn "Review it" --wait long')).toEqual([
+      '--wait long\n  expected seconds, 0 to 86400.',
     ]);
-    expect(await person.hears('spawn "Review it" wait long')).toEqual(['"long" is not a number of seconds.']);
-    expect(await person.hears('spawn "Review it" name -x')).toEqual([
-      'A name is up to 60 letters, digits, blanks, ".", "_" or "-".',
+    expect(await person.hears('spawn "Review it" --name=-x')).toEqual([
+      expect.stringMatching(/^--name takes up to 60 letters, digits/),
     ]);
     expect(await person.hears('spawn under 7 it')).toEqual(['There is no agent 7: there are none yet.']);
     await person.types('spawn', '');

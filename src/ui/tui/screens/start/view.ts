@@ -25,7 +25,7 @@ import { keyLabel } from '../../frame/keymap.ts';
 import { keyLine } from '../../frame/overlay.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
-import { LABEL, labelled as withLabel, pane, strong, tint } from '../../text/blocks.ts';
+import { factLines, LABEL, pane, strong, tint } from '../../text/blocks.ts';
 import { editorHeight, viewEditor } from '../../text/editor.ts';
 import { FIELD, plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
@@ -318,7 +318,7 @@ function modelLine({ provider, model }: ProjectInfo, kind: StatusMeasure, room: 
 const modeStyle = (mode: ProjectInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
 
 const labelled = (label: string, value: Line, width: number): readonly Line[] =>
-  width < 50 ? wrap(value, width).map((line) => [span(' '), ...line]) : withLabel(` ${label}`, value, width);
+  width < 50 ? wrap(value, width).map((line) => [span(' '), ...line]) : factLines([[` ${label}`, value]], width);
 
 /** At most `most` lines; an ellipsis marks that there were more. */
 function cut(lines: readonly Line[], most: number): readonly Line[] {
