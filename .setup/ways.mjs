@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 /** By name of a way: the modules it begins with. What they import without waiting belongs to it too. */
 const WAYS = {
   always: ['src/cli/dispatch.ts'],
-  screen: ['src/cli/commands/screen.ts', 'src/ui/tui/terminal/blessed-screen.ts'],
+  screen: ['src/cli/open-screen.ts', 'src/ui/tui/terminal/blessed-screen.ts'],
   run: [command('run'), 'src/app/project/open-project.ts', 'src/app/project/open-runs.ts', 'src/ui/lines/follow.ts'],
   engine: [
     'src/app/project/begin-run.ts',

@@ -18,7 +18,7 @@ function loadedWith(file: string, found = new Set<string>()): ReadonlySet<string
 }
 
 test('the first picture waits for no engine, no sandbox, no shell grammar and no built-in analyst', () => {
-  const loaded = [...loadedWith(join(SRC, 'cli/commands/screen.ts'))];
+  const loaded = [...loadedWith(join(SRC, 'cli/open-screen.ts'))];
   expect(loaded).toContain('ui/tui/shell/app.ts');
   expect(
     loaded.filter((name) =>

@@ -1,12 +1,12 @@
 /** `mimir attach`: shows a run in another process, on the screen or in line mode. Leaving it does not end the run. */
 import * as cli from '../../app/process/index.ts';
-import type { AgentId, SessionId } from '../../domain/ids.ts';
-import { foundIn } from '../../events/index.ts';
+import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { ControlFault, type RemoteRun } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { newestStopped, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
-import { patiently, reachRun } from '../../app/client/index.ts';
-import { isScreen, type Verb } from '../verb.ts';
+import { patiently, reachRun, withSessionClient } from '../../app/client/index.ts';
+import { targetOf } from '../sessions/target.ts';
+import { openSession, type Verb } from '../verb.ts';
 import { type OpenProject, openProject } from '../../app/project/index.ts';
 
 export const attachVerb: Verb = {
@@ -17,20 +17,33 @@ export const attachVerb: Verb = {
   flags: { ...cli.CWD, ...cli.SCREEN, ...cli.MODELS },
   async run(args, io) {
     const opened = await openProject(args, io, projectOf(args, io));
-    const wanted = await wantedOf(opened, args.words, io);
+    const wanted = await wantedBy(args, io, opened);
     const found = await liveRun(opened, wanted.session, io);
     if (found.is === 'down') return offer(found.session, args, io, opened);
     const { session } = found.reached;
-    const agent = await agentIn(found.reached, wanted.agent);
     found.reached.close();
-    if (isScreen(args, io)) {
-      const { openScreen } = await import('./screen.ts');
-      return openScreen(args, io, opened, { attach: { session, agent } });
-    }
-    const { openLines, watchLines } = await import('../../ui/lines/follow.ts');
-    return io.terminal ? openLines(args, io, opened, { attach: session }) : watchLines(io, opened, session);
+    if (io.terminal) return openSession(args, io, opened, { attach: session, agent: wanted.agent });
+    return (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
   },
 };
+
+interface Wanted {
+  /** The start of its id; undefined: the newest. */
+  readonly session: string | undefined;
+  readonly agent: AgentId | null;
+}
+
+/** The arguments as a session, an agent of it, or an agent by its name alone. */
+async function wantedBy(args: cli.Arguments, io: cli.Io, { log }: OpenProject): Promise<Wanted> {
+  const [first, second] = args.words;
+  const isSession = (): boolean =>
+    cli.exitOnFault(() => log.sessions()).some(({ session }) => session.startsWith(first ?? ''));
+  if (first === undefined || (second === undefined && isSession())) return { session: first, agent: null };
+  return withSessionClient(args, io, async (client) => {
+    const { record } = await targetOf(client, second === undefined ? first : `${first}/${second}`);
+    return { session: record.run, agent: second === undefined && record.agent === ROOT ? null : record.agent };
+  });
+}
 
 type Found =
   | { readonly is: 'live'; readonly reached: RemoteRun }
@@ -77,40 +90,6 @@ const PAUSE_MS = 100;
 const unreachedWords = (session: SessionId): string =>
   `cannot reach the process of session ${session}\n  \`mimir events ${session} --follow\` shows what it does`;
 
-/** The agent with this name or id. Exits with 2 and the candidates if none or several match. */
-async function agentIn(reached: RemoteRun, name: string | undefined): Promise<AgentId | null> {
-  if (name === undefined) return null;
-  const family = await reached.family();
-  const found = foundIn(family, name);
-  if (found.ok) return found.value.agent;
-  reached.close();
-  const { is, candidates } = found.fault;
-  const several = is === 'several';
-  const known = (several ? candidates : family.sessions)
-    .map((each) => `\n  ${each.agent}  ${each.session_id}  ${cli.sanitise(each.name)}`)
-    .join('');
-  const words = several
-    ? `${candidates.length} agents are called "${name}"`
-    : `there is no agent "${name}" in session ${reached.session}`;
-  throw cli.wrongUse(`${words}${known}`);
-}
-
-type AttachOptions = Readonly<Record<'session' | 'agent', string | undefined>>;
-
-/** The arguments as a session, an agent of it, or an agent of the newest active run by its name alone. */
-async function wantedOf(opened: OpenProject, [first, second]: readonly string[], io: cli.Io): Promise<AttachOptions> {
-  const wanted = { session: first, agent: second };
-  if (first === undefined || second !== undefined) return wanted;
-  const sessions = cli.exitOnFault(() => opened.log.sessions());
-  const newest = sessions.find(({ state }) => state === 'running');
-  if (newest === undefined || sessions.some(({ session }) => session.startsWith(first))) return wanted;
-  const reached = await patiently(io, newest.session, reachedOrExit(opened, newest.session));
-  if (reached === null) return wanted;
-  const { ok } = foundIn(await reached.family(), first);
-  reached.close();
-  return ok ? { session: newest.session, agent: first } : wanted;
-}
-
 /** Offers to resume a run that no process owns. */
 async function offer(
   { session, task, asked }: SessionSummary,
@@ -123,10 +102,5 @@ async function offer(
   io.say(`Session ${session} now: ${cli.sanitise((asked ?? task).split('\n')[0] ?? '')}`);
   const typed = await io.ask('Continue it here? y yes, anything else no: ', 'fresh');
   if (typed?.trim().toLowerCase() !== 'y') throw cli.wrongUse(words);
-  if (isScreen(args, io)) {
-    const { openScreen } = await import('./screen.ts');
-    return openScreen(args, io, opened, { resumeSession: session });
-  }
-  const { openLines } = await import('../../ui/lines/follow.ts');
-  return openLines(args, io, opened, { resume: session });
+  return openSession(args, io, opened, { resume: session });
 }

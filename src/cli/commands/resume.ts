@@ -5,7 +5,7 @@ import { defined } from '../../domain/result.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { acceptedDamage, newestResumable, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
 import { carry } from './run.ts';
-import { isScreen, type Verb } from '../verb.ts';
+import { isScreen, openSession, type Verb } from '../verb.ts';
 
 export const resumeVerb: Verb = {
   usage: 'mimir resume [SESSION ["message to main"]] [options]',
@@ -35,13 +35,7 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const [, followUp] = args.words;
   if (followUp?.trim() === '') throw cli.wrongUse('the message is empty\n  leave it out');
   const opened = await openProject(args, asHosted(args, io), project);
-  const found = toResume(opened, args, io);
-  const { session, task } = found;
-  // The screen opens after the log was checked, which takes a second for each 50,000 events.
-  if (io.terminal && found.events > 20_000)
-    io.complain(`mimir: checking the log of session ${session} (${found.events} events) …`);
-  const over = whyNotResume(opened, found, followUp !== undefined);
-  if (over !== null) throw cli.wrongUse(`${over}\n  \`mimir report ${session}\` shows its report`);
+  const { session, task } = toResume(opened, args, io);
   if (args.has('detach')) {
     opened.close();
     const { detach } = await import('../../app/project/hosting.ts');
@@ -49,11 +43,25 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
     return detach(['resume', session, '--hosted', session], args, project, io, words);
   }
   const what = { session, task, plan: null, ...defined({ followUp }) };
-  return args.has('hosted') ? runHosted(opened, args, io, what) : goOn(opened, args, io, what);
+  if (args.has('hosted')) return runHosted(opened, args, io, what);
+  const isAsked = io.terminal && !args.has('json') && (isScreen(args, io) || !args.has('yes'));
+  if (!isAsked) return carry(opened, args, io, what, true);
+  return openSession(args, io, opened, { resume: session, ...defined({ followUp }) });
 }
 
-/** The session to resume, after the damage was accepted if the person said so. */
+/** The session to resume. Exits with 2 if it cannot be. */
 function toResume(opened: OpenProject, args: cli.Arguments, io: cli.Io): SessionSummary {
+  const found = wantedBy(opened, args, io);
+  const { session, events } = found;
+  // The screen opens after the log was checked, which takes a second for each 50,000 events.
+  if (io.terminal && events > 20_000) io.complain(`mimir: checking the log of session ${session} (${events} events) …`);
+  const over = whyNotResume(opened, found, args.words[1] !== undefined);
+  if (over !== null) throw cli.wrongUse(`${over}\n  \`mimir report ${session}\` shows its report`);
+  return found;
+}
+
+/** The named session or the newest, after its damage was accepted if the person said so. */
+function wantedBy(opened: OpenProject, args: cli.Arguments, io: cli.Io): SessionSummary {
   const [name] = args.words;
   const found = name === undefined ? newestToResume(opened) : sessionOf(opened.log, name);
   if (found.state === 'running') throw cli.wrongUse(runsElsewhere(found.session));
@@ -62,26 +70,6 @@ function toResume(opened: OpenProject, args: cli.Arguments, io: cli.Io): Session
   if (words === null) return found;
   io.complain(`mimir: ${words}`);
   return sessionOf(opened.log, found.session);
-}
-
-/** Continues on a screen, in lines, or without a person. */
-async function goOn(
-  opened: OpenProject,
-  args: cli.Arguments,
-  io: cli.Io,
-  what: Parameters<typeof carry>[3],
-): Promise<number> {
-  const { session, followUp } = what;
-  const said = defined({ followUp });
-  if (isScreen(args, io) && !args.has('json')) {
-    const { openScreen } = await import('./screen.ts');
-    return openScreen(args, io, opened, { resumeSession: session, ...said });
-  }
-  if (io.terminal && !args.has('json') && !args.has('yes')) {
-    const { openLines } = await import('../../ui/lines/follow.ts');
-    return openLines(args, io, opened, { resume: session, ...said });
-  }
-  return carry(opened, args, io, what, true);
 }
 
 const runsElsewhere = (session: string): string =>

@@ -22,7 +22,7 @@ import {
   type RunStart,
 } from '../../app/project/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
-import type { Millis, SessionId } from '../../domain/ids.ts';
+import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import { ok } from '../../domain/result.ts';
 import type { Run } from '../../engine/run/index.ts';
 import type { Approval, RunState } from '../../events/index.ts';
@@ -73,7 +73,8 @@ const printing = (io: Io): PrintParts => ({
 export type First =
   | { readonly start: string }
   | { readonly resume: SessionId; readonly followUp?: string }
-  | { readonly attach: SessionId }
+  /** `agent`: the one to open where it can be shown. */
+  | { readonly attach: SessionId; readonly agent: AgentId | null }
   /** The only run of the session, which ends with it. `resumes`: it had begun before. */
   | { readonly only: RunStart; readonly resumes: boolean }
   | null;
