@@ -1,9 +1,7 @@
 /** Finds the command, reads its flags, runs it and sets the exit code. Errors that a person can fix are printed without a stack trace. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import {
-  COLOR,
   readColour,
-  CWD,
   EXIT,
   Exit,
   flagLines,
@@ -18,7 +16,7 @@ import {
 import { escapeHidden } from '../app/views/text/sanitise.ts';
 import { nearest } from '../domain/text/text.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
-import type { Verb } from './verb.ts';
+import { sharedFlags, SUMMARIES, type Verb } from './verb.ts';
 
 /** In the order of the help. A command is loaded only when it is called. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
@@ -121,7 +119,7 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   const meant = await verbMeantBy(first, rest, Object.keys(VERBS), io);
   const verb = (await verbNamed(meant)) ?? (await import('./commands/screen.ts')).screenVerb;
   const words = meant === undefined ? argv : rest;
-  const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
+  const args = readArguments(words, { ...verb.flags, help: { value: '', help: '', short: 'h' } }, verb.words);
   if (args.has('help')) return helpOf(io, verb);
   const colour = readColour(args);
   return verb.run(args, colour === undefined ? io : { ...io, paint: createPainter(io.env, true, colour) });
@@ -158,11 +156,8 @@ async function help(io: Io, name: string | undefined): Promise<number> {
     isAgents(io) ? 'Usage: mimir COMMAND [options]' : 'Usage: mimir ["<task>"] [options]  |  mimir COMMAND [options]',
   );
   const groups = isAgents(io) ? [['Your run and your children', FOR_AGENTS] as const] : Object.entries(groupsOf());
-  if (!isAgents(io)) sayVerbs(io, 'Session', [['mimir', (await import('./commands/screen.ts')).screenVerb]]);
-  for (const [title, names] of groups) {
-    const verbs = await Promise.all(names.map(async (one) => [one, await verbNamed(one)] as const));
-    sayVerbs(io, title, verbs);
-  }
+  if (!isAgents(io)) await sayVerbs(io, 'Session', ['mimir']);
+  for (const [title, names] of groups) await sayVerbs(io, title, names);
   sayGeneral(io);
   return EXIT.done;
 }
@@ -170,8 +165,8 @@ async function help(io: Io, name: string | undefined): Promise<number> {
 /** Prints the general options, and two examples. */
 function sayGeneral(io: Io): void {
   io.say(`\n${io.paint.bold('Options')}`);
-  const general = { ...CWD, ...COLOR, help: { value: '', help: 'this help, or that of a command' } };
-  for (const line of flagLines({ ...general, version: { value: '', help: 'the version' } })) io.say(line);
+  const general = sharedFlags('cwd', 'color', 'help: this help, or that of a command', 'version: the version');
+  for (const line of flagLines(general)) io.say(line);
   if (!isAgents(io)) {
     io.say(`\n${io.paint.bold('Examples')}`);
     io.say('  mimir "Explain how the cache works and review it"');
@@ -193,29 +188,19 @@ export function groupsOf(): Readonly<Record<string, readonly string[]>> {
 
 const NAME_WIDTH = 12;
 
-/** Prints one line for each command; wrapped at a terminal. */
-function sayVerbs(io: Io, title: string, verbs: readonly (readonly [name: string, verb: Verb | null])[]): void {
+/** Prints one line for each command; at a terminal its words are not broken. */
+async function sayVerbs(io: Io, title: string, names: readonly string[]): Promise<void> {
+  const { plain, wrapText } = await import('../app/views/index.ts');
   io.say(`\n${io.paint.bold(title)}`);
-  const room = io.terminal ? Math.max(20, io.width - NAME_WIDTH) : Infinity;
-  for (const [name, verb] of verbs) {
-    const lines = wrapped(verb?.summary ?? '', room);
+  const room = io.terminal ? Math.max(20, io.width - NAME_WIDTH) : Number.MAX_SAFE_INTEGER;
+  for (const name of names) {
+    const lines = wrapText(SUMMARIES[name] ?? '', room).map(plain);
     io.say(`  ${name.padEnd(NAME_WIDTH - 2)}${lines.join(`\n${' '.repeat(NAME_WIDTH)}`)}`);
   }
 }
 
-/** Breaks at spaces; longer words are left whole. */
-function wrapped(text: string, room: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
 function helpOf(io: Io, verb: Verb): number {
-  const { usage, summary, flags, notes = [], example } = verb;
+  const { usage, summary, flags, notes, example } = verb;
   const parts = [usage, summary, flagLines(flags).join('\n'), notes.join('\n'), `Example:\n  ${example}`];
   io.say(parts.filter((part) => part !== '').join('\n\n'));
   return EXIT.done;

@@ -1,7 +1,4 @@
-/**
- * Reads the arguments of a command by its table of flags, and holds the flags that several commands share. An unknown
- * flag is refused with a suggestion (exit 2).
- */
+/** Reads the arguments of a command by its table of flags. An unknown flag is refused with a suggestion (exit 2). */
 import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { listed } from '../../domain/lists.ts';
@@ -12,10 +9,9 @@ export interface Flag {
   /** The placeholder of the value in the help: `USD`, `DIR`; empty for a switch. */
   readonly value: string;
   readonly help: string;
-  readonly many?: true;
   readonly short?: string;
   /** Used only between Mimir's own processes; left out of the help. */
-  readonly hidden?: true;
+  readonly hidden?: boolean;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -95,14 +91,8 @@ export function flagLines(flags: Flags): readonly string[] {
   return rows.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`);
 }
 
-// Flags that several commands share. Other modules interpret their values, so that a command loads only what it needs.
-
 const COLOURS = ['never', '16', '256', 'truecolor'] as const;
 type Colour = (typeof COLOURS)[number];
-
-export const COLOR: Flags = {
-  color: { value: COLOURS.join('|'), help: 'colours, if they are detected wrongly' },
-};
 
 /** The value of `--flag`; undefined if it was not given. Exit 2 if it is none of `choices`. */
 export function readChoice<T extends string>(args: Arguments, flag: string, choices: readonly T[]): T | undefined {
@@ -124,33 +114,3 @@ export function createPainter(
   const plain = !isTty || env['TERM'] === 'dumb' || (env['NO_COLOR'] ?? '') !== '';
   return new Chalk({ level: plain ? 0 : 1 });
 }
-
-export const CWD: Flags = { cwd: { value: 'DIR', help: 'the project (default: the current directory)' } };
-export const JSON_FLAG: Flags = { json: { value: '', help: 'print only JSON on stdout' } };
-
-export const MODELS: Flags = {
-  model: { value: 'M', help: 'use this model for every agent (`offline`: the built-in analyst)' },
-  'role-model': { value: 'role=M', help: 'use this model for one role; may be repeated', many: true },
-  'no-offline': { value: '', help: 'exit with 6 if no model is available, instead of using the offline analyst' },
-};
-
-export const ALLOW: Flags = {
-  allow: {
-    value: 'edits,commands',
-    help: 'what agents may do without approval: edits, sandboxed commands, or both',
-  },
-  commit: { value: '', help: 'let main commit the work at the end, after the reviews' },
-};
-
-export const LIMITS: Flags = {
-  mode: { value: 'human|confirm|yolo', help: 'how often you are asked (default: confirm)' },
-  'max-cost': { value: 'USD', help: 'cost limit of the run' },
-  'max-tokens': { value: 'N', help: 'token limit of the run' },
-  'max-duration': { value: '10m', help: 'time limit of the run' },
-};
-
-export const SCREEN: Flags = {
-  ...COLOR,
-  theme: { value: 'NAME', help: 'colour theme (default: auto, dark or light as the terminal is)' },
-  plain: { value: '', help: 'line mode instead of the full screen' },
-};

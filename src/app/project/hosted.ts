@@ -9,7 +9,6 @@ import {
   type Arguments,
   type EndSignal,
   exitCodeOf,
-  type Flags,
   type Io,
   sanitise,
   SIGNAL_WORDS,
@@ -18,17 +17,6 @@ import {
 } from '../process/index.ts';
 import type { RunResult } from '../../engine/run/index.ts';
 import type { Start } from './begin-run.ts';
-
-/** The flag for people. */
-export const DETACH: Flags = {
-  detach: { value: '', help: 'run in the background: returns at once; `mimir attach` shows the run' },
-};
-
-/** Flags between Mimir's own processes. */
-export const HOSTED: Flags = {
-  hosted: { value: 'SESSION', help: 'runs this session without a terminal', hidden: true },
-  watched: { value: '', help: 'started from a terminal', hidden: true },
-};
 
 /** The session of `--hosted`. Throws an `Exit` (2) for an invalid name. */
 export function sessionFrom(text: string): SessionId {

@@ -14,52 +14,29 @@ import { agentNameProblem } from '../../config/index.ts';
 import type { AgentText } from '../../domain/agents/form.ts';
 import { fail } from '../../domain/result.ts';
 import type { AgentInfo } from '../../ports/project-service.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const agentsVerb: Verb = {
-  usage: 'mimir agents [list|show NAME|create ["<description>"]|delete NAME|help]',
-  summary: 'Lists agents, shows the prompt of one, creates and deletes custom agents.',
-  example: [
-    'mimir agents create "a code review agent with read-only access, focusing on code quality"',
-    '  mimir agents show code-review',
-    '  mimir agents delete code-review',
-  ].join('\n'),
-  words: 200,
-  flags: {
-    user: { value: '', help: 'create it in your own folder, for all projects' },
-    name: { value: 'NAME', help: 'create it under this name' },
-    model: { value: 'M', help: 'let this model draft it (default: the model of the role main)' },
-    'no-model': { value: '', help: 'ask for name, tools and prompt; use no model' },
-    yes: { value: '', help: 'delete it without a question' },
-    ...cli.JSON_FLAG,
-    ...cli.CWD,
-  },
-  notes: [
-    'create lets the model of the role main draft the agent and reports its cost. Without a model it asks for each field, which needs a terminal.',
-    'JSON of create: name, description, tools, prompt, for, file, because, drafted (by, why, model, calls, tokens, cost, session).',
-  ],
-  async run(args, io) {
-    const [what = 'list', ...rest] = args.words;
-    const project = projectOf(args, io);
-    switch (what) {
-      case 'list':
-        alone(what, rest);
-        return list(project, args, io);
-      case 'show':
-        return show(oneName(what, rest), project, args, io);
-      case 'create':
-        return create(rest.join(' ').trim(), project, args, io);
-      case 'delete':
-        return remove(oneName(what, rest), project, args, io);
-      case 'help':
-        alone(what, rest);
-        for (const line of agents.AGENTS_HELP) io.say(line);
-        return cli.EXIT.done;
-      default:
-        throw cli.wrongUse(`mimir agents ${what}\n  expected list, show, create, delete or help`);
-    }
-  },
-};
+export const agentsVerb = command('agents', async (args, io) => {
+  const [what = 'list', ...rest] = args.words;
+  const project = projectOf(args, io);
+  switch (what) {
+    case 'list':
+      alone(what, rest);
+      return list(project, args, io);
+    case 'show':
+      return show(oneName(what, rest), project, args, io);
+    case 'create':
+      return create(rest.join(' ').trim(), project, args, io);
+    case 'delete':
+      return remove(oneName(what, rest), project, args, io);
+    case 'help':
+      alone(what, rest);
+      for (const line of agents.AGENTS_HELP) io.say(line);
+      return cli.EXIT.done;
+    default:
+      throw cli.wrongUse(`mimir agents ${what}\n  expected list, show, create, delete or help`);
+  }
+});
 
 /** A name that would be passed over is another wish. */
 function alone(what: string, [name]: readonly string[]): void {

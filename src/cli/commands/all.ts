@@ -1,39 +1,29 @@
 /** `mimir all`: lists every session, including children. */
 import type { RunSessions } from '../../events/index.ts';
 import { plural } from '../../app/views/index.ts';
-import { CWD, JSON_FLAG } from '../../app/process/index.ts';
-import { FAMILY, fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
 import { printRunSessions } from '../sessions/rows.ts';
 import { sessionVerb } from '../sessions/target.ts';
 import type { SessionClient } from '../../ports/control.ts';
 
-export const allVerb = sessionVerb({
-  usage: 'mimir all [--all] [--json]',
-  summary: 'Lists all sessions of the newest 20 runs, children included, newest first (for an agent: of its run).',
-  example: 'mimir all --json',
-  words: 0,
-  flags: { all: { value: '', help: 'also of older runs' }, ...JSON_FLAG, ...CWD },
-  notes: [...fieldLines('--json prints an array of runs, each of:', FAMILY), ...WHICH_LOOK],
-  run: (args, io) => async (client) => {
-    const every = client.runs();
-    const runs = args.has('all') ? every : chosen(every);
-    const families: RunSessions[] = [];
-    for (const [index, { session }] of runs.entries()) {
-      if (io.lost.aborted) break;
-      const { family } = await client.look(session);
-      if (args.has('json')) families.push(family);
-      else {
-        if (index > 0) io.say('');
-        printRunSessions(family, io);
-      }
+export const allVerb = sessionVerb('all', (args, io) => async (client) => {
+  const every = client.runs();
+  const runs = args.has('all') ? every : chosen(every);
+  const families: RunSessions[] = [];
+  for (const [index, { session }] of runs.entries()) {
+    if (io.lost.aborted) break;
+    const { family } = await client.look(session);
+    if (args.has('json')) families.push(family);
+    else {
+      if (index > 0) io.say('');
+      printRunSessions(family, io);
     }
-    if (args.has('json')) io.json(families);
-    else if (runs.length === 0) io.say('No session of this project yet. `mimir` starts one.');
-    else if (runs.length < every.length) {
-      io.say('');
-      io.say(`${plural(every.length - runs.length, 'older run')}: \`mimir all --all\``);
-    }
-  },
+  }
+  if (args.has('json')) io.json(families);
+  else if (runs.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+  else if (runs.length < every.length) {
+    io.say('');
+    io.say(`${plural(every.length - runs.length, 'older run')}: \`mimir all --all\``);
+  }
 });
 
 /** The number of runs whose logs are read by default, since each takes time. */

@@ -6,26 +6,19 @@ import type { SessionSummary } from '../../ports/log.ts';
 import { newestStopped, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
 import { patiently, reachRun, withSessionClient } from '../../app/client/index.ts';
 import { targetOf } from '../sessions/target.ts';
-import { openSession, type Verb } from '../verb.ts';
+import { command, openSession } from '../verb.ts';
 import { type OpenProject, openProject } from '../../app/project/index.ts';
 
-export const attachVerb: Verb = {
-  usage: 'mimir attach [SESSION] [AGENT]',
-  summary: 'Shows a run that runs in another process (default: the newest). Name an agent to open it.',
-  example: 'mimir attach 4f9a2c finder',
-  words: 2,
-  flags: { ...cli.CWD, ...cli.SCREEN, ...cli.MODELS },
-  async run(args, io) {
-    const opened = await openProject(args, io, projectOf(args, io));
-    const wanted = await wantedBy(args, io, opened);
-    const found = await liveRun(opened, wanted.session, io);
-    if (found.is === 'down') return offer(found.session, args, io, opened);
-    const { session } = found.reached;
-    found.reached.close();
-    if (io.terminal) return openSession(args, io, opened, { attach: session, agent: wanted.agent });
-    return (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
-  },
-};
+export const attachVerb = command('attach', async (args, io) => {
+  const opened = await openProject(args, io, projectOf(args, io));
+  const wanted = await wantedBy(args, io, opened);
+  const found = await liveRun(opened, wanted.session, io);
+  if (found.is === 'down') return offer(found.session, args, io, opened);
+  const { session } = found.reached;
+  found.reached.close();
+  if (io.terminal) return openSession(args, io, opened, { attach: session, agent: wanted.agent });
+  return (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
+});
 
 interface Wanted {
   /** The start of its id; undefined: the newest. */

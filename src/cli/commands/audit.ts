@@ -1,35 +1,19 @@
 /** `mimir audit verify` checks the hash chain of the log; `mimir audit export` prints who decided what, by which rule. */
 import { hash } from 'node:crypto';
-import {
-  type Arguments,
-  CWD,
-  EXIT,
-  sanitise,
-  type Io,
-  JSON_FLAG,
-  exitOnFault,
-  wrongUse,
-} from '../../app/process/index.ts';
+import { type Arguments, EXIT, sanitise, type Io, exitOnFault, wrongUse } from '../../app/process/index.ts';
 import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf, storeOf } from '../../app/workspace/index.ts';
 import { type ByType, forType, type MimirEvent } from '../../events/index.ts';
 import { type AuditFault, verifyLog } from '../../store/index.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 
-export const auditVerb: Verb = {
-  usage: 'mimir audit verify|export [SESSION] [--json]',
-  summary: 'Checks the hash chain of the log, or prints its decisions (never contents).',
-  example: 'mimir audit verify',
-  words: 2,
-  flags: { ...JSON_FLAG, ...CWD },
-  run(args, io) {
-    const [what, session] = args.words;
-    const project = projectOf(args, io);
-    if (what === 'verify') return Promise.resolve(verify(project, session, args, io));
-    if (what === 'export') return Promise.resolve(exported(project, session, args, io));
-    const words = what === undefined ? 'audit needs a subcommand: verify or export' : `there is no "audit ${what}"`;
-    throw wrongUse(`${words}\n  \`mimir audit verify\` or \`mimir audit export\``);
-  },
-};
+export const auditVerb = command('audit', (args, io) => {
+  const [what, session] = args.words;
+  const project = projectOf(args, io);
+  if (what === 'verify') return Promise.resolve(verify(project, session, args, io));
+  if (what === 'export') return Promise.resolve(exported(project, session, args, io));
+  const words = what === undefined ? 'audit needs a subcommand: verify or export' : `there is no "audit ${what}"`;
+  throw wrongUse(`${words}\n  \`mimir audit verify\` or \`mimir audit export\``);
+});
 
 /** Exit code 0 if every record is unchanged, else 1. */
 function verify(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {

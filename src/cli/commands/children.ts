@@ -1,7 +1,6 @@
 /** `mimir children`: lists the children of a session with their states. */
 import { below, childrenOf, type SessionRecord } from '../../events/index.ts';
-import { readChoice, CWD, JSON_FLAG } from '../../app/process/index.ts';
-import { fieldLines, RECORD, WHICH_LOOK } from '../sessions/fields.ts';
+import { readChoice } from '../../app/process/index.ts';
 import { branches, flat, rowLines } from '../sessions/rows.ts';
 import { named, selfOf, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
 import { tell } from '../verb.ts';
@@ -9,32 +8,15 @@ import { tell } from '../verb.ts';
 const STATUSES = ['running', 'completed', 'error', 'all'] as const;
 type StatusFilter = (typeof STATUSES)[number];
 
-export const childrenVerb = sessionVerb({
-  usage: 'mimir children [ID] [--recursive] [--status running|completed|error|all] [--json]',
-  summary: 'Lists child sessions of the caller (for a person: of the newest run).',
-  example: 'mimir children --recursive --status running',
-  words: 1,
-  flags: {
-    recursive: { value: '', help: 'with their children, as a tree' },
-    status: { value: 'STATUS', help: 'running, completed, error (also killed and abandoned) or all' },
-    ...JSON_FLAG,
-    ...CWD,
-  },
-  notes: [
-    'Each is `name (id) | status | age | how it ended, or In progress`; its age is the time since it was spawned.',
-    ...fieldLines('--json prints an array, each of:', RECORD),
-    ...WHICH_LOOK,
-  ],
-  run(args, io) {
-    const wanted = readChoice(args, 'status', STATUSES) ?? 'all';
-    const [word] = args.words;
-    return async (client) => {
-      const target = word === undefined ? await selfOf(client) : await targetOf(client, word);
-      const rows = rowsOf(target, wanted, args.has('recursive'));
-      const records = rows.map(({ record }) => record);
-      tell(args, io, records, rows.length === 0 ? [noneWords(target, wanted)] : rowLines(rows, io));
-    };
-  },
+export const childrenVerb = sessionVerb('children', (args, io) => {
+  const wanted = readChoice(args, 'status', STATUSES) ?? 'all';
+  const [word] = args.words;
+  return async (client) => {
+    const target = word === undefined ? await selfOf(client) : await targetOf(client, word);
+    const rows = rowsOf(target, wanted, args.has('recursive'));
+    const records = rows.map(({ record }) => record);
+    tell(args, io, records, rows.length === 0 ? [noneWords(target, wanted)] : rowLines(rows, io));
+  };
 });
 
 function rowsOf({ seen, record }: Target, wanted: StatusFilter, recursive: boolean): Parameters<typeof rowLines>[0] {

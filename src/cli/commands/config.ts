@@ -1,22 +1,14 @@
 /** `mimir config schema|show`: the JSON schema of the configuration, or every value with its layer. */
 import { configSchemaJson, showConfig } from '../../config/index.ts';
-import { type Arguments, CWD, EXIT, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
-import type { Verb } from '../verb.ts';
+import { type Arguments, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
+import { command } from '../verb.ts';
 
-export const configVerb: Verb = {
-  usage: 'mimir config schema|show',
-  summary: 'Prints the JSON schema of the configuration, or the settings in effect and where each is set.',
-  example: 'mimir config schema > mimir.schema.json',
-  words: 1,
-  flags: { ...CWD },
-  async run(args, io) {
-    const [what] = args.words;
-    if (what === 'schema') io.write(`${JSON.stringify(configSchemaJson(), null, 2)}\n`);
-    else if (what === 'show') await show(args, io);
-    else throw wrongUse('config needs a subcommand: schema or show');
-    return EXIT.done;
-  },
-};
+export const configVerb = command('config', async (args, io) => {
+  const [what] = args.words;
+  if (what === 'schema') io.write(`${JSON.stringify(configSchemaJson(), null, 2)}\n`);
+  else if (what === 'show') await show(args, io);
+  else throw wrongUse('config needs a subcommand: schema or show');
+});
 
 /** Loaded only here, since the schema needs no project and no log. */
 async function show(args: Arguments, io: Io): Promise<void> {

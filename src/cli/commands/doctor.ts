@@ -10,7 +10,7 @@ import { bubblewrapVersion, checkRoot, openSandbox, toolEnvironment } from '../.
 import { plural, escapeHidden } from '../../app/views/index.ts';
 import { type TriedSandbox, trySandbox, pathsOf } from '../../app/workspace/sandbox.ts';
 import { archiveFolder, archiveProblem, listTemplates } from '../../app/project/index.ts';
-import { CWD, EXIT, Exit, type Io, JSON_FLAG, packageVersion } from '../../app/process/index.ts';
+import { EXIT, Exit, type Io, packageVersion } from '../../app/process/index.ts';
 import {
   cacheFindings,
   dayFindings,
@@ -28,50 +28,36 @@ import {
 } from '../doctor-findings.ts';
 import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const doctorVerb: Verb = {
-  usage: 'mimir doctor [--clear-caches] [--json]',
-  summary: 'Checks what works on this machine, and says how to fix what does not.',
-  example: 'mimir doctor',
-  words: 0,
-  flags: {
-    'clear-caches': {
-      value: '',
-      help: 'empty the package and build caches of this project',
-    },
-    ...JSON_FLAG,
-    ...CWD,
-  },
-  async run(args, io) {
-    const project = projectOf(args, io);
-    const here = readConfig(project, environmentOf(project, io), {}, 'look');
-    const loaded = here.ok ? here.value.config : null;
-    const box = await boxOf(project, loaded);
-    const findings = [
-      program(),
-      rootOf(project),
-      configFinding(here),
-      policyFindings(loaded),
-      here.ok ? trustFindings(project, here.value.trust) : [],
-      here.ok ? templates(project, here.value.trust.state === 'trusted') : [],
-      providers(loaded),
-      forcedFindings(loaded),
-      here.ok ? await screenFindings(project, here.value.config, here.value.trust.state === 'trusted') : [],
-      await sandbox(project, loaded, box),
-      ...(await toolchains(project, box, args.has('clear-caches'))),
-      user(),
-      ...(await stateAndRuns(project, io)),
-      archive(project, loaded),
-      rightsFindings(project),
-      dayFindings(project, loaded),
-      terminal(io),
-    ].flat();
-    const lines = findings.map((finding) => lineOf(finding, io));
-    tell(args, io, findings, lines);
-    return findings.some((finding) => finding.state === 'problem') ? EXIT.refused : EXIT.done;
-  },
-};
+export const doctorVerb = command('doctor', async (args, io) => {
+  const project = projectOf(args, io);
+  const here = readConfig(project, environmentOf(project, io), {}, 'look');
+  const loaded = here.ok ? here.value.config : null;
+  const box = await boxOf(project, loaded);
+  const findings = [
+    program(),
+    rootOf(project),
+    configFinding(here),
+    policyFindings(loaded),
+    here.ok ? trustFindings(project, here.value.trust) : [],
+    here.ok ? templates(project, here.value.trust.state === 'trusted') : [],
+    providers(loaded),
+    forcedFindings(loaded),
+    here.ok ? await screenFindings(project, here.value.config, here.value.trust.state === 'trusted') : [],
+    await sandbox(project, loaded, box),
+    ...(await toolchains(project, box, args.has('clear-caches'))),
+    user(),
+    ...(await stateAndRuns(project, io)),
+    archive(project, loaded),
+    rightsFindings(project),
+    dayFindings(project, loaded),
+    terminal(io),
+  ].flat();
+  const lines = findings.map((finding) => lineOf(finding, io));
+  tell(args, io, findings, lines);
+  return findings.some((finding) => finding.state === 'problem') ? EXIT.refused : EXIT.done;
+});
 
 const MARKS = { ok: '✓', note: '·', problem: '✗' } as const;
 

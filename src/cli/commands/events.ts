@@ -1,39 +1,18 @@
 /** `mimir events`: prints the log of a session or the lifecycle of one agent, as lines or JSON; `--follow` waits until the end. */
 import { agentSocketOf, seenOrExit, withSessionClient } from '../../app/client/index.ts';
-import {
-  type Arguments,
-  CWD,
-  EXIT,
-  sanitise,
-  type Io,
-  JSON_FLAG,
-  exitOnFault,
-  world,
-} from '../../app/process/index.ts';
+import { type Arguments, EXIT, sanitise, type Io, exitOnFault, world } from '../../app/process/index.ts';
 import { formatCost, formatTokens } from '../../app/views/index.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { type ByType, forType, logLine, type MimirEvent, sessionEvent } from '../../events/index.ts';
 import type { Seen } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import { EVENT, fieldLines } from '../sessions/fields.ts';
 import { targetOf, usualSeen } from '../sessions/target.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
 /** How often a log that another process writes is read, in milliseconds. */
 const LOOK_MS = 250;
 
-export const eventsVerb: Verb = {
-  usage: 'mimir events [SESSION|ID] [--follow] [--json]',
-  summary: 'Prints the events of a session, one per line: the full log of a run, or the lifecycle of one agent.',
-  example: 'mimir events engineer-task1 --follow --json',
-  words: 1,
-  flags: { follow: { value: '', help: 'continue until the session ends' }, ...JSON_FLAG, ...CWD },
-  notes: [
-    ...fieldLines('--json of an agent prints one object per line:', EVENT),
-    '--json of a run prints the same events as `mimir run --json`.',
-  ],
-  run: (args, io) => events(args, io),
-};
+export const eventsVerb = command('events', (args, io) => events(args, io));
 
 async function events(args: Arguments, io: Io): Promise<number> {
   const [word] = args.words;

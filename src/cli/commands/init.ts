@@ -1,10 +1,10 @@
 /** `mimir init`: writes a first, commented `.mimir/config.yml`. Never overwrites anything. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CWD, EXIT, fileErrorText, sanitise, wrongUse } from '../../app/process/index.ts';
+import { fileErrorText, sanitise, wrongUse } from '../../app/process/index.ts';
 import type { ProjectTrust } from '../../config/index.ts';
 import { projectOf, type ProjectPlace, trustOf, trustNow } from '../../app/workspace/index.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 
 const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it can't grant anything.
 # \`mimir config show\` says what holds and where it is written; \`mimir config schema\` has every key.
@@ -36,29 +36,21 @@ mode:
 # Plans of this project that are used again go to .mimir/plans: \`mimir run --plan NAME --set argument=value\`.
 `;
 
-export const initVerb: Verb = {
-  usage: 'mimir init [--cwd DIR]',
-  summary: 'Creates a commented .mimir/config.yml; never overwrites one.',
-  example: 'cd my-project && mimir init',
-  words: 0,
-  flags: { ...CWD },
-  run(args, io) {
-    const project = projectOf(args, io);
-    const folder = join(project.root, '.mimir');
-    const file = join(folder, 'config.yml');
-    if (existsSync(file)) throw wrongUse(`${file} already exists and was not changed`);
-    const before = trustOf(project, []);
-    try {
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(file, FIRST, { flag: 'wx' });
-    } catch (error) {
-      throw wrongUse(`${file} cannot be written: ${fileErrorText(error)}`);
-    }
-    io.say(`Wrote ${sanitise(file)}. \`mimir config show\` shows the settings in effect.`);
-    for (const line of trusted(project, before)) io.say(sanitise(line));
-    return Promise.resolve(EXIT.done);
-  },
-};
+export const initVerb = command('init', (args, io) => {
+  const project = projectOf(args, io);
+  const folder = join(project.root, '.mimir');
+  const file = join(folder, 'config.yml');
+  if (existsSync(file)) throw wrongUse(`${file} already exists and was not changed`);
+  const before = trustOf(project, []);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, FIRST, { flag: 'wx' });
+  } catch (error) {
+    throw wrongUse(`${file} cannot be written: ${fileErrorText(error)}`);
+  }
+  io.say(`Wrote ${sanitise(file)}. \`mimir config show\` shows the settings in effect.`);
+  for (const line of trusted(project, before)) io.say(sanitise(line));
+});
 
 /** Trusts what was just written; earlier files of others stay untrusted. */
 function trusted(project: ProjectPlace, before: ProjectTrust): readonly string[] {

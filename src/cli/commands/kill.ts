@@ -2,30 +2,23 @@
 import { endedByKill, type KillCandidate, killedAgents } from '../../app/actions/index.ts';
 import type { SessionRecord } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
-import { CWD, wrongUse } from '../../app/process/index.ts';
+import { wrongUse } from '../../app/process/index.ts';
 import { doneOrExit } from '../../app/client/index.ts';
 import { idIn, named, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
 
-export const killVerb = sessionVerb({
-  usage: 'mimir kill ID',
-  summary: 'Ends a child session and its children. A person may end any session, and a whole run by its id.',
-  example: 'mimir kill engineer-task1',
-  words: 1,
-  flags: { ...CWD },
-  run(args, io) {
-    const word = idIn(args, 'kill');
-    return async (client) => {
-      const target = await targetOf(client, word);
-      const { record, seen } = target;
-      // For a person the root stands for the whole run, which is stopped and can be resumed.
-      const whole = client.as === null && record.parent_session_id === null;
-      if (client.as === null) refuseOver(target);
-      doneOrExit(await client.submit(record.run, whole ? STOP : { do: 'kill', agent: record.agent }));
-      io.say(`Session ${whole ? seen.family.run : record.session_id} terminated`);
-      if (whole) io.say(`  \`mimir resume ${seen.family.run}\` continues it`);
-      else for (const line of endedWith(target)) io.say(line);
-    };
-  },
+export const killVerb = sessionVerb('kill', (args, io) => {
+  const word = idIn(args, 'kill');
+  return async (client) => {
+    const target = await targetOf(client, word);
+    const { record, seen } = target;
+    // For a person the root stands for the whole run, which is stopped and can be resumed.
+    const whole = client.as === null && record.parent_session_id === null;
+    if (client.as === null) refuseOver(target);
+    doneOrExit(await client.submit(record.run, whole ? STOP : { do: 'kill', agent: record.agent }));
+    io.say(`Session ${whole ? seen.family.run : record.session_id} terminated`);
+    if (whole) io.say(`  \`mimir resume ${seen.family.run}\` continues it`);
+    else for (const line of endedWith(target)) io.say(line);
+  };
 });
 
 const STOP: Command = { do: 'stop run', reason: 'by you' };

@@ -1,35 +1,17 @@
 /** `mimir me`: shows the caller: an agent with its place, or a person. */
 import { userInfo } from 'node:os';
 import type { SessionRecord } from '../../events/index.ts';
-import { type Arguments, CWD, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
-import { fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
+import { type Arguments, sanitise, type Io } from '../../app/process/index.ts';
 import { named, sessionVerb, usualRun } from '../sessions/target.ts';
 import { spentWords } from '../sessions/rows.ts';
 import { tell } from '../verb.ts';
 import type { SessionClient, Seen } from '../../ports/control.ts';
 
-export const meVerb = sessionVerb({
-  usage: 'mimir me [--json]',
-  summary: 'Shows who you are: an agent with its place in the run, or a person.',
-  example: 'mimir me',
-  words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
-  notes: [
-    ...fieldLines('--json prints an object:', {
-      you: 'a record as of `mimir children --json`; null for a person',
-      parent: 'the same of its parent, or null',
-      person: 'the name of the user; null for an agent',
-      run: 'id of its own run; for a person the newest; null without one',
-      mode: 'mode of that run; null without one',
-    }),
-    ...WHICH_LOOK,
-  ],
-  run: (args, io) => async (client) => {
-    const session = usualRun(client);
-    const seen = session === null ? null : await client.look(session);
-    if (client.as === null || seen === null) sayPerson(seen, args, io);
-    else sayAgent(client, seen, args, io);
-  },
+export const meVerb = sessionVerb('me', (args, io) => async (client) => {
+  const session = usualRun(client);
+  const seen = session === null ? null : await client.look(session);
+  if (client.as === null || seen === null) sayPerson(seen, args, io);
+  else sayAgent(client, seen, args, io);
 });
 
 function sayAgent({ as }: SessionClient, { family }: Seen, args: Arguments, io: Io): void {

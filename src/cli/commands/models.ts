@@ -3,33 +3,25 @@ import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { publishedOf } from '../../models/index.ts';
 import { modelProblem, priceProblem } from '../../policy/index.ts';
-import { CWD, EXIT, sanitise, JSON_FLAG, world } from '../../app/process/index.ts';
+import { sanitise, world } from '../../app/process/index.ts';
 import { configOf, projectOf } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const modelsVerb: Verb = {
-  usage: 'mimir models [--json]',
-  summary: 'Lists models with context size, price (USD per million tokens) and whether they are available here.',
-  example: 'mimir models',
-  words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
-  async run(args, io) {
-    const config = configOf(projectOf(args, io), io, {});
-    const published = await publishedOf(config.providers, world.now());
-    const models = portOf(config, published, 'none')
-      .models()
-      .map((model): ModelOption => {
-        const problem =
-          modelProblem(model.id, config.rules) ?? (model.usable.yes ? priceProblem(model.price, config.rules) : null);
-        return problem === null
-          ? model
-          : { ...model, usable: { yes: false, because: `denied by ${reasonText(problem)}` } };
-      });
-    tell(args, io, models, tableOf(models).map(sanitise));
-    return EXIT.done;
-  },
-};
+export const modelsVerb = command('models', async (args, io) => {
+  const config = configOf(projectOf(args, io), io, {});
+  const published = await publishedOf(config.providers, world.now());
+  const models = portOf(config, published, 'none')
+    .models()
+    .map((model): ModelOption => {
+      const problem =
+        modelProblem(model.id, config.rules) ?? (model.usable.yes ? priceProblem(model.price, config.rules) : null);
+      return problem === null
+        ? model
+        : { ...model, usable: { yes: false, because: `denied by ${reasonText(problem)}` } };
+    });
+  tell(args, io, models, tableOf(models).map(sanitise));
+});
 
 interface Row {
   readonly name: string;

@@ -1,25 +1,15 @@
 /** `mimir others`: lists the other agents. An agent sees its own run only. */
-import { CWD, JSON_FLAG } from '../../app/process/index.ts';
-import { AS_CHILDREN, WHICH_LOOK } from '../sessions/fields.ts';
 import { branches, flat, rowLines } from '../sessions/rows.ts';
 import { sessionVerb } from '../sessions/target.ts';
 import { tell } from '../verb.ts';
 import type { SessionClient } from '../../ports/control.ts';
 
-export const othersVerb = sessionVerb({
-  usage: 'mimir others [--json]',
-  summary: 'Lists other agents, children included, in your run (for a person: in all active runs).',
-  example: 'mimir others',
-  words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
-  notes: [`Each item of the array that --json prints ${AS_CHILDREN}`, ...WHICH_LOOK],
-  run: (args, io) => async (client) => {
-    const rows = await rowsFor(client);
-    const none =
-      client.as === null ? 'No run is active in this project: `mimir all` lists earlier ones.' : 'No other agents.';
-    const records = rows.map(({ record }) => record);
-    tell(args, io, records, rows.length === 0 ? [none] : rowLines(rows, io));
-  },
+export const othersVerb = sessionVerb('others', (args, io) => async (client) => {
+  const rows = await rowsFor(client);
+  const none =
+    client.as === null ? 'No run is active in this project: `mimir all` lists earlier ones.' : 'No other agents.';
+  const records = rows.map(({ record }) => record);
+  tell(args, io, records, rows.length === 0 ? [none] : rowLines(rows, io));
 });
 
 async function rowsFor(client: SessionClient): Promise<Parameters<typeof rowLines>[0]> {

@@ -5,23 +5,9 @@ import { openProject } from '../../app/project/index.ts';
 import { planJson, planYaml, writeOut } from '../plan-file.ts';
 import { outlookOf, planLines } from '../../app/reports/index.ts';
 import { openReader, projectOf, stateOf } from '../../app/workspace/index.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 
-export const planVerb: Verb = {
-  usage: 'mimir plan "<task>" [--json|--yaml] [-o FILE]',
-  summary: 'Shows the plan with models and estimates. Nothing runs.',
-  example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run --plan plan.yml',
-  words: 1,
-  flags: {
-    json: { value: '', help: 'JSON on stdout, with `estimate` (low, likely, high) and `whatIf` (other models)' },
-    yaml: { value: '', help: 'as YAML, for editing and `mimir run --plan`' },
-    output: { value: 'FILE', help: 'write it to a file', short: 'o' },
-    ...cli.LIMITS,
-    ...cli.MODELS,
-    ...cli.CWD,
-  },
-  run: (args, io) => planTask(args, io),
-};
+export const planVerb = command('plan', (args, io) => planTask(args, io));
 
 async function planTask(args: cli.Arguments, io: cli.Io): Promise<number> {
   const [task = ''] = args.words;

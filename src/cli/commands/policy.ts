@@ -14,40 +14,17 @@ import {
   vanished,
 } from '../../config/index.ts';
 import { resolvedIn } from '../../policy/explain/explain.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const policyVerb: Verb = {
-  usage: 'mimir policy show|check FILE|explain [--json]',
-  summary:
-    'Shows the rules in force and where they are written, checks a policy file (3 when it is wrong), or explains a decision.',
-  example: [
-    'mimir policy explain --command "curl https://example.org" --role tester',
-    '  mimir policy explain --model opus-4.5',
-    '  mimir policy check policy.yml && sudo install -m 644 policy.yml /etc/mimir/policy.yml',
-  ].join('\n'),
-  words: 2,
-  flags: {
-    model: { value: 'M', help: 'explain: may this model be used?' },
-    role: { value: 'R', help: 'explain: may this role run? Beside another question: for an agent of this role' },
-    tool: { value: 'T', help: 'explain: may this tool be used?' },
-    path: { value: 'P', help: 'explain: may this path be read and written?' },
-    command: { value: 'C', help: 'explain: may this shell command run?' },
-    agent: { value: 'ID', help: 'explain: for this agent of the newest session (or SESSION/ID)' },
-    mode: { value: 'human|confirm|yolo', help: 'explain: in this mode' },
-    as: { value: 'managed|user|project', help: 'check: as a file of this layer (default: managed)' },
-    ...cli.JSON_FLAG,
-    ...cli.CWD,
-  },
-  async run(args, io) {
-    const [what = '', file] = args.words;
-    refuseOthers(what, args);
-    if (what === 'check' && file !== undefined) return checkPolicy(file, args, io);
-    if (what === 'show' && file === undefined) return showPolicy(args, io);
-    if (what === 'explain' && file === undefined) return (await import('./policy-explain.ts')).explainPolicy(args, io);
-    const known = 'mimir policy show, mimir policy check FILE, or mimir policy explain --model M';
-    throw cli.wrongUse(`${problemWith(what, file)}\n  ${known}`);
-  },
-};
+export const policyVerb = command('policy', async (args, io) => {
+  const [what = '', file] = args.words;
+  refuseOthers(what, args);
+  if (what === 'check' && file !== undefined) return checkPolicy(file, args, io);
+  if (what === 'show' && file === undefined) return showPolicy(args, io);
+  if (what === 'explain' && file === undefined) return (await import('./policy-explain.ts')).explainPolicy(args, io);
+  const known = 'mimir policy show, mimir policy check FILE, or mimir policy explain --model M';
+  throw cli.wrongUse(`${problemWith(what, file)}\n  ${known}`);
+});
 
 const EXPLAINS = ['model', 'role', 'tool', 'path', 'command', 'agent', 'mode'];
 const TAKES: ReadonlyMap<string, readonly string[]> = new Map([

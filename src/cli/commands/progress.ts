@@ -1,25 +1,17 @@
 /** `mimir progress`: the progress of a session, for people and for scripts that poll it. */
 import type { SessionRecord } from '../../events/index.ts';
 import { formatTokens } from '../../app/views/index.ts';
-import { CWD, sanitise, JSON_FLAG } from '../../app/process/index.ts';
-import { fieldLines, only, picked, PROGRESS, RECORD } from '../sessions/fields.ts';
+import { sanitise } from '../../app/process/index.ts';
+import { picked } from '../sessions/rows.ts';
 import { isHidden } from '../../app/client/index.ts';
 import { named, selfOf, sessionVerb, targetOf } from '../sessions/target.ts';
 import { activityWords, ageOf } from '../sessions/rows.ts';
-import { tell } from '../verb.ts';
+import { tell, LISTS } from '../verb.ts';
 
-export const progressVerb = sessionVerb({
-  usage: 'mimir progress [ID] [--json]',
-  summary: 'Shows the progress of a session: todos, tools, tokens (default: the caller).',
-  example: 'until mimir progress engineer-task1 --json | grep -q \'"is_complete":true\'; do sleep 5; done',
-  words: 1,
-  flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an object:', only(RECORD, PROGRESS)),
-  run: (args, io) => async (client) => {
-    const [word] = args.words;
-    const { record } = word === undefined ? await selfOf(client) : await targetOf(client, word);
-    tell(args, io, picked(record, PROGRESS), lines(record, isHidden(client, record)));
-  },
+export const progressVerb = sessionVerb('progress', (args, io) => async (client) => {
+  const [word] = args.words;
+  const { record } = word === undefined ? await selfOf(client) : await targetOf(client, word);
+  tell(args, io, picked(record, LISTS.progress), lines(record, isHidden(client, record)));
 });
 
 function lines(record: SessionRecord, hidden: boolean): readonly string[] {

@@ -1,19 +1,10 @@
 /** `mimir reset`: restores a terminal after Mimir was killed: screen, cursor, mouse, keyboard. */
 import { LEAVE } from '../../ui/tui/index.ts';
-import { EXIT } from '../../app/process/index.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 
-export const resetVerb: Verb = {
-  usage: 'mimir reset',
-  summary: 'Restores the terminal after a crash such as kill -9.',
-  example: 'mimir reset',
-  words: 0,
-  flags: {},
-  run(_, io) {
-    if (process.stdin.isTTY) process.stdin.setRawMode(false);
-    // Also turns off mouse modes that other programs may have left on.
-    io.write(`\u001b[?1003l\u001b[?1015l\u001b[?1005l${LEAVE}`);
-    io.complain('mimir: the terminal is restored.');
-    return Promise.resolve(EXIT.done);
-  },
-};
+export const resetVerb = command('reset', (_, io) => {
+  if (process.stdin.isTTY) process.stdin.setRawMode(false);
+  // Also turns off mouse modes that other programs may have left on.
+  io.write(`\u001b[?1003l\u001b[?1015l\u001b[?1005l${LEAVE}`);
+  io.complain('mimir: the terminal is restored.');
+});

@@ -1,34 +1,13 @@
 /** `mimir resume`: continues a stopped or crashed run from its last recorded turn. */
 import * as cli from '../../app/process/index.ts';
-import { asHosted, runHosted, DETACH, HOSTED, type OpenProject, openProject } from '../../app/project/index.ts';
+import { asHosted, runHosted, type OpenProject, openProject } from '../../app/project/index.ts';
 import { defined } from '../../domain/result.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { acceptedDamage, newestResumable, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
 import { carry } from './run.ts';
-import { isScreen, openSession, type Verb } from '../verb.ts';
+import { command, isScreen, openSession } from '../verb.ts';
 
-export const resumeVerb: Verb = {
-  usage: 'mimir resume [SESSION ["message to main"]] [options]',
-  summary:
-    'Resumes a stopped, crashed or failed run (default: the newest); failed tasks run again. A message goes to main.',
-  example: 'mimir resume 4f9a2c',
-  words: 2,
-  flags: {
-    yes: { value: '', help: 'approve the plan if it was not approved yet' },
-    'accept-damaged-log': {
-      value: '',
-      help: 'resume although log records are missing or changed; work may be repeated',
-    },
-    ...DETACH,
-    ...HOSTED,
-    ...cli.JSON_FLAG,
-    ...cli.LIMITS,
-    ...cli.MODELS,
-    ...cli.CWD,
-    ...cli.SCREEN,
-  },
-  run: (args, io) => resume(args, io),
-};
+export const resumeVerb = command('resume', (args, io) => resume(args, io));
 
 async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const project = projectOf(args, io);

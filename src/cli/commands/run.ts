@@ -3,39 +3,17 @@ import * as host from '../../app/project/index.ts';
 import * as cli from '../../app/process/index.ts';
 import { projectOf } from '../../app/workspace/index.ts';
 import { planFlags, planNamed } from '../plan-file.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 
-export const runVerb: Verb = {
-  usage: 'mimir run "<task>" [options]  |  mimir run --plan NAME [--set name=value]…',
-  summary: 'Plans, asks for approval and runs the agents, without the full screen.',
-  example: 'mimir run "Review the error handling in src" --yes --json > run.jsonl',
-  words: 1,
-  flags: {
-    plan: { value: 'FILE|NAME', help: 'use the plan of a file (YAML or JSON) or a template instead of a planner' },
-    set: { value: 'name=value', help: 'set a variable of the template; may be repeated', many: true },
-    ...cli.ALLOW,
-    yes: { value: '', help: 'approve the plan in advance (tool questions are still asked)' },
-    direct: { value: '', help: 'ask main directly: one task without a planner, approved by this flag' },
-    ...cli.JSON_FLAG,
-    ...cli.LIMITS,
-    ...cli.MODELS,
-    ...cli.CWD,
-    ...cli.COLOR,
-    plain: { value: '', help: 'plain lines (always on for this command)' },
-    ...host.DETACH,
-    ...host.HOSTED,
-    idle: { value: '', help: 'no plan: main after messages', hidden: true },
-  },
-  run(args, io) {
-    if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
-    if (args.has('direct') && args.has('plan'))
-      throw cli.wrongUse('--direct and --plan cannot be combined\n  leave one of them out');
-    if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
-    if (args.has('set')) throw cli.wrongUse('--set needs a plan\n  name it with --plan');
-    return runTask(args, io, taskOf(args, null), null);
-  },
-};
+export const runVerb = command('run', (args, io) => {
+  if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
+  if (args.has('direct') && args.has('plan'))
+    throw cli.wrongUse('--direct and --plan cannot be combined\n  leave one of them out');
+  if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
+  if (args.has('set')) throw cli.wrongUse('--set needs a plan\n  name it with --plan');
+  return runTask(args, io, taskOf(args, null), null);
+});
 
 /** The task as typed, otherwise as the plan describes it. */
 function taskOf(args: cli.Arguments, ofPlan: string | null): string {

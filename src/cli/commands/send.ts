@@ -3,39 +3,26 @@
  * a person's message is stored first, so it survives whatever happens to the run, and the run is notified.
  */
 import type { Delivery } from '../../ports/controls.ts';
-import { type Arguments, CWD, type Flags, wrongUse } from '../../app/process/index.ts';
+import { type Arguments, wrongUse } from '../../app/process/index.ts';
 import { doneOrExit } from '../../app/client/index.ts';
 import { BY_DELIVERY, sentWords, sessionVerb, targetOf } from '../sessions/target.ts';
 
-const DELIVERIES: Flags = {
-  sequential: { value: '', help: 'deliver when it finishes, or at once if idle (the default)' },
-  important: { value: '', help: 'deliver at its next turn' },
-  urgent: { value: '', help: 'deliver now, interrupting its work' },
-};
-
-export const sendVerb = sessionVerb({
-  usage: 'mimir send ID "<text>" [--sequential|--important|--urgent]',
-  summary: 'Sends a text to any session. A finished session continues with its whole conversation.',
-  example: 'mimir send engineer-task1 "Status update?"',
-  words: 2,
-  flags: { ...DELIVERIES, ...CWD },
-  run(args, io) {
-    const delivery = deliveryOf(args);
-    const [word, text] = args.words;
-    if (word === undefined || text === undefined || text.trim() === '') {
-      throw wrongUse('send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions');
+export const sendVerb = sessionVerb('send', (args, io) => {
+  const delivery = deliveryOf(args);
+  const [word, text] = args.words;
+  if (word === undefined || text === undefined || text.trim() === '') {
+    throw wrongUse('send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions');
+  }
+  return async (client) => {
+    const target = await targetOf(client, word);
+    if (client.as === null) {
+      const { sendAsPerson } = await import('../sessions/post.ts');
+      return io.say(await sendAsPerson(target, { text, delivery }, { client, args, io }));
     }
-    return async (client) => {
-      const target = await targetOf(client, word);
-      if (client.as === null) {
-        const { sendAsPerson } = await import('../sessions/post.ts');
-        return io.say(await sendAsPerson(target, { text, delivery }, { client, args, io }));
-      }
-      const { run, agent } = target.record;
-      const receipt = doneOrExit(await client.submit(run, { do: 'message', to: agent, text, delivery }));
-      io.say(sentWords(target, receipt.sent ?? BY_DELIVERY[delivery]));
-    };
-  },
+    const { run, agent } = target.record;
+    const receipt = doneOrExit(await client.submit(run, { do: 'message', to: agent, text, delivery }));
+    io.say(sentWords(target, receipt.sent ?? BY_DELIVERY[delivery]));
+  };
 });
 
 function deliveryOf(args: Arguments): Delivery {

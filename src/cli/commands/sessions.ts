@@ -1,29 +1,21 @@
 /** `mimir sessions`: lists the sessions of this project, newest first. */
 import { fitText, formatCost, toLabel } from '../../app/views/index.ts';
-import { CWD, EXIT, JSON_FLAG, exitOnFault } from '../../app/process/index.ts';
+import { exitOnFault } from '../../app/process/index.ts';
 import { openReader, projectOf } from '../../app/workspace/index.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import type { Verb } from '../verb.ts';
+import { command } from '../verb.ts';
 
-export const sessionsVerb: Verb = {
-  usage: 'mimir sessions [--json]',
-  summary: 'Lists the sessions of this project, newest first.',
-  example: 'mimir sessions --json',
-  words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
-  run(args, io) {
-    const all = exitOnFault(() => openReader(projectOf(args, io)).sessions());
-    if (args.has('json')) io.json(all);
-    else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
-    else {
-      const costs = all.some((one) => spentBy(one) > 0);
-      for (const one of all) io.say(sessionLine(one, io.width, costs));
-      const running = all.find(({ state }) => state === 'running');
-      if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);
-    }
-    return Promise.resolve(EXIT.done);
-  },
-};
+export const sessionsVerb = command('sessions', (args, io) => {
+  const all = exitOnFault(() => openReader(projectOf(args, io)).sessions());
+  if (args.has('json')) io.json(all);
+  else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+  else {
+    const costs = all.some((one) => spentBy(one) > 0);
+    for (const one of all) io.say(sessionLine(one, io.width, costs));
+    const running = all.find(({ state }) => state === 'running');
+    if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);
+  }
+});
 
 /** Id, time, cost (if any session has one), state, and as much of the task as fits. */
 function sessionLine(one: SessionSummary, width: number, costs: boolean): string {

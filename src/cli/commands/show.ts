@@ -2,7 +2,7 @@
 import { agentTime, formatDuration, formatTokens, shownStatus, statusWord } from '../../app/views/index.ts';
 import { type AgentState, type RunState, tokensOfAgent, withLostCalls } from '../../events/index.ts';
 import { shownSign, UNICODE } from '../../ui/tui/index.ts';
-import { CWD, EXIT, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import { sanitise, type Io } from '../../app/process/index.ts';
 import {
   callNotes,
   costText,
@@ -13,25 +13,17 @@ import {
   usageText,
 } from '../../app/reports/index.ts';
 import { openReader, projectOf, sessionOf, stateOf } from '../../app/workspace/index.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const showVerb: Verb = {
-  usage: 'mimir show [SESSION] [--json]',
-  summary: 'Shows a session: task, plan, agents, costs (default: the newest).',
-  example: 'mimir show 4f9a2c',
-  words: 1,
-  flags: { ...JSON_FLAG, ...CWD },
-  run(args, io) {
-    const reader = openReader(projectOf(args, io));
-    const { session, state: how } = sessionOf(reader, args.words[0]);
-    const folded = stateOf(reader, session);
-    const state = how === 'running' ? folded : withLostCalls(folded);
-    const agents = [...state.agents.values()].map((agent) => ({ ...agent, blocks: [] }));
-    const json = { ...state, spent: spentBy(state.agents.values()), agents, state: how };
-    tell(args, io, json, sessionLines(state, how, io));
-    return Promise.resolve(EXIT.done);
-  },
-};
+export const showVerb = command('show', (args, io) => {
+  const reader = openReader(projectOf(args, io));
+  const { session, state: how } = sessionOf(reader, args.words[0]);
+  const folded = stateOf(reader, session);
+  const state = how === 'running' ? folded : withLostCalls(folded);
+  const agents = [...state.agents.values()].map((agent) => ({ ...agent, blocks: [] }));
+  const json = { ...state, spent: spentBy(state.agents.values()), agents, state: how };
+  tell(args, io, json, sessionLines(state, how, io));
+});
 
 const sessionLines = (state: RunState, how: string, { paint }: Io): readonly string[] => [
   `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,

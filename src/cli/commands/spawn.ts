@@ -3,35 +3,16 @@ import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { readSpawn } from '../../app/actions/index.ts';
 import { agentSocketOf, doneOrExit, withSessionClient } from '../../app/client/index.ts';
-import { type Arguments, CWD, EXIT, Exit, type Io, JSON_FLAG, wrongUse } from '../../app/process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, wrongUse } from '../../app/process/index.ts';
 import type { SpawnRequest } from '../../domain/agents/agent.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import type { SessionRecord } from '../../events/index.ts';
 import type { SessionClient } from '../../ports/control.ts';
-import { fieldLines, only, picked, RECORD, SPAWNED } from '../sessions/fields.ts';
+import { picked } from '../sessions/rows.ts';
 import { named, selfOf } from '../sessions/target.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell, LISTS } from '../verb.ts';
 
-export const spawnVerb: Verb = {
-  usage: 'mimir spawn [ROLE] "<prompt>" [options]',
-  summary: 'Starts a child session that works on its own, and returns at once. Its parent is notified when it ends.',
-  example: 'mimir spawn code "Implement the cache of src/http" --name cache --wait 600',
-  words: 2,
-  flags: {
-    model: { value: 'M', help: 'model instead of the role default: opus, sonnet, haiku or a model name' },
-    wait: { value: 'SECONDS', help: 'notify the parent when the child ends or was idle for this long' },
-    name: {
-      value: 'NAME',
-      help: 'its name; ROLE is put in front: `scout` becomes `finder-scout`',
-    },
-    run: { value: 'SESSION', help: 'the run, by the start of its id (default: the newest active one, or a new one)' },
-    'working-dir': { value: 'DIR', help: "folder of its commands (default: the parent's)" },
-    ...JSON_FLAG,
-    ...CWD,
-  },
-  notes: fieldLines('--json prints an object:', only(RECORD, SPAWNED)),
-  run: spawn,
-};
+export const spawnVerb = command('spawn', spawn);
 
 async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = readSpawn(args);
@@ -54,7 +35,7 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     const receipt = doneOrExit(done);
     const child = await childIn(client, record.run, receipt.agent);
     const where = io.terminal ? whereWords(client, record.run, isFirst, args) : null;
-    tell(args, io, picked(child, SPAWNED), [
+    tell(args, io, picked(child, LISTS.spawned), [
       `Spawned ${named(child)}`,
       // For an unknown role, the role that it works as.
       ...(receipt.note === undefined ? [] : [`  ${receipt.note}`]),

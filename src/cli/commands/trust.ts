@@ -2,7 +2,7 @@
  * `mimir trust`: shows what a project wants to add besides restrictions, and what changed since it was trusted; the person
  * trusts exactly that. Trust applies to the content: config/trust/record.ts.
  */
-import { type Arguments, CWD, EXIT, Exit, sanitise, type Io, JSON_FLAG } from '../../app/process/index.ts';
+import { type Arguments, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
 import { nestedFolders, type ProjectTrust, takeTrust } from '../../config/index.ts';
 import { unifiedDiff } from '../../tools/index.ts';
 import { escapeHidden, isOpen, TRUST_WORDS } from '../../app/views/index.ts';
@@ -16,30 +16,13 @@ import {
   trustNow,
 } from '../../app/workspace/index.ts';
 import { startClean } from '../../app/workspace/secrets.ts';
-import { tell, type Verb } from '../verb.ts';
+import { command, tell } from '../verb.ts';
 
-export const trustVerb: Verb = {
-  usage: 'mimir trust [DIR] [--yes] [--revoke] [--json]',
-  summary:
-    'Shows what the project wants to add besides restrictions, and asks whether to trust it. Exits with 4 if not trusted.',
-  example: [
-    'mimir trust                  # look, then y',
-    '  mimir trust ~/src/app --yes  # in a script: trusts what is there now; a later change asks again',
-    '  mimir trust --revoke',
-  ].join('\n'),
-  words: 1,
-  flags: {
-    yes: { value: '', help: 'trust it without asking' },
-    revoke: { value: '', help: 'stop trusting it' },
-    ...JSON_FLAG,
-    ...CWD,
-  },
-  async run(args, io) {
-    const project = projectOf(placeOf(args), io);
-    if (args.has('revoke')) return revoked(project, args, io);
-    return settle(shownIn(project, io), args, io);
-  },
-};
+export const trustVerb = command('trust', async (args, io) => {
+  const project = projectOf(placeOf(args), io);
+  if (args.has('revoke')) return revoked(project, args, io);
+  return settle(shownIn(project, io), args, io);
+});
 
 /** Asks a person at a terminal, before anything is planned, if the question is open. The run continues after any answer. */
 export async function askTrust(project: ProjectPlace, args: Arguments, io: Io): Promise<void> {

@@ -1,15 +1,7 @@
 /** `mimir version`, and `mimir --version`. */
-import { EXIT, packageVersion } from '../../app/process/index.ts';
-import type { Verb } from '../verb.ts';
+import { packageVersion } from '../../app/process/index.ts';
+import { command } from '../verb.ts';
 
-export const versionVerb: Verb = {
-  usage: 'mimir version',
-  summary: 'Prints the version.',
-  example: 'mimir --version',
-  words: 0,
-  flags: {},
-  run: (_, io) => {
-    io.say(packageVersion());
-    return Promise.resolve(EXIT.done);
-  },
-};
+export const versionVerb = command('version', (_, io) => {
+  io.say(packageVersion());
+});

@@ -1,41 +1,23 @@
 /** `mimir what`: what a session is doing now, in one line; with `--deep` also its tools, tokens and time. */
 import { plainLine, type SessionDetail, type SessionRecord } from '../../events/index.ts';
 import { formatDuration, formatTokens } from '../../app/views/index.ts';
-import { CWD, sanitise, JSON_FLAG, world } from '../../app/process/index.ts';
-import { AS_CHILDREN, DETAIL, fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
+import { sanitise, world } from '../../app/process/index.ts';
 import { activityWords, ageOf, ago, cutTo, widthFor } from '../sessions/rows.ts';
 import { isHidden, seenOrExit } from '../../app/client/index.ts';
 import { idIn, named, sessionVerb, targetOf } from '../sessions/target.ts';
 import { tell } from '../verb.ts';
 
-export const whatVerb = sessionVerb({
-  usage: 'mimir what ID [--deep] [--json]',
-  summary: 'Shows what a session is doing and when it was last active.',
-  example: 'mimir what engineer-task1 --deep',
-  words: 1,
-  flags: {
-    deep: { value: '', help: 'also show recent tools, tokens and time (only for its ancestors and you)' },
-    ...JSON_FLAG,
-    ...CWD,
-  },
-  notes: [
-    'ID is a short id, a place (ROOT::S1, RUN/ROOT::S1), a name, or the end of one where it is the only one: scout for finder-scout.',
-    `What --json prints ${AS_CHILDREN}`,
-    ...fieldLines('With --deep it has these as well:', DETAIL),
-    ...WHICH_LOOK,
-  ],
-  run(args, io) {
-    const word = idIn(args, 'what');
-    return async (client) => {
-      const { record, seen } = await targetOf(client, word);
-      const deep = args.has('deep') ? seenOrExit(await seen.detail(record.agent)) : null;
-      const asks = client.as === null && record.is_waiting_input && seen.family.state === 'running';
-      tell(args, io, { ...record, ...deep }, [
-        ...lines(record, deep, isHidden(client, record)).map((line) => cutTo(line, widthFor(io))),
-        ...(asks ? [`\`mimir attach ${record.run}\` shows what it asks`] : []),
-      ]);
-    };
-  },
+export const whatVerb = sessionVerb('what', (args, io) => {
+  const word = idIn(args, 'what');
+  return async (client) => {
+    const { record, seen } = await targetOf(client, word);
+    const deep = args.has('deep') ? seenOrExit(await seen.detail(record.agent)) : null;
+    const asks = client.as === null && record.is_waiting_input && seen.family.state === 'running';
+    tell(args, io, { ...record, ...deep }, [
+      ...lines(record, deep, isHidden(client, record)).map((line) => cutTo(line, widthFor(io))),
+      ...(asks ? [`\`mimir attach ${record.run}\` shows what it asks`] : []),
+    ]);
+  };
 });
 
 function lines(record: SessionRecord, deep: SessionDetail | null, hidden: boolean): readonly string[] {

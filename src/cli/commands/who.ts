@@ -1,24 +1,14 @@
 /** `mimir who`: the other children of the caller's parent. */
 import { childrenOf, type SessionRecord } from '../../events/index.ts';
-import { CWD, JSON_FLAG } from '../../app/process/index.ts';
-import { AS_CHILDREN, WHICH_LOOK } from '../sessions/fields.ts';
 import { flat, rowLines } from '../sessions/rows.ts';
 import { selfOf, sessionVerb, type Target } from '../sessions/target.ts';
 import { tell } from '../verb.ts';
 
-export const whoVerb = sessionVerb({
-  usage: 'mimir who [--json]',
-  summary: 'Lists your siblings: other children of your parent. For a person: the children of the newest run.',
-  example: 'mimir who',
-  words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
-  notes: [`Each item of the array that --json prints ${AS_CHILDREN}`, ...WHICH_LOOK],
-  run: (args, io) => async (client) => {
-    const self = await selfOf(client);
-    const siblings = client.as === null ? childrenOf(self.seen.family, self.record) : siblingsOf(self);
-    const none = client.as === null ? 'No children yet.' : 'You have no siblings.';
-    tell(args, io, siblings, siblings.length === 0 ? [none] : rowLines(flat(siblings), io));
-  },
+export const whoVerb = sessionVerb('who', (args, io) => async (client) => {
+  const self = await selfOf(client);
+  const siblings = client.as === null ? childrenOf(self.seen.family, self.record) : siblingsOf(self);
+  const none = client.as === null ? 'No children yet.' : 'You have no siblings.';
+  tell(args, io, siblings, siblings.length === 0 ? [none] : rowLines(flat(siblings), io));
 });
 
 function siblingsOf({ seen, record }: Target): readonly SessionRecord[] {

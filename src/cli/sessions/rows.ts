@@ -182,3 +182,9 @@ export function branches(records: readonly SessionRecord[], tops: readonly Sessi
   };
   return tops.flatMap((top) => walk(top, '', ''));
 }
+
+/** The named fields of `record`, in that order. */
+export const picked = (record: object, names: readonly string[]): Readonly<Record<string, unknown>> => {
+  const all = new Map<string, unknown>(Object.entries(record));
+  return Object.fromEntries(names.map((name) => [name, all.get(name) ?? null]));
+};

@@ -3,24 +3,16 @@ import { nearest } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { foundIn, type Miss, type SessionRecord } from '../../events/index.ts';
 import { withSessionClient } from '../../app/client/index.ts';
-import { type Arguments, EXIT, type Exit, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
+import { type Arguments, type Exit, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import type { SessionClient, Seen } from '../../ports/control.ts';
-import type { Verb } from '../verb.ts';
+import { command, type Verb } from '../verb.ts';
 
-interface SessionVerb extends Omit<Verb, 'run'> {
-  /** Checks the arguments; the returned function then uses the caller's client. */
-  readonly run: (args: Arguments, io: Io) => (client: SessionClient) => Promise<void>;
-}
-
-/** Makes a session command, which exits with 0 or with the `Exit` that `run` throws. */
-export const sessionVerb = ({ run, ...verb }: SessionVerb): Verb => ({
-  ...verb,
-  async run(args, io) {
-    await withSessionClient(args, io, run(args, io));
-    return EXIT.done;
-  },
-});
+/** A session command: `run` checks the arguments; the returned function then uses the caller's client. */
+export const sessionVerb = (
+  name: Parameters<typeof command>[0],
+  run: (args: Arguments, io: Io) => (client: SessionClient) => Promise<void>,
+): Verb => command(name, (args, io) => withSessionClient(args, io, run(args, io)));
 
 /** The required argument that names a session. */
 export function idIn({ words: [word] }: Arguments, verb: string): string {

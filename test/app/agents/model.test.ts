@@ -9,7 +9,6 @@ import type { DraftResult } from '../../../src/app/agents/draft.ts';
 import { draftJson, draftSummary, makeDraft } from '../../../src/app/agents/draft.ts';
 import type { DraftContext, DraftRequest } from '../../../src/app/agents/model.ts';
 import { readArguments } from '../../../src/app/process/flags.ts';
-import { MODELS } from '../../../src/app/process/flags.ts';
 import { readConfig } from '../../../src/app/workspace/config.ts';
 import { openProviders } from '../../../src/app/workspace/providers.ts';
 import type { Asked } from '../../support/double/double.ts';
@@ -63,7 +62,7 @@ async function openHere(
   const project = { root, places: placesOf(all, home) };
   const loaded = readConfig(project, all, {}, 'look');
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.fault));
-  const args = readArguments(argv, MODELS, 0);
+  const args = readArguments(argv, { model: { value: 'M', help: '' } }, 0);
   const log = openLog({ stateDir: project.places.state, project: root });
   onTestFinished(() => log.close());
   const ground: DraftContext = {
