@@ -1,6 +1,6 @@
 /** A limit reads the same wherever a person types it. */
 import { expect, it } from 'vitest';
-import { readBudget as readLine } from '../../src/ui/lines/commands/edits.ts';
+import { readBudget as readLine } from '../../src/ui/lines/commands/plan.ts';
 import { readBudget } from '../../src/ui/tui/components/plan-form.ts';
 
 it('10m is ten minutes in line mode and in the form, and never ten million tokens', () => {

@@ -138,7 +138,7 @@ export class LineAnswers {
     const { context } = this.#of;
     const current = this.current();
     if (current === null) throw wrongUse('no question was printed: questions lists them');
-    const given = answerOf(current.question.first.request, text, true);
+    const given = answerOf(current.first.request, text, true);
     if (given === null) throw wrongUse(`that is not an answer: ${promptFor(current, context.state).trim()}`);
     this.#refuseUnintended();
     await this.#give(current, given);
@@ -157,11 +157,8 @@ export class LineAnswers {
   /** Nobody is there to answer: denies all open questions and discards a plan that waits. */
   async refuseAll(): Promise<void> {
     const { context } = this.#of;
-    for (const { question } of this.questions.open(context.state)) {
-      for (const { id } of question.all) {
-        await context.send({ do: 'answer', approval: id, allow: false, scope: 'once' });
-      }
-    }
+    for (const { all } of this.questions.open(context.state))
+      for (const { id } of all) await context.send({ do: 'answer', approval: id, allow: false, scope: 'once' });
     if (this.isOffered()) await context.send({ do: 'reject plan' });
   }
 
@@ -169,17 +166,16 @@ export class LineAnswers {
     const { context, console, io } = this.#of;
     await console.fresh();
     const size = terminalSize(io);
-    const { all, first } = next.question;
-    const lines = [...questionLines({ all }, context.state, io, { size, now: world.now() }), ...answerLines(first)];
+    const lines = [...questionLines(next, context.state, io, { size, now: world.now() }), ...answerLines(next.first)];
     const read = await printPages(lines, console, size);
     this.questions.setPrinted(next, world.now());
-    if (!read && kindOf(first.request) === 'permission')
+    if (!read && kindOf(next.first.request) === 'permission')
       await this.#give(next, { allow: false, scope: 'once', text: '' });
   }
 
   async #takeAnswer(current: NumberedQuestion, { text }: Typed): Promise<boolean> {
     const { context } = this.#of;
-    const { request } = current.question.first;
+    const { request } = current.first;
     const isCommand = meantBy(text, context.commands, context.place, true) !== null;
     const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
     if (given === null) return false;

@@ -5,7 +5,6 @@
  */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { discardTypeAhead, type Io, world } from '../../app/process/index.ts';
-import { isSimple, type Span, type Style, widthOf, wrap } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 
 export interface Typed {
@@ -16,7 +15,7 @@ export interface Typed {
 type Next = Typed | null | 'woken';
 
 export interface LineConsole {
-  /** Prints a line above the one being typed, broken at words where the terminal is narrower. */
+  /** Prints a line above the one being typed. */
   say(line: string): void;
   complain(line: string): void;
   /** The next typed line; null at the end of input; `woken` when `signal` is aborted first, which loses no line. */
@@ -44,8 +43,6 @@ interface ConsoleParts {
 export class LineTerminal implements LineConsole {
   readonly #parts: ConsoleParts;
   readonly #isDumb: boolean;
-  readonly #fit = fitting(process.stdout);
-  readonly #fitComplaint = fitting(process.stderr);
   /** Lines that were not taken yet. */
   readonly #typed: Typed[] = [];
   #waiting: ((next: Next) => void) | null = null;
@@ -102,11 +99,11 @@ export class LineTerminal implements LineConsole {
   }
 
   say(line: string): void {
-    this.#above(() => this.#parts.io.say(this.#fit(line)));
+    this.#above(() => this.#parts.io.say(line));
   }
 
   complain(line: string): void {
-    this.#above(() => this.#parts.io.complain(this.#fitComplaint(line)));
+    this.#above(() => this.#parts.io.complain(line));
   }
 
   next(prompt: string, signal: AbortSignal): Promise<Next> {
@@ -172,82 +169,3 @@ export class LineTerminal implements LineConsole {
 }
 
 const NEVER = new AbortController().signal;
-
-// Lines are broken at words to the present width of the terminal, with a hanging indent. Text to be copied is never broken: code, tables,
-// JSON, exact actions, commands, and lines with a long word. In a pipe nothing is broken.
-
-/** Fits a text to the present width of a stream. */
-export const fitting =
-  (stream: { readonly isTTY?: boolean; readonly columns?: number }) =>
-  (text: string): string => {
-    const { isTTY = false, columns = 0 } = stream;
-    return isTTY && columns > 0 ? wrapped(text, columns) : text;
-  };
-
-/** A text, which may have styles, in lines of at most `columns`. In a text of several lines only lists get a hanging indent. */
-export function wrapped(text: string, columns: number): string {
-  const lines = text.split('\n');
-  const least = lines.filter((line) => line !== '').length > 1 ? 0 : HANG;
-  let fenced = false;
-  return lines
-    .map((line) => {
-      const fence = /^\s*(?:```|~~~)/.test(line);
-      if (fence) fenced = !fenced;
-      return fence || fenced ? line : broken(line, columns, least);
-    })
-    .join('\n');
-}
-
-/** In a text of one line, what follows hangs below its beginning by as many columns. */
-const HANG = 2;
-
-/** Escape sequences of our own styles: other text is sanitised. The group keeps them when a text is split. */
-const ESCAPE = '\u001b';
-const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`, 'g');
-
-/** Tables, JSON, exact actions and calls of tools. */
-const COPIED = /^(?:\s*[|{}"]|\s*\[\s*(?:["{[\d-]|\]?$)|  : |\[[^\]]*\] {3}(?!- ))/;
-
-/** Blanks, and the sign of a list item, a quotation or a number. */
-const BEGINNING = /^(\s*)((?:[-*+>!]|#?\d+[.)]?)\s+)?/;
-
-/** A `mimir` command with its first words, or a text in backquotes: never broken. */
-const WHOLE = /\bmimir \S+(?: \S+)?|`[^`]+`/g;
-const NO_BREAK = '\u00a0';
-
-function broken(line: string, columns: number, least: number): string {
-  const plain = line.replaceAll(STYLES, '');
-  if (widthOf(plain) <= columns || COPIED.test(plain)) return line;
-  const [, blanks = '', sign = ''] = BEGINNING.exec(plain) ?? [];
-  const hang = Math.max(sign.length, least - blanks.length);
-  const kept = line.replaceAll(WHOLE, (text) => text.replaceAll(' ', NO_BREAK));
-  const room = columns - blanks.length - hang;
-  // A longer word is left to the terminal, so that it can be copied.
-  const words = kept.replaceAll(STYLES, '').split(' ');
-  if (words.some((word) => word.length > room && isSimple(word.replaceAll(NO_BREAK, ' ')))) return line;
-  return wrapStyled(kept, columns, hang).replaceAll(NO_BREAK, ' ');
-}
-
-/** Wraps a line with escape sequences, each of which stays in front of the text that follows it. */
-function wrapStyled(line: string, columns: number, hang: number): string {
-  const before = new Map<Style, string>();
-  const spans: Span[] = [];
-  let escapes = '';
-  for (const part of line.split(STYLES)) {
-    const style = {};
-    if (part.startsWith(ESCAPE)) escapes += part;
-    else if (part !== '') {
-      before.set(style, escapes);
-      spans.push([part, style]);
-      escapes = '';
-    }
-  }
-  const rows = wrap(spans, columns, hang).map((row) =>
-    row.map(([text, style]) => {
-      const start = before.get(style) ?? '';
-      before.delete(style);
-      return start + text;
-    }),
-  );
-  return rows.map((row) => row.join('')).join('\n') + escapes;
-}

@@ -28,7 +28,7 @@ import type { Run } from '../../engine/run/index.ts';
 import type { Approval, RunState } from '../../events/index.ts';
 import { LineRun, type PrintParts } from './run.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
-import { fitting, type LineConsole, LineTerminal } from './console.ts';
+import { type LineConsole, LineTerminal } from './console.ts';
 import { LineSession } from './session.ts';
 import { tag } from './agents.ts';
 
@@ -63,7 +63,7 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
 
 /** How a run is printed when nobody types. */
 const printing = (io: Io): PrintParts => ({
-  say: (line) => io.say(fitting(process.stdout)(line)),
+  say: (line) => io.say(line),
   paint: io.paint,
   now: () => world.now(),
   verbosity: () => 'normal',

@@ -26,9 +26,8 @@ import type { Command } from '../../ports/controls.ts';
 import { firstLine } from './agents.ts';
 
 /** A question with the number that the person sees, which stays the same while the run lasts. */
-export interface NumberedQuestion {
+export interface NumberedQuestion extends Question {
   readonly number: number;
-  readonly question: Question;
 }
 
 /** The open questions of a run, which of them were printed, and which one a typed line answers. */
@@ -46,30 +45,29 @@ export class LineQuestions {
   open(state: RunState): readonly NumberedQuestion[] {
     return openQuestions(state, this.#answered)
       .filter(({ key }) => !this.#granted.has(key))
-      .map((question) => ({ number: this.#numberOf(question.key), question }));
+      .map((question) => ({ ...question, number: this.#numberOf(question.key) }));
   }
 
   /** The question to print next, or null. */
   unprinted(state: RunState): NumberedQuestion | null {
     const all = this.open(state);
-    const current = all.find(({ question: { key } }) => key === this.#current);
-    if (current !== undefined) return current.question.all.every(({ id }) => this.#printed.has(id)) ? null : current;
-    return all[0] ?? null;
+    const current = all.find(({ key }) => key === this.#current);
+    if (current?.all.every(({ id }) => this.#printed.has(id)) === true) return null;
+    return current ?? all[0] ?? null;
   }
 
   /** The question that a typed line answers, only for those askers in whose name it was printed; or null. */
   current(state: RunState): NumberedQuestion | null {
-    const found = this.open(state).find(({ question: { key } }) => key === this.#current);
-    if (found === undefined) return null;
-    const all = found.question.all.filter(({ id }) => this.#printed.has(id));
-    return all.length === 0 ? null : { ...found, question: { ...found.question, all } };
+    const found = this.open(state).find(({ key }) => key === this.#current);
+    const all = found?.all.filter(({ id }) => this.#printed.has(id)) ?? [];
+    return found === undefined || all.length === 0 ? null : { ...found, all };
   }
 
   /** Call when a question was printed whole. */
-  setPrinted({ question }: NumberedQuestion, now: Millis): void {
-    this.#current = question.key;
+  setPrinted({ key, all }: NumberedQuestion, now: Millis): void {
+    this.#current = key;
     this.#printedAt = now;
-    for (const { id } of question.all) this.#printed.add(id);
+    for (const { id } of all) this.#printed.add(id);
   }
 
   /** When the current question was printed. */
@@ -78,13 +76,13 @@ export class LineQuestions {
   }
 
   /** Makes a question the current one; it is printed again. */
-  select({ question }: NumberedQuestion): void {
-    this.#current = question.key;
-    for (const { id } of question.all) this.#printed.delete(id);
+  select({ key, all }: NumberedQuestion): void {
+    this.#current = key;
+    for (const { id } of all) this.#printed.delete(id);
   }
 
   /** The commands that give an answer. */
-  answer({ question }: NumberedQuestion, answer: Answer): readonly Command[] {
+  answer(question: NumberedQuestion, answer: Answer): readonly Command[] {
     const ids = question.all.map(({ id }) => id);
     for (const id of ids) this.#answered.add(id);
     this.#current = null;
@@ -93,9 +91,9 @@ export class LineQuestions {
   }
 
   /** The run refused the answer: the question is open again. */
-  reopen({ question }: NumberedQuestion): void {
-    this.#granted.delete(question.key);
-    for (const { id } of question.all) {
+  reopen({ key, all }: NumberedQuestion): void {
+    this.#granted.delete(key);
+    for (const { id } of all) {
       this.#answered.delete(id);
       this.#printed.delete(id);
     }
@@ -163,7 +161,7 @@ export function answerLines({ request }: Pick<Approval, 'request'>): readonly st
 }
 
 /** The prompt while a question waits for an answer. */
-export function promptFor({ number, question: { first, all } }: NumberedQuestion, state: RunState): string {
+export function promptFor({ number, first, all }: NumberedQuestion, state: RunState): string {
   const { request } = first;
   const who = all.length > 1 ? plural(all.length, 'agent') : labelOf(state, first.agent);
   const kind = kindOf(request);

@@ -130,7 +130,7 @@ describe('questions one after the other', () => {
     questions.setPrinted(put, 7);
     expect(questions.printedAt).toBe(7);
     expect(questions.unprinted(state)).toBeNull();
-    expect(questions.current(state)?.question.all.map(({ id }) => id)).toEqual(['a0', 'a1']);
+    expect(questions.current(state)?.all.map(({ id }) => id)).toEqual(['a0', 'a1']);
     expect(promptFor(put, state)).toBe('Question 1, 2 agents: allow it? 1, 2, 4, 5, y or n? ');
   });
 
@@ -148,7 +148,7 @@ describe('questions one after the other', () => {
     expect(questions.answer(current, { allow: true, scope: 'once' })).toEqual([
       { do: 'answer', approval: 'a0', allow: true, scope: 'once' },
     ]);
-    expect(questions.unprinted(both)?.question.all.map(({ id }) => id)).toEqual(['a1']);
+    expect(questions.unprinted(both)?.all.map(({ id }) => id)).toEqual(['a1']);
   });
 
   it('keep their numbers, and another one can be turned to', () => {

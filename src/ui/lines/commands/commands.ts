@@ -3,57 +3,34 @@ import { wrongUse } from '../../../app/process/index.ts';
 import { isNamed, noCommand, type Place, usageOf } from '../command.ts';
 import type { Verbosity } from '../run.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import { EDIT_COMMANDS } from './edits.ts';
 import { LOOK_COMMANDS } from './look.ts';
-import { at, mimirCommand, type Placeless } from './perform.ts';
+import { at, mimirCommand, own, OWN_WORDS, type Placeless } from './perform.ts';
 import { PLAN_COMMANDS } from './plan.ts';
-import { RESULT_COMMANDS } from './results.ts';
 import { RUN_COMMANDS } from './run.ts';
-import { START_COMMANDS } from './start.ts';
+import { SESSION_COMMANDS } from './sessions.ts';
 
-const verbosity = (name: Verbosity, help: string): Placeless => ({
-  name,
-  help,
-  run(_, session) {
+const verbosity = (name: Verbosity): Placeless =>
+  own(name, (_, session) => {
     session.verbosity = name;
-    session.say(`${name}: ${help}`);
-  },
-});
+    session.say(`${name}: ${OWN_WORDS[name].help}`);
+  });
 
 export const LINE_COMMANDS: readonly LineCommand[] = [
-  ...START_COMMANDS,
+  ...SESSION_COMMANDS,
   ...PLAN_COMMANDS,
-  ...EDIT_COMMANDS,
   ...LOOK_COMMANDS,
   ...RUN_COMMANDS,
-  ...RESULT_COMMANDS,
   ...at(
     ['start', 'plan', 'run', 'result'],
-    {
-      name: 'help',
-      short: ['?', 'h'],
-      arguments: '[WORD]',
-      help: 'List the commands, explain one, or list those with a word.',
-      run: help,
-    },
-    mimirCommand('models', '', 'List the models with their prices, and why some cannot be used.'),
-    mimirCommand('policy', '[show|explain] [OPTION] [VALUE]', 'Print the rules in force, or explain a decision.'),
-    mimirCommand('doctor', '', 'Check what works on this machine.'),
-    verbosity('quiet', 'Print only questions, failures and the end.'),
-    verbosity('normal', 'Also print when agents start and end, and their tools in groups.'),
-    verbosity('verbose', 'Print every tool call, and when a model thinks.'),
-    {
-      name: 'more',
-      arguments: '[all]',
-      help: 'Print the next part of a long text.',
-      run: (rest, session) => session.sayMore(rest),
-    },
-    {
-      name: 'quit',
-      short: ['q', 'exit'],
-      help: 'Quit. Asks first while a run is active.',
-      run: (_, session) => session.quit(),
-    },
+    own('help', help),
+    mimirCommand('models'),
+    mimirCommand('policy'),
+    mimirCommand('doctor'),
+    verbosity('quiet'),
+    verbosity('normal'),
+    verbosity('verbose'),
+    own('more', (rest, session) => session.sayMore(rest)),
+    own('quit', (_, session) => session.quit()),
   ),
 ];
 

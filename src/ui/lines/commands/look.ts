@@ -29,7 +29,7 @@ import { type AgentState, committed, isFinal, type RunState, tokensOfAgent } fro
 import { agentLine, agentNamed, graphLines, listed, secondsText } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import { at } from './perform.ts';
+import { at, own } from './perform.ts';
 
 const PARTS: Readonly<Record<string, (agent: AgentState, state: RunState) => readonly string[]>> = {
   transcript: (agent) => transcriptText(agent, agent.task).split('\n').slice(0, -1),
@@ -57,58 +57,20 @@ const PART_NAMES: readonly string[] = Object.keys(PARTS);
 export const LOOK_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['run', 'result'],
-    {
-      name: 'agents',
-      short: ['ls', 'tree', 'children', 'filter', 'sort', 'all', 'running'],
-      arguments: '[N|running|cost|status|WORD]',
-      help: 'List the agents: all, those below agent N, active ones, those with a word, or sorted by cost or status.',
-      run: listAgents,
-    },
-    {
-      name: 'graph',
-      short: ['g'],
-      help: 'Print which agents wait for which.',
-      run: (_, session) => session.sayLong(graphLines(session.state, world.now())),
-    },
-    {
-      name: 'attention',
-      short: [']', 'need'],
-      help: 'Print the next agent that asks, failed or was interrupted, and what you can do.',
-      run: (_, session) => sayNextInNeed(session),
-    },
+    own('agents', listAgents),
+    own('graph', (_, session) => session.sayLong(graphLines(session.state, world.now()))),
+    own('attention', (_, session) => sayNextInNeed(session)),
   ),
   ...at(
     ['plan', 'run', 'result'],
-    {
-      name: 'show',
-      short: ['s', 'open', 'what'],
-      arguments: `N [${PART_NAMES.join('|')}]`,
-      help: 'Print the state of agent N, or one part of it.',
-      run(typed, session) {
-        const [which, part] = headOf(typed);
-        const agent = agentNamed(session.state, which);
-        session.sayLong(part === '' ? overview(agent, session.state) : partOf(agent, part, session.state));
-      },
-    },
-    {
-      name: 'find',
-      arguments: 'N WORDS',
-      help: 'Search the transcript of agent N.',
-      run: findIn,
-    },
-    {
-      name: 'copy',
-      arguments: `N|report [${PART_NAMES.join('|')}]`,
-      help: 'Copy a part of agent N, or the report, into the clipboard file.',
-      run: copyPart,
-    },
-    {
-      name: 'log',
-      short: ['l'],
-      arguments: '[COUNT] [warnings|errors]',
-      help: 'Print the last 20 (or COUNT) lines of the log: all, warnings and errors, or errors.',
-      run: sayLog,
-    },
+    own('show', (typed, session) => {
+      const [which, part] = headOf(typed);
+      const agent = agentNamed(session.state, which);
+      session.sayLong(part === '' ? overview(agent, session.state) : partOf(agent, part, session.state));
+    }),
+    own('find', findIn),
+    own('copy', copyPart),
+    own('log', sayLog),
   ),
 ];
 

@@ -5,6 +5,7 @@ import { EXIT, Exit, IS_YES, wrongUse } from '../../../app/process/index.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
 import { type Place, splitWords } from '../command.ts';
+import DATA from '../data/commands.json' with { type: 'json' };
 import type { LineCommand, LineSession } from '../session.ts';
 
 /** Ends a command that the person cancelled, with what is printed about it. */
@@ -24,36 +25,33 @@ export type Placeless = Omit<LineCommand, 'where'>;
 export const at = (where: readonly Place[], ...commands: readonly Placeless[]): readonly LineCommand[] =>
   commands.map((command) => ({ ...command, where }));
 
-/** Word, arguments and help of a row of app/actions. */
-export const wordsOf = ({
-  word,
-  short = [],
-  arguments: wanted = '',
-  help,
-  more = '',
-}: Interaction): Omit<Placeless, 'run'> => ({
+/** A command with the words of a row of app/actions. */
+export const rowOf = (
+  { word, short = [], arguments: wanted = '', help, more = '' }: Interaction,
+  run: LineCommand['run'],
+): Placeless => ({
   name: word,
   short,
   arguments: wanted,
   help: `${help}.${more === '' ? '' : ` ${more}`}`,
+  run,
 });
+
+/** A command that is no row of app/actions, with its words from data/commands.json. */
+export const own = (key: OwnName, run: LineCommand['run']): Placeless => ({ name: key, ...OWN_WORDS[key], run });
+
+export const OWN_WORDS: Readonly<Record<OwnName, Partial<Placeless> & Pick<Placeless, 'help'>>> = DATA;
+type OwnName = keyof typeof DATA;
 
 /** The command of an action. `read` reads the typed arguments. */
-export const commandOf = <Args>(
-  action: Action<Args>,
-  read: (typed: string, session: LineSession) => Args,
-): Placeless => ({
-  ...wordsOf(action),
-  run: (typed, session) => perform(action, read(typed.trim(), session), session),
-});
+export const commandOf = <Args>(action: Action<Args>, read: (typed: string, session: LineSession) => Args): Placeless =>
+  rowOf(action, (typed, session) => perform(action, read(typed.trim(), session), session));
 
 /** A command of Mimir that a session runs as it is. */
-export const mimirCommand = (name: string, wanted: string, help: string): Placeless => ({
-  name,
-  arguments: wanted,
-  help,
-  run: (typed, session) => session.mimir([name, ...splitWords(typed)]),
-});
+export const mimirCommand = (key: OwnName): Placeless => {
+  const { name = key } = OWN_WORDS[key];
+  return own(key, (typed, session) => session.mimir([name, ...splitWords(typed)]));
+};
 
 /** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. */
 export async function perform<Args>(action: Action<Args>, args: Args, session: LineSession): Promise<void> {

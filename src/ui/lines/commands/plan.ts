@@ -1,55 +1,123 @@
-/** Commands about the whole plan: print, accept or discard it, undo and redo, compare model tiers, plan again, commit, save it as a template. */
+/**
+ * Commands about the plan: print, accept or discard it, undo and redo, compare model tiers, plan again, commit, save it as a template; and
+ * edits by the numbers of its tasks. A plan that waits for approval is edited at once. Of a running plan the difference is printed, and the
+ * person confirms it. An agent at work takes a model and a budget.
+ */
 import {
   acceptPlan,
+  amendment,
   cancelPlan,
   COMMIT_REQUEST,
   commitText,
+  dropWarning,
+  type Interaction,
   neighbourPlan,
+  NO_PLAN,
+  parseWrites,
   PLAN_EDITS,
   planAgain,
+  plannedTask,
   redoEdit,
+  SAME_PLAN,
+  setBudget,
+  setModel,
   undoEdit,
 } from '../../../app/actions/index.ts';
-import { wrongUse } from '../../../app/process/index.ts';
-import { outlookLines, plainPlanLines } from '../../../app/reports/index.ts';
+import { IS_YES, wrongUse } from '../../../app/process/index.ts';
+import { outlookLines, plainPlanLines, planFigures } from '../../../app/reports/index.ts';
+import { orderLines, parallelCandidates, permittedText, writableText } from '../../../app/views/index.ts';
+import { type Budget, typedLimit } from '../../../domain/budget.ts';
+import { ROOT } from '../../../domain/ids.ts';
+import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
 import { variantsOf } from '../../../domain/plan/estimate.ts';
-import type { SoundPlan } from '../../../domain/plan/plan.ts';
+import {
+  Permission,
+  type Permissions,
+  PERMITTED,
+  type Permitted,
+  type PlanTask,
+  type SoundPlan,
+} from '../../../domain/plan/plan.ts';
+import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
+import { dependantsOf } from '../../../domain/plan/plan-view.ts';
+import type { AgentState } from '../../../events/index.ts';
 import type { TemplateRequest } from '../../../ports/project-service.ts';
-import { listed, otherNumbers } from '../agents.ts';
+import { agentNamed, listed, otherNumbers } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import { at, cancelled, commandOf, perform, printReceipt, wordsOf } from './perform.ts';
-import { change, planOf } from './edits.ts';
-import { followUp } from './results.ts';
+import {
+  confirm,
+  askText,
+  at,
+  cancelled,
+  commandOf,
+  own,
+  perform,
+  previewed,
+  printReceipt,
+  rowOf,
+  type Placeless,
+} from './perform.ts';
+import { followUp } from './sessions.ts';
+
+/** Edits the task whose number is the first argument; `read` turns the other words into an edit. */
+const edit =
+  (read: (task: PlanTask, rest: string, session: LineSession) => PlanEdit | Promise<PlanEdit>): LineCommand['run'] =>
+  async (typed, session) => {
+    const [which, rest] = headOf(typed);
+    await change(session, await read(taskNamed(session, which), rest, session));
+  };
+
+const editOf = (row: Interaction, read: Parameters<typeof edit>[0]): Placeless => rowOf(row, edit(read));
 
 export const PLAN_COMMANDS: readonly LineCommand[] = [
-  ...at(
-    ['plan', 'run', 'result'],
-    {
-      name: 'plan',
-      short: ['p'],
-      help: 'Print the plan with numbers, estimates and dependencies.',
-      run: printPlan,
-    },
-    {
-      name: 'keep',
-      arguments: 'NAME',
-      help: 'Save the plan as a template of this project; asks for a description and variables.',
-      run: keep,
-    },
-    { ...wordsOf(PLAN_EDITS.commit), run: commit },
-  ),
+  ...at(['plan', 'run', 'result'], own('plan', printPlan), own('keep', keep), rowOf(PLAN_EDITS.commit, commit)),
   ...at(
     ['plan'],
     commandOf(acceptPlan, () => null),
     commandOf(cancelPlan, () => null),
-    { ...wordsOf(planAgain), run: again },
+    rowOf(planAgain, again),
   ),
   ...at(
     ['plan', 'run'],
-    { ...wordsOf(undoEdit), run: (_, session) => step(session, -1) },
-    { ...wordsOf(redoEdit), run: (_, session) => step(session, 1) },
-    { ...wordsOf(PLAN_EDITS.models), run: whatIf },
+    rowOf(undoEdit, (_, session) => step(session, -1)),
+    rowOf(redoEdit, (_, session) => step(session, 1)),
+    rowOf(PLAN_EDITS.models, whatIf),
+    editOf(PLAN_EDITS.describe, describe),
+    editOf(PLAN_EDITS.role, ({ id }, role, session) => {
+      if (role === '') throw wrongUse(whichRole(session));
+      return { is: 'role', task: id, role };
+    }),
+    rowOf(setModel, changeModel),
+    rowOf(setBudget, changeBudget),
+    own('effort', edit(setEffort)),
+    editOf(PLAN_EDITS.tools, ({ id, tools }, names) => {
+      if (names === '') throw wrongUse(`which tools? It has ${listed(tools, 'and')}`);
+      return { is: 'tools', task: id, tools: names.split(/[\s,]+/) };
+    }),
+    editOf(PLAN_EDITS.depends, ({ id }, numbers, session) => ({
+      is: 'depends',
+      task: id,
+      dependsOn: idsOf(tasksNamed(session, numbers)),
+    })),
+    rowOf(PLAN_EDITS.add, add),
+    editOf(PLAN_EDITS.drop, drop),
+    editOf(PLAN_EDITS.split, split),
+    editOf(PLAN_EDITS.join, ({ id }, number, session) => ({
+      is: 'join',
+      task: id,
+      other: taskNamed(session, number).id,
+    })),
+    editOf(PLAN_EDITS.moveDown, ({ id }, direction) => {
+      if (direction !== 'up' && direction !== 'down') throw wrongUse('move it up or down?');
+      return { is: 'move', task: id, by: direction === 'up' ? -1 : 1 };
+    }),
+    rowOf(PLAN_EDITS.permissions, permissions),
+    editOf(PLAN_EDITS.writes, (task, globs, session) => {
+      if (globs === '') throw cancelled(...writesLines(task, session));
+      return { is: 'writes', task: task.id, writes: parseWrites(globs) };
+    }),
+    editOf(PLAN_EDITS.alongside, beside),
   ),
 ];
 
@@ -129,3 +197,206 @@ async function askVariables(plan: SoundPlan, session: LineSession): Promise<Temp
     } else session.say('No task contains this text.');
   }
 }
+
+// Edits of tasks.
+
+/** Makes the edit; in a running plan after the person has confirmed the difference. */
+async function change(session: LineSession, edit: PlanEdit): Promise<void> {
+  if (session.place === 'run') await amend(session, [edit]);
+  else await perform(PLAN_EDITS.describe, edit, session);
+}
+
+async function amend(session: LineSession, edits: readonly PlanEdit[]): Promise<void> {
+  const { state } = session;
+  const shown = amendment(edits, await previewed(session.controls?.previewPlan(edits), session));
+  if (!shown.ok) throw shown.fault === SAME_PLAN ? cancelled(SAME_PLAN) : wrongUse(`not changed: ${shown.fault}`);
+  const { preview, command } = shown.value;
+  const sums =
+    state.plan === null ? '' : `Now ${planFigures(state.plan, state)}. Then ${planFigures(preview.plan, state)}.`;
+  const changes = preview.changes.map(({ is, text }) => `- ${is}: ${text}`);
+  const lines = ['The running plan would change:', ...changes, ...(sums === '' ? [] : [sums])] as const;
+  await confirm({ title: 'Change the plan?', lines, yes: 'apply', no: 'cancel', word: '' }, session);
+  await session.submit(command);
+}
+
+/** The plan; throws why there is none. */
+function planOf({ state: { plan } }: LineSession): SoundPlan {
+  if (plan === null) throw wrongUse(NO_PLAN);
+  return plan;
+}
+
+/** The task of a number: its place in a plan that waits for approval, the number of its agent in a running one. */
+function taskNamed(session: LineSession, typed: string): PlanTask {
+  const { tasks } = planOf(session);
+  if (session.place === 'run') {
+    const { taskId } = agentNamed(session.state, typed);
+    const task = tasks.find(({ id }) => id === taskId);
+    if (task === undefined) throw wrongUse(`the plan has no task ${typed}`);
+    return task;
+  }
+  const word = typed.replace(/^#/, '');
+  const task = tasks[Number(word) - 1] ?? tasks.find(({ id }) => id === word);
+  if (task !== undefined && word !== '') return task;
+  const numbers = tasks.length === 1 ? 'there is task 1 only' : `tasks are numbered 1 to ${tasks.length}`;
+  throw wrongUse(typed === '' ? `which task? ${numbers}` : `there is no task ${typed}: ${numbers}`);
+}
+
+const NO_TASK: ReadonlySet<string> = new Set(['', 'nothing', 'none', 'and']);
+
+/** The tasks of `1, 3`. */
+const tasksNamed = (session: LineSession, typed: string): readonly PlanTask[] =>
+  typed
+    .split(/[\s,]+/)
+    .filter((word) => !NO_TASK.has(word.toLowerCase()))
+    .map((word) => taskNamed(session, word));
+
+const idsOf = (tasks: readonly PlanTask[]): readonly PlanTask['id'][] => tasks.map(({ id }) => id);
+
+async function describe({ id, description }: PlanTask, text: string, session: LineSession): Promise<PlanEdit> {
+  if (text !== '') return { is: 'describe', task: id, description: text };
+  session.say(`Current text: ${description}`);
+  return {
+    is: 'describe',
+    task: id,
+    description: await askText('New text (Enter keeps): ', 'Nothing changed.', session),
+  };
+}
+
+/** The agent that a setting is for if it has started or is not in the plan; else null, and the setting is for its task. */
+function startedAgent(session: LineSession, which: string): AgentState | null {
+  const agent = session.place === 'run' ? agentNamed(session.state, which) : null;
+  return agent !== null && plannedTask(agent) === null ? agent : null;
+}
+
+async function changeModel(typed: string, session: LineSession): Promise<void> {
+  const [which, model] = headOf(typed);
+  if (model === '') throw wrongUse('which model? models lists them');
+  const agent = startedAgent(session, which);
+  if (agent === null) return change(session, { is: 'model', task: taskNamed(session, which).id, model });
+  await perform(setModel, { agent: agent.id, model }, session);
+}
+
+async function changeBudget(typed: string, session: LineSession): Promise<void> {
+  const [which, limits] = headOf(typed);
+  const budget = readBudget(limits);
+  // The budget of the run can be set before it has agents.
+  const isRun = /^(?:0|run|main)$/.test(which);
+  if (isRun) return session.submit(setBudget.command(session.state, { agent: ROOT, budget }));
+  const agent = startedAgent(session, which);
+  if (agent !== null) return perform(setBudget, { agent: agent.id, budget }, session);
+  const task = taskNamed(session, which);
+  await change(session, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
+}
+
+/** `20k $2.50 10m`: tokens, dollars and time, in any order. */
+export function readBudget(typed: string): Budget {
+  // The comma in 5,000 separates no limits.
+  const words = typed.split(/\s+|(?<!\d),|,(?!\d{3}(?!\d))/).filter((word) => word !== '');
+  if (words.length === 0) throw wrongUse('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
+  return words.reduce<Budget>((budget, word) => {
+    const limit = readLimit(word);
+    if (Object.keys(limit).some((name) => name in budget)) throw wrongUse(`"${word}" sets the same limit again`);
+    return { ...budget, ...limit };
+  }, {});
+}
+
+function readLimit(word: string): Budget {
+  const kinds = /^\$|^\d+\.\d+$/.test(word) ? (['maxCost'] as const) : (['maxTokens', 'maxDuration'] as const);
+  for (const limit of kinds) {
+    const amount = typedLimit(limit, word);
+    if (amount !== null) return { [limit]: amount };
+  }
+  throw wrongUse(`"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`);
+}
+
+function setEffort({ id }: PlanTask, typed: string, { state }: LineSession): PlanEdit {
+  const effort = typed === 'role' ? null : EFFORTS.find((one) => one === typed.toLowerCase());
+  if (effort === undefined) throw wrongUse(`how much? ${listed([...EFFORTS, 'role'])}`);
+  const max = state.choices?.limits.maxEffort;
+  if (effort !== null && max !== undefined && cappedEffort(effort, max.value) !== effort)
+    throw wrongUse(`${effort} is above the allowed effort: ${max.because}`);
+  return { is: 'effort', task: id, effort };
+}
+
+const whichRole = ({ state }: LineSession): string => {
+  const names = (state.choices?.roles ?? []).map(({ name }) => name);
+  return `which role? There are ${listed(names, 'and')}`;
+};
+
+async function add(typed: string, session: LineSession): Promise<void> {
+  const [role, text] = headOf(typed);
+  const known = session.state.choices?.roles.some(({ name }) => name === role) ?? true;
+  if (!known) throw wrongUse(`${role === '' ? '' : `there is no role ${role}: `}${whichRole(session)}`);
+  const description = text === '' ? await askText('Task: ', 'Nothing added.', session) : text;
+  const numbers = await session.ask('Depends on which tasks, by number? Enter for none: ');
+  if (numbers === null) throw cancelled('Nothing added.');
+  await change(session, { is: 'add', description, role, dependsOn: idsOf(tasksNamed(session, numbers)) });
+}
+
+async function drop(task: PlanTask, _: string, session: LineSession): Promise<PlanEdit> {
+  const plan = planOf(session);
+  const warning = session.place === 'plan' ? dropWarning(plan, task) : null;
+  if (warning !== null) {
+    const words = dependantsOf(plan, task.id).map((one) => `${plan.tasks.indexOf(one) + 1} ${one.role}`);
+    const lines = [`${warning} ${listed(words, 'and')}.`] as const;
+    await confirm({ title: 'Delete it?', lines, yes: 'delete', no: 'keep', word: '' }, session);
+  }
+  return { is: 'drop', task: task.id };
+}
+
+async function split(task: PlanTask, _: string, session: LineSession): Promise<PlanEdit> {
+  session.say(`Current text: ${task.description}`);
+  const descriptions: string[] = [];
+  for (;;) {
+    const typed = await session.ask(`Text of part ${descriptions.length + 1} (Enter ends): `);
+    if (typed === null) throw cancelled('Nothing split.');
+    if (typed.trim() === '') break;
+    descriptions.push(typed.trim());
+  }
+  if (descriptions.length < 2) throw cancelled('Nothing split: enter at least two parts.');
+  const order = await askText('Sequential? y yes, n parallel: ', 'Nothing split.', session);
+  return { is: 'split', task: task.id, descriptions, inOrder: IS_YES.test(order) };
+}
+
+const PERMITTED_BY_WORD: Readonly<Record<string, readonly Permitted[]>> = {
+  edits: ['edits'],
+  commands: ['commands'],
+  all: PERMITTED,
+};
+
+/** `permissions`, `permissions 2`, `permissions edits allow`, `permissions 2 all ask`. */
+async function permissions(typed: string, session: LineSession): Promise<void> {
+  const plan = planOf(session);
+  const [, number = '', words = ''] = /^(?:#?(\d+)\b)?\s*([^]*)$/.exec(typed.trim()) ?? [];
+  const task = number === '' ? null : taskNamed(session, number);
+  if (words !== '')
+    return change(session, { is: 'permissions', task: task?.id ?? null, permissions: readPermissions(words) });
+  const tasks = task === null ? plan.tasks : [task];
+  session.say(
+    ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${permittedText(plan, one)} without approval`),
+  );
+}
+
+/** `edits allow`, `all ask`. */
+function readPermissions(words: string): Permissions {
+  const [what, to] = headOf(words);
+  const kinds = PERMITTED_BY_WORD[what];
+  const permission = Permission.safeParse(to);
+  if (kinds === undefined || !permission.success)
+    throw wrongUse('expected edits, commands or all, and ask or allow: permissions edits allow');
+  return Object.fromEntries(kinds.map((one) => [one, permission.data]));
+}
+
+function beside(task: PlanTask, numbers: string, session: LineSession): PlanEdit {
+  if (numbers === '') throw cancelled(...writesLines(task, session));
+  const others = tasksNamed(session, numbers);
+  const ordered = parallelCandidates(planOf(session), task);
+  const unordered = others.find((other) => !ordered.includes(other));
+  if (unordered !== undefined) throw wrongUse(`it has no order with ${unordered.role} to remove`);
+  return { is: 'alongside', task: task.id, others: idsOf(others) };
+}
+
+const writesLines = (task: PlanTask, session: LineSession): readonly string[] => [
+  `May change: ${writableText(task, true) ?? ''}`,
+  ...orderLines(planOf(session), task),
+];

@@ -28,7 +28,7 @@ import type { ModePreview } from '../../../ports/controls.ts';
 import { agentNamed, firstLine, listed } from '../agents.ts';
 import { headOf, splitWords } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import { confirm, askText, at, commandOf, perform, previewed, wordsOf } from './perform.ts';
+import { confirm, askText, at, commandOf, own, perform, previewed, rowOf } from './perform.ts';
 
 /** The typed number of an agent as the arguments of an action. */
 const readAgent = (typed: string, { state }: LineSession): { readonly agent: AgentId } => ({
@@ -38,45 +38,29 @@ const readAgent = (typed: string, { state }: LineSession): { readonly agent: Age
 export const RUN_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['run'],
-    { ...wordsOf(messageAgent), run: sendMessage },
+    rowOf(messageAgent, sendMessage),
     commandOf(interruptAgent, readAgent),
     commandOf(resumeAgent, readAgent),
     commandOf(retryAgent, readAgent),
     commandOf(skipAgent, readAgent),
     commandOf(killAgent, readAgent),
-    { ...wordsOf(pinMode), run: pin },
+    rowOf(pinMode, pin),
     commandOf(startReview, readReview),
-    { ...wordsOf(spawnChild), run: spawn },
+    rowOf(spawnChild, spawn),
   ),
   ...at(
     ['plan', 'run'],
     commandOf(stopRun, () => null),
-    { ...wordsOf(setMode), run: changeMode },
-    {
-      name: 'detach',
-      short: ['d'],
-      arguments: '[now|stay]',
-      help: 'Detach: the run continues in the background; mimir attach shows it again. Waits for current calls: now does not, stay cancels it.',
-      run(word, session) {
-        const how = word.trim() === '' ? 'when quiet' : word.trim();
-        if (how === 'when quiet' || how === 'now' || how === 'stay') return session.detach(how);
-        throw wrongUse(`"${word}" is not valid: expected now, stay or nothing`);
-      },
-    },
-    {
-      name: 'here',
-      help: 'Continue here a run whose own process has ended.',
-      run: continueHere,
-    },
-    {
-      name: 'questions',
-      short: ['inbox', 'ask', 'question'],
-      arguments: '[N]',
-      help: 'List the open questions by number, or print question N to answer it.',
-      run: listQuestions,
-    },
-    { ...wordsOf(answerQuestion), run: (text, session) => session.answers.answer(text) },
-    { ...wordsOf(withdrawGrant), run: grants },
+    rowOf(setMode, changeMode),
+    own('detach', (word, session) => {
+      const how = word.trim() === '' ? 'when quiet' : word.trim();
+      if (how === 'when quiet' || how === 'now' || how === 'stay') return session.detach(how);
+      throw wrongUse(`"${word}" is not valid: expected now, stay or nothing`);
+    }),
+    own('here', continueHere),
+    own('questions', listQuestions),
+    rowOf(answerQuestion, (text, session) => session.answers.answer(text)),
+    rowOf(withdrawGrant, grants),
   ),
 ];
 
@@ -185,7 +169,7 @@ function listQuestions(typed: string, session: LineSession): void {
   if (chosen !== undefined) return questions.select(chosen);
   if (typed !== '') throw wrongUse(`there is no question ${typed}`);
   session.say(
-    ...all.map(({ number, question: { first, all: askers } }) => {
+    ...all.map(({ number, first, all: askers }) => {
       const who = askers.length > 1 ? `${askers.length} agents` : labelOf(state, first.agent);
       return `${number}. ${who}, ${first.request.action}: ${escapeHidden(firstLine(first.request.title))}`;
     }),

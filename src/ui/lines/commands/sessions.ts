@@ -1,0 +1,135 @@
+/** Commands before and after a run: a task, earlier tasks and sessions, templates, trust; the report, its export, and the way to another run. */
+import { isFollowUp, messageMain, NO_REPORT, retryText, whyNotTalk } from '../../../app/actions/index.ts';
+import { attachTo } from '../../../app/client/index.ts';
+import { world, wrongUse } from '../../../app/process/index.ts';
+import { REPORT_PARTS } from '../../../app/reports/index.ts';
+import { answerText, plural } from '../../../app/views/index.ts';
+import { fail } from '../../../domain/result.ts';
+import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
+import { firstLine } from '../agents.ts';
+import type { LineCommand, LineSession } from '../session.ts';
+import { askText, at, cancelled, mimirCommand, NOT_HERE, own, perform, printReceipt, rowOf } from './perform.ts';
+
+const sayPart =
+  (part: keyof typeof REPORT_PARTS): LineCommand['run'] =>
+  (_, session) =>
+    session.sayLong([REPORT_PARTS[part](session.state) || `No ${part} yet.`]);
+
+export const SESSION_COMMANDS: readonly LineCommand[] = [
+  ...at(
+    ['start'],
+    own('task', (text, session) => session.begin(session.service.start(required(text, 'task')))),
+    own('direct', (text, session) => session.begin(session.service.start(required(text, 'task'), 'direct'))),
+    own('history', history),
+    own('sessions', (_, session) => {
+      const lines = sessionsOf(session).map(
+        ({ id, task, when, state }) => `${state}, ${when}, ${id}: ${firstLine(task)}`,
+      );
+      sayNumbered(lines, 'sessions', session);
+    }),
+    own('resume a session', (typed, session) => {
+      const { id, state } = chosen(sessionsOf(session), typed, 'session', (one) => one.id);
+      return state === 'running' ? session.begin(attachTo(session.service, id), world.now()) : session.resume(id);
+    }),
+    own('templates', templates),
+    mimirCommand('trust'),
+    mimirCommand('custom agents'),
+  ),
+  ...at(
+    ['run', 'result'],
+    own('report', (_, session) => {
+      if (session.state.finished === null) throw wrongUse(NO_REPORT);
+      session.sayLong([answerText(session.state)]);
+    }),
+    own('compare', sayPart('estimates')),
+    own('changed', sayPart('files')),
+    own('export', exportReport),
+    rowOf(messageMain, sayToMain),
+  ),
+  ...at(['plan', 'run', 'result'], own('spend', sayPart('spending'))),
+  ...at(
+    ['result'],
+    own('resume the run', resumeRun),
+    own('new', (_, session) => session.welcome()),
+  ),
+];
+
+function sayNumbered(lines: readonly string[], what: string, session: LineSession): void {
+  session.sayLong(lines.length === 0 ? [`No ${what} yet.`] : lines.map((line, index) => `${index + 1}. ${line}`));
+}
+
+function required(text: string, what: string): string {
+  if (text === '') throw wrongUse(`missing argument: ${what}`);
+  return text;
+}
+
+/** The item of a typed number or name. */
+function chosen<T>(all: readonly T[], typed: string, what: string, nameOf: (one: T) => string): T {
+  const found = all[Number(typed) - 1] ?? all.find((one) => nameOf(one) === typed);
+  if (found !== undefined) return found;
+  throw wrongUse(`${typed === '' ? `which ${what}?` : `there is no ${what} ${typed}:`} ${what}s lists them`);
+}
+
+const sessionsOf = ({ service }: LineSession): ProjectInfo['sessions'] => service.info().sessions;
+
+function history(typed: string, session: LineSession): Promise<void> | void {
+  const tasks = [...new Set(sessionsOf(session).map(({ task }) => task))];
+  if (typed === '') return sayNumbered(tasks.map(firstLine), 'earlier tasks', session);
+  const task = tasks[Number(typed) - 1];
+  if (task === undefined) throw wrongUse(`there is no earlier task ${typed}`);
+  return session.begin(session.service.start(task));
+}
+
+function templates(typed: string, session: LineSession): Promise<void> | void {
+  const all = session.service.info().templates ?? [];
+  if (typed !== '') {
+    const template = chosen(all, typed, 'template', ({ name }) => name);
+    return startTemplate(template, session);
+  }
+  const lines = all.map(({ name, description, tasks, arguments: wanted, from }) => {
+    const asks = wanted.length === 0 ? '' : `; variables: ${wanted.map((one) => one.name).join(', ')}`;
+    return `${name}: ${description === '' ? '' : `${description}, `}${plural(tasks, 'task')}${asks} (${from})`;
+  });
+  sayNumbered(lines, 'templates', session);
+}
+
+async function startTemplate({ name, arguments: wanted }: TemplateInfo, session: LineSession): Promise<void> {
+  const values: Record<string, string> = {};
+  for (const { name: variable, description, default: preset } of wanted) {
+    const what = description === '' ? variable : `${variable}, ${description}`;
+    const given = await session.ask(`${what}${preset === '' ? '' : ` (Enter is ${preset})`}: `);
+    if (given === null) throw cancelled('Nothing started.');
+    values[variable] = required(given.trim() || preset, variable);
+  }
+  await session.begin(session.service.startTemplate?.(name, values) ?? Promise.resolve(fail(NOT_HERE)));
+}
+
+async function resumeRun(_: string, session: LineSession): Promise<void> {
+  const { finished, session: id } = session.state;
+  const isOver = finished?.status === 'completed' || finished?.status === 'rejected';
+  if (finished === null || isOver || id === null) throw wrongUse('this run has ended: new starts another task');
+  if (finished.status === 'failed') session.say(retryText(session.state));
+  await session.resume(id);
+}
+
+async function sayToMain(typed: string, session: LineSession): Promise<void> {
+  const text = typed === '' ? await askText('Message to main (Enter to cancel): ', 'Nothing sent.', session) : typed;
+  if (!isFollowUp(session.state)) return perform(messageMain, { text }, session);
+  await followUp(text, session);
+}
+
+/** Resumes an ended run with a message to main. */
+export async function followUp(text: string, session: LineSession): Promise<void> {
+  const { state } = session;
+  const why = whyNotTalk(state);
+  if (why !== null || state.session === null) throw wrongUse(why ?? NO_REPORT);
+  await session.resume(state.session, text);
+}
+
+async function exportReport(typed: string, session: LineSession): Promise<void> {
+  const { session: id, finished } = session.state;
+  const format = (['md', 'json', 'html'] as const).find((one) => one === (typed || 'md'));
+  if (format === undefined) throw wrongUse(`"${typed}" is not a format: expected md, json or html`);
+  if (finished === null || id === null) throw wrongUse(NO_REPORT);
+  printReceipt(await session.service.exportReport?.(id, format), session);
+}
