@@ -23,13 +23,7 @@ import {
   world,
 } from '../app/process/index.ts';
 import { crashReport } from './crash-report.ts';
-import {
-  chosenTheme,
-  type LocalProjectService,
-  type OpenProject,
-  openProject,
-  openProjectService,
-} from '../app/project/index.ts';
+import { chosenTheme, LocalProjectService, type OpenProject } from '../app/project/index.ts';
 
 /** Runs the screen to its end; the exit code is that of the last run. */
 export async function openScreen(
@@ -40,11 +34,7 @@ export async function openScreen(
 ): Promise<number> {
   // Yolo needs a sandbox, so nothing is shown before the sandbox was checked.
   if (opened.mode === 'yolo') await opened.ready();
-  const projectService = openProjectService(opened, {
-    reopen: () => openProject(args, io, opened.project),
-    continueInBackground: async (session) =>
-      (await import('../app/project/hosting.ts')).continueInBackground(session, args, opened.project, io),
-  });
+  const projectService = new LocalProjectService(args, io, opened);
   const { ui = {}, keys = {}, notifications = {} } = opened.config.preferences;
   const themes = themesFor(projectService, opened);
   const { theme, problem, asks } = themeFor(args, ui.theme, themes, io);

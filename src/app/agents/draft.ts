@@ -131,5 +131,5 @@ async function afterReopen(
   if (!done.ok) return done;
   const next = await renew();
   if (next.ok) return ok({ text: done.value.text });
-  return fail({ text: `${done.value.text} This session continues without the change: ${next.fault.text}` });
+  return fail({ text: `${done.value.text} ${next.fault.text}` });
 }

@@ -15,11 +15,28 @@ import type { Run } from '../../engine/run/index.ts';
 import type { RemoteRun } from '../../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../ports/controls.ts';
 import { readOrNull } from '../../ports/log.ts';
-import type { ProjectInfo, ProjectService, ShownHints, TrustQuestion } from '../../ports/project-service.ts';
-import type { RepositoryPort } from '../../ports/tree.ts';
+import type {
+  AgentFiles,
+  ProjectInfo,
+  ProjectService,
+  ReportFormat,
+  ShownHints,
+  TemplateRequest,
+  TrustQuestion,
+} from '../../ports/project-service.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
-import { newSession, packageRoot, packageVersion, attempt, world, writePrivate, wrongUse } from '../process/index.ts';
+import {
+  type Arguments,
+  attempt,
+  type Io,
+  newSession,
+  packageRoot,
+  packageVersion,
+  world,
+  writePrivate,
+  wrongUse,
+} from '../process/index.ts';
 import { isOpen, toLabel } from '../views/index.ts';
 import {
   eventsOf,
@@ -33,108 +50,236 @@ import {
 } from '../workspace/index.ts';
 import type { RunStart, Start } from './begin-run.ts';
 import { openProjectFiles, type ProjectFiles } from './file-index.ts';
-import { directApproval, type OpenProject } from './open-project.ts';
+import { directApproval, type OpenProject, openProject } from './open-project.ts';
 import { saveTemplate, planFromTemplate, listTemplates } from './templates.ts';
 
-export interface ServiceOptions {
-  /** Opens the project again with its present configuration, which applies from the next run. */
-  readonly reopen: () => Promise<OpenProject>;
-  /** Continues a session in a background process; the receipt says how to return. */
-  readonly continueInBackground: (session: SessionId) => Promise<Receipt>;
-  readonly pace?: Start['pace'];
-}
-
-export interface LocalProjectService extends ProjectService, Pick<ServiceRuns, 'begin' | 'current' | 'attached'> {
-  /** Reads the configuration again, which applies from the next run; refused where it has faults. */
-  reload(): Promise<Result<Receipt, Refusal>>;
-  /** Closes everything; resolves when a running draft has ended too. */
-  close(): Promise<void>;
-}
-
 /** The sandbox and the suggestions follow shortly after the first frame, because they need other programs. */
-export function openProjectService(
-  first: OpenProject,
-  { reopen, continueInBackground, pace = 'readable' }: ServiceOptions,
-): LocalProjectService {
-  let opened = first;
-  const listeners: (() => void)[] = [];
-  const changed = (): void => {
-    for (const listener of listeners) listener();
-  };
-  let learned = NOTHING_YET;
-  let question = questionOf(opened);
-  const learn = (more: Partial<Learned>): void => {
-    learned = { ...learned, ...more };
-    changed();
-  };
-  const leaving = new AbortController();
-  const drafts = new Set<Promise<unknown>>();
-  const files = filesOf(() => opened, leaving.signal);
-  const ready = (): void => {
-    files.load();
-    learn(templatesOf(opened));
-  };
-  const repositoryPort = inspectInBackground(opened, () => isOpen(question), { learn, ready });
-  const renew = async (): ReturnType<typeof reopened> => {
-    const next = await reopened(reopen);
-    if (!next.ok) return next;
-    opened.close();
-    opened = next.value;
-    question = questionOf(opened);
-    learn({ sandbox: next.sandbox, ...templatesOf(opened) });
-    return next;
-  };
-  const runs = runsFrom(() => opened, { repository: repositoryPort, pace, continueInBackground });
-  return {
-    info: () => infoOf(opened, learned, question),
-    onChange: (listener) => void listeners.push(listener),
-    async trust(digest) {
-      const given = trustNow(opened.project, digest);
-      question = questionOf(opened);
-      changed();
-      if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
-      const next = await renew();
-      if (!next.ok) return next.is === 'unusable' ? faultyConfig(next.fault, learn) : next;
-      return ok({ text: 'Trusted. Applies from the next run.' });
-    },
-    reload: async () => receiptOf(await renew()),
-    ...plansOf(() => opened, runs.begin, learn),
-    agents: openAgentFiles(() => opened.drafting, renew, drafts, leaving.signal),
-    hints: openHints(first.project.places.state),
-    ...runlessService(() => opened, files),
-    look: (session) => openPastRun(opened, session),
-    ...runs,
-    async close() {
-      leaving.abort();
-      runs.disconnect();
-      if (drafts.size > 0) await Promise.allSettled(drafts);
-      opened.close();
-    },
-  };
-}
+export class LocalProjectService implements Required<ProjectService> {
+  readonly hints: ShownHints;
+  readonly agents: AgentFiles;
+  readonly #args: Arguments;
+  readonly #io: Io;
+  readonly #pace: Start['pace'];
+  /** The project from which runs are started now. */
+  #opened: OpenProject;
+  #question: TrustQuestion;
+  #learned = NOTHING_YET;
+  readonly #listeners: (() => void)[] = [];
+  readonly #leaving = new AbortController();
+  readonly #drafts = new Set<Promise<unknown>>();
+  readonly #files: ProjectFiles;
+  /** Facts about the repository that the next planner uses, once. */
+  #ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
+  #current: Run | null = null;
+  #reached: RemoteRun | null = null;
 
-const receiptOf = (next: Awaited<ReturnType<typeof reopened>>): Result<Receipt, Refusal> =>
-  next.ok ? ok({ text: '' }) : fail({ text: `This session keeps its earlier configuration: ${next.fault.text}` });
+  constructor(args: Arguments, io: Io, opened: OpenProject, pace: Start['pace'] = 'readable') {
+    this.#args = args;
+    this.#io = io;
+    this.#pace = pace;
+    this.#opened = opened;
+    this.#question = questionOf(opened);
+    this.hints = openHints(opened.project.places.state);
+    this.agents = openAgentFiles(
+      () => this.#opened.drafting,
+      () => this.reload(),
+      this.#drafts,
+      this.#leaving.signal,
+    );
+    // The sandbox lists the files, because it knows which ones rules hide.
+    this.#files = openProjectFiles(async () => {
+      const ready = await attempt(() => this.#opened.ready());
+      return ready.ok ? ready.value.listing(this.#leaving.signal) : [];
+    }, world);
+    void this.#inspect();
+  }
 
-/** Starts and saves templates. */
-const plansOf = (
-  opened: () => OpenProject,
-  begin: ServiceRuns['begin'],
-  learn: (more: Partial<Learned>) => void,
-): Pick<ProjectService, 'startTemplate' | 'saveTemplate'> => ({
-  async startTemplate(name, values) {
-    const made = planFromTemplate(opened().project, isTrusted(opened()), name, values);
+  info(): ProjectInfo {
+    return infoOf(this.#opened, this.#learned, this.#question);
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async trust(digest: string): Promise<Result<Receipt, Refusal>> {
+    const given = trustNow(this.#opened.project, digest);
+    this.#question = questionOf(this.#opened);
+    this.#learn({});
+    if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
+    const next = await this.#renew();
+    if (next.ok) return ok({ text: 'Trusted. Applies from the next run.' });
+    if (next.is === 'not ready') return next;
+    // The first line is an introduction, each further line a fault.
+    const lines = next.fault.text.split('\n').slice(1);
+    const unusable = lines.map((line) => line.trim());
+    this.#learn({ unusable });
+    const [first = next.fault.text, ...others] = unusable;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more: mimir doctor)`;
+    return fail({ text: `Trusted, but not used in this session because of a fault. ${first}${more}` });
+  }
+
+  /** Reads the configuration again, which applies from the next run; refused where it has faults. */
+  async reload(): Promise<Result<Receipt, Refusal>> {
+    const next = await this.#renew();
+    if (next.ok) return ok({ text: '' });
+    return fail({ text: `This session continues without the change: ${next.fault.text}` });
+  }
+
+  /** Opens the project again with its present configuration. `unusable`: it has faults, listed in the text. */
+  async #renew(): Promise<
+    { readonly ok: true } | { readonly ok: false; readonly is: 'unusable' | 'not ready'; readonly fault: Refusal }
+  > {
+    const next = await attempt(() => openProject(this.#args, this.#io, this.#opened.project));
+    if (!next.ok) return { ...next, is: 'unusable' };
+    const ready = await attempt(() => next.value.ready());
+    if (!ready.ok) {
+      next.value.close();
+      return { ...ready, is: 'not ready' };
+    }
+    this.#opened.close();
+    this.#opened = next.value;
+    this.#question = questionOf(this.#opened);
+    this.#learn({ sandbox: ready.value.sandbox, ...templatesOf(this.#opened) });
+    return { ok: true };
+  }
+
+  files(query: string, most: number): Promise<readonly string[]> {
+    return this.#files.find(query, most);
+  }
+
+  async exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>> {
+    const { project, log } = this.#opened;
+    const state = await attempt(async () => stateOf(log, session));
+    return state.ok ? saveReport(project, session, state.value, format) : state;
+  }
+
+  theme(name: string): Result<Theme, string> {
+    return chosenTheme(this.#opened.project, isTrusted(this.#opened), name);
+  }
+
+  async startTemplate(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>> {
+    const made = planFromTemplate(this.#opened.project, isTrusted(this.#opened), name, values);
     if (!made.ok) return fail({ text: made.fault });
     const { draft, from, task } = made.value;
-    return attempt(() => begin({ session: newSession(), task, plan: { draft, from } }));
-  },
-  async saveTemplate(wish) {
-    const { project, config } = opened();
+    return attempt(() => this.begin({ session: newSession(), task, plan: { draft, from } }));
+  }
+
+  async saveTemplate(wish: TemplateRequest): Promise<Result<Receipt, Refusal>> {
+    const { project, config } = this.#opened;
     const kept = saveTemplate(project, config, wish);
-    learn(templatesOf(opened()));
+    this.#learn(templatesOf(this.#opened));
     return kept;
-  },
-});
+  }
+
+  look(session: SessionId): Promise<Result<Controls, Refusal>> {
+    const { log } = this.#opened;
+    const events = eventsOf(log, session, 0, { outputs: false });
+    return attempt(async () => {
+      for (const _ of events) return pastRun(session, events, (seq) => readOrNull(() => log.at(session, seq)));
+      throw wrongUse(`there is no session ${session}`);
+    });
+  }
+
+  /** Starts or resumes a run with a person; without `approval` as the rules have it. Rejects with an `Exit`. */
+  async begin(what: Omit<RunStart, 'approval'> & Partial<Pick<RunStart, 'approval'>>): Promise<Controls> {
+    const opened = this.#opened;
+    const usual = opened.config.rules.promptForApproval.value ? 'person' : 'config';
+    const approval = what.direct === true ? directApproval(opened.config) : usual;
+    const repository = { facts: (signal: AbortSignal) => this.#factsFor(signal) };
+    const run = await opened.start({ approval, ...what, repository, person: true, pace: this.#pace });
+    this.#disconnect();
+    this.#current = run;
+    return run.controls;
+  }
+
+  start(task: string, direct?: 'direct'): Promise<Result<Controls, Refusal>> {
+    return attempt(() => this.begin({ session: newSession(), task, plan: null, direct: direct !== undefined }));
+  }
+
+  /** Resumes a session from its last turn, or returns why that is impossible. */
+  resume(session: SessionId, followUp?: string): Promise<Result<Controls, Refusal>> {
+    return attempt(async () => {
+      const one = this.#opened.log.sessions().find((known) => known.session === session);
+      if (one === undefined) throw wrongUse(`there is no session ${session}`);
+      const over = whyNotResume(this.#opened, one, followUp !== undefined);
+      if (over !== null) throw wrongUse(`${over}: mimir report ${session}`);
+      return this.begin({ session, task: one.task, plan: null, ...defined({ followUp }) });
+    });
+  }
+
+  async attach(session: SessionId): Promise<Result<Controls, Refusal>> {
+    const found = await reachRun(this.#opened.project, session);
+    if (found === null) return fail({ text: `session ${session} is not running: mimir resume ${session}` });
+    this.#disconnect();
+    this.#reached = found;
+    return ok(found.controls);
+  }
+
+  async detach(session: SessionId): Promise<Result<Receipt, Refusal>> {
+    // The session is released when the run has ended in this process.
+    await this.#current?.result;
+    const { continueInBackground } = await import('./hosting.ts');
+    return attempt(() => continueInBackground(session, this.#args, this.#opened.project, this.#io));
+  }
+
+  /** The run of this process, or its last one; null before the first. */
+  current(): Run | null {
+    return this.#current;
+  }
+
+  /** The attached run of another process; null if none, or if a run was started here since. */
+  attached(): SessionId | null {
+    return this.#reached?.session ?? null;
+  }
+
+  /** Closes everything; resolves when a running draft has ended too. A run of another process continues. */
+  async close(): Promise<void> {
+    this.#leaving.abort();
+    this.#disconnect();
+    await Promise.allSettled(this.#drafts);
+    this.#opened.close();
+  }
+
+  #disconnect(): void {
+    this.#reached?.close();
+    this.#reached = null;
+  }
+
+  #learn(more: Partial<Learned>): void {
+    this.#learned = { ...this.#learned, ...more };
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Tries the sandbox and inspects the repository in the background, without git while the trust question is open. */
+  async #inspect(): Promise<void> {
+    await world.sleep(INSPECT_DELAY_MS);
+    const opened = this.#opened;
+    const ready = await attempt(() => opened.ready());
+    if (!ready.ok) return this.#learn({ problem: ready.fault.text });
+    this.#files.load();
+    this.#learn({ sandbox: ready.value.sandbox, ...templatesOf(opened) });
+    const { config, providers, model, roleModels } = opened.drafting;
+    const models = (await providers.open('none')).models();
+    const asked = { model: roleModels.get('main') ?? model, offlineOnly: providers.offlineOnly };
+    this.#learn({ model: plannerModel(models, config, asked) });
+    // Without trust, no git configuration of the project is read.
+    const how = isOpen(this.#question) ? 'without git' : undefined;
+    const facts = await ready.value.repository.facts(new AbortController().signal, how);
+    if (how === undefined) this.#ahead = { facts, since: world.elapsed() };
+    this.#learn({ suggestions: suggestionsFor(facts), repository: facts });
+  }
+
+  /** The facts for a planner: those that were read ahead, within a minute. */
+  async #factsFor(signal: AbortSignal): Promise<RepositoryFacts> {
+    const known = this.#ahead;
+    this.#ahead = null;
+    // The number of changed files would soon be wrong, since agents start to change files.
+    if (known !== null) this.#learn({ repository: { isGit: known.facts.isGit, files: known.facts.files } });
+    const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
+    return fresh ? known.facts : (await this.#opened.ready()).repository.facts(signal);
+  }
+}
 
 /** The usable templates, and a note for each faulty one. */
 function templatesOf(opened: OpenProject): Pick<Learned, 'templates' | 'broken'> {
@@ -142,69 +287,8 @@ function templatesOf(opened: OpenProject): Pick<Learned, 'templates' | 'broken'>
   return { templates, broken: faults.map((fault) => `template left out: ${fault}`) };
 }
 
-/** Opens the project again. `unusable`: the configuration has faults, listed in the text. */
-async function reopened(
-  reopen: () => Promise<OpenProject>,
-): Promise<
-  | { readonly ok: true; readonly value: OpenProject; readonly sandbox: string }
-  | { readonly ok: false; readonly is: 'unusable' | 'not ready'; readonly fault: Refusal }
-> {
-  const next = await attempt(reopen);
-  if (!next.ok) return { ...next, is: 'unusable' };
-  const ready = await attempt(() => next.value.ready());
-  if (ready.ok) return { ...next, sandbox: ready.value.sandbox };
-  next.value.close();
-  return { ...ready, is: 'not ready' };
-}
-
-async function openPastRun({ log }: OpenProject, session: SessionId): Promise<Result<Controls, Refusal>> {
-  const events = eventsOf(log, session, 0, { outputs: false });
-  return attempt(async () => {
-    for (const _ of events) return pastRun(session, events, (seq) => readOrNull(() => log.at(session, seq)));
-    throw wrongUse(`there is no session ${session}`);
-  });
-}
-
-/** File names, reports and themes, which need no run. */
-function runlessService(
-  opened: () => OpenProject,
-  files: ProjectFiles,
-): Pick<ProjectService, 'files' | 'exportReport' | 'theme'> {
-  return {
-    files: (query, most) => files.find(query, most),
-    async exportReport(session, format) {
-      const { project, log } = opened();
-      const state = await attempt(async () => stateOf(log, session));
-      return state.ok ? saveReport(project, session, state.value, format) : state;
-    },
-    theme: (name) => chosenTheme(opened().project, isTrusted(opened()), name),
-  };
-}
-
-/** The sandbox lists the files, because it knows which ones rules hide. */
-const filesOf = (opened: () => OpenProject, signal: AbortSignal): ProjectFiles =>
-  openProjectFiles(async () => {
-    const reopened = await attempt(() => opened().ready());
-    return reopened.ok ? reopened.value.listing(signal) : [];
-  }, world);
-
 const isTrusted = ({ project, config }: OpenProject): boolean =>
   trustOf(project, config.preferences.trust ?? []).state === 'trusted';
-
-/** The project is trusted now, but its configuration is faulty; the session keeps the old one. */
-function faultyConfig({ text }: Refusal, learn: (more: Partial<Learned>) => void): Result<never, Refusal> {
-  // The first line is an introduction, each further line a fault.
-  const unusable = text
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim());
-  learn({ unusable });
-  const [first = text, ...others] = unusable;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more: mimir doctor)`;
-  return fail({
-    text: `Trusted, but not used in this session because of a fault. ${first}${more}`,
-  });
-}
 
 /** The notes of the configuration, or the faults that prevented its use. */
 const notesOf = (notes: readonly string[], unusable: readonly string[]): readonly string[] =>
@@ -282,45 +366,6 @@ const NOTHING_YET: Learned = {
   unusable: [],
 };
 
-/**
- * Tries the sandbox and inspects the repository in the background, without git while the trust question is open. A
- * planner within a minute uses these facts, once. Calls `ready` as soon as the project is open.
- */
-function inspectInBackground(
-  opened: OpenProject,
-  asksForTrust: () => boolean,
-  { learn, ready }: { readonly learn: (more: Partial<Learned>) => void; readonly ready: () => void },
-): RepositoryPort {
-  let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
-  const look = async (): Promise<void> => {
-    await world.sleep(INSPECT_DELAY_MS);
-    const reopened = await attempt(() => opened.ready());
-    if (!reopened.ok) return learn({ problem: reopened.fault.text });
-    learn({ sandbox: reopened.value.sandbox });
-    ready();
-    const { config, providers, model, roleModels } = opened.drafting;
-    const models = (await providers.open('none')).models();
-    const asked = { model: roleModels.get('main') ?? model, offlineOnly: providers.offlineOnly };
-    learn({ model: plannerModel(models, config, asked) });
-    // Without trust, no git configuration of the project is read.
-    const how = asksForTrust() ? 'without git' : undefined;
-    const facts = await reopened.value.repository.facts(new AbortController().signal, how);
-    if (how === undefined) ahead = { facts, since: world.elapsed() };
-    learn({ suggestions: suggestionsFor(facts), repository: facts });
-  };
-  void look();
-  return {
-    async facts(signal) {
-      const known = ahead;
-      ahead = null;
-      // The number of changed files would soon be wrong, since agents start to change files.
-      if (known !== null) learn({ repository: { isGit: known.facts.isGit, files: known.facts.files } });
-      const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
-      return fresh ? known.facts : (await opened.ready()).repository.facts(signal);
-    },
-  };
-}
-
 /** Example tasks that refer to what the repository contains. */
 function suggestionsFor(facts: RepositoryFacts): readonly string[] {
   if (facts.files === 0) return ['Explain what this directory is'];
@@ -335,74 +380,6 @@ function suggestionsFor(facts: RepositoryFacts): readonly string[] {
     `Review ${source ?? 'the code'} for error handling and security`,
     ...(facts.isGit ? ['Summarise recent changes and their impact'] : []),
   ].slice(0, 6);
-}
-
-interface ServiceRuns extends Required<Pick<ProjectService, 'start' | 'resume' | 'attach' | 'detach'>> {
-  /** Starts or resumes a run with a person; without `approval` as the rules have it. Rejects with an `Exit`. */
-  readonly begin: (what: Omit<RunStart, 'approval'> & Partial<Pick<RunStart, 'approval'>>) => Promise<Controls>;
-  /** The run of this process, or its last one; null before the first. */
-  current(): Run | null;
-  /** The attached run of another process; null if none, or if a run was started here since. */
-  attached(): SessionId | null;
-  /** Disconnects from the run of another process, which continues. */
-  disconnect(): void;
-}
-
-interface RunStartOptions extends Required<Pick<Start, 'repository' | 'pace'>> {
-  /** Continues a session in a background process; the receipt says how to return. */
-  readonly continueInBackground: (session: SessionId) => Promise<Receipt>;
-}
-
-/** `opened` returns the project from which runs are started now. */
-function runsFrom(opened: () => OpenProject, { repository, pace, continueInBackground }: RunStartOptions): ServiceRuns {
-  let current: Run | null = null;
-  let reached: RemoteRun | null = null;
-  const disconnect = (): void => {
-    reached?.close();
-    reached = null;
-  };
-  const begin: ServiceRuns['begin'] = async (what) => {
-    const from = opened();
-    const usual = from.config.rules.promptForApproval.value ? 'person' : 'config';
-    const approval = what.direct === true ? directApproval(from.config) : usual;
-    const run = await from.start({ approval, ...what, repository, person: true, pace });
-    disconnect();
-    current = run;
-    return run.controls;
-  };
-  return {
-    begin,
-    start: (task, direct) =>
-      attempt(() => begin({ session: newSession(), task, plan: null, direct: direct !== undefined })),
-    resume: (session, followUp) =>
-      attempt(() =>
-        begin({ session, plan: null, ...defined({ followUp }), task: taskToResume(opened(), session, followUp) }),
-      ),
-    async attach(session) {
-      const found = await reachRun(opened().project, session);
-      if (found === null) return fail({ text: `session ${session} is not running: mimir resume ${session}` });
-      disconnect();
-      reached = found;
-      return ok(found.controls);
-    },
-    async detach(session) {
-      // The session is released when the run has ended in this process.
-      await current?.result;
-      return attempt(() => continueInBackground(session));
-    },
-    current: () => current,
-    attached: () => reached?.session ?? null,
-    disconnect,
-  };
-}
-
-/** The task of a session that can be resumed; throws an `Exit` that says why it cannot. */
-function taskToResume(opened: OpenProject, session: SessionId, followUp: string | undefined): string {
-  const one = opened.log.sessions().find((known) => known.session === session);
-  if (one === undefined) throw wrongUse(`there is no session ${session}`);
-  const over = whyNotResume(opened, one, followUp !== undefined);
-  if (over !== null) throw wrongUse(`${over}: mimir report ${session}`);
-  return one.task;
 }
 
 /** Loads a theme by name; the fault names file, line and what is expected. */

@@ -18,21 +18,9 @@ import {
   runTime,
 } from '../../app/views/index.ts';
 import { factsOf } from '../../domain/agents/tool-facts.ts';
-import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { ROOT } from '../../domain/ids.ts';
 import { type AgentState, childOf, type EventOf, logLine, type MimirEvent, type RunState } from '../../events/index.ts';
-import type { Tick } from '../../ports/controls.ts';
 import { firstSaid, secondsText, tag, workAfterStart, workWords } from './agents.ts';
-
-/** Prints once for each agent that its model reasons. The reasoning itself is not printed. */
-export function printThinkingOnce(state: () => RunState, io: Pick<Io, 'paint' | 'say'>): (tick: Tick) => void {
-  const printed = new Set<AgentId>();
-  return ({ agent, is }) => {
-    if (is !== 'reasoning' || printed.has(agent)) return;
-    printed.add(agent);
-    const found = state().agents.get(agent);
-    if (found !== undefined) io.say(io.paint.dim(`${tag(found)} thinking …`));
-  };
-}
 
 /** What the lines about an event are made of. */
 interface Printing {

@@ -13,14 +13,7 @@ import {
   wrongUse,
 } from '../../app/process/index.ts';
 import { attachTo } from '../../app/client/index.ts';
-import {
-  endCode,
-  type LocalProjectService,
-  type OpenProject,
-  openProject,
-  openProjectService,
-  type RunStart,
-} from '../../app/project/index.ts';
+import { endCode, LocalProjectService, type OpenProject, type RunStart } from '../../app/project/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
 import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import { ok } from '../../domain/result.ts';
@@ -87,12 +80,7 @@ const PATIENCE_MS = 2000;
 /** A session in line mode, to its end; the exit code is that of the last run. */
 export async function openLines(args: Arguments, io: Io, opened: OpenProject, first: First): Promise<number> {
   if (opened.mode === 'yolo') await opened.ready();
-  const service = openProjectService(opened, {
-    reopen: () => openProject(args, io, opened.project),
-    continueInBackground: async (id) =>
-      (await import('../../app/project/hosting.ts')).continueInBackground(id, args, opened.project, io),
-    pace: 'none',
-  });
+  const service = new LocalProjectService(args, io, opened, 'none');
   const only = first !== null && 'only' in first ? first.only : null;
   const { rules } = opened.config;
   const console = new LineTerminal({

@@ -11,7 +11,7 @@ import { listed } from '../../domain/lists.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import { firstLine, secondsText, statusLine, workAfterStart } from './agents.ts';
-import { linesOf, printThinkingOnce } from './event-lines.ts';
+import { linesOf } from './event-lines.ts';
 
 export interface RunListeners {
   /** An event that is new, or the last of its kind when a run is joined. */
@@ -45,15 +45,10 @@ export class LineRun extends FollowedRun {
     this.#joined = joined;
     this.#caughtUp = joined === undefined;
     this.#announcer = new Announcer(print);
-    const printThinking = printThinkingOnce(() => this.state, print);
-    const unsubscribe = controls.ticks((tick) => {
-      if (print.verbosity() !== 'quiet' && !this.isStopped) printThinking(tick);
-    });
     const timer = setInterval(() => this.#announcer.tick(this.state), TICK_MS).unref();
     this.#stopTimers = () => {
       clearInterval(timer);
       clearTimeout(this.#pause);
-      unsubscribe();
     };
     this.#awaitPause();
   }

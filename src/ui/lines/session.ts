@@ -339,7 +339,7 @@ export class LineSession {
   }
 
   async #atStart(line: string): Promise<void> {
-    if (line === '') return this.say('Type a task, or help.');
+    if (line === '') return this.welcome();
     const suggestion = /^\d+$/.test(line) ? this.service.info().suggestions[Number(line) - 1] : undefined;
     if (suggestion !== undefined) this.say(`Task: ${suggestion}`);
     else if (/^\d+$/.test(line)) throw wrongUse(`there is no suggestion ${line}`);

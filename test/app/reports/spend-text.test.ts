@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { fold, foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import type { Tick } from '../../../src/ports/controls.ts';
-import { linesOf, printThinkingOnce } from '../../../src/ui/lines/event-lines.ts';
+import { linesOf } from '../../../src/ui/lines/event-lines.ts';
 import { reportHtml, reportJson, reportMarkdown } from '../../../src/app/reports/report.ts';
 import { costText, spentBy, problemsText, usageText } from '../../../src/app/reports/spend-text.ts';
-import { AgentId } from '../../../src/domain/ids.ts';
 import { modelRun, waits } from '../../support/model-run.ts';
 import { created, planned, Recording, runs, started } from '../../support/recorded-run.ts';
 
@@ -47,15 +45,6 @@ describe('a run on models in lines', () => {
       expect.stringMatching(/^\[oracle\] a call failed and cost \$0\.0042: /),
       '[oracle] waiting for anthropic: rate limited: retrying in 12s (2 of 5)',
     ]);
-  });
-
-  it('says once of each agent that its model thinks, and nothing of what; all of them in one place (H012)', () => {
-    const said: string[] = [];
-    const hear = printThinkingOnce(() => state, { paint, say: (line) => void said.push(line) });
-    const tick = (agent: string, is: Tick['is']): Tick => ({ agent: AgentId.parse(agent), is, delta: 'secret' });
-    for (const one of ['ROOT', 'ROOT::S1', 'ROOT::S1', 'ROOT::S9']) hear(tick(one, 'reasoning'));
-    hear(tick('ROOT::S2', 'text'));
-    expect(said).toEqual(['[main] thinking …', '[finder] thinking …']);
   });
 
   it('ends with tokens by class and what happened on the way', () => {

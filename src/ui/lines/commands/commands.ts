@@ -47,7 +47,7 @@ function help(typed: string, session: LineSession): void {
 }
 
 const INTRODUCTIONS: Readonly<Record<Place, string>> = {
-  start: 'Type a task, or a number for a suggestion. Commands here:',
+  start: 'Type a task, or a number for a suggestion; Enter prints the suggestions. Commands here:',
   plan: 'Y or Enter accepts, n discards, e edits each task in turn, m also models and tokens. Commands here:',
   run: 'Enter prints the state. N is the number of an agent, which never changes. Commands here:',
   result: 'The run has ended. Commands here:',
