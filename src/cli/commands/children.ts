@@ -1,9 +1,8 @@
 /** `mimir children`: lists the children of a session with their states. */
 import { below, childrenOf, type SessionRecord } from '../../events/index.ts';
 import { readChoice } from '../../app/process/index.ts';
-import { branches, flat, rowLines } from '../sessions/rows.ts';
+import { branches, flat, type Row, tellRows } from '../sessions/rows.ts';
 import { named, selfOf, sessionVerb, type Target, targetOf } from '../sessions/target.ts';
-import { tell } from '../verb.ts';
 
 const STATUSES = ['running', 'completed', 'error', 'all'] as const;
 type StatusFilter = (typeof STATUSES)[number];
@@ -13,13 +12,11 @@ export const childrenVerb = sessionVerb('children', (args, io) => {
   const [word] = args.words;
   return async (client) => {
     const target = word === undefined ? await selfOf(client) : await targetOf(client, word);
-    const rows = rowsOf(target, wanted, args.has('recursive'));
-    const records = rows.map(({ record }) => record);
-    tell(args, io, records, rows.length === 0 ? [noneWords(target, wanted)] : rowLines(rows, io));
+    tellRows(args, io, rowsOf(target, wanted, args.has('recursive')), noneWords(target, wanted));
   };
 });
 
-function rowsOf({ seen, record }: Target, wanted: StatusFilter, recursive: boolean): Parameters<typeof rowLines>[0] {
+function rowsOf({ seen, record }: Target, wanted: StatusFilter, recursive: boolean): readonly Row[] {
   const direct = childrenOf(seen.family, record);
   if (!recursive) return flat(direct.filter(isWanted(wanted)));
   const all = below(seen.family, record);

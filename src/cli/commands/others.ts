@@ -1,18 +1,15 @@
 /** `mimir others`: lists the other agents. An agent sees its own run only. */
-import { branches, flat, rowLines } from '../sessions/rows.ts';
+import { branches, flat, type Row, tellRows } from '../sessions/rows.ts';
 import { sessionVerb } from '../sessions/target.ts';
-import { tell } from '../verb.ts';
 import type { SessionClient } from '../../ports/control.ts';
 
 export const othersVerb = sessionVerb('others', (args, io) => async (client) => {
-  const rows = await rowsFor(client);
   const none =
     client.as === null ? 'No run is active in this project: `mimir all` lists earlier ones.' : 'No other agents.';
-  const records = rows.map(({ record }) => record);
-  tell(args, io, records, rows.length === 0 ? [none] : rowLines(rows, io));
+  tellRows(args, io, await rowsFor(client), none);
 });
 
-async function rowsFor(client: SessionClient): Promise<Parameters<typeof rowLines>[0]> {
+async function rowsFor(client: SessionClient): Promise<readonly Row[]> {
   const living = client.runs().filter(({ state }) => state === 'running');
   const families = await Promise.all(living.map(async ({ session }) => (await client.look(session)).family));
   const { as } = client;

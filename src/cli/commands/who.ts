@@ -1,14 +1,12 @@
 /** `mimir who`: the other children of the caller's parent. */
 import { childrenOf, type SessionRecord } from '../../events/index.ts';
-import { flat, rowLines } from '../sessions/rows.ts';
+import { flat, tellRows } from '../sessions/rows.ts';
 import { selfOf, sessionVerb, type Target } from '../sessions/target.ts';
-import { tell } from '../verb.ts';
 
 export const whoVerb = sessionVerb('who', (args, io) => async (client) => {
   const self = await selfOf(client);
   const siblings = client.as === null ? childrenOf(self.seen.family, self.record) : siblingsOf(self);
-  const none = client.as === null ? 'No children yet.' : 'You have no siblings.';
-  tell(args, io, siblings, siblings.length === 0 ? [none] : rowLines(flat(siblings), io));
+  tellRows(args, io, flat(siblings), client.as === null ? 'No children yet.' : 'You have no siblings.');
 });
 
 function siblingsOf({ seen, record }: Target): readonly SessionRecord[] {

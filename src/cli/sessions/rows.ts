@@ -1,14 +1,15 @@
 /** Lists of sessions as verbs print them: rows of one kind, a tree of a run with what it used. */
-import { sanitise, type Io, world } from '../../app/process/index.ts';
+import { type Arguments, sanitise, type Io, world } from '../../app/process/index.ts';
 import { clip, plural, formatCost, formatTokens, plain, span, toLabel, widthOf } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { RunSessions, SessionRecord } from '../../events/index.ts';
+import { tell } from '../verb.ts';
 
 /** Lines are cut to the terminal's width; in a pipe they are whole. */
 export const widthFor = ({ terminal, width }: Io): number | null => (terminal ? width : null);
 
 /** A session in a list. */
-interface Row {
+export interface Row {
   readonly record: SessionRecord;
   /** The tree branch before the name. */
   readonly branch: string;
@@ -18,8 +19,27 @@ interface Row {
 export const flat = (records: readonly SessionRecord[]): readonly Row[] =>
   records.map((record) => ({ record, branch: '' }));
 
-/** Prints a run: its heading, what is waiting, and its sessions as a tree with usage. */
-export function printRunSessions(family: RunSessions, io: Io): void {
+/** Prints each run: its heading, what is waiting, and its sessions as a tree with usage. Each is read when it is printed. */
+export async function tellRuns(
+  args: Arguments,
+  io: Io,
+  families: AsyncIterable<RunSessions>,
+  jsonOf: (family: RunSessions) => unknown = (family) => family,
+): Promise<void> {
+  const read: RunSessions[] = [];
+  for await (const family of families) {
+    if (io.lost.aborted) return;
+    if (!args.has('json')) {
+      if (read.length > 0) io.say('');
+      printRun(family, io);
+    }
+    read.push(family);
+  }
+  if (args.has('json')) io.json(read.map(jsonOf));
+  else if (read.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+}
+
+function printRun(family: RunSessions, io: Io): void {
   const width = widthFor(io);
   const now = world.now();
   const cut = (text: string): string => cutTo(text, width);
@@ -57,14 +77,12 @@ function waitingWords({ run, state, questions, kept_messages, reviews_due }: Run
   ];
 }
 
-/** `└─ engineer-cache (4f9a2c)`: long names are cut, ids never, because people type them. */
-const namesIn = (rows: readonly Row[], room: number | null): readonly string[] =>
-  rows.map(({ record, branch }) => {
-    const id = ` (${record.session_id})`;
-    const name = toLabel(record.name);
-    const left = room === null ? null : Math.max(3, room - widthOf(branch) - widthOf(id));
-    return `${branch}${cutTo(name, left)}${id}`;
-  });
+/** `└─ engineer-cache (4f9a2c)`: in a narrow terminal a long name is cut, the id never, because people type it. */
+function nameOf({ record, branch }: Row, width: number | null): string {
+  const id = ` (${record.session_id})`;
+  const room = width === null ? null : Math.max(3, width - widthOf(branch) - widthOf(id));
+  return `${branch}${cutTo(toLabel(record.name), room)}${id}`;
+}
 
 /** `30s`, `5min`, `3h`, `2d` */
 export function ageOf(ms: Millis): string {
@@ -111,8 +129,6 @@ export function spentWords(record: SessionRecord): string {
 
 /** The smallest useful width of the last cell. */
 const LEAST_WORDS = 16;
-/** The smallest width for a name with its id on the same line. */
-const LEAST_NAME = 24;
 const BAR = ' | ';
 
 /** How rows are printed: in at most `width` columns, with these cells after the name, and a text at the end. */
@@ -127,39 +143,33 @@ const statusCells = ({ status, created_at }: SessionRecord): readonly string[] =
   ago(created_at, world.now()),
 ];
 
-/** `engineer (4f9a2c) | running | 5min ago | In progress`, in columns, with tree branches if there are any. */
-export const rowLines = (rows: readonly Row[], io: Io): readonly string[] =>
-  linesOf(rows, { width: widthFor(io), cells: statusCells, words: endOrProgress });
+/** Prints the rows as `engineer (4f9a2c) | running | 5min ago | In progress`, in columns with tree branches, or `none` if there are none. */
+export function tellRows(args: Arguments, io: Io, rows: readonly Row[], none: string): void {
+  const lines = linesOf(rows, { width: widthFor(io), cells: statusCells, words: endOrProgress });
+  tell(
+    args,
+    io,
+    rows.map(({ record }) => record),
+    rows.length === 0 ? [none] : lines,
+  );
+}
 
-/** Names are cut to fit the terminal; if too little would remain, each row takes several lines: the name, and the rest below it. */
+/** In columns; if the terminal is too narrow, each row takes three lines: the name, its cells, and the text. */
 function linesOf(rows: readonly Row[], { width, cells: cellsOf, words }: RowFormat): readonly string[] {
-  const cells = rows.map(({ record }) => cellsOf(record));
-  const cellWidths = (cells[0] ?? []).map((_, at) => Math.max(0, ...cells.map((each) => widthOf(each[at] ?? ''))));
-  const used = cellWidths.reduce((sum, one) => sum + one + BAR.length, BAR.length + LEAST_WORDS);
-  const whole = namesIn(rows, null);
-  const fits = width === null || used + Math.max(0, ...whole.map(widthOf)) <= width;
-  const last = rows.map(({ record }) => toLabel(words(record)));
-  if (!fits && used + LEAST_NAME > width)
-    return rows.flatMap((row, at) => stacked(row, [...(cells[at] ?? []), last[at] ?? ''], width));
-  const names = fits ? whole : namesIn(rows, width - used);
-  const widths = [Math.max(0, ...names.map(widthOf)), ...cellWidths];
-  return rows.map((_, at) => {
-    const line = [names[at] ?? '', ...(cells[at] ?? [])].map((cell, column) => padded(cell, widths[column] ?? 0));
-    return cutTo([...line, last[at] ?? ''].join(BAR), width);
+  const lines = rows.map((row) => [nameOf(row, null), ...cellsOf(row.record)]);
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
+  const used = widths.reduce((sum, one) => sum + one + BAR.length, LEAST_WORDS);
+  if (width !== null && used > width) return rows.flatMap((row) => stacked(row, width, cellsOf, words));
+  return rows.map(({ record }, at) => {
+    const cells = (lines[at] ?? []).map((cell, column) => padded(cell, widths[column] ?? 0));
+    return cutTo([...cells, toLabel(words(record))].join(BAR), width);
   });
 }
 
-function stacked(row: Row, cells: readonly string[], width: number): readonly string[] {
+function stacked(row: Row, width: number, cells: RowFormat['cells'], words: RowFormat['words']): readonly string[] {
   const under = `${row.branch.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}  `;
-  const lines: string[] = [];
-  for (const [at, part] of cells.entries()) {
-    const last = lines.at(-1);
-    // The last cell may be cut to its smallest useful width.
-    const least = at < cells.length - 1 ? widthOf(part) : Math.min(widthOf(part), LEAST_WORDS);
-    if (last === undefined || widthOf(last) + BAR.length + least > width) lines.push(`${under}${part}`);
-    else lines[lines.length - 1] = `${last}${BAR}${part}`;
-  }
-  return [...namesIn([row], width), ...lines.map((line) => cutTo(line, width))];
+  const rest = [cells(row.record).join(BAR), toLabel(words(row.record))].map((text) => cutTo(`${under}${text}`, width));
+  return [nameOf(row, width), ...rest];
 }
 
 const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));

@@ -1,7 +1,7 @@
 /** Finds the session that a word names, for the session commands. Exits with 2 and suggestions if there is none. */
 import { nearest } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { foundIn, type Miss, type SessionRecord } from '../../events/index.ts';
+import { foundIn, type Miss, type RunSessions, type SessionRecord } from '../../events/index.ts';
 import { withSessionClient } from '../../app/client/index.ts';
 import { type Arguments, type Exit, sanitise, type Io, wrongUse } from '../../app/process/index.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
@@ -34,6 +34,11 @@ const FAR = 20;
 export function usualRun(client: SessionClient): SessionId | null {
   const runs = client.runs();
   return (runs.find(({ state }) => state === 'running') ?? runs[0])?.session ?? null;
+}
+
+/** Snapshots of these runs, each read when it is asked for. */
+export async function* lookAt(client: SessionClient, runs: readonly SessionId[]): AsyncIterable<RunSessions> {
+  for (const session of runs) yield (await client.look(session)).family;
 }
 
 /** A snapshot of the default run; exits with 2 if there is none. */

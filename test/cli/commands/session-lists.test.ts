@@ -77,7 +77,7 @@ describe('mimir children', () => {
     );
   });
 
-  it('fits a narrow window, each on two lines, and cuts wide letters and long names whole', async () => {
+  it('fits a narrow window, each on three lines, and cuts wide letters and long names whole', async () => {
     stage.write(RUN, [
       ...FAMILY,
       at(590, made(HELP2, 'finder', 'x', spawned(`漢字${'的'.repeat(30)}`))),
@@ -92,11 +92,14 @@ describe('mimir children', () => {
       '  completed | 8min ago',
       '  An LRU with a bound.',
       'child-vyqj8b (vyqj8b)',
-      '  error | 5min ago | no database',
+      '  error | 5min ago',
+      '  no database',
       'security (pe89hg)',
-      '  completed | 5min ago | pass',
+      '  completed | 5min ago',
+      '  pass',
       '漢字的的的的的的的的的的的的的… (1mxs3a)',
-      '  completed | 10s ago | 完了ののののの…',
+      '  completed | 10s ago',
+      '  完了のののののののののののののののの…',
     ]);
   });
 
