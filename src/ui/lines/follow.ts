@@ -18,7 +18,7 @@ import { escapeHidden } from '../../app/views/index.ts';
 import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import { ok } from '../../domain/result.ts';
 import type { Run } from '../../engine/run/index.ts';
-import type { Approval, RunState } from '../../events/index.ts';
+import type { RunState } from '../../events/index.ts';
 import { LineRun, type PrintParts } from './run.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import { type LineConsole, LineTerminal } from './console.ts';
@@ -210,23 +210,17 @@ export function pendingPrinter(
   session: SessionId,
   { say, paint }: Pick<Io, 'say' | 'paint'>,
 ): (state: RunState) => void {
-  let plan = false;
-  let printed: ReadonlySet<string> = new Set();
-  const where = `answer it in a terminal: mimir attach ${session}`;
-  return (state) => {
-    const waits = state.phase === 'approving';
-    if (waits && !plan) say(paint.yellow(`The plan waits for approval; ${where}`));
-    plan = waits;
-    for (const one of state.approvals) if (!printed.has(one.id)) say(paint.yellow(`${askWords(one, state)}; ${where}`));
-    printed = new Set(state.approvals.map(({ id }) => id));
+  const printed = new Set<string>();
+  return ({ phase, approvals, agents }) => {
+    const asked = approvals.map(({ id, agent, request }): [string, string] => {
+      const found = agents.get(agent);
+      const title = escapeHidden(request.title.replace(`${found?.role ?? ''}: `, ''));
+      return [id, `${found === undefined ? agent : tag(found)} asks you: ${title}`];
+    });
+    if (phase === 'approving') asked.unshift(['plan', 'The plan waits for approval']);
+    for (const [id, words] of asked) {
+      if (!printed.has(id)) say(paint.yellow(`${words}; answer it in a terminal: mimir attach ${session}`));
+      printed.add(id);
+    }
   };
-}
-
-/** `[tester] asks you: npm test`, without the role that the title begins with. */
-function askWords({ agent, request }: Approval, { agents }: RunState): string {
-  const found = agents.get(agent);
-  const title = escapeHidden(request.title);
-  if (found === undefined) return `${agent} asks you: ${title}`;
-  const role = `${escapeHidden(found.role)}: `;
-  return `${tag(found)} asks you: ${title.startsWith(role) ? title.slice(role.length) : title}`;
 }

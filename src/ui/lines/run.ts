@@ -20,8 +20,6 @@ export interface RunListeners {
   readonly lost?: (why: string) => void;
 }
 
-/** How often pending summaries are printed. */
-const TICK_MS = 1000;
 /** The stored events of an attached run arrive at once; after such a pause they are complete. */
 const PAUSE_AFTER_STORED_MS = 120;
 
@@ -45,7 +43,7 @@ export class LineRun extends FollowedRun {
     this.#joined = joined;
     this.#caughtUp = joined === undefined;
     this.#announcer = new Announcer(print);
-    const timer = setInterval(() => this.#announcer.tick(this.state), TICK_MS).unref();
+    const timer = setInterval(() => this.#announcer.tick(this.state), PAUSE).unref();
     this.#stopTimers = () => {
       clearInterval(timer);
       clearTimeout(this.#pause);
@@ -115,15 +113,15 @@ export async function until(done: () => boolean): Promise<void> {
   for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
 }
 
-// What is printed by itself, and how often: tool calls of one agent that follow each other closely are summed into one line, those of many
-// agents into one for all.
+// What is printed by itself, and how often: of tool calls that follow each other closely only the first of an agent is printed, and the
+// others are summed into a line for each agent, of many agents into one for all.
 
-/** Between two lines about the tools of one agent. */
+/** Between two sums. */
 const PAUSE: Millis = 4000;
 /** From so many agents on, one line is for all of them. */
 const MANY_AGENTS = 4;
-/** Lines about single tools within one pause, of all agents together. */
-const MOST_TOOLS = 6;
+/** Agents whose first call within one pause is printed. */
+const MOST_PRINTED = 6;
 
 /** How much is printed of what agents do. */
 export type Verbosity = 'quiet' | 'normal' | 'verbose';
@@ -138,18 +136,10 @@ export interface PrintParts {
 /** These tools have no part in the summaries: a todo list is no step of the work, and a child has lines of its own. */
 const NOT_SUMMED: ReadonlySet<string> = new Set(['update_todos', 'Task']);
 
-/** Tool calls of one agent that were not printed yet. */
-interface Batch {
-  /** When a line about its tools was printed last. */
-  at: Millis;
-  calls: number;
-}
-
 export class Announcer {
   readonly #of: PrintParts;
-  readonly #batches = new Map<AgentId, Batch>();
-  #windowStart: Millis = Number.NEGATIVE_INFINITY;
-  #toolLines = 0;
+  /** Tool calls since the last sum that were not printed. */
+  readonly #calls = new Map<AgentId, number>();
 
   constructor(parts: PrintParts) {
     this.#of = parts;
@@ -158,40 +148,32 @@ export class Announcer {
   /** Prints what the event means to a person, at once or with others a little later. */
   announce(event: MimirEvent, state: RunState): void {
     const verbosity = this.#of.verbosity();
-    if (event.type === 'agent.finished') this.#batches.delete(event.agent);
+    if (event.type === 'agent.finished') this.#calls.delete(event.agent);
     if (verbosity === 'quiet' && !isLoud(event, state)) return;
     const isSummed = event.type === 'tool.started' && !NOT_SUMMED.has(event.tool) && verbosity !== 'verbose';
-    if (isSummed && !this.#isFirstTool(event.agent)) return;
+    if (isSummed && !this.#isFirst(event.agent)) return;
     for (const line of linesOf(event, state, this.#of)) this.#of.say(line);
   }
 
-  /** Prints the summaries that are pending for long enough; called about once a second. */
+  /** Prints the sums of what was not printed; called every few seconds. */
   tick(state: RunState): void {
     const now = this.#of.now();
-    const pending = [...this.#batches].filter(([, { at, calls }]) => calls > 0 && now - at >= PAUSE);
+    const pending = [...this.#calls].filter(([, calls]) => calls > 0);
+    this.#calls.clear();
+    if (this.#of.verbosity() === 'quiet') return;
     const lines =
       pending.length >= MANY_AGENTS
         ? [sumLine(pending, state)]
         : pending.flatMap(([id]) => progressLine(state.agents.get(id), state, now));
-    for (const [, batch] of pending) Object.assign(batch, { at: now, calls: 0 });
-    if (this.#of.verbosity() === 'quiet') return;
     for (const line of lines) this.#of.say(this.#of.paint.dim(sanitise(line)));
   }
 
-  /** Is this call printed by itself? Else it is plural for the next summary. */
-  #isFirstTool(agent: AgentId): boolean {
-    const now = this.#of.now();
-    if (now - this.#windowStart >= PAUSE) [this.#windowStart, this.#toolLines] = [now, 0];
-    const batch = this.#batches.get(agent) ?? { at: Number.NEGATIVE_INFINITY, calls: 0 };
-    this.#batches.set(agent, batch);
-    if (now - batch.at >= PAUSE && batch.calls === 0 && this.#toolLines < MOST_TOOLS) {
-      batch.at = now;
-      this.#toolLines += 1;
-      return true;
-    }
-    if (batch.at === Number.NEGATIVE_INFINITY) batch.at = now;
-    batch.calls += 1;
-    return false;
+  /** Is it the first call of the agent since the last sum? Others are counted. */
+  #isFirst(agent: AgentId): boolean {
+    const calls = this.#calls.get(agent);
+    const isFirst = calls === undefined && this.#calls.size < MOST_PRINTED;
+    this.#calls.set(agent, isFirst ? 0 : (calls ?? 0) + 1);
+    return isFirst;
   }
 }
 
@@ -203,10 +185,10 @@ function progressLine(agent: AgentState | undefined, state: RunState, now: Milli
 }
 
 /** `6 agents: 23 more tools, most of them 1 finder 5, 2 reviewer 4 and …` */
-function sumLine(pending: readonly (readonly [AgentId, Batch])[], { agents }: RunState): string {
-  const sum = pending.reduce((all, [, { calls }]) => all + calls, 0);
-  const most = [...pending].sort(([, a], [, b]) => b.calls - a.calls).slice(0, 3);
-  const names = most.map(([id, { calls }]) => `${agents.get(id)?.name ?? id} ${calls}`);
+function sumLine(pending: readonly (readonly [AgentId, number])[], { agents }: RunState): string {
+  const sum = pending.reduce((all, [, calls]) => all + calls, 0);
+  const most = pending.toSorted(([, a], [, b]) => b - a).slice(0, 3);
+  const names = most.map(([id, calls]) => `${agents.get(id)?.name ?? id} ${calls}`);
   return `${plural(pending.length, 'agent')}: ${plural(sum, 'more tool')}, most of them ${listed(names)}`;
 }
 

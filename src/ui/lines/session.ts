@@ -6,7 +6,7 @@ import { NO_HISTORY, NO_RUN, type PlanHistory, trackPlan } from '../../app/actio
 import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
 import { EXIT, Exit, IS_YES, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';
 import { planFigures } from '../../app/reports/index.ts';
-import { capitalise, isOpen, operationsInFlight, plural } from '../../app/views/index.ts';
+import { capitalise, isOpen, operationsInFlight } from '../../app/views/index.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
 import { fail, type Result } from '../../domain/result.ts';
 import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
@@ -40,9 +40,6 @@ export interface SessionParts {
   readonly once: boolean;
 }
 
-/** Long texts are printed in parts, so that a screen reader can be stopped. */
-const PART_LINES = 40;
-
 export class LineSession {
   verbosity: Verbosity = 'normal';
   /** The id of the agent that `attention` printed last. */
@@ -53,8 +50,6 @@ export class LineSession {
   readonly #over = Promise.withResolvers<void>();
   #answers: LineAnswers;
   #run: LineRun | null = null;
-  /** The lines that `more` prints next. */
-  #rest: readonly string[] = [];
   /** Aborted when the prompt may have to change. */
   #wake = new AbortController();
   #isOver = false;
@@ -111,21 +106,6 @@ export class LineSession {
   /** Prints lines, sanitised; a text may have several lines. */
   say(...lines: readonly string[]): void {
     for (const text of lines) for (const line of sanitise(text).split('\n')) this.#print(line);
-  }
-
-  /** Prints the first part of long lines; `more` prints the next. */
-  sayLong(lines: readonly string[], most = PART_LINES): void {
-    const all = lines.flatMap((line) => line.split('\n'));
-    this.say(...all.slice(0, most));
-    this.#rest = all.slice(most);
-    const left = this.#rest.length;
-    if (left > 0)
-      this.say(`-- ${plural(left, 'line')} left: more says the next ${Math.min(PART_LINES, left)}, more all the rest.`);
-  }
-
-  sayMore(rest: string): void {
-    if (this.#rest.length === 0) throw wrongUse('there is nothing more to say');
-    this.sayLong(this.#rest, rest === 'all' ? this.#rest.length : PART_LINES);
   }
 
   /** Prints why something was not done. */

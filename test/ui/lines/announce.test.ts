@@ -52,7 +52,6 @@ describe('what is announced', () => {
     listener.said.length = 0;
     listener.hear(log.events.slice(before));
     expect(listener.said).toEqual(['[finder]   Search 0']);
-    expect(listener.tick(12)).toEqual([]);
     expect(listener.tick(15.5)).toEqual(['[finder] ... 6 tools, 5.5s']);
     // Nothing changed: nothing is said.
     expect(listener.tick(30)).toEqual([]);

@@ -29,7 +29,6 @@ export const LINE_COMMANDS: readonly LineCommand[] = [
     verbosity('quiet'),
     verbosity('normal'),
     verbosity('verbose'),
-    own('more', (rest, session) => session.sayMore(rest)),
     own('quit', (_, session) => session.quit()),
   ),
 ];

@@ -58,7 +58,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['run', 'result'],
     own('agents', listAgents),
-    own('graph', (_, session) => session.sayLong(graphLines(session.state, world.now()))),
+    own('graph', (_, session) => session.say(...graphLines(session.state, world.now()))),
     own('attention', (_, session) => sayNextInNeed(session)),
   ),
   ...at(
@@ -66,7 +66,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     own('show', (typed, session) => {
       const [which, part] = headOf(typed);
       const agent = agentNamed(session.state, which);
-      session.sayLong(part === '' ? overview(agent, session.state) : partOf(agent, part, session.state));
+      session.say(...(part === '' ? overview(agent, session.state) : partOf(agent, part, session.state)));
     }),
     own('find', findIn),
     own('copy', copyPart),
@@ -79,10 +79,10 @@ function listAgents(typed: string, session: LineSession): void {
   const all = inOrder(state).filter(({ id }) => id !== ROOT);
   if (all.length === 0) return session.say('No agents yet.');
   const shown = selectAgents(all, typed.trim().toLowerCase(), state);
-  session.sayLong([
+  session.say(
     `${shown.length === all.length ? '' : `${shown.length} of `}${plural(all.length, 'agent')}:`,
     ...shown.map((agent) => agentLine(state, agent, world.now())),
-  ]);
+  );
 }
 
 function selectAgents(all: readonly AgentState[], word: string, state: RunState): readonly AgentState[] {
@@ -137,7 +137,7 @@ function findIn(typed: string, session: LineSession): void {
   const found = lines.flatMap((line, index) =>
     line.toLowerCase().includes(words.toLowerCase()) ? [`Line ${index + 1}: ${line.trim()}`] : [],
   );
-  session.sayLong(found.length === 0 ? ['No match.'] : found);
+  session.say(...(found.length === 0 ? ['No match.'] : found));
 }
 
 /** The lines of one part, after a line that names it. */

@@ -124,11 +124,9 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
 /** In a run, commands take the numbers of agents: names those that differ from the places in the plan. */
 function printPlan(_: string, session: LineSession): void {
   planOf(session);
+  session.say(...plainPlanLines(session.state));
   const others = session.place === 'run' ? otherNumbers(session.state) : [];
-  session.sayLong([
-    ...plainPlanLines(session.state),
-    ...(others.length === 0 ? [] : [`Commands take the numbers of agents: ${listed(others, 'and')}.`]),
-  ]);
+  if (others.length > 0) session.say(`Commands take the numbers of agents: ${listed(others, 'and')}.`);
 }
 
 async function step(session: LineSession, by: 1 | -1): Promise<void> {
@@ -140,7 +138,7 @@ async function step(session: LineSession, by: 1 | -1): Promise<void> {
 async function whatIf(name: string, session: LineSession): Promise<void> {
   const plan = planOf(session);
   const { choices, maxParallel } = session.state;
-  if (name === '' || choices === null) return session.sayLong(outlookLines(session.state));
+  if (name === '' || choices === null) return session.say(...outlookLines(session.state));
   const variants = variantsOf(plan, choices, maxParallel);
   const chosen = variants.find((one) => one.name.startsWith(name.toLowerCase()));
   if (chosen === undefined)

@@ -13,7 +13,7 @@ import { askText, at, cancelled, mimirCommand, NOT_HERE, own, perform, printRece
 const sayPart =
   (part: keyof typeof REPORT_PARTS): LineCommand['run'] =>
   (_, session) =>
-    session.sayLong([REPORT_PARTS[part](session.state) || `No ${part} yet.`]);
+    session.say(REPORT_PARTS[part](session.state) || `No ${part} yet.`);
 
 export const SESSION_COMMANDS: readonly LineCommand[] = [
   ...at(
@@ -39,7 +39,7 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
     ['run', 'result'],
     own('report', (_, session) => {
       if (session.state.finished === null) throw wrongUse(NO_REPORT);
-      session.sayLong([answerText(session.state)]);
+      session.say(answerText(session.state));
     }),
     own('compare', sayPart('estimates')),
     own('changed', sayPart('files')),
@@ -55,7 +55,7 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
 ];
 
 function sayNumbered(lines: readonly string[], what: string, session: LineSession): void {
-  session.sayLong(lines.length === 0 ? [`No ${what} yet.`] : lines.map((line, index) => `${index + 1}. ${line}`));
+  session.say(...(lines.length === 0 ? [`No ${what} yet.`] : lines.map((line, index) => `${index + 1}. ${line}`)));
 }
 
 function required(text: string, what: string): string {
