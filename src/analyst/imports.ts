@@ -2,6 +2,7 @@
 import { batched, captured, distinct, escaped, grouped, listed, plural } from '../domain/lists.ts';
 import { posix as path } from 'node:path';
 import * as syntax from './languages.ts';
+import PATTERNS from './data/patterns.json' with { type: 'json' };
 import { isAside, isTest } from './project.ts';
 import * as tools from './tools.ts';
 
@@ -28,7 +29,7 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   const languages = syntax.languagesIn(names);
   const asks = [
     ...tools.searchEach(languages, ({ imports }) => [imports], { path: where, limit: MOST_LINES, about: 'imports' }),
-    ...(languages.some(({ name }) => name === 'go' || name === 'js') ? [MODULE_NAMES] : []),
+    ...(languages.some(({ name }) => /^(?:go|js|rust)$/.test(name)) ? [MODULE_NAMES] : []),
   ];
   const seen = yield* tools.searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
   const files = new Set(names);
@@ -42,12 +43,11 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   return { links: linksIn(imports, lookup, lists), seen, whole: !seen.some((one) => tools.isCut(one) || !one.ok) };
 }
 
-/** Under which names the project imports itself. */
-const MODULE_NAME = /^(?:module\s+|\s*"name"\s*:\s*")([^"\s]+)/;
-const MODULE_NAMES = tools.search(MODULE_NAME.source, { glob: '{go.mod,package.json}', about: 'names of modules' });
+const MODULE_NAME = /^(?:module\s+|\s*"name"\s*:\s*"|name\s*=\s*")([^"\s]+)/;
+const MODULE_FILES = ['go.mod', 'package.json', 'Cargo.toml'];
+const MODULE_NAMES = tools.search(MODULE_NAME.source, { glob: `{${MODULE_FILES.join()}}`, about: 'names of modules' });
 /** Where an import is within its line: in a string or behind a comment it is only spoken of. */
 const IMPORT = /\bfrom\s*["']|\bimport\b|\brequire\(/;
-/** An import of Python whose names are on the lines behind it. */
 const OPEN_IMPORT = /^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$/;
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
@@ -72,7 +72,7 @@ function isLate({ path: file, text }: syntax.Hit, before: syntax.Hit | undefined
 }
 
 /** Imports by a file. */
-type Imported = ReadonlyMap<string, readonly Link[]>;
+export type Imported = ReadonlyMap<string, readonly Link[]>;
 const importedBy = (links: readonly Link[]): Imported => Map.groupBy(links, ({ from }) => from);
 
 /** The shortest way from `start` to each file that it leads to, nearest first: to itself it is empty. */
@@ -111,13 +111,10 @@ export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
 
 // Which file of the project an import leads to; what can't be resolved is left out, never guessed.
 
-/** Folders below one that is searched, in which sources often are. */
 const USUAL = ['', 'src', 'lib', 'include'];
 
 type Finder = (parts: readonly string[]) => readonly string[];
-type Groups = Readonly<Record<string, string>>;
 
-/** Resolves imports by the files that were seen. */
 class Lookup {
   private readonly files: ReadonlySet<string>;
   /** The end of a path, of two names at least -> the paths that end so. */
@@ -130,8 +127,10 @@ class Lookup {
 
   constructor(files: ReadonlySet<string>, hits: readonly syntax.Hit[]) {
     this.files = files;
-    const modules = hits.filter((hit) => /(?:^|\/)(?:go\.mod|package\.json)$/.test(hit.path)).toReversed();
-    this.modules = new Map(modules.map((hit) => [captured(MODULE_NAME, hit.text), path.dirname(hit.path)]));
+    const modules = hits.filter((hit) => MODULE_FILES.includes(path.basename(hit.path))).toReversed();
+    const nameIn = ({ path: file, text }: syntax.Hit): string =>
+      captured(MODULE_NAME, text).replaceAll('-', file.endsWith('.toml') ? '_' : '-');
+    this.modules = new Map(modules.map((hit) => [nameIn(hit), path.dirname(hit.path)]));
     const ends = [...files].flatMap((file) => {
       const parts = file.split('/');
       return parts.slice(1).map((_, at) => ({ file, end: parts.slice(at).join('/') }));
@@ -167,17 +166,29 @@ class Lookup {
       .slice(0, 1);
   }
 
+  /** A file of a crate of the project, by its name from outside: what the library offers itself leads to it. */
+  private inCrate(crate: string, own: readonly string[], files: readonly string[]): readonly string[] {
+    const folder = this.modules.get(crate);
+    const at: Finder = (parts) => this.below([`${folder}/src`], parts.join('/') || 'lib', files);
+    return folder === undefined ? [] : longest(own, 0, at);
+  }
+
   /** What a name leads to that begins with the name of a module: below its folder, and below the usual ones in it. */
   private inModule(name: string): readonly string[] {
     const [own = '', folder] = [...this.modules].find(([each]) => `${name}/`.startsWith(`${each}/`)) ?? [];
     return folder === undefined ? [] : USUAL.map((each) => path.join(folder, each, name.slice(own.length)));
   }
 
-  private filesOf(file: string, language: syntax.Language, groups: Groups): readonly string[] {
+  private filesOf(
+    file: string,
+    language: syntax.Language,
+    groups: Readonly<Record<string, string>>,
+  ): readonly string[] {
     const { separator, files, omits } = language;
     const group = (key: string): string => groups[key] ?? '';
     const [up, name] = [group('up'), group('name')];
     const own = (separator === null ? [name] : name.split(separator)).filter((part) => part !== '');
+    if (group('crate') !== '') return this.inCrate(group('crate'), own, files);
     const folders = this.foldersFor(file, up, name);
     const at = (parts: readonly string[]): readonly string[] =>
       this.below(folders, parts.join('/'), [group('ending'), ...files]);
@@ -186,13 +197,11 @@ class Lookup {
     return near.length > 0 || omits === null ? near : this.byEnd(own, files, omits);
   }
 
-  /** The first file of that name below one of `folders`. */
   private below(folders: readonly string[], name: string, endings: readonly string[]): readonly string[] {
     const places = folders.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)));
     return places.filter((one) => this.files.has(one)).slice(0, 1);
   }
 
-  /** Folders from which a name leads to a file, by how the import begins: nearest first. */
   private foldersFor(file: string, up: string, name: string): readonly string[] {
     const here = path.dirname(file);
     const own = /(?:^|\/)(?:mod|lib|main)\.rs$/.test(file) ? here : file.replace(/\.rs$/, '');
@@ -223,8 +232,6 @@ function longest(parts: readonly string[], least: number, filesAt: Finder): read
   const found = parts.length < least ? [] : filesAt(parts);
   return found.length > 0 || parts.length <= least ? found : longest(parts.slice(0, -1), least, filesAt);
 }
-
-// The names that files offer to others, and who holds them.
 
 /** A name that a line offers to other files. */
 export interface Export {
@@ -257,8 +264,7 @@ export function* exportsOf(files: readonly string[], where: string | undefined, 
 }
 
 /** Names that say nothing of whose they are. */
-const COMMON_NAMES =
-  /^(?:main|default|setup|teardown|configure|init|index|config|module|exports|register|activate|get|set|run|parse|name|type|test|data)$/;
+const COMMON_NAMES = new RegExp(PATTERNS.commonName);
 
 /** Whether a name is so short or so common that lines which hold it tell nothing of its file. */
 export const isCommon = (name: string, shortest: number): boolean => name.length < shortest || COMMON_NAMES.test(name);
@@ -274,9 +280,8 @@ export interface Holders {
   readonly seen: readonly tools.Seen[];
 }
 
-const ROUNDS = 24;
-/** Searches of one step. */
-const PER_STEP = 4;
+/** Steps, and the searches of one. */
+const [ROUNDS, PER_STEP] = [24, 4] as const;
 
 /**
  * The lines of files of `glob` that hold each of `all`. Many names are searched together. Where a search or a line of it was cut,
@@ -307,7 +312,6 @@ export function* holdersOf(all: readonly Export[], glob: string, where: string, 
   return { of, left: open.length, seen: looks };
 }
 
-/** The lines of each name of a group that a search for all of them settles. */
 function settledIn(group: readonly Export[], look: tools.Seen | undefined, isUse: IsUse): readonly Held[] {
   const hits = tools.hitsOf(look);
   const isWhole = !tools.isCut(look) && (group.length === 1 || !hits.some(({ text }) => tools.LONG_LINE.test(text)));

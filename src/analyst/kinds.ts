@@ -5,8 +5,9 @@
 import { plainLine } from '../domain/text/text.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
 import { report } from './evidence.ts';
+import { changes } from './parts/changes.ts';
 import { find } from './parts/find.ts';
-import { changes, dependencies, todos } from './parts/lists.ts';
+import { dependencies, todos } from './parts/lists.ts';
 import { overview } from './parts/overview.ts';
 import { review } from './parts/review.ts';
 import { deadExports, untested } from './parts/untested.ts';
@@ -72,15 +73,15 @@ export function partsFor({ task, role }: Brief): readonly Part[] {
   return [isOwn ? own.part : unknown];
 }
 
-const MORE = 'For anything else set up a language model: `mimir doctor` tells how.';
-
 const unknown: Part = {
   todos: [],
   // oxlint-disable-next-line require-yield -- It looks at nothing: there is nothing to look for.
   *work({ task }): Work {
-    return report(
-      `"${plainLine(task, 120)}" is none of the kinds of task that the built-in analyst knows, so nothing was looked at.`,
-      ['What it can answer', [...KINDS.map(({ answers }) => `- ${answers}`), '', MORE]],
-    );
+    const head = `"${plainLine(task, 120)}" is none of the kinds of task that the built-in analyst knows, so nothing was looked at.`;
+    const rows = KINDS.map(({ answers }) => `- ${answers}`);
+    return report(head, [
+      'What it can answer',
+      [...rows, '- anything else needs a language model: run `mimir doctor`'],
+    ]);
   },
 };

@@ -74,8 +74,6 @@ export function definitionPatterns({ defines }: Language, names: readonly string
 export const anyOf = (patterns: readonly string[]): string =>
   patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`;
 
-// What a line of code says by itself: whether it comments, quotes, defines, declares or offers a name.
-
 /** A line that only comments. Within a block comment only lines with a sign of their own can be told. */
 export const isComment = ({ path, text }: Pick<Hit, 'path' | 'text'>): boolean =>
   (languageOf(path)?.comment ?? /^\s*(?:\/\/|\/\*|#|<!--|--\s)/).test(text);
@@ -111,9 +109,12 @@ const NO_EXPORT = /\b(?:static|typedef)\b|\bmain\s*\(|^\s*(?:else|return|case|go
 const isHidden = ({ path, text }: Pick<Hit, 'path' | 'text'>): boolean =>
   languageOf(path)?.name === 'c' && (isHeader(path) || NO_EXPORT.test(text));
 
-/** Names that a line offers to other files: one, or those of a list. */
+/** Names that a line offers to other files: one, or those of a list. An attribute of C# is used by the first part of its name. */
 export function exportsIn(hit: Pick<Hit, 'path' | 'text'>): readonly string[] {
   const pattern = isHidden(hit) ? null : languageOf(hit.path)?.exports;
   const names = typeof pattern === 'string' ? new RegExp(pattern).exec(hit.text)?.slice(1).find(Boolean) : undefined;
-  return names?.split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []) ?? [];
+  const all = names?.split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []) ?? [];
+  return hit.path.endsWith('.cs')
+    ? all.flatMap((name) => [...new Set([name, name.replace(/(?<=\w)Attribute$/, '')])])
+    : all;
 }

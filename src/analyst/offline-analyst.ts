@@ -76,11 +76,11 @@ const hintIn = ({ turns }: ModelRequest): string =>
     .map((turn) => (turn.by === 'user' ? captured(/^# The person asked for another plan\n([^#]+)/m, turn.text) : ''))
     .join(' ');
 
-const CUT = '(cut: the budget allows no longer answer)';
-
 /** An answer that doesn't fit is made shorter, and says so. Calls are small and stay. */
 const fitted = (turn: NextTurn, tokens: number): NextTurn =>
-  turn.asks.length > 0 ? turn : { text: headOf(turn.text, tokens * 4, CUT), asks: [] };
+  turn.asks.length > 0
+    ? turn
+    : { text: headOf(turn.text, tokens * 4, '(cut: the budget allows no longer answer)'), asks: [] };
 
 function replyOf(request: ModelRequest, { text, asks }: NextTurn): ModelReply {
   const calls = asks.map((ask, index): ToolCall => ({ id: CallId.parse(`${request.call}.${index + 1}`), ...ask }));
@@ -115,19 +115,18 @@ async function speak(text: string, pace: Pace, signal: AbortSignal, onText: (del
 
 // What the analyst's answers have in common: they say that no model was used; and the report that is made of all of them.
 
-const TOP =
-  '_No language model was used: this is the built-in offline analyst. It reads, searches and counts; it does not understand._';
-const BOTTOM = '_Made without a language model: check what matters before you rely on it._';
+const NOTE =
+  '_No language model was used: the built-in offline analyst reads, searches and counts, and does not understand. Check what matters._';
 
 /** The first paragraph stays first, since lists show it alone. */
 function signed(answer: string): string {
   const [head = '', ...rest] = answer.split('\n');
-  return paragraphs([head, [TOP, ...rest].join('\n'), BOTTOM]);
+  return paragraphs([head, [NOTE, ...rest].join('\n')]);
 }
 
 const unsigned = (answer: string): string =>
-  [TOP, BOTTOM]
-    .reduce((text, line) => text.replaceAll(line, ''), answer)
+  answer
+    .replace(NOTE, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
 
@@ -143,7 +142,7 @@ function mergeText({ task, results }: Merging): string {
   const others = plain.filter((one) => !isDone(one));
   const share = Math.max(30, Math.floor(MOST_LINES / Math.max(1, done.length)));
   return [
-    TOP,
+    NOTE,
     '',
     `# ${plainLine(task, 90)}`,
     '',
@@ -152,8 +151,6 @@ function mergeText({ task, results }: Merging): string {
     ...done.map((one) => `- ${firstLine(one.summary)} (${one.role}${isDone(one) ? '' : `, ${one.outcome}`})`),
     ...others.map((one) => `- ${one.role} (${one.outcome}): ${plainLine(one.description, 300)}`),
     ...done.flatMap((result) => agentPart(result, share)),
-    '',
-    BOTTOM,
   ].join('\n');
 }
 
@@ -166,8 +163,6 @@ function agentPart({ role, description, summary }: Finding, share: number): read
   const shown = lines.join('') === '' ? [first] : [...lines.slice(0, share), ...more];
   return ['', `## ${role}: ${plainLine(description, 300)}`, '', ...shown];
 }
-
-// The plan for a request: one agent for each kind of task that it names.
 
 type Planning = Extract<Purpose, { is: 'plan' }>;
 
@@ -191,7 +186,6 @@ function planText(purpose: Planning, hint = ''): string {
   return JSON.stringify({ reason: reasonFor(cast), tasks }, null, 2);
 }
 
-/** The task of an agent of this kind. */
 function descriptionOf(kind: Kind, task: string, facts: RepositoryFacts): string {
   // Plain words stay plain: what is between backticks is looked for as it is written.
   const names = soughtIn(withoutNoise(task, facts)).map(({ is, text }) => (is === 'word' ? text : code(text)));
@@ -208,7 +202,6 @@ const wanted = ({ split }: Planning, kinds: readonly Kind[]): readonly Kind[] =>
     ? kinds
     : KINDS.filter((kind) => kinds.includes(kind) || kind.name === 'overview' || kind.name === 'dependencies');
 
-/** Who does what: at least one task, at most as many as are allowed. */
 function casting({ roles, maxTasks, split }: Planning, kinds: readonly Kind[], task: string): readonly Cast[] {
   const most = split === 'never' ? 1 : Math.max(1, Math.min(maxTasks, KINDS.length));
   const own = kinds.flatMap((kind): readonly Cast[] => {
@@ -226,7 +219,6 @@ function casting({ roles, maxTasks, split }: Planning, kinds: readonly Kind[], t
 const BEFORE_FOLDER =
   /\b(?:in|of|under|below|within|inside|from|through|review|audit|folder|directory)\s+(?:the\s+)?([\w./-]+)/gi;
 
-/** The folder that a task names, where it is at the top of the project. */
 function whereIn(task: string, { top, files }: RepositoryFacts): string {
   const paths = termsIn(task, 16).map(({ text }) => text.replace(/\/$/, ''));
   const plain = [...task.matchAll(BEFORE_FOLDER)].map(([, word = '']) => word);

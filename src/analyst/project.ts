@@ -1,37 +1,39 @@
 /** The files of a project: what the path of each says of it, and those that a task is about. */
+import { grouped } from '../domain/lists.ts';
+import PATTERNS from './data/patterns.json' with { type: 'json' };
 import { behind } from './evidence.ts';
-import { globFor, type Language, languageOf, LANGUAGES, languagesIn } from './languages.ts';
+import { globFor, languageOf, LANGUAGES, languagesIn } from './languages.ts';
 import { countOf, filesOf, isCut, list, type Looking, type Seen } from './tools.ts';
 import { code, isFilePath, termsIn } from './words.ts';
 
-// What a path says of a file: source, test, example, or not the project's own work.
+// What a path says of a file: the patterns are in `data/patterns.json`.
 
-export const isSource = (path: string): boolean =>
-  languageOf(path) !== undefined && !/\.min\.\w+$|\.d\.[cm]?ts$/.test(path);
+const fits = (pattern: string, flags = ''): ((path: string) => boolean) => {
+  const expression = new RegExp(pattern, flags);
+  return (path) => expression.test(path);
+};
+const isCopy = fits(PATTERNS.copy);
+const isInTests = fits(PATTERNS.testFolder);
+const isAsideFolder = fits(PATTERNS.asideFolder, 'i');
+const isAsideFile = fits(PATTERNS.asideFile);
 
-const TEST_FOLDER = /(?:^|\/)(?:tests?|Tests|__tests__|specs?|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
+export const isSource = (path: string): boolean => languageOf(path) !== undefined && !isCopy(path);
+
+/** Data of tests that looks like code, such as samples of a language: no test itself. */
+export const isFixture = fits(PATTERNS.fixture, 'i');
 
 /** A glob for all files that may be tests, by their name or a folder. */
-export const TESTS_GLOB =
-  '{**/*[tT]est*,**/*[sS]pec*,**/*e2e*,**/*[.-]cy.*,**/*IT.*,**/{*[tT]est*,spec,specs,e2e,fixtures,__mocks__}/**}';
+export const TESTS_GLOB = PATTERNS.testsGlob;
 
 /** A test by its name or its folder; data of tests counts too. A `tests.py` in a folder of the program is none. */
 export const isTest = (path: string): boolean =>
-  TEST_FOLDER.test(path) || languageOf(path)?.tests.test(path) === true || path.endsWith('.bats');
-
-const ASIDE_FOLDER =
-  /(?:^|\/)(?:examples?|samples?|demos?|bench(?:mark)?s?|scripts?|docs?|tools|website|integration|\.[\w-]+)\//i;
-const ASIDE_FILE =
-  /(?:^|\/)[\w.-]*\.config\.\w+$|^(?:setup|conf|gulpfile|Gruntfile|build)\.(?:py|js|rs|ts)$|(?:^|\/)\.\w+rc\.\w+$/;
+  isInTests(path) || languageOf(path)?.tests.test(path) === true || path.endsWith('.bats');
 
 /** Beside the program itself: examples, measurements, scripts, documents. */
-export const isAside = (path: string): boolean => ASIDE_FOLDER.test(path) || ASIDE_FILE.test(path);
-
-const FOREIGN_PATH =
-  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|generated|__generated__|debian)\/|(?<!(?:^|\/)tests?(?:\/.*)?)(?:^|\/)(?:locales?|i18n|translations)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$|(?:^|\/)package-lock\.json$/;
+export const isAside = (path: string): boolean => isAsideFolder(path) || isAsideFile(path);
 
 /** Not the project's own work, or data: vendored, generated, translations. */
-export const isForeign = (path: string): boolean => FOREIGN_PATH.test(path);
+export const isForeign = fits(PATTERNS.foreign);
 
 /** Such files in words. */
 export const FOREIGN = 'vendored, generated or translated';
@@ -45,27 +47,8 @@ export function rankOf(path: string): number {
   return /^(?:src|lib|pkg|packages)\//.test(path) ? 0 : 1;
 }
 
-// The files that a task is about.
-
 /** The files that a task is about: those of the folder or file that it names, else all. */
-export interface Inventory {
-  readonly names: readonly string[];
-  /** False where the list stopped before its end: what is not in it may be there all the same. */
-  readonly whole: boolean;
-  readonly count: number;
-  /** Code that is neither a test nor foreign; examples and scripts are in it. */
-  readonly sources: readonly string[];
-  readonly tests: readonly string[];
-  /** How many files of code are not the project's own. */
-  readonly foreign: number;
-  readonly languages: readonly Language[];
-  /** For searches: the folder or file; undefined for the whole. */
-  readonly path: string | undefined;
-  /** In words: `src/` or `this repository`. */
-  readonly called: string;
-  /** The calls behind it, in words. */
-  readonly behind: string;
-}
+export type Inventory = ReturnType<typeof inventoryFrom>;
 
 const MOST_NAMES = 2000;
 
@@ -85,7 +68,7 @@ export function* inventory(task: string): Looking<Inventory> {
   return inventoryFrom([...first, ...more], none ? undefined : folder, places);
 }
 
-function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places: readonly string[]): Inventory {
+function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places: readonly string[]) {
   const all = [...new Set(seen.flatMap((one) => filesOf(one)))];
   const isNamed = (place: string, name: string): boolean => `/${name}`.endsWith(`/${place}`);
   const file = places.find((place) => isFilePath(place) && all.some((name) => isNamed(place, name)));
@@ -95,14 +78,20 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
   );
   return {
     names,
+    /** False where the list stopped before its end: what is not in it may be there all the same. */
     whole: !isCut(seen.at(-1)),
     count: file === undefined ? Math.max(names.length, ...seen.map((one) => countOf(one))) : names.length,
+    /** Code that is neither a test nor foreign; examples and scripts are in it. */
     sources: own.filter((name) => !isTest(name)),
-    tests: own.filter((name) => isTest(name)),
+    tests: own.filter((name) => isTest(name) && !isFixture(name)),
+    /** How many files of code are not the project's own. */
     foreign: foreign.length,
     languages: languagesIn(own),
+    /** For searches: the folder or file; undefined for the whole. */
     path: names.length === 1 && file !== undefined ? names[0] : folder,
+    /** In words: `src/` or `this repository`. */
     called: file !== undefined ? code(file) : folder === undefined ? 'this repository' : code(`${folder}/`),
+    /** The calls behind it, in words. */
     behind: behind(...seen),
   };
 }
@@ -111,4 +100,14 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
 export function programOf({ sources }: Pick<Inventory, 'sources'>): readonly string[] {
   const program = sources.filter((name) => !isAside(name));
   return program.length > 0 ? program : sources;
+}
+
+/** The folders of files, as deep as at most `most` of them allow: those with most files first, each with its files. */
+export function foldersOf(names: readonly string[], most: number): readonly (readonly [string, readonly string[]])[] {
+  const at = (depth: number) =>
+    grouped(names, (name) => {
+      const folders = name.split('/').slice(0, -1).slice(0, depth);
+      return folders.length === 0 ? 'the top folder' : code(`${folders.join('/')}/`);
+    });
+  return [7, 6, 5, 4, 3, 2].map(at).find(({ length }) => length <= most) ?? at(1);
 }

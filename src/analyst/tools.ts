@@ -60,11 +60,10 @@ export const search = (pattern: string, where: Where = {}): Ask =>
   callOf('search', { pattern, ...inputOf({ glob: NOISE, limit: 200, ...where }) });
 
 type PatternsFor = (language: Language) => readonly (string | null)[];
-type Named = Where & { readonly about: string };
 /** Searches in the files of each language for its patterns: `about` is followed by the language. */
-export const searchEach = (languages: readonly Language[], patternsFor: PatternsFor, where: Named): readonly Ask[] =>
+export const searchEach = (languages: readonly Language[], patternsFor: PatternsFor, where: Where): readonly Ask[] =>
   languages.flatMap((language) => {
-    const own = { ...where, glob: globFor([language]), about: `${where.about} in ${language.label}` };
+    const own = { ...where, glob: globFor([language]), about: `${where.about ?? ''} in ${language.label}` };
     return patternsFor(language).flatMap((pattern) => (pattern === null ? [] : [search(pattern, own)]));
   });
 
@@ -72,12 +71,15 @@ export const read = (path: string, from = 1, lines = 60): Ask => callOf('read_fi
 
 export const git = (subcommand: string, options: Ask['input'] = {}): Ask => callOf('git', { subcommand, ...options });
 
+/** What is left out between two rows may cut them, too. */
+const LEFT_OUT = /^.*\n\[… \d+ bytes left out.*\n.*$/m;
 const HIT = /^(.+?):(\d+): (.*)$/;
 
 /** Matching lines of a search. Nothing for a search that failed. */
 export function hitsOf(seen: Seen | undefined): readonly Hit[] {
   if (!seen?.ok) return [];
-  return seen.text.split('\n').flatMap((row) => {
+  const whole = seen.text.replace(LEFT_OUT, '');
+  return whole.split('\n').flatMap((row) => {
     const [, path, line, text = ''] = HIT.exec(row) ?? [];
     return path === undefined ? [] : [{ path, line: Number(line), text }];
   });
@@ -86,20 +88,15 @@ export function hitsOf(seen: Seen | undefined): readonly Hit[] {
 /** A line that is longer than a search shows, with the number of characters that are missing. */
 export const LONG_LINE = /… \(\+\d+ characters\)$/;
 
-/** Lines that a search shows around a match, at most. */
 const LONGEST_CONTEXT = 10;
+const ROW = /^(.+?)[:-](\d+)[:-] (.*)$/gm;
 
 /** Matching lines, each with the lines that a search with context shows behind it. */
 export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: Hit, next: readonly string[]])[] {
-  const rows = seen?.text.split('\n') ?? [];
+  const rows = new Map([...(seen?.text ?? '').matchAll(ROW)].map(([, path, line, text]) => [`${path}:${line}`, text]));
   return hitsOf(seen).map((hit) => {
-    const from = rows.indexOf(`${hit.path}:${hit.line}: ${hit.text}`) + 1;
-    const next = rows.slice(from, from + LONGEST_CONTEXT).flatMap((row, at) => {
-      const line = hit.line + at + 1;
-      const begins = [`${hit.path}-${line}- `, `${hit.path}:${line}: `];
-      return begins.filter((begin) => row.startsWith(begin)).map((begin) => row.slice(begin.length));
-    });
-    return [hit, next];
+    const next = Array.from({ length: LONGEST_CONTEXT }, (_, at) => rows.get(`${hit.path}:${hit.line + at + 1}`));
+    return [hit, next.filter((text) => text !== undefined)];
   });
 }
 
@@ -147,11 +144,10 @@ export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: numb
   );
 }
 
-/** Looking that gives what all its calls gave. */
 type Looks = Looking<readonly Seen[]>;
-const [SPLITS, MOST_PARTS] = [6, 40] as const;
+const [SPLITS, MOST_PARTS] = [6, 120] as const;
 
-/** A search that was cut is asked again for each folder below, and for the files beside them, at last one by one, so that nothing of it is missing. */
+/** A search that was cut is asked again for each folder and file below, so that nothing of it is missing. */
 export function* searchAll(asks: readonly Ask[], names: readonly string[], say: string, todo: number): Looks {
   let seen = yield { todo, say, asks };
   for (let round = 0; round < SPLITS; round += 1) {
@@ -165,17 +161,13 @@ export function* searchAll(asks: readonly Ask[], names: readonly string[], say: 
   return seen;
 }
 
+/** The same search in each folder and file right below the place of the first, where files that it may read are. */
 function splitAsk(ask: Ask, names: readonly string[]): readonly Ask[] {
-  const path = typeof ask.input['path'] === 'string' ? `${ask.input['path']}/` : '';
-  const glob = typeof ask.input['glob'] === 'string' ? ask.input['glob'] : '*';
-  const inside = names.filter((name) => name.startsWith(path)).map((name) => name.slice(path.length));
-  const filesHere = inside.filter((name) => !name.includes('/') && matchesGlob([glob.slice(1)], name));
-  if (glob.startsWith('/'))
-    return glob.includes('*')
-      ? filesHere.map((name) => ({ ...ask, input: { ...ask.input, glob: `/${name}` } }))
-      : [ask];
-  const folders = new Set(inside.flatMap((name) => /^(.*?)\//.exec(name)?.[1] ?? []));
-  const parts = [...folders].map((folder) => ({ path: path + folder }));
-  const here = glob.startsWith('!') || glob.includes('/') ? [] : [{ glob: `/${glob}` }];
-  return [...here, ...parts].map((part) => ({ ...ask, input: { ...ask.input, ...part } }));
+  const { path, glob } = ask.input;
+  const from = typeof path === 'string' ? `${path}/` : '';
+  const isSought = (name: string): boolean =>
+    typeof glob !== 'string' || glob.startsWith('!') || matchesGlob([glob], name.replace(/^.*\//, ''));
+  const inside = names.filter((name) => name.startsWith(from) && isSought(name));
+  const parts = new Set(inside.map((name) => from + name.slice(from.length).replace(/\/.*/, '')));
+  return parts.size === 0 ? [ask] : [...parts].map((part) => ({ ...ask, input: { ...ask.input, path: part } }));
 }

@@ -17,7 +17,6 @@ export type Work = Looking<string>;
 export interface Brief {
   readonly task: string;
   readonly role: string;
-  /** Names of the tools that it has. */
   readonly tools: ReadonlySet<string>;
 }
 
@@ -37,7 +36,6 @@ const TODOS = 'update_todos';
 /** Calls of one turn, beside the list of todos: an agent may make sixteen. */
 const MOST_CALLS = 15;
 
-/** The parts that do a task, one after the other. */
 type Planner = (brief: Brief) => readonly Part[];
 
 /** What the parts say and ask after `turns`. Equal turns, equal answer. Turns of another model are passed over. */
@@ -66,7 +64,6 @@ export function nextTurn(partsFor: Planner, brief: Brief, turns: readonly Turn[]
 interface Progress {
   readonly queue: { readonly work: Work; readonly before: number }[];
   reports: readonly string[];
-  /** Answers to messages. */
   said: readonly string[];
 }
 
@@ -100,11 +97,9 @@ function seenIn(turn: Turn, asks: readonly Ask[], next: Turn | undefined): reado
   });
 }
 
-/** Turns that are sent what their calls gave. */
 type Turns<T> = Generator<NextTurn, T, readonly Seen[]>;
 type ListAsk = (todo: number) => readonly Ask[];
 
-/** The turns that do what is in the queue. One without asks says that there is nothing left to do. */
 function* turnsOf(progress: Progress, tools: ReadonlySet<string>, todos: readonly string[]): Turns<never> {
   let shown = -1;
   /** The call that brings the list of todos up to date, if it isn't: `doing` is the active one, all are done behind the last. */

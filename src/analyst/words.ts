@@ -1,5 +1,6 @@
 /** The words of a request: what can be looked for in it (identifiers, paths, plain words), and small helpers for texts. */
 import { byName, distinct } from '../domain/lists.ts';
+import PATTERNS from './data/patterns.json' with { type: 'json' };
 import WORDS from './data/stop-words.json' with { type: 'json' };
 import type { Hit } from './languages.ts';
 
@@ -9,13 +10,10 @@ export interface Term {
   readonly text: string;
 }
 
-/** Words that say what is asked, not what it is about. */
 const STOP_WORDS = new Set(WORDS.flatMap((line) => line.split(' ')));
 
-const IDENTIFIER =
-  /^(?:\$?[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|_+\w+|\w+_\w+|[A-Za-z_$]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*[!?]?)+|[A-Za-z_$]\w*\(\))$/;
-const PATH =
-  /^(?:\.{0,2}\/)?[\w@.-]+(?:\/[\w@.-]+)+\/?$|^[\w@.-]*[\w@-]\/$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|json|ya?ml|toml|md|html|css)$/;
+const IDENTIFIER = new RegExp(PATTERNS.identifier);
+const PATH = new RegExp(PATTERNS.path);
 
 /** A path that ends as names of files do. */
 export const isFilePath = (path: string): boolean => /\.\w{1,5}$/.test(path);

@@ -13,18 +13,18 @@ export function folderOf(files: Files, { git = false } = {}): { readonly root: s
     mkdirSync(path.join(root, path.dirname(name)), { recursive: true });
     writeFileSync(path.join(root, name), text);
   }
-  const run = (...args: readonly string[]): void => {
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], {
-      cwd: root,
-      stdio: 'ignore',
-    });
-  };
   if (git) {
-    run('init', '-q', '-b', 'main');
-    run('add', '.');
-    run('commit', '-qm', 'Begin');
+    execFileSync('git', ['init', '-q', '-b', 'main'], { cwd: root, stdio: 'ignore' });
+    commit(root, 'Begin');
   }
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Commits all that is in a repository. */
+export function commit(root: string, subject: string, author = 'Ada'): void {
+  const who = ['-c', `user.name=${author}`, '-c', 'user.email=ada@example.org'];
+  execFileSync('git', ['add', '.'], { cwd: root, stdio: 'ignore' });
+  execFileSync('git', [...who, 'commit', '-qm', subject], { cwd: root, stdio: 'ignore' });
 }
 
 /** Claims of a text that are not true: a file that isn't there, a line that is not, or other words in it. */
@@ -33,7 +33,7 @@ export function untrue(root: string, text: string): readonly string[] {
     const lines = textOf(root, name)?.split('\n');
     const found = lines?.[Number(line) - 1];
     if (found === undefined) return [`${whole}: no such line`];
-    return words === undefined || found.includes(words) ? [] : [`${whole}: the line is ${found}`];
+    return words === undefined || found.includes(words.replace(/ …$/, '')) ? [] : [`${whole}: the line is ${found}`];
   });
 }
 

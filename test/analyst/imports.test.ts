@@ -1,24 +1,17 @@
 /** Imports: to which files they lead in each language, and to which they do not. */
 import { describe, expect, it } from 'vitest';
+import { hitsOf } from '../../src/analyst/tools.ts';
 import { below, CSHARP, linesOn, PHP, RUBY, SHELL } from './lines.ts';
 
 describe('imports', () => {
   it.each([
-    [
-      'Ruby',
-      RUBY,
-      "- lib/tea/leaf.rb: imported by 1 file of the program, for example `lib/tea.rb:1` `require_relative 'tea/leaf'`",
-    ],
-    [
-      'PHP',
-      PHP,
-      '- src/Leaf/GreenTest.php: imported by 1 file of the program, for example `src/Tea.php:4` `use Shop\\Leaf\\GreenTest;`',
-    ],
-    ['Shell', SHELL, '- lib/leaf.sh: imported by 1 file of the program, for example `brew.sh:2` `source lib/leaf.sh`'],
+    ['Ruby', RUBY, '- lib/tea/leaf.rb: imported by 1 file, for example at `lib/tea.rb:1`'],
+    ['PHP', PHP, '- src/Leaf/GreenTest.php: imported by 1 file, for example at `src/Tea.php:4`'],
+    ['Shell', SHELL, '- lib/leaf.sh: imported by 1 file, for example at `brew.sh:2`'],
     // A namespace of C# names no file.
     ['C#', CSHARP, undefined],
   ])('of %s lead to files', async (_, files, row) => {
-    expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(row);
+    expect(below(await linesOn(files, 'Give me an overview'), 'Central files')[0]).toBe(row);
   });
 
   it('of JavaScript lead to the file that they name, before others of that name', async () => {
@@ -30,11 +23,11 @@ describe('imports', () => {
       'lib/leaf.js': '',
       'lib/water.ts': '',
     };
-    expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')).toEqual([
-      "- lib/leaf.cjs: imported by 1 file of the program, for example `lib/cup.cjs:1` `require('./leaf.cjs');`",
-      "- lib/leaf.js: imported by 1 file of the program, for example `lib/pot.js:1` `import './leaf.js';`",
-      "- lib/water.ts: imported by 1 file of the program, for example `lib/tea.js:1` `import './water.js';`",
-      '- imports in tests, examples, scripts, documents and vendored, generated or translated code are not counted (search for imports in TypeScript or JavaScript: 3 lines; search for names of modules: 0 lines)',
+    expect(below(await linesOn(files, 'Give me an overview'), 'Central files')).toEqual([
+      '- lib/leaf.cjs: imported by 1 file, for example at `lib/cup.cjs:1`',
+      '- lib/leaf.js: imported by 1 file, for example at `lib/pot.js:1`',
+      '- lib/water.ts: imported by 1 file, for example at `lib/tea.js:1`',
+      '- imports in tests and examples are not counted (search for imports in TypeScript or JavaScript: 3 lines; search for names of modules: 0 lines)',
     ]);
   });
 
@@ -49,9 +42,7 @@ describe('imports', () => {
     };
     const lines = await linesOn(files, 'Which modules lack tests?');
     expect(lines[0]).toMatch(/^No test was found for 1 of 3 modules: /);
-    expect(below(lines, 'Modules for which no test was found')).toEqual([
-      '- src/path.ts: no code of a test holds `onlyHere`',
-    ]);
+    expect(below(lines, 'Modules without a test')).toEqual(['- src/path.ts: no test holds `onlyHere`']);
   });
 
   it('of Python lead to modules that are named on the lines behind them, and to declarations', async () => {
@@ -68,7 +59,7 @@ describe('imports', () => {
     };
     expect(await linesOn(long, 'Which modules lack tests?')).toContain(first);
     expect(first).toBe(
-      'A test imports each of 2 modules, is named after it, or holds a name that it exports (list of all files: 4 files) (search for imports in Python: 1 line).',
+      'Each of 2 modules has a test or is reached by one. A module counts as tested if a test imports it, is named after it or holds one of the first 8 names that it exports (search for imports in Python: 1 line; search for exported names in Python: 2 lines).',
     );
   });
 
@@ -79,7 +70,7 @@ describe('imports', () => {
       'src/tea/leaf.rs': 'use crate::tea;\n',
     };
     expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
-      '- none among 3 imports that lead to a file here (search for imports in Rust: 3 lines)',
+      '- none among 3 imports that lead to a file here (search for imports in Rust: 3 lines; search for names of modules: 0 lines)',
     ]);
   });
 });
@@ -90,8 +81,8 @@ it('a folder of Go that imports the module itself imports the folder at the top'
     'tea.go': 'package tea\n',
     'leaf/leaf.go': 'package leaf\n\nimport (\n\t"example.org/tea"\n)\n',
   };
-  expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(
-    '- ./: imported by 1 folder of the program, for example `leaf/leaf.go:4` `"example.org/tea"`',
+  expect(below(await linesOn(files, 'Give me an overview'), 'Central files')[0]).toBe(
+    '- ./: imported by 1 folder, for example at `leaf/leaf.go:4`',
   );
 });
 
@@ -103,7 +94,13 @@ describe('imports of Rust', () => {
       'src/tea/leaf.rs': 'pub struct Leaf;\n\n#[cfg(test)]\nmod tests {\n    use super::Leaf;\n}\n',
     };
     expect(below(await linesOn(files, 'Give me an overview'), 'Import cycles')).toEqual([
-      '- none among 2 imports that lead to a file here (search for imports in Rust: 4 lines)',
+      '- none among 2 imports that lead to a file here (search for imports in Rust: 5 lines; search for names of modules: 0 lines)',
     ]);
   });
+});
+
+it('rows of a search that a cut in the middle may have touched are left out', () => {
+  const text = 'a.ts:1: import 1\nb.ts:2: imp\n[… 9 bytes left out …]\n/c.ts:3: import 3\nd.ts:4: import 4';
+  const ask = { tool: 'search', input: { pattern: 'import' } };
+  expect(hitsOf({ ask, ok: true, text }).map(({ path }) => path)).toEqual(['a.ts', 'd.ts']);
 });

@@ -23,7 +23,9 @@ describe('where a name is', () => {
       'tea.c': 'int brew(int leaves) {\n  return leaves;\n}\n',
     };
     const [first] = await linesOn(files, 'Where is `brew` defined?');
-    expect(first).toBe('`brew` is defined at `tea.c:1` `int brew(int leaves) {`.');
+    expect(first).toBe(
+      '`brew` is defined at `tea.c:1` `int brew(int leaves) {`. No other line holds it (search for `brew`: 2 lines).',
+    );
   });
 
   it('says when nothing else holds it, by which search', async () => {
@@ -43,12 +45,10 @@ describe('a sentence that ends with a quote', () => {
   };
 
   it.each([
-    ['Give me an overview', 'It says of itself: `README.md:3` `Tea that is brewed by a machine.`'],
-    ['Give me an overview', 'A program starts at `main.rb:1` `#!/usr/bin/env ruby # Brews…`'],
+    ['Give me an overview', 'This repository is described at `README.md:3` `Tea that is brewed by a machine.`'],
     ['Where is `brew?` defined?', '`brew?` is defined at `main.rb:3` `def brew?`'],
     ['Where is `steep!` defined?', '`steep!` is defined at `main.rb:6` `def steep!`'],
-    ['Which dependencies are not used?', 'the first at `requirements.txt:1` `leaf  # Do we need it?`'],
-    ['What changed lately?', 'The change log begins at `CHANGES.md:1` `# 1.0.0 is the first!`'],
+    ['What changed lately?', 'The newest entry of the change log is at `CHANGES.md:1` `# 1.0.0 is the first!`'],
   ])('%s: it has no stop of its own where the quote ends one', async (task, words) => {
     const [first = ''] = await linesOn(ENDED, task);
     expect(`${first} `).toContain(`${words} `);
@@ -56,46 +56,46 @@ describe('a sentence that ends with a quote', () => {
   });
 });
 
-describe('what a project says of itself', () => {
-  it('is its name, version and description, each once', async () => {
+describe('the description of a project', () => {
+  it('is that of its manifest first, then the first sentences of its README', async () => {
     const files = {
-      'README.md': '# <img src="logo.png" alt="A picture of tea leaves">\n\nTea that is brewed by a machine.\n',
-      'composer.json': '{\n  "name": "shop/tea",\n  "authors": [\n    {\n      "name": "Ada"\n    }\n  ]\n}\n',
-      'pyproject.toml': '[tool.mypy]\nmodule = [\n  "tea"\n]\n',
-      'setup.py': 'version = pkg.get(dist).version\n',
+      'README.md':
+        '# <img src="logo.png" alt="A picture of tea leaves">\n\nTea that is brewed by a machine.\n\nInstall it with the package manager:\n',
+      'composer.json': '{\n  "name": "shop/tea",\n  "description": "A tea machine"\n}\n',
     };
-    expect(below(await linesOn(files, 'Give me an overview'), 'What it says of itself')).toEqual([
-      '- `README.md:3` `Tea that is brewed by a machine.`',
-      '- `composer.json:2` `"name": "shop/tea",`',
-    ]);
+    const lines = await linesOn(files, 'Give me an overview');
+    expect(lines[0]).toMatch(
+      /^This repository is described at `composer.json:3` `"description": "A tea machine"`\. It has/,
+    );
+    expect(below(lines, 'Project description')).toEqual(['- `README.md:3` `Tea that is brewed by a machine.`']);
   });
 
   it('is neither in a comment of its README nor said of its parent', async () => {
     const files = {
       'README.md': '<!---\n Licensed under the terms of the licence of tea\n-->\nTea that is brewed by a machine.\n',
       'pom.xml':
-        '<project>\n  <parent>\n    <artifactId>drinks</artifactId>\n  </parent>\n  <artifactId>tea</artifactId>\n</project>\n',
+        '<project>\n  <parent>\n    <description>Drinks</description>\n  </parent>\n  <artifactId>tea</artifactId>\n</project>\n',
     };
-    expect(below(await linesOn(files, 'Give me an overview'), 'What it says of itself')).toEqual([
-      '- `README.md:4` `Tea that is brewed by a machine.`',
-      '- `pom.xml:5` `<artifactId>tea</artifactId>`',
-    ]);
+    const [first] = await linesOn(files, 'Give me an overview');
+    expect(first).toContain('This repository is described at `README.md:4` `Tea that is brewed by a machine.`');
   });
 });
 
 describe('where programs start', () => {
   const headed = async (files: Files): Promise<readonly string[]> =>
-    below(await linesOn(files, 'Give me an overview'), 'Where programs start');
+    below(await linesOn(files, 'Give me an overview'), 'Entry points');
 
-  it('is where scripts are declared, and at no other entry point', async () => {
+  it('is where entry points are declared, and where a library is imported', async () => {
     const files = {
-      'setup.cfg':
-        '[options.entry_points]\nbabel.extractors =\n  tea = tea.leaf:extract\nconsole_scripts =\n  brew = tea.pot:brew\n',
-      'pyproject.toml': '[project.entry-points.drinks]\nt = "tea:leaf"\n\n[project.scripts]\npour = "tea.pot:pour"\n',
+      'setup.cfg': '[options.entry_points]\nconsole_scripts =\n  brew = tea.pot:brew\n',
+      'pyproject.toml': '[project.scripts]\npour = "tea.pot:pour"\n',
+      'tea/__init__.py': '',
+      'tea/leaf/__init__.py': '',
     };
     expect(await headed(files)).toEqual([
-      '- declared: `pyproject.toml:5` `pour = "tea.pot:pour"`',
-      '- declared: `setup.cfg:5` `brew = tea.pot:brew`',
+      '- library: `tea/__init__.py`',
+      '- declared: `pyproject.toml:2` `pour = "tea.pot:pour"`',
+      '- declared: `setup.cfg:3` `brew = tea.pot:brew`',
     ]);
   });
 
@@ -120,19 +120,22 @@ describe('code that is not the own work of a project', () => {
   it('is counted apart in an overview', async () => {
     const lines = await linesOn(files, 'Give me an overview');
     expect(lines[0]).toContain(
-      'source files: 1 TypeScript or JavaScript; 1 more is vendored, generated or translated; test files in known languages: 1 (',
+      'source files: 1 TypeScript or JavaScript; 1 more is vendored, generated or translated; test files: 1 (',
     );
     expect(below(lines, 'Folders').slice(0, 3)).toEqual([
-      '- src/ 1 file, of them 1 source',
-      '- src/locales/ 1 file',
-      '- src/tests/locales/ 1 file, of them 1 test',
+      '- `src/`: 1 file, of them 1 source',
+      '- `src/locales/`: 1 file',
+      '- `src/tests/locales/`: 1 file, of them 1 test',
     ]);
   });
 
   it('is left out of a review, which says so', async () => {
     const [first] = await linesOn(files, 'Review this repository for risky patterns');
     expect(first).toContain(
-      '1 source file of this repository (tests, examples, scripts, documents and vendored, generated or translated code left out)',
+      'No line of 1 source file of this repository looks risky (search for risky patterns: 0 lines',
+    );
+    expect(first).toContain(
+      'Left out: comments, strings, tests, examples, scripts, documents and vendored, generated or translated code.',
     );
   });
 });
@@ -156,17 +159,17 @@ describe('modules and their tests', () => {
   it('are told apart: imported by a test, only by way of another module, or neither', async () => {
     const lines = await linesOn(TESTED, 'Which modules lack tests?');
     expect(lines[0]).toBe(
-      'No test was found for 2 of 4 modules: no test file imports them, even through other modules, is named after them, or has in its code one of their names that were searched for; tests import 1 module only through other modules (list of all files: 5 files) (search for imports in TypeScript or JavaScript: 2 lines; search for names of modules: 0 lines).',
+      'No test was found for 2 of 4 modules: `src/brew.ts` and `src/cup.ts`. Tests reach 1 other only through other modules. A module counts as tested if a test imports it, is named after it or holds one of the first 8 names that it exports (search for imports in TypeScript or JavaScript: 2 lines; search for names of modules: 0 lines; 1 more search).',
     );
-    expect(below(lines, 'Modules that tests import only through other modules')).toEqual([
-      "- src/leaf.ts: it exports `f1`, which was not searched for in tests; imported by 1 file of the program, for example `src/shop.ts:1` `import { f1 } from './leaf.ts';`",
+    expect(below(lines, 'Modules that tests reach only through other modules')).toEqual([
+      '- src/leaf.ts: no name of it could be searched for; used by 1 file, for example at `src/shop.ts:1`',
     ]);
   });
 
-  it('are listed with the names that were not searched for, and without names where none was recognised', async () => {
-    expect(below(await linesOn(TESTED, 'Which modules lack tests?'), 'Modules for which no test was found')).toEqual([
-      '- src/brew.ts: no exported name was recognised in it',
-      '- src/cup.ts: it exports `f2`, which was not searched for in tests',
+  it('are listed without names where none could be searched for', async () => {
+    expect(below(await linesOn(TESTED, 'Which modules lack tests?'), 'Modules without a test')).toEqual([
+      '- src/brew.ts: no name of it could be searched for',
+      '- src/cup.ts: no name of it could be searched for',
     ]);
   });
 });
@@ -175,9 +178,9 @@ it('names that a module exports are found where a folder has more of them than o
   const many = (letter: string): string =>
     Array.from({ length: 700 }, (_, at) => `export const ${letter}${at} = ${at};\n`).join('');
   const files = { 'src/tea.ts': many('tea'), 'src/leaf.ts': many('leaf'), 'test/all.test.ts': 'export {};\n' };
-  const rows = below(await linesOn(files, 'Which modules lack tests?'), 'Modules for which no test was found');
+  const rows = below(await linesOn(files, 'Which modules lack tests?'), 'Modules without a test');
   expect(rows.map((row) => row.slice(0, 40))).toEqual(
-    ['- src/leaf.ts: no code of a test holds `l', '- src/tea.ts: no code of a test holds `te'].map((row) =>
+    ['- src/leaf.ts: no test holds `leaf0`, `leaf1', '- src/tea.ts: no test holds `tea0`, `tea1`, '].map((row) =>
       row.slice(0, 40),
     ),
   );
@@ -186,7 +189,7 @@ it('names that a module exports are found where a folder has more of them than o
 describe('dead exports', () => {
   it('are no labels of C', async () => {
     const files = { 'src/tea.c': 'case YY_STATE_EOF(INITIAL):\nint brew(int leaves) {\n  return leaves;\n}\n' };
-    expect(below(await linesOn(files, 'Find dead code'), 'On no other line of code')).toEqual([
+    expect(below(await linesOn(files, 'Find dead code'), 'On no other line')).toEqual([
       '- brew: `src/tea.c:2` `int brew(int leaves) {`',
     ]);
   });
@@ -196,9 +199,7 @@ describe('dead exports', () => {
       'src/leaf.ts': 'export const $leaf = 2;\n',
       'src/tea.ts': "import { $leaf } from './leaf.ts';\nconsole.log($leaf);\n",
     };
-    expect((await linesOn(files, 'Find dead code'))[0]).toMatch(
-      /^Of 1 exported name, 0 occur in no other file of the program/,
-    );
+    expect((await linesOn(files, 'Find dead code'))[0]).toMatch(/^No unused name was found among 1 exported name /);
   });
 });
 
@@ -206,7 +207,7 @@ describe('where plain words lead', () => {
   it('is a name that holds all of them, whatever their endings', async () => {
     const files = { 'lib/tea.rb': 'class EncodingHandler\nend\n\ndef detect_encoding(text)\nend\n' };
     expect((await linesOn(files, 'How does encoding detection work?'))[0]).toBe(
-      'The best match for `encoding` and `detection` is `lib/tea.rb:4` `def detect_encoding(text)`, one of 2 definitions with one of these words in the name.',
+      'The best match for `encoding` and `detection` is `lib/tea.rb:4` `def detect_encoding(text)`, one of 2 definitions with `encoding` or `detection` in the name.',
     );
   });
 
@@ -217,7 +218,7 @@ describe('where plain words lead', () => {
       'lib/download.js': 'function download (gyp) {\n  const hasProxyEnv = process.env.http_proxy\n}\n',
     };
     expect((await linesOn(files, 'Where is proxy settings'))[0]).toBe(
-      'The best match for `proxy` and `settings` is `lib/download.js:2` `const hasProxyEnv = process.env.http_proxy`, one of 5 definitions with one of these words in the name.',
+      'The best match for `proxy` is `lib/download.js:2` `const hasProxyEnv = process.env.http_proxy`, one of 5 definitions with `proxy` or `settings` in the name.',
     );
   });
 });
@@ -235,12 +236,11 @@ it('a Java library is told from all parts of its name', async () => {
     'pom.xml': `<project>\n${['tea-leaf3', 'tea-cup', 'pot-api'].map(dependency).join('')}</project>\n`,
     'src/main/java/org/tea/Shop.java': 'import org.tea.cup.Saucer;\nimport org.pot.Lid;\n',
   };
-  const rows = below(await linesOn(files, 'Which dependencies are not used?'), 'pom.xml, dependency');
-  expect(rows.map((row) => row.replace(/^- (.*?): .*?; (.*?)(?: \(.*|, for .*)$/, '$1: $2'))).toEqual([
-    'tea-leaf3: no import by its name was found',
-    'tea-cup: imported in 1 file',
-    'pot-api: imported in 1 file',
+  const lines = await linesOn(files, 'Which dependencies are not used?');
+  expect(below(lines, 'Neither imported nor named in settings or scripts')).toEqual([
+    '- tea-leaf3 (dependency): `pom.xml:3` `<artifactId>tea-leaf3</artifactId>`',
   ]);
+  expect(below(lines, 'Imported').map((row) => row.replace(/ \(.*/, ''))).toEqual(['- tea-cup', '- pot-api']);
 });
 
 it('a use of a PHP package is told from its namespace', async () => {
@@ -249,9 +249,12 @@ it('a use of a PHP package is told from its namespace', async () => {
     'src/Tea.php':
       '<?php\nnamespace Shop\\Cup;\n\nuse Shop\\Component\\GreenLeaf\\Leaf;\nuse Shop\\Contracts\\Cup\\Saucer;\n',
   };
-  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'composer.json, require')).toEqual([
-    '- shop/green-leaf: declared at `composer.json:3` `"shop/green-leaf": "^1.0",`; imported in 1 file, for example `src/Tea.php:4` `use Shop\\Component\\GreenLeaf\\Leaf;`',
-    '- shop/cup: declared at `composer.json:4` `"shop/cup": "^1.0"`; no import by its name was found (search for imports of `shop/cup`: 0 lines), but `src/Tea.php:2` `namespace Shop\\Cup;` names it',
+  const lines = await linesOn(files, 'Which dependencies are not used?');
+  expect(below(lines, 'Imported')).toEqual([
+    '- shop/green-leaf (require): 1 file, for example `src/Tea.php:4` `use Shop\\Component\\GreenLeaf\\Leaf;`',
+  ]);
+  expect(below(lines, 'Neither imported nor named in settings or scripts')).toEqual([
+    '- shop/cup (require): `composer.json:4` `"shop/cup": "^1.0"`',
   ]);
 });
 
@@ -261,10 +264,11 @@ it('a gem is not imported where only the beginning of its name is', async () => 
     Rakefile: 'require "tea_cup_dock"\n',
     'lib/tea.rb': 'require "leaf/green"\n',
   };
-  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'tea.gemspec')).toEqual([
-    '- tea-cup: declared at `tea.gemspec:1` `spec.add_development_dependency("tea-cup", "~> 1.0")`; no import by its name was found (search for imports of `tea-cup`: 0 lines), and no other line names it (search for `tea-cup`: 1 line)',
-    '- leaf: declared at `tea.gemspec:2` `spec.add_dependency("leaf")`; imported in 1 file, for example `lib/tea.rb:1` `require "leaf/green"`',
+  const lines = await linesOn(files, 'Which dependencies are not used?');
+  expect(below(lines, 'Neither imported nor named in settings or scripts')).toEqual([
+    '- tea-cup: `tea.gemspec:1` `spec.add_development_dependency("tea-cup", "~> 1.0")`',
   ]);
+  expect(below(lines, 'Imported')).toEqual(['- leaf: 1 file, for example `lib/tea.rb:1` `require "leaf/green"`']);
 });
 
 it('dependencies are all searched for, however many calls that takes', async () => {
@@ -274,7 +278,7 @@ it('dependencies are all searched for, however many calls that takes', async () 
     'src/all.js': names.map((name) => `require('${name}');\n`).join(''),
   };
   expect((await linesOn(files, 'Which dependencies are not used?'))[0]).toBe(
-    '40 dependencies are declared in package.json, the first at `package.json:3` `"tea-0": "1.0.0",`.',
+    'Nothing unused was found among 40 dependencies in package.json. 40 are imported.',
   );
 });
 
@@ -292,8 +296,8 @@ it('a dependency of Cargo may have a section of its own', async () => {
     'Cargo.toml': '[dependencies.regex]\nversion = "1.7.0"\n',
     'src/main.rs': 'use regex::Regex;\n\nfn main() {}\n',
   };
-  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'Cargo.toml')).toEqual([
-    '- regex: declared at `Cargo.toml:1` `[dependencies.regex]`; imported in 1 file, for example `src/main.rs:1` `use regex::Regex;`',
+  expect(below(await linesOn(files, 'Which dependencies are not used?'), 'Imported')).toEqual([
+    '- regex: 1 file, for example `src/main.rs:1` `use regex::Regex;`',
   ]);
 });
 

@@ -15,7 +15,7 @@ export async function linesOn(files: Files, task: string): Promise<readonly stri
 /** What is below a heading. */
 export const below = (lines: readonly string[], heading: string): readonly string[] => {
   const rest = lines.slice(lines.indexOf(`## ${heading}`) + 2);
-  return lines.includes(`## ${heading}`) ? rest.slice(0, rest.indexOf('')) : [];
+  return lines.includes(`## ${heading}`) ? rest.slice(0, rest.indexOf('') === -1 ? undefined : rest.indexOf('')) : [];
 };
 
 export const RUBY: Files = {

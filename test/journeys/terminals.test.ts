@@ -55,7 +55,7 @@ describe.concurrent('a terminal', () => {
     person.press('enter');
     await person.sees('┌─ 1 Answer', '幅広い');
     person.press('G');
-    await person.sees('Made without a language model');
+    await person.sees('Uses of');
     expect(person.terminal.title()).not.toContain('PWNED');
     const output = person.terminal.output();
     expect([output.includes(`${ESC}]0;PWNED`), output.includes(`${ESC}[2J\u009b`), output.includes('\u009b')]).toEqual([

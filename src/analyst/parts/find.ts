@@ -8,11 +8,9 @@ import type { Brief, Work } from '../turns.ts';
 import { byPlace, code, isFilePath, shortened, stem, termsIn } from '../words.ts';
 
 const MOST_TERMS = 4;
-const MOST_DEFINITIONS = 8;
-const MOST_FILES = 10;
+const MOST_SHOWN = 10;
 const BODY_LINES = 16;
 
-/** What is looked for together: one identifier, or all plain words. */
 interface Sought {
   /** What is searched for: `bar` of `Foo.bar`; or the words. */
   readonly names: readonly string[];
@@ -50,10 +48,7 @@ export function* find({ task }: Brief): Work {
     [...found.map(headText), ...files.map((file) => fileText(file, project))].join(' '),
     ['Definitions', found.flatMap(definitionRows)],
     ...best.map((hit, at) => definitionText(hit, around[at])),
-    ...found.map((one): Section => {
-      const least = one.sought.names.length > 1 ? 'at least two of ' : '';
-      return [`Lines that hold ${least}${namesIn(one.sought)}`, useRows(one)];
-    }),
+    ...found.map((one): Section => [`Uses of ${namesIn(one.sought)}`, useRows(one)]),
   );
 }
 
@@ -65,11 +60,9 @@ function nameSought(said: string): Sought {
   return { names: [parts.at(-1) ?? said], owner: parts.at(-2) ?? '', words: false };
 }
 
-/** A regular expression of each name. */
 const patternsOf = ({ names, words }: Sought): readonly string[] =>
   names.map((name) => (words ? `\\w*${escaped(stem(name))}\\w*` : escaped(name)));
 
-/** Searches for what defines one of the names, in each language of the project. */
 function searchDefinitions(sought: Sought, project: Inventory): readonly Ask[] {
   const about = `definitions of ${sought.words ? 'names with ' : ''}${namesIn(sought)}`;
   const where = { path: project.path, ignore_case: sought.words, limit: 400, about };
@@ -79,7 +72,11 @@ function searchDefinitions(sought: Sought, project: Inventory): readonly Ask[] {
 /** Identifiers as they are written; one that nobody defines so is looked for within names and in any case. */
 function* lookFor(sought: Sought, project: Inventory): Looking<Found> {
   const { names, words } = sought;
-  const holding = words ? anyOf(names.map((name) => escaped(stem(name)))) : bounded(patternsOf(sought).join(''));
+  const holding = words
+    ? anyOf(names.map((name) => escaped(stem(name))))
+    : patternsOf(sought)
+        .join('')
+        .replace(/^(?=\w)|(?<=\w)$/g, '\\b');
   const where = { path: project.path, ignore_case: words, limit: 600, about: namesIn(sought) };
   const [useLook, ...looks] = yield {
     todo: 1,
@@ -95,10 +92,6 @@ function* lookFor(sought: Sought, project: Inventory): Looking<Found> {
   return { ...found, definitions: definitionsIn(within, parts), looks: [...looks, ...within] };
 }
 
-const bounded = (pattern: string): string =>
-  `${/^\w/.test(pattern) ? '\\b' : ''}${pattern}${/\w$/.test(pattern) ? '\\b' : ''}`;
-
-/** The lines that define something, each once, best first. */
 function definitionsIn(looks: readonly Seen[], sought: Sought): readonly Hit[] {
   const lines = looks.flatMap((look) => hitsOf(look)).filter((hit) => isSource(hit.path) && isDefinition(hit));
   const hits = distinct(lines, place);
@@ -111,7 +104,12 @@ function definitionsIn(looks: readonly Seen[], sought: Sought): readonly Hit[] {
 function weightOf(hit: Hit, { owner, words }: Sought): number {
   const isOwners = `${hit.path} ${hit.text}`.toLowerCase().includes(owner.toLowerCase());
   const isOffered = exportsIn(hit).length > 0;
-  const kind = (isOwners ? 0 : 5) + (isPrototype(hit) ? 4 : 0) + (isLocal(hit) ? 3 : 0) - (isOffered ? 1 : 0);
+  const kind =
+    (isOwners ? 0 : 5) +
+    (isPrototype(hit) ? 4 : 0) +
+    (isLocal(hit) ? 3 : 0) -
+    (isOffered ? 1 : 0) -
+    (words && hit.text.replace('pub(', '').includes('(') ? 2 : 0);
   return words ? Math.max(2, rankOf(hit.path)) * 100 + kind / 10 : rankOf(hit.path) * 10 + kind;
 }
 
@@ -160,44 +158,37 @@ function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): 
   if (!isExact) return closestText(sought, definitions, best);
   const same = definitions.filter((one) => isPrototype(one) === isPrototype(best)).length;
   const more = same === 1 ? '' : ` (the first of ${plural(same, 'such line')})`;
-  const isAlone = uses.length === 0 && same === definitions.length && useLook?.ok === true && !isCut(useLook);
-  const alone = isAlone ? ` No other line holds it ${behind(useLook)}.` : '';
-  const verb = isPrototype(best) ? 'declared' : 'defined';
-  return `${sentence(`${namesIn(sought)} is ${verb} at ${claim(best)}${more}`)}${alone}`;
+  const files = grouped(uses, ({ path }) => path).length;
+  const count = `${isCut(useLook) ? 'at least ' : ''}${plural(uses.length, 'other line')} in ${plural(files, 'file')}`;
+  const used = uses.length === 0 ? 'No other line holds it' : `The name is on ${count}`;
+  return `${sentence(`${namesIn(sought)} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}`)} ${used} ${behind(useLook)}.`;
 }
 
-function closestText(sought: Sought, { length }: readonly Hit[], best: Hit): string {
-  const all = length === 1 ? 'the only definition' : `one of ${length} definitions`;
+function closestText(all: Sought, { length }: readonly Hit[], best: Hit): string {
+  const held = all.names.filter((name) => best.text.toLowerCase().includes(stem(name)));
+  const sought = { ...all, names: all.words && held.length > 0 ? held : all.names };
+  const count = length === 1 ? 'the only definition' : `one of ${length} definitions`;
   const written = sought.words ? '' : `No line defines ${namesIn(sought)} as it is written. `;
-  const words = sought.names.length > 1 ? 'one of these words' : 'it';
-  return `${written}The best match for ${namesIn(sought)} is ${claim(best)}, ${all} with ${words} in the name.`;
+  const words = all.names.length > 1 ? namesIn(all, 'or') : 'it';
+  return `${written}The best match for ${namesIn(sought)} is ${claim(best)}, ${count} with ${words} in the name.`;
 }
 
 const definitionRows = ({ definitions, looks }: Found): readonly string[] =>
   shortened(
     definitions,
-    MOST_DEFINITIONS,
+    MOST_SHOWN,
     (hit) => `- ${claim(hit)}${isPrototype(hit) ? ' (a declaration)' : ''}`,
     ` ${behind(...looks.filter((look) => hitsOf(look).length > 0))}`,
   );
 
-/** Files by how many of their lines hold it, each with its first line. */
-function useRows({ uses, useLook }: Found): readonly string[] {
-  if (uses.length === 0) return [];
+function useRows({ uses }: Found): readonly string[] {
   const files = grouped(uses, ({ path }) => path).toSorted(([a], [b]) => rankOf(a) - rankOf(b));
-  const least = isCut(useLook) ? 'at least ' : '';
-  const row = ([path, hits]: (typeof files)[number]): string => {
+  return shortened(files, MOST_SHOWN, ([path, hits]) => {
     const best = hits.find((hit) => !isComment(hit)) ?? hits[0];
     return `- ${path}: ${plural(hits.length, 'line')}${best === undefined ? '' : `, for example ${claim(best)}`}`;
-  };
-  return [
-    `Beside definitions, ${least}${plural(uses.length, 'line')} in ${least}${plural(files.length, 'file')} ${behind(useLook)}:`,
-    '',
-    ...shortened(files, MOST_FILES, row, (others) => ` of ${plural(others.length + MOST_FILES, 'file')}`),
-  ];
+  });
 }
 
-/** Where a file of that name is. */
 function fileText(file: string, project: Inventory): string {
   const paths = project.names.filter((name) => `/${name}`.endsWith(`/${file}`));
   return `${paths.length === 0 ? `There is no file ${code(file)}` : `${code(file)} is ${listed(paths.slice(0, 8))}`} ${project.behind}.`;
