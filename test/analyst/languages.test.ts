@@ -278,7 +278,7 @@ it('dependencies are all searched for, however many calls that takes', async () 
     'src/all.js': names.map((name) => `require('${name}');\n`).join(''),
   };
   expect((await linesOn(files, 'Which dependencies are not used?'))[0]).toBe(
-    'Nothing unused was found among 40 dependencies in package.json. 40 are imported.',
+    'Nothing unused was found among 40 dependencies in package.json. By use: imported 40.',
   );
 });
 

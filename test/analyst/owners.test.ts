@@ -85,7 +85,7 @@ describe('an exported name', () => {
       /^`pourTea` can probably be deleted: no other line holds it\. This was checked for 2 exported names /,
     );
     expect(below(lines, 'In no code of the program, but in other files')).toEqual([
-      '- brewTea: `src/tea.ts:1` `export const brewTea = 1;`, named at `README.md:1` `brewTea`',
+      '- brewTea: `src/tea.ts:1` `export const brewTea = 1;`, named at `README.md:1`',
     ]);
   });
 
@@ -126,7 +126,7 @@ describe('a dependency', () => {
       'tea.py': 'import h2\nimport click\nimport trustme\n',
     };
     expect((await linesOn(python, UNUSED))[0]).toBe(
-      'Nothing unused was found among 3 dependencies in pyproject.toml and requirements.txt. 3 are imported.',
+      'Nothing unused was found among 3 dependencies in pyproject.toml and requirements.txt. By use: imported 3.',
     );
   });
 });
@@ -174,5 +174,15 @@ it('plain words lead to what does something before what only holds it, and words
   };
   expect((await linesOn(files, 'Where is the pager selected by users?'))[0]).toMatch(
     /^The best match for `pager` is `src\/pager\.rs:4` /,
+  );
+});
+
+it('a PHP package with a hyphen is used by a namespace with a separator there', async () => {
+  const files = {
+    'composer.json': '{\n  "require": {\n    "shop/green-leaf": "^1.0"\n  }\n}\n',
+    'src/Tea.php': '<?php\nuse Shop\\Green\\Leaf\\Pot;\n',
+  };
+  expect((await linesOn(files, UNUSED))[0]).toBe(
+    'Nothing unused was found among 1 dependency in composer.json. By use: imported 1.',
   );
 });

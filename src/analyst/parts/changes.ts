@@ -48,6 +48,8 @@ export function* changes({ task }: Brief): Work {
 type Commit = ReturnType<typeof commitsIn>[number];
 
 const COMMIT = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})T\S+ (.*)$/;
+/** A rename, `a/{b => c}/d`: an empty part takes its slash with it. */
+const RENAMED = /\{.* => (?:(.+)\}|\}\/)/;
 const CHANGED = /^ (.+?) +\| +(?:\d+|Bin\b)/;
 
 function commitsIn(log: tools.Seen | undefined) {
@@ -57,7 +59,7 @@ function commitsIn(log: tools.Seen | undefined) {
     const [, hash = '', date = '', author = ''] = COMMIT.exec(lines[from] ?? '') ?? [];
     const files = lines.slice(from + 1, starts[at + 1]).flatMap((line) => {
       const name = CHANGED.exec(line)?.[1] ?? '';
-      return name === '' ? [] : [name.replace(/\{(?:.*) => (.*)\}/, '$1').replace(/^.* => /, '')];
+      return name === '' ? [] : [name.replace(RENAMED, '$1').replace(/^.* => /, '')];
     });
     const subject = (lines[from + 1] ?? '').trim().replaceAll('`', "'");
     // Where a name is too long for git's list, only its end is there, behind `.../`.

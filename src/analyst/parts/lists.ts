@@ -158,20 +158,19 @@ const isSetting = (hit: Hit): boolean =>
   (isAside(hit.path) || !isSource(hit.path)) && !NO_SETTING.test(hit.path) && !isForeign(hit.path) && !isComment(hit);
 const NO_SETTING = new RegExp(PATTERNS.noSetting, 'i');
 
+const IS = { imported: 'imported', named: 'only named in settings or scripts', unknown: 'unknown', lost: 'none found' };
+
 function headText(counted: readonly Counted[]): string {
   const files = listed([...new Set(counted.map(({ hit }) => hit.path))]);
   const all = plural(counted.length, 'dependency', 'dependencies');
-  const of = (is: Counted['is']): readonly Counted[] => counted.filter((one) => one.is === is);
-  const lost = of('lost').map(({ name }) => name);
-  const count = (is: Counted['is'], text: string): string => (of(is).length === 0 ? '' : `${of(is).length} ${text}.`);
+  const lost = counted.filter(({ is }) => is === 'lost').map(({ name }) => name);
+  const used = grouped(counted, ({ is }) => IS[is]).map(([text, own]) => `${text} ${own.length}`);
   const more = lost.length > MOST_NAMED ? ' …' : '';
   return sentences(
     lost.length === 0
       ? `Nothing unused was found among ${all} in ${files}.`
       : `${lost.length} of ${all} in ${files} ${lost.length === 1 ? 'is' : 'are'} neither imported nor named in settings or scripts: ${listed(lost.slice(0, MOST_NAMED))}${more} (two searches for each).`,
-    count('imported', 'are imported'),
-    count('named', 'are not imported but named in settings or scripts'),
-    count('unknown', 'are of unknown use'),
+    `By use: ${used.join(', ')}.`,
     lost.length === 0 ? '' : 'A tool or plugin may be loaded under another name: check before you remove one.',
   );
 }

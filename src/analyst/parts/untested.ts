@@ -197,7 +197,7 @@ function deadText(found: readonly Dead[], exports: string, ...notes: readonly st
   const nowhere = found.filter(({ where }) => where === NOWHERE).map(({ one }) => code(one.name));
   const some = `${listed(nowhere.slice(0, 5))}${nowhere.length > 5 ? ' and others' : ''}`;
   const row = ({ one, paper }: Dead): string =>
-    `- ${one.name}: ${claim(one.hit)}${paper === undefined ? '' : `, named at ${claim(paper)}`}`;
+    `- ${one.name}: ${claim(one.hit)}${paper === undefined ? '' : `, named at ${place(paper)}`}`;
   const rest = (others: readonly Dead[]): string => `: ${listed(others.slice(0, 40).map(({ one }) => one.name))}`;
   return report(
     sentences(
