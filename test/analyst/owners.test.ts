@@ -186,3 +186,35 @@ it('a PHP package with a hyphen is used by a namespace with a separator there', 
     'Nothing unused was found among 1 dependency in composer.json. By use: imported 1.',
   );
 });
+
+describe('Perl and Lua', () => {
+  it.each([
+    [
+      'Perl',
+      {
+        'lib/Tea/Leaf.pm': 'package Tea::Leaf;\nsub pick_leaf {\n}\n1;\n',
+        'lib/Tea.pm': 'use Tea::Leaf;\n',
+        't/tea.t': 'use Tea::Leaf;\n',
+      },
+      'pick_leaf',
+      'lib/Tea/Leaf.pm:2',
+      'sub pick_leaf {',
+    ],
+    [
+      'Lua',
+      {
+        'tea/leaf.lua': 'local M = {}\nfunction M.pick_leaf()\nend\nreturn M\n',
+        'tea/init.lua': "local leaf = require('tea.leaf')\n",
+        'spec/tea_spec.lua': "require 'tea.leaf'\n",
+      },
+      'pick_leaf',
+      'tea/leaf.lua:2',
+      'function M.pick_leaf()',
+    ],
+  ])('in %s names are defined and imports followed', async (_, files, name, at, line) => {
+    expect((await linesOn(files, `Where is ${name} defined?`))[0]).toContain(
+      `\`${name}\` is defined at \`${at}\` \`${line}\`. `,
+    );
+    expect((await linesOn(files, UNTESTED))[0]).not.toContain('leaf');
+  });
+});
