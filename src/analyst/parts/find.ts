@@ -154,14 +154,15 @@ function headText(found: Found): string {
 }
 
 function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): string {
-  const isExact = !sought.words && new RegExp(`(?:^|\\W)${patternsOf(sought).join('')}(?:\\W|$)`).test(best.text);
+  const { names, words } = sought;
+  const isExact = names.length === 1 && new RegExp(`(?:^|\\W)${escaped(names.join(''))}(?:\\W|$)`).test(best.text);
   if (!isExact) return closestText(sought, definitions, best);
   const same = definitions.filter((one) => isPrototype(one) === isPrototype(best)).length;
   const more = same === 1 ? '' : ` (the first of ${plural(same, 'such line')})`;
   const files = grouped(uses, ({ path }) => path).length;
   const count = `${isCut(useLook) ? 'at least ' : ''}${plural(uses.length, 'other line')} in ${plural(files, 'file')}`;
   const used = uses.length === 0 ? 'No other line holds it' : `The name is on ${count}`;
-  return `${sentence(`${namesIn(sought)} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}`)} ${used} ${behind(useLook)}.`;
+  return `${sentence(`${namesIn(sought)} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}`)}${words ? '' : ` ${used} ${behind(useLook)}.`}`;
 }
 
 function closestText(all: Sought, { length }: readonly Hit[], best: Hit): string {

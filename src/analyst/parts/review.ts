@@ -8,9 +8,8 @@ import { type Ask, hitsOf, hitsWithNext, isCut, type Looking, search, searchAll,
 import type { Brief, Work } from '../turns.ts';
 import { byPlace, shortened } from '../words.ts';
 
-const MOST_PER_RISK = 5;
-const MOST_FILES = 8;
-const MOST_CHECKED = 45;
+/** Lines of a risk that are quoted, files of the others, and files whose comments over several lines are looked at. */
+const [MOST_PER_RISK, MOST_FILES, MOST_CHECKED] = [5, 8, 45] as const;
 const SEVERITIES = ['High', 'Medium', 'Low'] as const;
 
 /** Parts of the list that a task may ask for, each as a person reads it and by which words. */
@@ -23,8 +22,8 @@ export const FOCUS = RISKS.focus.map((row) => ({ ...row, words: new RegExp(row.w
  */
 type Risk = (typeof RISKS.risks)[number];
 
-const isOf = ({ languages }: Risk, { name }: syntax.Language): boolean =>
-  languages === 'all' || languages.split(' ').includes(name);
+const isOf = ({ languages }: Risk, language: syntax.Language | undefined): boolean =>
+  languages === 'all' || languages.split(' ').includes(language?.name ?? '');
 
 type Suspect = { readonly risk: Risk; readonly hit: syntax.Hit };
 
@@ -43,9 +42,9 @@ export function* review({ task, role }: Brief): Work {
   const real = suspects.filter(({ hit }) => !isPassedOver(hit)).toSorted((a, b) => byPlace(a.hit, b.hit));
   const scope = `${project.whole ? plural(program.length, 'source file') : 'the source files'} of ${project.called}`;
   const isCutShort = looks.some((look) => isCut(look)) || !project.whole;
-  const missed = [...new Set(rows.map(({ name }) => name))].filter(
-    (name) => !real.some(({ risk }) => risk.name === name),
-  );
+  // What is looked for in a few files alone would say too much of the others.
+  const all = rows.filter((risk) => isOf(risk, syntax.languagesIn(program)[0])).map(({ name }) => name);
+  const missed = [...new Set(all)].filter((name) => !real.some(({ risk }) => risk.name === name));
   return report(
     `${headText(real, scope, isCutShort)} ${behind(...looks)}. Lines are compared with ${plural(rows.length, 'pattern')}: errors of logic are not found. Left out: comments, strings, tests${program.some(isAside) ? '' : ', examples, scripts, documents'} and ${FOREIGN} code.`,
     ...bySeverity(real).map(([one, own]): Section => [`${one} risk`, riskRows(own)]),
