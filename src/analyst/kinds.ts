@@ -5,9 +5,8 @@
 import { plainLine } from '../domain/text/text.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
 import { report } from './evidence.ts';
-import { changes } from './parts/changes.ts';
 import { find } from './parts/find.ts';
-import { dependencies, todos } from './parts/lists.ts';
+import { changes, dependencies, todos } from './parts/lists.ts';
 import { overview } from './parts/overview.ts';
 import { review } from './parts/review.ts';
 import { deadExports, untested } from './parts/untested.ts';

@@ -96,9 +96,7 @@ function usageOf({ system, turns }: ModelRequest, text: string, calls: readonly 
 }
 
 /** Milliseconds before the first word: long enough to see whose turn it is; between groups of words; and their number at most. */
-const BREATH = 600;
-const BETWEEN = 40;
-const MOST_GROUPS = 60;
+const [BREATH, BETWEEN, MOST_GROUPS] = [600, 40, 60] as const;
 const WORDS_PER_GROUP = 3;
 
 /** Gives `text` to `onText` in groups of words. Returns at once when `signal` is aborted. */
@@ -124,11 +122,7 @@ function signed(answer: string): string {
   return paragraphs([head, [NOTE, ...rest].join('\n')]);
 }
 
-const unsigned = (answer: string): string =>
-  answer
-    .replace(NOTE, '')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim();
+const unsigned = (answer: string): string => answer.replace(`\n\n${NOTE}`, '').trim();
 
 type Merging = Extract<Purpose, { is: 'merge' }>;
 

@@ -61,8 +61,8 @@ export function* inventory(task: string): Looking<Inventory> {
   const none = folder !== undefined && filesOf(first[0]).length === 0;
   if (!none && !isCut(first[0])) return inventoryFrom(first, folder, places);
   const say = none
-    ? `There is no ${code(folder)} that I can see: I look at the whole.`
-    : 'There are more files than a list shows: I list the sources.';
+    ? `There is no ${code(folder)}: I look at the whole.`
+    : 'A list shows no more files: I list the sources.';
   const where = none ? { about: 'all files' } : { path: folder, glob: globFor(LANGUAGES), about: 'sources' };
   const more = yield { todo: 0, say, asks: [list(MOST_NAMES, where)] };
   return inventoryFrom([...first, ...more], none ? undefined : folder, places);

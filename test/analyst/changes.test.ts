@@ -58,5 +58,5 @@ it('one commit is said to be the only one, with what it holds', async () => {
     'There is only one commit, COMMIT of DAY, "Begin" by Ada, with 2 files: git has nothing to compare it with (git log: 1 commit). No change log was found (list of CHANGE*, HISTORY*, NEWS*, RELEASE*: 0 files).',
   );
   expect(lines).not.toContain('## Authors');
-  expect(below(lines, 'Folders in that commit').length).toBe(2);
+  expect(below(lines, 'Folders in that commit')).toEqual(['- `src/tea/`: 1 file', '- the top folder: 1 file']);
 });

@@ -33,7 +33,7 @@ describe('a module is tested', () => {
       /^No test was found for 1 of 3 modules: `src\/Cup\.cs`\. Tests reach 1 other only through/,
     );
     expect(below(lines, 'Modules that tests reach only through other modules')).toEqual([
-      '- src/Water.cs: no test holds `WaterBoiler`; used by 1 file, for example at `src/Tea.cs:5`',
+      '- src/Water.cs: no test holds `WaterBoiler`; used by 1 file, as at `src/Tea.cs:5`',
     ]);
   });
 
@@ -84,7 +84,7 @@ describe('an exported name', () => {
     expect(lines[0]).toMatch(
       /^`pourTea` can probably be deleted: no other line holds it\. This was checked for 2 exported names /,
     );
-    expect(below(lines, 'In no code of the program, but in other files')).toEqual([
+    expect(below(lines, 'Only in tests, documents or settings')).toEqual([
       '- brewTea: `src/tea.ts:1` `export const brewTea = 1;`, named at `README.md:1`',
     ]);
   });

@@ -11,14 +11,11 @@ const MOST_TERMS = 4;
 const MOST_SHOWN = 10;
 const BODY_LINES = 16;
 
-interface Sought {
-  /** What is searched for: `bar` of `Foo.bar`; or the words. */
-  readonly names: readonly string[];
-  /** `Foo` of `Foo.bar`: a definition is best where its file or line holds it. */
-  readonly owner: string;
-  /** Words of language are looked for by their stems, within names and in any case. */
-  readonly words: boolean;
-}
+/**
+ * What is looked for together: one identifier (`bar` of `Foo.bar`, with its owner, whose file or line holds the best definition), or all
+ * plain words, which are looked for by their stems, within names and in any case.
+ */
+type Sought = ReturnType<typeof nameSought>;
 
 interface Found {
   readonly sought: Sought;
@@ -38,10 +35,7 @@ export function* find({ task }: Brief): Work {
   const found: Found[] = [];
   for (const sought of all) found.push(yield* lookFor(sought, project));
   const best = found.flatMap(({ definitions }) => definitions.slice(0, 1)).slice(0, 3);
-  const say =
-    best.length === 0
-      ? 'There is no definition to read.'
-      : `I read ${listed(best.map(({ path }) => path))} around the definitions.`;
+  const say = `I read ${listed(best.map(({ path }) => path)) || 'nothing'} around the definitions.`;
   const asks = best.map((hit) => read(hit.path, Math.max(1, hit.line - 12), 12 + BODY_LINES + 4));
   const around = yield { todo: 2, say, asks };
   return report(
@@ -55,7 +49,7 @@ export function* find({ task }: Brief): Work {
 const withoutFiles = (task: string): string =>
   task.replaceAll(/[\w@.-]+\.\w{1,5}\b(?!\/)/g, (word) => (/^\w+$/.test(word) ? word : ' '));
 
-function nameSought(said: string): Sought {
+function nameSought(said: string) {
   const parts = said.split(/\.|::|->|#/).filter((part) => part !== '');
   return { names: [parts.at(-1) ?? said], owner: parts.at(-2) ?? '', words: false };
 }
@@ -153,10 +147,11 @@ function headText(found: Found): string {
   return `${none}; ${held} ${isCut(useLook) ? 'at least ' : ''}${plural(uses.length, 'line')}, for example ${claim(use)} ${behind(useLook)}.`;
 }
 
-function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): string {
+function definedText(found: Found, best: Hit): string {
+  const { sought, definitions, uses, useLook } = found;
   const { names, words } = sought;
   const isExact = names.length === 1 && new RegExp(`(?:^|\\W)${escaped(names.join(''))}(?:\\W|$)`).test(best.text);
-  if (!isExact) return closestText(sought, definitions, best);
+  if (!isExact) return closestText(found, best);
   const same = definitions.filter((one) => isPrototype(one) === isPrototype(best)).length;
   const more = same === 1 ? '' : ` (the first of ${plural(same, 'such line')})`;
   const files = grouped(uses, ({ path }) => path).length;
@@ -165,22 +160,17 @@ function definedText({ sought, definitions, uses, useLook }: Found, best: Hit): 
   return `${sentence(`${namesIn(sought)} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}`)}${words ? '' : ` ${used} ${behind(useLook)}.`}`;
 }
 
-function closestText(all: Sought, { length }: readonly Hit[], best: Hit): string {
+function closestText({ sought: all, definitions: { length }, looks }: Found, best: Hit): string {
   const held = all.names.filter((name) => best.text.toLowerCase().includes(stem(name)));
   const sought = { ...all, names: all.words && held.length > 0 ? held : all.names };
   const count = length === 1 ? 'the only definition' : `one of ${length} definitions`;
   const written = sought.words ? '' : `No line defines ${namesIn(sought)} as it is written. `;
   const words = all.names.length > 1 ? namesIn(all, 'or') : 'it';
-  return `${written}The best match for ${namesIn(sought)} is ${claim(best)}, ${count} with ${words} in the name.`;
+  return `${written}The best match for ${namesIn(sought)} is ${claim(best)}, ${count} with ${words} in the name ${behind(...looks)}.`;
 }
 
-const definitionRows = ({ definitions, looks }: Found): readonly string[] =>
-  shortened(
-    definitions,
-    MOST_SHOWN,
-    (hit) => `- ${claim(hit)}${isPrototype(hit) ? ' (a declaration)' : ''}`,
-    ` ${behind(...looks.filter((look) => hitsOf(look).length > 0))}`,
-  );
+const definitionRows = ({ definitions }: Found): readonly string[] =>
+  shortened(definitions, MOST_SHOWN, (hit) => `- ${claim(hit)}${isPrototype(hit) ? ' (a declaration)' : ''}`);
 
 function useRows({ uses }: Found): readonly string[] {
   const files = grouped(uses, ({ path }) => path).toSorted(([a], [b]) => rankOf(a) - rankOf(b));

@@ -1,5 +1,5 @@
 /** Names that files offer, and where they are held: modules without a test, and exported names that no other file uses. */
-import { captured, distinct, escaped, listed, plural, sentence } from '../../domain/lists.ts';
+import { byName, captured, distinct, escaped, listed, plural, sentence } from '../../domain/lists.ts';
 import { behind, claim, place, report, type Section, sentences } from '../evidence.ts';
 import * as links from '../imports.ts';
 import { globFor, type Hit, isComment, isHeader, isInCode, isPrototype, languageOf, LANGUAGES } from '../languages.ts';
@@ -40,11 +40,12 @@ export function* untested({ task }: Brief): Work {
   const { none = [], indirect = [] } = Object.groupBy(rest, (name) => (isReached(reached, name) ? 'indirect' : 'none'));
   const isWhole = all.whole && imports.whole && held.left + used.left === 0 && held.seen.every(({ ok }) => ok);
   const users = links.usersOf(every);
-  const [untouched, passed] = [sortedBy(none, users), sortedBy(indirect, users)];
+  const count = (name: string): number => users.get(name)?.length ?? 0;
+  const sorted = (all: Paths): Paths => all.toSorted((a, b) => count(b) - count(a) || byName(a, b));
   return report(
-    `${isWhole ? '' : 'As far as these searches went: '}${headText(modules, untouched, passed, tests)} ${behind(...imports.seen, ...looks, ...held.seen)}.`,
-    ['Modules without a test', moduleRows(untouched, held, users)],
-    ['Modules that tests reach only through other modules', moduleRows(passed, held, users)],
+    `${isWhole ? '' : 'As far as these searches went: '}${headText(modules, sorted(none), indirect, tests)} ${behind(...imports.seen, ...looks, ...held.seen)}.`,
+    ['Modules without a test', moduleRows(sorted(none), held, users)],
+    ['Modules that tests reach only through other modules', moduleRows(sorted(indirect), held, users)],
   );
 }
 
@@ -114,17 +115,12 @@ function headText(modules: Paths, none: Paths, indirect: Paths, tests: Paths): s
   );
 }
 
-const sortedBy = (all: Paths, users: links.Imported): Paths =>
-  all.toSorted((a, b) => (users.get(b)?.length ?? 0) - (users.get(a)?.length ?? 0) || (a < b ? -1 : 1));
-
 function moduleRows(all: Paths, held: links.Holders, users: links.Imported): Paths {
   const row = (name: string): string => {
     const own = [...held.of.keys()].filter(({ hit }) => hit.path === name).map((one) => code(one.name));
-    const names =
-      own.length === 0 ? 'no name of it could be searched for' : `no test holds ${listed(own.slice(0, 4), 'or')}`;
+    const names = own.length === 0 ? 'no name to search for' : `no test holds ${listed(own.slice(0, 4), 'or')}`;
     const [use, ...others] = users.get(name) ?? [];
-    const used =
-      use === undefined ? '' : `; used by ${plural(others.length + 1, 'file')}, for example at ${place(use.hit)}`;
+    const used = use === undefined ? '' : `; used by ${plural(others.length + 1, 'file')}, as at ${place(use.hit)}`;
     return `- ${name}: ${names}${used}`;
   };
   return shortened(all, MOST_SHOWN, row, (others) => `: ${listed(others.slice(0, 20))}`);
@@ -137,12 +133,7 @@ const USED_OTHERWISE = /\b(?:public|internal)\s+static\b|class\s+\w+Attribute\b/
 /** `export * from './a'`, `from .a import *`: what is in such a file is offered under its own name elsewhere. */
 const WHOLE_EXPORT = /export\s+\*|import\s+\*(?!\s+as)|\bpub use\b.*\*|exports\s*=\s*require/;
 const MOST_DEAD = 20;
-const PLACES = [
-  'On no other line',
-  'Only in tests',
-  'In no code of the program, but in other files',
-  'Only in their own file',
-];
+const PLACES = ['On no other line', 'Only in tests', 'Only in tests, documents or settings', 'Only in their own file'];
 const [NOWHERE, IN_TESTS, IN_OTHERS, IN_OWN] = PLACES;
 
 export function* deadExports({ task }: Brief): Work {
