@@ -49,6 +49,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'smol-toml': ['tools/sandbox/cargo-config.ts'],
   zod: ['domain/', 'app/', 'config/', 'remote/', 'tools/', 'models/', 'engine/gate/', 'ports/'],
   '@anthropic-ai/sdk': ['models/anthropic'],
+  openai: ['models/openai'],
   '@pydantic/genai-prices': ['models/catalogue/prices.ts'],
   '@vscode/ripgrep': ['tools/'],
   'node:sqlite': ['store/'],

@@ -2,6 +2,7 @@
  * Calls Anthropic's Messages API and makes a reply of a finished stream. Fails closed: it is a reply only if its end was announced, and it
  * has calls only if it stopped for them and each of them is complete.
  */
+import Anthropic from '@anthropic-ai/sdk';
 import { CallId, ModelId } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -11,7 +12,7 @@ import type { World } from '../../ports/world.ts';
 import { exchange, type Reader, type Reading } from '../http/exchange.ts';
 import * as faults from '../http/fault.ts';
 import { byWord, parseArguments, textAt } from '../http/json.ts';
-import { countInput, type Post } from '../http/transport.ts';
+import { countInput, type Post, type Server, serverOf } from '../http/transport.ts';
 import { type Caller, toolCallId } from '../provider.ts';
 import { BETWEEN, packed, type Part } from './turns.ts';
 import { type Block, MessageReader, type Progress } from './reply.ts';
@@ -19,13 +20,28 @@ import { askedOf, FORM_TOOL, openLearned } from './wire.ts';
 
 /** Many people include this path in the base URL, as other providers require. */
 const OWN_PATH = /(?:\/v1(?:\/messages)?)?\/*$/;
-const HEADERS = { 'anthropic-version': '2023-06-01' };
+
+/** The client library with every setting given that it would otherwise read from the environment or the disk. */
+const connect = (setup: ProviderSetup): Server =>
+  serverOf(
+    setup,
+    (options) =>
+      new Anthropic({
+        ...options,
+        authToken: null,
+        webhookKey: null,
+        baseURL: setup.baseUrl,
+        logLevel: 'off',
+        openTelemetry: false,
+      }),
+  );
 
 /** Calls of one configured provider. Between calls it remembers only what the server refused to accept. */
 export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
+  const server = connect(setup);
   const learned = openLearned();
   const post = (path: string, body: object): Post => {
-    return { url: `${setup.baseUrl.replace(OWN_PATH, '')}/v1/messages${path}`, headers: HEADERS, body };
+    return { url: `${setup.baseUrl.replace(OWN_PATH, '')}/v1/messages${path}`, body };
   };
   return {
     async call(request, signal, onDelta) {
@@ -33,14 +49,14 @@ export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
         const { body, formed, withoutEffort } = askedOf(request, learned.allowed(request));
         const reader = readerOf(request, { provider: setup.name, formed }, onDelta);
         const streamed = post('', { ...body, max_tokens: request.maxOutputTokens, stream: true });
-        const came = await exchange(setup, world, { ...streamed, reader }, signal);
+        const came = await exchange(server, world, { ...streamed, reader }, signal);
         if (came.ok) return ok(withoutEffort ? { ...came.value, withoutEffort } : came.value);
         const { fault } = came.fault;
         if (fault.is !== 'refused' || !learned.take(request, body, fault.message)) return fail(fault);
       }
     },
     count: (request, signal) =>
-      countInput(setup, world, post('/count_tokens', askedOf(request, learned.allowed(request)).body), signal),
+      countInput(server, world, post('/count_tokens', askedOf(request, learned.allowed(request)).body), signal),
   };
 }
 

@@ -55,7 +55,7 @@ export interface Refused {
 
 /** Performs one exchange. Resolves for every fault; rejects only for a bug. */
 export async function exchange<Reply>(
-  setup: ProviderSetup,
+  setup: http.Server,
   world: World,
   parts: Exchange<Reply>,
   signal: AbortSignal,

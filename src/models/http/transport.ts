@@ -1,6 +1,6 @@
 /**
- * The transport of one call: a request that follows no redirect and sends only what is given here, and a response of which every chunk
- * is reported (also pings), counted and limited.
+ * The transport of one call, by a provider's client library: a request that follows no redirect and sends only what is given here, and a
+ * response of which every chunk is reported (also pings), counted and limited.
  */
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, type Result } from '../../domain/result.ts';
@@ -21,8 +21,6 @@ export class TooLarge extends Error {}
 export interface Post {
   readonly url: string;
   readonly body: object;
-  /** Those of the protocol; the key and the person's own headers come on top. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Wire {
@@ -41,9 +39,54 @@ export interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-const USUAL = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'mimir' };
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'headers'>, beat: () => void): Wire {
+/** The part of a client library that sends. Options that it can not be given here come from whoever creates it. */
+export interface Library {
+  post(
+    url: string,
+    options: { body: string; headers: Record<string, string>; signal: AbortSignal; stream: true },
+  ): { asResponse(): Promise<Response> };
+}
+
+/** A provider, and the library that reaches it; kept for the whole run, since a library is expensive to create. */
+export interface Server extends ProviderSetup {
+  readonly library: Library;
+}
+
+/** The server of `setup`. `open` creates the library, with this `fetch` and with a day as its own time limit. */
+export function serverOf(setup: ProviderSetup, open: (options: LibraryOptions) => Library): Server {
+  const apiKey = setup.key ?? 'none';
+  return { ...setup, library: open({ apiKey, maxRetries: 0, timeout: 86_400_000, fetch: fetchFor(setup) }) };
+}
+
+interface LibraryOptions {
+  /** Libraries require one; `fetch` decides what is sent. */
+  readonly apiKey: string;
+  readonly maxRetries: 0;
+  readonly timeout: number;
+  readonly fetch: Fetch;
+}
+
+/** The only headers that are sent: libraries add headers from the environment, which would otherwise reach every host. */
+const SENT = /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
+/** The true status of a response. A library reads a refusal itself and keeps only parts of it, so it is told 200. */
+const STATUS = 'x-mimir-status';
+
+const fetchFor =
+  ({ key, headers: own }: Pick<ProviderSetup, 'key' | 'headers'>): Fetch =>
+  async (input, init = {}) => {
+    const headers = new Headers(key === null ? {} : { authorization: `Bearer ${key}` });
+    for (const [name, value] of new Headers(init.headers)) if (SENT.test(name)) headers.set(name, value);
+    for (const [name, value] of Object.entries(own ?? {})) headers.set(name, value);
+    const response = await fetch(input, { ...init, headers, redirect: 'error' });
+    if (response.status === 200) return response;
+    const told = new Headers(response.headers);
+    told.set(STATUS, String(response.status));
+    return new Response(response.body, { headers: told });
+  };
+
+export function openWire({ library }: Pick<Server, 'library'>, beat: () => void): Wire {
   let bytes = 0;
   let sent = 0;
   let status: number | null = null;
@@ -60,14 +103,15 @@ export function openWire({ key, headers: own }: Pick<ProviderSetup, 'key' | 'hea
     bytes: () => bytes,
     sent: () => sent,
     status: () => status,
-    async post({ url, body, headers }, signal) {
+    async post({ url, body: fields }, signal) {
       signal.throwIfAborted();
-      const text = JSON.stringify(body);
-      sent += bytesIn(text);
-      const all = { ...USUAL, ...headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...own };
-      const response = await fetch(url, { method: 'POST', body: text, headers: all, redirect: 'error', signal });
-      ({ status } = response);
-      return { status, ok: response.ok, headers: response.headers, chunks: counted(response) };
+      // As text, so that the library sends it as it was counted.
+      const body = JSON.stringify(fields);
+      sent += bytesIn(body);
+      const headers = { 'content-type': 'application/json' };
+      const response = await library.post(url, { body, headers, signal, stream: true }).asResponse();
+      status = Number(response.headers.get(STATUS) ?? response.status);
+      return { status, ok: status >= 200 && status <= 299, headers: response.headers, chunks: counted(response) };
     },
   };
 }
@@ -252,14 +296,14 @@ const COUNT_TIMEOUT = 10_000;
 
 /** The number of input tokens that a server reports for `request`; null if it does not answer with one in time. */
 export async function countInput(
-  setup: Pick<ProviderSetup, 'key' | 'headers'>,
+  server: Pick<Server, 'library'>,
   world: Pick<World, 'sleep'>,
   request: Post,
   outside: AbortSignal,
 ): Promise<number | null> {
   const watch = watchStream({ firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT }, world, outside);
   const told = async (): Promise<number | null> => {
-    const answer = await openWire(setup, watch.beat).post(request, watch.signal);
+    const answer = await openWire(server, watch.beat).post(request, watch.signal);
     return answer.ok ? numberAt(parsed(await headOf(answer)), 'input_tokens') : null;
   };
   try {

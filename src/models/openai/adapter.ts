@@ -2,6 +2,7 @@
  * Calls OpenAI and compatible servers: by the Responses API for OpenAI itself, by Chat Completions for other servers and those without
  * Responses. What a server does not accept is learned from its refusal, once, and then left out.
  */
+import OpenAI from 'openai';
 import type { Usage } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
 import { type ProviderSetup, withEffort } from '../../domain/models/provider.ts';
@@ -12,7 +13,7 @@ import type { World } from '../../ports/world.ts';
 import { type Exchange, exchange, type Reader, type Reading, type Refused } from '../http/exchange.ts';
 import { hostOf, NOT_SAID_USED, unknownStop } from '../http/fault.ts';
 import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
-import { countInput } from '../http/transport.ts';
+import { countInput, type Server, serverOf } from '../http/transport.ts';
 import { ABORTED, type Caller, wireName } from '../provider.ts';
 import {
   callsOf,
@@ -26,8 +27,21 @@ import {
 } from './chat-reply.ts';
 import * as chat from './chat-wire.ts';
 
+const nothing = (): void => undefined;
+const SILENT = { error: nothing, warn: nothing, info: nothing, debug: nothing };
+/** Keys of an administrator and of webhooks, and names of accounts, which are never sent. */
+const UNUSED = { adminAPIKey: null, organization: null, project: null, webhookSecret: null };
+
+/** The client library with every setting given that it would otherwise read from the environment. */
+const connect = (setup: ProviderSetup): Server =>
+  serverOf(
+    setup,
+    (options) => new OpenAI({ ...options, ...UNUSED, baseURL: setup.baseUrl, logLevel: 'off', logger: SILENT }),
+  );
+
 /** Calls the server of `setup`, and remembers what it accepts. */
 export function openaiCaller(setup: ProviderSetup, world: World): Caller {
+  const server = connect(setup);
   // Requests with the same key reach the same machine, whose cache knows their beginning.
   const run = world.name(8);
   const traitsOf = new Map<string, chat.Traits>();
@@ -44,7 +58,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
     const asked = route;
     const parts = exchangeOf(setup, { request, traits, names, route }, onDelta);
-    const came = await exchange(setup, world, { ...parts, ...timesFor(setup, model) }, signal);
+    const came = await exchange(server, world, { ...parts, ...timesFor(setup, model) }, signal);
     if (came.ok) return came;
     const { fault, refused } = came.fault;
     if (refused === null) return fail(fault);
@@ -75,7 +89,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
       const model = wireName(request.model);
       const traits = traitsOf.get(model) ?? chat.firstTraits(setup, model);
       const body = countedBody(request, traits, model);
-      return countInput(setup, world, { url: urlOf(setup, '/responses/input_tokens'), body }, signal);
+      return countInput(server, world, { url: urlOf(setup, '/responses/input_tokens'), body }, signal);
     },
   };
 }
