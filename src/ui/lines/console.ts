@@ -43,6 +43,8 @@ interface ConsoleParts {
 export class LineTerminal implements LineConsole {
   readonly #parts: ConsoleParts;
   readonly #isDumb: boolean;
+  /** For cursor movements only: text goes through `Io`, which removes control characters. */
+  readonly #output = process.stdout;
   /** Lines that were not taken yet. */
   readonly #typed: Typed[] = [];
   #waiting: ((next: Next) => void) | null = null;
@@ -144,7 +146,7 @@ export class LineTerminal implements LineConsole {
 
   close(): void {
     process.stdin.off('keypress', this.#pressed);
-    if (this.#prompt !== null && !this.#isDumb && !this.#ended) process.stdout.write('\n');
+    if (this.#prompt !== null && !this.#isDumb && !this.#ended) this.#output.write('\n');
     this.#lines.close();
   }
 
@@ -162,7 +164,7 @@ export class LineTerminal implements LineConsole {
     if (this.#isDumb || this.#prompt === null || this.#ended) return write();
     const { rows } = this.#lines.getCursorPos();
     // Moves to the first row of the prompt and erases everything from there.
-    process.stdout.write(`${rows > 0 ? `\u001b[${rows}A` : ''}\r\u001b[J`);
+    this.#output.write(`${rows > 0 ? `\u001b[${rows}A` : ''}\r\u001b[J`);
     write();
     this.#lines.prompt(true);
   }
