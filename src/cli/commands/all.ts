@@ -9,7 +9,8 @@ export const allVerb = sessionVerb('all', (args, io) => async (client) => {
   const runs = (args.has('all') ? every : chosen(every)).map(({ session }) => session);
   await tellRuns(args, io, lookAt(client, runs));
   if (args.has('json') || runs.length === every.length) return;
-  io.say(`\n${plural(every.length - runs.length, 'older run')}: \`mimir all --all\``);
+  io.say('');
+  io.say(`${plural(every.length - runs.length, 'older run')}: \`mimir all --all\``);
 });
 
 /** The number of runs whose logs are read by default, since each takes time. */
