@@ -69,7 +69,7 @@ function commandsPage(groups: readonly CommandGroup[]): string {
   );
 }
 
-function commandText({ usage, summary, flags, notes = [], example }: Verb): string {
+function commandText({ usage, summary, flags, notes, example }: Verb): string {
   const options = Object.entries(flags).filter(([, { hidden }]) => hidden !== true);
   const rows = options.map(([name, { value, help, short }]) => [
     code(`${short === undefined ? '' : `-${short}, `}--${name}${value === '' ? '' : ` ${value}`}`),

@@ -359,8 +359,8 @@ const AFTERWARDS =
 
 /** The welcome: version, project, policy, and what can be started. */
 function startLines(info: ProjectInfo): readonly string[] {
-  const { project, cwd, version, provider, sandbox, mode, policy = '', notes } = info;
-  const { suggestions, sessions, templates: all = [] } = info;
+  const { project, cwd, version, provider, sandbox, mode, policy, notes } = info;
+  const { suggestions, sessions, templates: all } = info;
   const counts = [
     ...(suggestions.length === 0 ? [] : ['a number plans a suggestion']),
     ...(sessions.length === 0 ? [] : ['sessions lists earlier ones']),

@@ -18,7 +18,7 @@ import { FAMILY, NOW, RUN } from '../../support/family-story.ts';
 import { openStage } from '../../support/session-stage.ts';
 
 /** Names of the fields in a help, in its order; those of a record stand in that of `mimir children` alone. */
-function promised({ notes = [] }: Verb): readonly string[] {
+function promised({ notes }: Verb): readonly string[] {
   const fields = notes.slice(0, notes.indexOf('Which command shows what:') >>> 0);
   const own = fields.flatMap((line) => /^ {2}(\w+) +\S/.exec(line)?.[1] ?? []);
   return fields.some((line) => line.includes('`mimir children --help`')) ? [...promised(childrenVerb), ...own] : own;
