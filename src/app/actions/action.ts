@@ -2,6 +2,7 @@
 import type { AgentId } from '../../domain/ids.ts';
 import type { AgentState, RunState } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';
+import ROWS from './rows.json' with { type: 'json' };
 
 /** The names of an interaction: its key on the screen, its word in line mode, its entry in the help of both. */
 export interface Interaction {
@@ -20,6 +21,14 @@ export interface Interaction {
   readonly help: string;
   /** One sentence that adds what the name does not tell. */
   readonly more?: string;
+}
+
+type RowName = keyof typeof ROWS;
+
+/** The names of an interaction by its id, from rows.json. */
+export function rowOf(id: RowName): Interaction {
+  const row: Omit<Interaction, 'id' | 'hint'> = ROWS[id];
+  return { id, hint: '', ...row };
 }
 
 /** An interaction that sends a command to the run. Commands that agents may send are in ports/controls.ts. */

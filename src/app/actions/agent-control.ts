@@ -11,62 +11,27 @@ import {
   type AgentAction,
   type Confirmation,
   ENDED,
-  type Interaction,
+  rowOf,
   whyNotAgent,
   whyNotRunning,
 } from './action.ts';
 
 /** The action for a control that needs no confirmation and is possible if `isPossible`. */
-const control = (
-  does: Exclude<Control, 'kill'>,
-  of: Pick<Interaction, 'keys' | 'hint' | 'short' | 'help' | 'more'>,
-  isPossible: (agent: AgentState) => boolean,
-): AgentAction => ({
-  ...of,
-  id: `run.${does}`,
-  word: does,
-  arguments: 'N',
+const control = (does: Exclude<Control, 'kill'>, isPossible: (agent: AgentState) => boolean): AgentAction => ({
+  ...rowOf(`run.${does}`),
   whyNot: (state, { agent }) =>
     whyNotAgent(state, agent, (one) => (isPossible(one) ? null : `${one.name} ${refusedControl(does, one)}.`)),
   command: (_, { agent }) => ({ do: does, agent }),
 });
 
-export const interruptAgent = control(
-  'interrupt',
-  { keys: ['s', 'ctrl-c'], hint: 'interrupt', short: ['pause'], help: 'Interrupt agent' },
-  (agent) => isInterruptible(agent) && !isIdle(agent),
-);
+export const interruptAgent = control('interrupt', (agent) => isInterruptible(agent) && !isIdle(agent));
 
-export const resumeAgent = control(
-  'resume',
-  { keys: ['r'], hint: 'resume', short: ['r', 'continue'], help: 'Resume agent' },
-  ({ status, outcome }) => status === 'interrupted' && outcome === null,
-);
+export const resumeAgent = control('resume', ({ status, outcome }) => status === 'interrupted' && outcome === null);
 
-export const retryAgent = control(
-  'retry',
-  {
-    keys: ['R'],
-    hint: 'retry',
-    short: ['R'],
-    help: 'Retry agent',
-    more: 'After the run: retries all failed tasks.',
-  },
-  ({ status }) => status === 'failed',
-);
+export const retryAgent = control('retry', ({ status }) => status === 'failed');
 
 export const skipAgent: AgentAction = {
-  ...control(
-    'skip',
-    {
-      keys: ['w'],
-      hint: 'skip',
-      short: [],
-      help: 'Skip agent',
-      more: 'Also skips the tasks that depend on it.',
-    },
-    ({ status, outcome }) => status === 'pending' && outcome === null,
-  ),
+  ...control('skip', ({ status, outcome }) => status === 'pending' && outcome === null),
   confirm: (state, { agent }) => {
     const [first = agent, ...others] = killedAgents(state, agent).map(({ name }) => name);
     return {
@@ -82,26 +47,16 @@ export const skipAgent: AgentAction = {
 };
 
 export const setMode: Action<{ readonly mode: Mode }> = {
-  id: 'app.mode',
-  keys: ['backtab'],
-  hint: '',
-  word: 'mode',
+  ...rowOf('app.mode'),
   arguments: MODES.join('|'),
-  help: 'Set mode',
-  more: 'Applies to all agents. You see what changes first.',
   whyNot: ({ session, finished }) => (session === null ? 'No run has started yet.' : finished === null ? null : ENDED),
   command: (_, { mode }) => ({ do: 'set mode', mode }),
 };
 
 /** `mode` null removes the pin. */
 export const pinMode: Action<{ readonly agent: AgentId; readonly mode: Mode | null }> = {
-  id: 'run.pin',
-  keys: ['P'],
-  hint: '',
-  word: 'pin',
-  short: ['P'],
+  ...rowOf('run.pin'),
   arguments: `N ${MODES.join('|')}|off`,
-  help: 'Pin stricter mode',
   whyNot: (state, { agent }) =>
     whyNotAgent(state, agent, (one) =>
       one.id === ROOT ? 'main has the mode of the run. Press Shift-Tab to change it.' : whyNotRunning(one),
@@ -134,24 +89,13 @@ export const plannedTask = ({ status, firstRunAt, taskId }: AgentState): TaskId 
 export const whyNotSet = (state: RunState, agent: AgentId): string | null => whyNotAgent(state, agent, whyNotRunning);
 
 export const setModel: Action<{ readonly agent: AgentId; readonly model: string }> = {
-  id: 'run.model',
-  keys: ['M'],
-  hint: 'model',
-  word: 'model',
-  arguments: 'N MODEL',
-  help: 'Change model',
+  ...rowOf('run.model'),
   whyNot: (state, { agent }) => whyNotSet(state, agent),
   command: (_, { agent, model }) => ({ do: 'set model', agent, model }),
 };
 
 export const setBudget: Action<{ readonly agent: AgentId; readonly budget: Budget }> = {
-  id: 'run.budget',
-  keys: ['b'],
-  hint: 'budget',
-  word: 'budget',
-  arguments: 'N LIMITS',
-  help: 'Change budget',
-  more: 'On main: the budget of the run.',
+  ...rowOf('run.budget'),
   whyNot: (state, { agent }) => whyNotSet(state, agent),
   command: (_, { agent, budget }) => ({ do: 'set budget', agent, budget }),
 };

@@ -1,15 +1,10 @@
 /** Answers questions of agents and withdraws grants for the session. */
 import type { Command } from '../../ports/controls.ts';
 import type { Question } from '../views/index.ts';
-import { type Action, ENDED, type Interaction } from './action.ts';
+import { type Action, ENDED, type Interaction, rowOf } from './action.ts';
 
 export const answerQuestion: Interaction & { readonly none: string } = {
-  id: 'app.answer',
-  keys: ['A'],
-  hint: 'answer',
-  word: 'answer',
-  arguments: 'TEXT',
-  help: 'Answer question',
+  ...rowOf('app.answer'),
   none: 'No open questions.',
 };
 
@@ -25,13 +20,7 @@ export function answerCommands({ first }: Question, shown: readonly string[], an
 }
 
 export const withdrawGrant: Action<{ readonly grant: string }> = {
-  id: 'run.grants',
-  keys: ['ctrl-g'],
-  hint: '',
-  word: 'grants',
-  arguments: '[withdraw N]',
-  help: 'List session grants',
-  more: 'What your answers allow until the session ends. You can withdraw it.',
+  ...rowOf('run.grants'),
   whyNot({ finished, grants }) {
     if (finished !== null) return ENDED;
     return grants.length === 0 ? 'No session grants.' : null;

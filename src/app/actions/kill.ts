@@ -1,7 +1,7 @@
 /** Kills one agent with all its running descendants, permanently. */
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import { type AgentState, refusedControl, type RunState } from '../../events/index.ts';
-import { type AgentAction, whyNotAgent } from './action.ts';
+import { type AgentAction, rowOf, whyNotAgent } from './action.ts';
 
 /** What determines whether an agent ends together with another one. */
 export interface KillCandidate {
@@ -39,14 +39,7 @@ export function killedAgents({ agents }: Pick<RunState, 'agents'>, top: AgentId)
 }
 
 export const killAgent: AgentAction = {
-  id: 'run.kill',
-  help: 'Kill agent',
-  more: 'Also kills its children. Killed agents can be retried, not resumed.',
-  hint: 'kill',
-  keys: ['x'],
-  word: 'kill',
-  short: ['x'],
-  arguments: 'N',
+  ...rowOf('run.kill'),
   whyNot: (state, { agent }) => whyNotAgent(state, agent, whyNotKill),
   confirm: (state, { agent }) => {
     const names = killedAgents(state, agent).map(({ name }) => name);

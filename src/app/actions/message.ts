@@ -6,21 +6,14 @@ import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { mainAgent, type RunState } from '../../events/index.ts';
 import type { Command, Delivery } from '../../ports/controls.ts';
 import { closedReason } from '../views/index.ts';
-import { type Action, ENDED, NO_RUN, whyNotAgent } from './action.ts';
+import { type Action, ENDED, NO_RUN, rowOf, whyNotAgent } from './action.ts';
 
 type MessageArgs = Omit<Extract<Command, { readonly do: 'message' }>, 'do'>;
 
 const command = (_: RunState, args: MessageArgs): Command => ({ do: 'message', ...args });
 
 export const messageAgent: Action<MessageArgs> = {
-  id: 'run.message',
-  keys: ['i'],
-  hint: 'message',
-  word: 'message',
-  short: ['msg', 'i', 'send'],
-  arguments: 'N|all [now|next|later] TEXT',
-  help: 'Message agent',
-  more: 'main also answers after the run has ended.',
+  ...rowOf('run.message'),
   whyNot: (state, { to }) => whyNotMessage(state, to),
   command,
 };
@@ -36,11 +29,7 @@ export function whyNotMessage(state: RunState, to: MessageArgs['to']): string | 
 }
 
 export const messageAll: Action<MessageArgs> = {
-  id: 'run.messageAll',
-  keys: ['I'],
-  hint: '',
-  word: 'message',
-  help: 'Message all agents',
+  ...rowOf('run.messageAll'),
   whyNot: (state) => whyNotMessage(state, 'all'),
   command,
 };
@@ -52,12 +41,7 @@ export const DELIVERIES: Readonly<Record<string, Delivery>> = {
   now: 'urgent',
 };
 export const messageMain: Action<{ readonly text: string }> = {
-  id: 'result.message',
-  keys: ['i'],
-  hint: 'message',
-  word: 'main',
-  arguments: 'TEXT',
-  help: 'Message main',
+  ...rowOf('result.message'),
   whyNot: ({ session, phase, finished }, { text }) => {
     if (session === null) return NO_RUN;
     if (text.trim() === '') return 'The message is empty.';
@@ -80,7 +64,6 @@ export const recipientOf = (state: RunState, selected: AgentId | null): AgentId 
 /** Why main accepts no message now, or null. */
 export const whyNotTalk = (state: RunState): string | null => messageMain.whyNot(state, { text: 'any' });
 
-/** Tools that do not change files of the project. */
 const KEEPS_FILES: ReadonlySet<string> = new Set(
   'read_file list_files search git git_commit read_finding give_verdict update_todos send_message ask_user Task'.split(
     ' ',

@@ -5,7 +5,7 @@ import { dependantsOf } from '../../domain/plan/plan-view.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { RunState } from '../../events/index.ts';
 import type { Command, PlanPreview } from '../../ports/controls.ts';
-import type { Action, Interaction } from './action.ts';
+import { type Action, type Interaction, rowOf } from './action.ts';
 
 export const NO_PLAN = 'The plan is still being drafted.';
 
@@ -16,21 +16,13 @@ export function whyNotEdit({ phase, plan }: RunState): string | null {
 }
 
 export const acceptPlan: Action<null> = {
-  id: 'plan.accept',
-  keys: ['enter', 'Y', 'y'],
-  hint: 'accept',
-  word: 'accept',
-  help: 'Accept plan',
+  ...rowOf('plan.accept'),
   whyNot: whyNotEdit,
   command: ({ planDigest }) => ({ do: 'approve plan', digest: planDigest }),
 };
 
 export const cancelPlan: Action<null> = {
-  id: 'plan.cancel',
-  keys: ['esc', 'n'],
-  hint: 'cancel',
-  word: 'cancel',
-  help: 'Discard plan',
+  ...rowOf('plan.cancel'),
   whyNot: () => null,
   command: ({ phase }) =>
     phase === 'starting' || phase === 'planning'
@@ -39,12 +31,7 @@ export const cancelPlan: Action<null> = {
 };
 
 export const planAgain: Action<{ readonly hint: string }> = {
-  id: 'plan.again',
-  keys: ['ctrl-r'],
-  hint: 'regenerate',
-  word: 'again',
-  arguments: '[HINT]',
-  help: 'Re-plan with hint',
+  ...rowOf('plan.again'),
   whyNot: (state) => (isApproved(state) ? 'The plan is already running.' : whyNotEdit(state)),
   command: (_, { hint }) => ({ do: 'plan again', hint: hint.trim() }),
 };
@@ -115,65 +102,42 @@ export function trackPlan(history: PlanHistory, state: RunState): PlanHistory {
 export const neighbourPlan = ({ plans, at }: PlanHistory, by: 1 | -1): SoundPlan | null => plans[at + by]?.plan ?? null;
 
 export const undoEdit: Interaction & { readonly none: string } = {
-  id: 'plan.undo',
-  keys: ['u'],
-  hint: 'undo',
-  word: 'undo',
-  short: ['u'],
-  help: 'Undo',
+  ...rowOf('plan.undo'),
   none: 'Nothing to undo.',
 };
 
 export const redoEdit: Interaction & { readonly none: string } = {
-  id: 'plan.redo',
-  keys: ['U'],
-  hint: '',
-  word: 'redo',
-  short: ['U'],
-  help: 'Redo',
+  ...rowOf('plan.redo'),
   none: 'Nothing to redo.',
 };
 
 // The edits of a plan. Before approval an edit is applied at once, afterwards it becomes an amendment.
 
-/** `typed`: the arguments in line mode. */
-const row = (id: string, key: string, hint: string, word: string, typed: string, help: string): Action<PlanEdit> => ({
-  id: `plan.${id}`,
-  keys: [key],
-  hint,
-  word,
-  arguments: typed,
-  help,
+const row = (id: Parameters<typeof rowOf>[0]): Action<PlanEdit> => ({
+  ...rowOf(id),
   whyNot: whyNotEdit,
   command: (_, edit) => ({ do: 'edit plan', edit }),
 });
 
 export const PLAN_EDITS = {
-  describe: row('describe', 'e', 'edit', 'edit', 'N [TEXT]', 'Edit task'),
-  model: row('model', 'M', 'model', 'model', '', 'Change model'),
-  role: row('role', 'r', '', 'role', 'N ROLE', 'Change role'),
-  budget: row('budget', 'b', '', 'budget', '', 'Set task budget'),
-  tools: row('tools', 't', '', 'tools', 'N NAMES', 'Choose tools'),
-  depends: row('needs', 'D', '', 'needs', 'N [NUMBERS]', 'Edit dependencies'),
-  add: row('add', 'a', 'add', 'add', 'ROLE TEXT', 'Add task'),
-  drop: row('drop', 'd', 'delete', 'drop', 'N', 'Delete task'),
-  split: row('split', 's', 'split', 'split', 'N', 'Split task'),
-  join: row('join', 'S', 'merge', 'join', 'N M', 'Merge tasks'),
-  models: row('whatIf', '$', 'what if', 'whatif', '[cheap|balanced|best]', 'Compare model tiers'),
-  form: row('manual', 'm', 'edit all', 'edit', '', 'Edit all fields'),
-  moveDown: row('moveDown', 'J', '', 'move', 'N up|down', 'Move task down'),
-  moveUp: row('moveUp', 'K', '', 'move', '', 'Move task up'),
-  permissions: row(
-    'permissions',
-    'P',
-    'permit',
-    'permissions',
-    '[N] [edits|commands|all ask|allow]',
-    'Set permissions',
-  ),
-  commit: row('commit', 'c', '', 'commit', '[on|off]', 'Commit at end'),
-  writes: row('writes', 'W', '', 'writes', 'N [GLOBS|all|nothing]', 'Set writable files'),
-  alongside: row('order', 'o', '', 'beside', 'N [NUMBERS|none]', 'Allow parallel tasks'),
+  describe: row('plan.describe'),
+  model: row('plan.model'),
+  role: row('plan.role'),
+  budget: row('plan.budget'),
+  tools: row('plan.tools'),
+  depends: row('plan.needs'),
+  add: row('plan.add'),
+  drop: row('plan.drop'),
+  split: row('plan.split'),
+  join: row('plan.join'),
+  models: row('plan.whatIf'),
+  form: row('plan.manual'),
+  moveDown: row('plan.moveDown'),
+  moveUp: row('plan.moveUp'),
+  permissions: row('plan.permissions'),
+  commit: row('plan.commit'),
+  writes: row('plan.writes'),
+  alongside: row('plan.order'),
 } as const;
 
 /** Text for a header or a printed plan; empty if the plan commits nothing. */

@@ -2,15 +2,10 @@
 import type { RoleName } from '../../domain/ids.ts';
 import type { MandatoryReview } from '../../domain/agents/agent.ts';
 import { type AgentState, retryOf, type RunState } from '../../events/index.ts';
-import { type Action, ENDED, type Interaction } from './action.ts';
+import { type Action, ENDED, type Interaction, rowOf } from './action.ts';
 
 export const stopRun: Action<null> = {
-  id: 'run.stop',
-  keys: ['X'],
-  hint: '',
-  word: 'stop',
-  short: ['X'],
-  help: 'Stop run',
+  ...rowOf('run.stop'),
   whyNot: ({ finished }) => (finished === null ? null : ENDED),
   confirm: () => ({
     title: 'Stop the run?',
@@ -24,11 +19,7 @@ export const stopRun: Action<null> = {
 
 /** Retries the failed tasks of a finished run. */
 export const retryRun: Interaction & { whyNot(state: Pick<RunState, 'finished'>): string | null } = {
-  id: 'result.retry',
-  keys: ['R'],
-  hint: 'retry',
-  word: 'retry',
-  help: 'Retry failed tasks',
+  ...rowOf('result.retry'),
   whyNot: ({ finished }) =>
     finished === null
       ? 'The run has not ended. Retry a single agent.'
@@ -52,13 +43,7 @@ export const manualReviews = ({ plan }: Pick<RunState, 'plan'>): readonly Mandat
   (plan?.forced ?? []).filter(({ triggers }) => triggers.includes('manual'));
 
 export const startReview: Action<{ readonly role: RoleName }> = {
-  id: 'run.review',
-  keys: ['V'],
-  hint: '',
-  word: 'review',
-  short: ['V'],
-  arguments: '[ROLE]',
-  help: 'Run manual review',
+  ...rowOf('run.review'),
   whyNot: (state) => whyNotReview(state),
   command: (_, { role }) => ({ do: 'review', role }),
 };

@@ -3,16 +3,10 @@ import type { SpawnRequest } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { RunState } from '../../events/index.ts';
 import { type Arguments, wrongUse } from '../process/index.ts';
-import { type Action, whyNotAgent } from './action.ts';
+import { type Action, rowOf, whyNotAgent } from './action.ts';
 
 export const spawnChild: Action<{ readonly parent: AgentId; readonly wish: SpawnRequest }> = {
-  id: 'run.spawn',
-  keys: ['a'],
-  hint: 'spawn',
-  word: 'spawn',
-  arguments: '[under N] [ROLE] "TEXT" [--name NAME] [--model MODEL] [--wait SECONDS]',
-  help: 'Spawn child',
-  more: 'The child works on its own. In a run without a plan its parent is main.',
+  ...rowOf('run.spawn'),
   whyNot: (state, { parent }) => whyNotSpawn(state, parent),
   command: (_, { parent, wish }) => ({ do: 'spawn', parent, wish }),
 };
