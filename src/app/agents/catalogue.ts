@@ -59,7 +59,6 @@ const infoOf = (
   whyKept: own.some((folder) => source.startsWith(folder)) ? null : whyKept(name, source),
 });
 
-/** Why Mimir does not delete an agent of this source. */
 function whyKept(name: string, source: string): string {
   if (source === 'built-in') return `it is built in; agentOrchestration.roles.${name}.enabled: false switches it off`;
   if (source.startsWith('/etc/')) return `an administrator wrote it (${source})`;

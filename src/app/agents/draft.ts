@@ -51,7 +51,6 @@ export function draftSummary({ why, spending }: DraftResult): string {
   return `Drafted by ${spending.label}${instead}: ${spendingText(spending)}.`;
 }
 
-/** The cost of a call without a usable result. */
 function wastedCost(why: string, spending: Spending | null): string {
   if (spending === null || spending.calls === 0) return '';
   const who = why.startsWith(`${spending.label}:`) ? '' : `${spending.label}: `;

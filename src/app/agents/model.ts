@@ -40,7 +40,6 @@ export interface DraftRequest {
 /** What the draft cost, and which model wrote it. */
 export interface Spending extends Omit<Drafted<never>, 'made'> {
   readonly session: SessionId;
-  /** The model's label. */
   readonly label: string;
   /** The label of the preferred model, if it could not be reached; otherwise null. */
   readonly instead: string | null;

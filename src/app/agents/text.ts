@@ -81,11 +81,9 @@ export interface Questioner {
   say(...lines: readonly string[]): void;
   /** The typed line; null at the end of input. */
   ask(prompt: string): Promise<string | null>;
-  /** Why an agent cannot have this name, or null. */
   nameProblem(name: string): string | null;
 }
 
-/** Ends a command that the person cancelled. */
 const cancelled = (): Exit => new Exit(EXIT.notApproved, 'Nothing was created.');
 
 /** The typed line; throws an `Exit` (4) at the end of input. */

@@ -42,7 +42,6 @@ export abstract class FollowedRun {
     });
   }
 
-  /** The state after the last event that was read. */
   get state(): RunState {
     return this.#folded.state;
   }
@@ -74,7 +73,6 @@ export abstract class FollowedRun {
   /** Called with each sanitised event, after it was folded into the state; `before` is the state without it. */
   protected abstract happened(event: MimirEvent, before: RunState): void;
 
-  /** Called when the process of an unfinished run was lost. */
   protected abstract wasLost(why: string): void;
 
   /** Called when no more events come, before `ended` settles. */
@@ -114,9 +112,7 @@ const HOLDS: Millis = 1000;
 export interface PreviewsParts {
   readonly controls: Pick<Controls, 'previewMode' | 'previewPlan'>;
   readonly world: Pick<World, 'elapsed'>;
-  /** The present state of the run. */
   readonly state: () => RunState;
-  /** Called when an answer has arrived. */
   readonly answered: () => void;
   readonly fail: (error: unknown) => void;
 }

@@ -113,7 +113,6 @@ export class Live {
     return this.#reasoning;
   }
 
-  /** Calls whose arguments are being written, by agent. */
   calls(): ReadonlyMap<string, Written> {
     return this.#calls;
   }

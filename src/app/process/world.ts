@@ -62,7 +62,6 @@ export function newSession(): SessionId {
 const SAME_PRESS_MS = 100;
 
 interface Watch {
-  /** The first signal received, or null. */
   received(): EndSignal | null;
   end(): void;
 }

@@ -132,7 +132,6 @@ async function thenClose(
   }
 }
 
-/** Has the tools clean up after each agent that ends, and after the run. */
 async function cleanUp({ controls, view, result }: Run, tools: RunOptions['tools']): Promise<void> {
   const { seq, agents } = view.state();
   const each = async (): Promise<void> => {
@@ -145,7 +144,6 @@ async function cleanUp({ controls, view, result }: Run, tools: RunOptions['tools
   await tools.ended?.(null);
 }
 
-/** Copies transcripts of children, if an archive folder is configured. */
 async function archive({ controls }: Run, rules: Rules, home: string): Promise<void> {
   if (childRules(rules).archivePath === null) return;
   const { archiveChildren, archiveFolder } = await import('./child-archive.ts');
@@ -162,7 +160,6 @@ function release(log: Log, session: SessionId): void {
 }
 
 interface Serving {
-  /** The run's ports. */
   readonly parts: Required<Pick<RunOptions, 'agentSockets' | 'messageStore' | 'watched'>>;
   /**
    * Serves the run once `after` has resolved. Resolves with null, or with the reason why the run cannot be reached; a

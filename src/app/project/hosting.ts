@@ -69,7 +69,6 @@ export function startWithNotice(...given: Parameters<typeof startHosted>): Promi
   return io.terminal ? saidMeanwhile(io, 'the run is starting: its process is not ready yet', starting) : starting;
 }
 
-/** Resolves when the socket accepts connections. */
 async function waitForSocket(started: StartedProcess, session: SessionId, project: ProjectPlace): Promise<void> {
   const until = world.elapsed() + CONNECT_TIMEOUT_MS;
   for (;;) {

@@ -35,7 +35,6 @@ export interface OpenProject {
   /** The text for the screens: `anthropic`, `offline (no provider)`. */
   readonly provider: string;
   readonly mode: RunOptions['mode'];
-  /** What drafts of agents need. */
   readonly drafting: DraftContext;
   /** Opens the sandbox and the tools, once. Rejects with an `Exit`. */
   ready(): Promise<Pick<RunFactory, 'sandbox' | 'repository' | 'listing'>>;

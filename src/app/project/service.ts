@@ -281,7 +281,6 @@ export class LocalProjectService implements Required<ProjectService> {
   }
 }
 
-/** The usable templates, and a note for each faulty one. */
 function templatesOf(opened: OpenProject): Pick<Learned, 'templates' | 'broken'> {
   const { templates, faults } = listTemplates(opened.project, isTrusted(opened));
   return { templates, broken: faults.map((fault) => `template left out: ${fault}`) };
@@ -345,9 +344,7 @@ interface Learned {
   readonly model: ModelId | null;
   readonly suggestions: readonly string[];
   readonly repository: NonNullable<ProjectInfo['repository']> | null;
-  /** The templates, read when the project is open. */
   readonly templates: NonNullable<ProjectInfo['templates']>;
-  /** A note for each template that cannot be read. */
   readonly broken: readonly string[];
   /** Why no run can be started now, or null. */
   readonly problem: string | null;
@@ -366,7 +363,6 @@ const NOTHING_YET: Learned = {
   unusable: [],
 };
 
-/** Example tasks that refer to what the repository contains. */
 function suggestionsFor(facts: RepositoryFacts): readonly string[] {
   if (facts.files === 0) return ['Explain what this directory is'];
   const has = (name: RegExp): string | undefined => facts.top.find((entry) => name.test(entry));

@@ -43,7 +43,6 @@ export interface FromTemplate {
   readonly draft: DraftPlan;
   /** The origin of the plan for the screens: `template review (.mimir/plans/review.yml)`. */
   readonly from: string;
-  /** The task of the run. */
   readonly task: string;
 }
 

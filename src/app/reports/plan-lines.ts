@@ -89,7 +89,6 @@ function taskLines(
   ];
 }
 
-/** The mandatory reviews, which cannot be edited, with their rules. */
 function reviewsLines(forced: readonly MandatoryReview[], paint: Io['paint']): readonly string[] {
   if (forced.length === 0) return [];
   return ['Required by policy:', ...forced.flatMap((node) => reviewLines(node, paint))];

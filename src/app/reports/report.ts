@@ -94,7 +94,6 @@ export function callNotes(agent: AgentState): readonly string[] {
   return [...why, ...changes, ...(trouble === '' ? [] : [trouble])].map((note) => note.replaceAll('\n', ' '));
 }
 
-/** The notes of all agents; empty if there is nothing to report. */
 function modelNotes(state: RunState): string {
   const lines = [...state.agents.values()].flatMap((agent) =>
     callNotes(agent).map((note) => `- ${agent.name}: ${note}`),
@@ -299,7 +298,6 @@ export function reportText(state: RunState, format: ReportFormat): string {
 
 const MAX_REPORTS = 999;
 
-/** Creates the folder if it is missing. */
 function withFolder(folder: string, write: () => Result<string, string>): Result<string, string> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -42,7 +42,6 @@ export const isHeld = ({ outcome, pause, waitingFor }: AgentState): boolean =>
 
 const RESTS: ReadonlySet<string> = new Set(['message', 'children', 'review', 'limit'] satisfies WaitingFor['is'][]);
 
-/** True if the agent waits for a message, its children, a verdict or an answer about a limit. */
 const isResting = ({ outcome, waitingFor }: AgentState): boolean =>
   outcome === null && waitingFor !== null && RESTS.has(waitingFor.is);
 

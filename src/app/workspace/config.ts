@@ -160,7 +160,6 @@ export function preserveTrust(project: ProjectPlace, listed: readonly string[], 
     settled && digestOfOthers(file, project) === others && trustNow(project, trustOf(project, listed).digest).ok;
 }
 
-/** A digest of all other trusted files; null if it cannot be computed. */
 function digestOfOthers(file: string, { root }: ProjectPlace): string | null {
   const files = trustFiles(root, false);
   return files.ok ? digestOf(files.value.filter((one) => one.file !== file)) : null;

@@ -23,7 +23,6 @@ import {
   terminalSize,
 } from './questions.ts';
 
-/** The session whose run asks. */
 interface AnswersContext {
   readonly place: Place;
   readonly state: RunState;
@@ -74,14 +73,12 @@ export class LineAnswers {
     this.#decided = this.#proposed;
   }
 
-  /** Does a plan wait for approval? */
   isOffered(): boolean {
     const { phase, plan } = this.#of.context.state;
     const isOpen = this.#proposed === 0 || this.#decided !== this.#proposed;
     return this.#of.approves && isOpen && phase === 'approving' && plan !== null;
   }
 
-  /** The question that a typed line answers, or null. */
   current(): NumberedQuestion | null {
     return this.questions.current(this.#of.context.state);
   }

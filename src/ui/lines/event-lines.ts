@@ -129,7 +129,6 @@ function statusLines(event: EventOf<'agent.status'>, agent: AgentState, to: Prin
 /** Was its task printed when the agent was spawned or called? Else it is when the agent starts. */
 const isAnnounced = ({ id, spawned, call }: AgentState): boolean => spawned !== null || call !== null || id === ROOT;
 
-/** The first line of what the log says. */
 function loggedLines(event: MimirEvent, agent: AgentState | undefined, { state, paint }: Printing): readonly string[] {
   const line = logLine(event, 0, (id) => state.agents.get(id)?.name ?? id);
   if (line === null) return [];

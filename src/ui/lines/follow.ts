@@ -54,7 +54,6 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   return finished.status === 'completed' ? EXIT.done : EXIT.agentFailed;
 }
 
-/** How a run is printed when nobody types. */
 const printing = (io: Io): PrintParts => ({
   say: (line) => io.say(line),
   paint: io.paint,

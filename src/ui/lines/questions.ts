@@ -48,7 +48,6 @@ export class LineQuestions {
       .map((question) => ({ ...question, number: this.#numberOf(question.key) }));
   }
 
-  /** The question to print next, or null. */
   unprinted(state: RunState): NumberedQuestion | null {
     const all = this.open(state);
     const current = all.find(({ key }) => key === this.#current);
@@ -70,7 +69,6 @@ export class LineQuestions {
     for (const { id } of all) this.#printed.add(id);
   }
 
-  /** When the current question was printed. */
   get printedAt(): Millis {
     return this.#printedAt;
   }
@@ -81,7 +79,6 @@ export class LineQuestions {
     for (const { id } of all) this.#printed.delete(id);
   }
 
-  /** The commands that give an answer. */
   answer(question: NumberedQuestion, answer: Answer): readonly Command[] {
     const ids = question.all.map(({ id }) => id);
     for (const id of ids) this.#answered.add(id);
@@ -209,7 +206,6 @@ function optionIn(request: ApprovalRequest, text: string): string | null {
 
 // The exact text of a question, broken where the terminal would break it, and printed a screen at a time.
 
-/** The present size of the terminal. */
 interface TerminalSize {
   readonly columns: number;
   readonly rows: number;

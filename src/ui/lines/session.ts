@@ -34,7 +34,6 @@ export interface SessionParts {
   readonly models: boolean;
   /** The folder of the last copy. */
   readonly folder: string;
-  /** Runs a command of Mimir with these words in this session. */
   readonly mimir: (words: readonly string[]) => Promise<void>;
   /** The session ends with its run. */
   readonly once: boolean;
@@ -44,7 +43,6 @@ export class LineSession {
   verbosity: Verbosity = 'normal';
   /** The id of the agent that `attention` printed last. */
   attended = '';
-  /** The plans for undo and redo. */
   plans: PlanHistory = NO_HISTORY;
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
@@ -75,7 +73,6 @@ export class LineSession {
     return this.#run?.state ?? EMPTY;
   }
 
-  /** Null without a run. */
   get controls(): Controls | null {
     return this.#run?.controls ?? null;
   }
@@ -88,7 +85,6 @@ export class LineSession {
     return this.#of.commands;
   }
 
-  /** The questions of the run, and their answers. */
   get answers(): LineAnswers {
     return this.#answers;
   }
@@ -157,7 +153,6 @@ export class LineSession {
     else this.refuse(started.fault.text);
   }
 
-  /** Resumes a session; `followUp` is a message to main. */
   resume(id: SessionId, followUp?: string): Promise<void> {
     return this.begin(this.service.resume(id, followUp), world.now());
   }

@@ -46,7 +46,6 @@ export interface PlanSoFar {
 /** JSON that begins at the start of a line, with or without a code fence. */
 const OPENING = /(?:^|\n)[ \t]*(?:```(?:json)?\s*)?(?=\{\s*(?:"|$))/;
 const TASKS = /"tasks"\s*:/;
-/** The keys that may come first in a plan. */
 const FIRST_KEYS = ['reason', 'tasks', 'summary'];
 
 function jsonIn(text: string): { readonly before: string; readonly text: string } | null {
@@ -129,7 +128,6 @@ const WHEN: Readonly<Record<Trigger, string>> = {
 export const triggerWords = (triggers: readonly Trigger[]): string =>
   triggers.map((trigger) => WHEN[trigger]).join(', ');
 
-/** What each permission allows. */
 const PERMISSION_NOTES: Readonly<Record<Permitted, string>> = {
   edits: "within each task's writes",
   commands: 'in the sandbox, no network',
@@ -195,7 +193,6 @@ function choice(
 
 interface Shown {
   readonly effort?: Effort;
-  /** The model in use. */
   readonly model: { readonly used: ModelId };
   /** Models that were called without an effort. */
   readonly withoutEffort?: readonly ModelId[];

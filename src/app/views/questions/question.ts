@@ -248,7 +248,6 @@ function joinPieces(clusters: readonly Piece[]): readonly Piece[] {
 export interface ExactMeasure {
   /** `3 lines`, `9029 characters`, and of a long text `digest 3f9a01bc`, which differs for any two texts. */
   readonly words: readonly string[];
-  /** Does it contain hidden characters? */
   readonly hidden: boolean;
 }
 

@@ -75,7 +75,6 @@ export class Sanitiser {
     return this.#take(raw.slice(0, raw.length - this.#sequence.length), /(?:\r|\u200d(?:\u200d|\ufe0f)*)$/);
   }
 
-  /** Returns the rest at the end of the stream. */
   end(): string {
     return this.#take(this.#sequence);
   }
@@ -96,7 +95,6 @@ export class Sanitiser {
 /** Letters of which the meaning of the next one depends: four marks, or a pictograph with its style. */
 const CONTEXT = 16;
 
-/** Without escape sequences and invisible characters. */
 const withoutHidden = (text: string): string => (CLEAN.test(text) ? text : text.toWellFormed().replaceAll(REMOVED, ''));
 
 /** Applies the rules for single characters. Tabs stay. */

@@ -129,7 +129,6 @@ function copyPart(typed: string, session: LineSession): void {
   session.say(`Copied into ${file}`);
 }
 
-/** Prints the lines of the transcript that contain the words. */
 function findIn(typed: string, session: LineSession): void {
   const [which, words] = headOf(typed);
   if (words === '') throw wrongUse('missing arguments: agent and words');
@@ -140,7 +139,6 @@ function findIn(typed: string, session: LineSession): void {
   session.say(...(found.length === 0 ? ['No match.'] : found));
 }
 
-/** The lines of one part, after a line that names it. */
 function partOf(agent: AgentState, asked: string, state: RunState): readonly string[] {
   const name = PART_NAMES.find((part) => part.startsWith(asked.toLowerCase()));
   const lines = PARTS[name ?? '']?.(agent, state);

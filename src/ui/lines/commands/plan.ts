@@ -217,7 +217,6 @@ async function amend(session: LineSession, edits: readonly PlanEdit[]): Promise<
   await session.submit(command);
 }
 
-/** The plan; throws why there is none. */
 function planOf({ state: { plan } }: LineSession): SoundPlan {
   if (plan === null) throw wrongUse(NO_PLAN);
   return plan;
@@ -241,7 +240,6 @@ function taskNamed(session: LineSession, typed: string): PlanTask {
 
 const NO_TASK: ReadonlySet<string> = new Set(['', 'nothing', 'none', 'and']);
 
-/** The tasks of `1, 3`. */
 const tasksNamed = (session: LineSession, typed: string): readonly PlanTask[] =>
   typed
     .split(/[\s,]+/)

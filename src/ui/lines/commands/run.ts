@@ -30,7 +30,6 @@ import { headOf, splitWords } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
 import { confirm, askText, at, commandOf, own, perform, previewed, rowOf } from './perform.ts';
 
-/** The typed number of an agent as the arguments of an action. */
 const readAgent = (typed: string, { state }: LineSession): { readonly agent: AgentId } => ({
   agent: agentNamed(state, typed).id,
 });

@@ -63,7 +63,6 @@ function required(text: string, what: string): string {
   return text;
 }
 
-/** The item of a typed number or name. */
 function chosen<T>(all: readonly T[], typed: string, what: string, nameOf: (one: T) => string): T {
   const found = all[Number(typed) - 1] ?? all.find((one) => nameOf(one) === typed);
   if (found !== undefined) return found;

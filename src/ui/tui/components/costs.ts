@@ -50,11 +50,9 @@ const title = (text: string, note = ''): Line => [
   ...(note === '' ? [] : [tint(`  ${note}`, 'faint')]),
 ];
 
-/** A name, a number, and an explanation. */
 const row = (name: string, value: string, why: string, width: number, ink: Ink = 'fg'): readonly Line[] =>
   wrap([tint(`  ${name.padEnd(NAME)}`, 'muted'), strong(value, ink), tint(`  ${why}`, 'faint')], width, NAME);
 
-/** The charged, reserved, uncertain and lost amounts. */
 function spentLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const { lost } = agent;
   const { reservedCost, reservedTokens, uncertain } = agentSpending(agent);

@@ -40,7 +40,6 @@ export const ZOOMS = ['normal', 'half', 'full'] as const;
 export type Zoom = (typeof ZOOMS)[number];
 
 export interface LayoutRequest {
-  /** The pane that keys go to. */
   readonly focus: PaneName;
   readonly zoom: Zoom;
   /** The person opened an agent: with one column, its pane replaces the list. */

@@ -30,7 +30,6 @@ export function toastBlock(toasts: readonly Toast[], width: number, glyphs: Glyp
   return lines.map((line) => restyle(fit(line, Math.min(width, most + 1)), { bg: 'raised' }));
 }
 
-/** Most rows of the banner. */
 const BANNER_ROWS = 3;
 
 /** Why a run without a process takes no commands; null for any other run. */

@@ -104,7 +104,6 @@ export const proposedSubject = (state: RunState, task: PlanTask): Subject | null
         fixed: () => null,
       };
 
-/** Why an edit is not possible, or null when it is as far as can be judged here. */
 function editProblem({ plan, choices }: RunState, edit: PlanEdit): string | null {
   if (plan === null || choices === null) return null;
   const result = applyEdit(plan, edit, contextOf(choices, plan));
@@ -141,8 +140,6 @@ function contextOf(choices: PlanChoices, plan: SoundPlan): PlanContext {
     roleProblem: () => null,
   };
 }
-
-// The fields of the forms.
 
 /** The meaning of an empty field. */
 type Empty = Readonly<Record<'tokens' | 'cost' | 'time', string>>;

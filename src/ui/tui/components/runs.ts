@@ -11,13 +11,10 @@ import type { Toast } from '../frame/screen.ts';
 
 export interface RunsParts {
   readonly world: World;
-  /** Called once a run is connected. */
   readonly begun: () => void;
-  /** Called when no run could be opened. */
   readonly refused: (why: string) => void;
   /** Called for each new event with the state before and after it. */
   readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
-  /** Called when there is something to paint. */
   readonly changed: () => void;
   /** Called when the run has answered what a change would do. */
   readonly answered: () => void;
@@ -35,7 +32,6 @@ export class Runs {
     this.#of = parts;
   }
 
-  /** The shown run, or null. */
   get feed(): RunFeed | null {
     return this.#feed;
   }
@@ -87,7 +83,6 @@ export class Runs {
     return null;
   }
 
-  /** Stops showing the run. */
   letGo(): void {
     this.#last = this.last;
     this.#feed?.stop();
@@ -141,7 +136,6 @@ const isStop = (event: MimirEvent): boolean =>
 
 export class RunFeed extends FollowedRun {
   readonly live = new Live();
-  /** What changes would do, as the run reports it. */
   readonly previews: Previews;
   /** Is the run on its way to another process? Then its stop here is not its end. */
   moves = false;

@@ -44,7 +44,6 @@ export function agentsDialog(projectService: ProjectInfo): Dialog {
 const infoChoice = ({ name, description, capabilities, source }: AgentInfo): Choice =>
   choice(name, [...ownerOf(source), capabilities.join(', ') || 'no tools', description].join('; '));
 
-/** The owner of an agent's file in one word. */
 function ownerOf(source: string): readonly string[] {
   if (source === 'built-in') return [];
   if (source.startsWith('/etc/')) return ['managed'];

@@ -96,7 +96,6 @@ function fieldHints(field: Field | undefined, glyphs: Glyphs): readonly Hint[] {
   return [...(field.lines > 1 ? [newLine] : []), { keys: '^G', hint: 'editor' }];
 }
 
-/** The values of the form; choices are texts. */
 function valuesOf({ fields }: FormState): FormValues {
   const [texts, checks]: [[string, string][], [string, readonly string[]][]] = [[], []];
   for (const field of fields) {

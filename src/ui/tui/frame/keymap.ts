@@ -13,7 +13,6 @@ import type { Binding, Body, Context, DialogEffect, Effect, Screen, ScreenName }
 type ActionName = keyof typeof ROWS;
 const KEYS: Readonly<Record<ActionName, Omit<Action, 'action' | 'hint'> & { readonly hint?: string }>> = ROWS;
 
-/** The keys and words of an action of keys.json or app/actions. */
 function actionOf(of: ActionName | Interaction): Action {
   if (typeof of === 'string') return { action: of, hint: '', ...KEYS[of] };
   const { id, keys, hint, help, more = '' } = of;

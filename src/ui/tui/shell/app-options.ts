@@ -41,7 +41,6 @@ export interface AppServices {
   readonly runs: Runs;
   readonly toast: (toast: Toast) => void;
   readonly act: (effect: DialogEffect) => void;
-  /** Called when there is something to paint. */
   readonly changed: () => void;
   /** Closes the screen; a run continues in its process or is stopped by the caller. */
   readonly leave: () => void;
@@ -57,11 +56,9 @@ export interface AppEnd {
   readonly continues: boolean;
 }
 
-/** Defaults. */
 export const MUTED = { bell: false, desktop: false } as const;
 export const DEFAULT_LOOK: Look = { theme: '', mouse: true, still: false };
 
-/** Minimum rows for hints. */
 export const HINT_ROWS = 16;
 
 /** Theme and mouse, which the user can change while the screen is open. Motion is set by the configuration. */

@@ -14,7 +14,7 @@ export interface Pencil {
 let widget: typeof CanvasWidget | null = null;
 let loading: Promise<void> | null = null;
 
-/** Loads the package. */
+/** Loads the widget once; `drawCanvas` draws after that. */
 export function loadCanvas(): Promise<void> {
   loading ??= import('blessed-contrib/lib/widget/canvas.js').then((loaded) => {
     widget = loaded.default;

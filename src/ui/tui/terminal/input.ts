@@ -290,7 +290,6 @@ function withModifiers(key: string, modifiers: number): string {
   return `${(modifiers & CTRL) === 0 ? '' : 'ctrl-'}${(modifiers & ALT) === 0 ? '' : 'alt-'}${shift}${key}`;
 }
 
-/** The key of one control character or letter. */
 function plainKey(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   const name = CONTROLS[code];
@@ -318,7 +317,6 @@ function csiKey(parameters: string, final: string): string | null {
   return keyNamed(FINAL[final], modifiers);
 }
 
-/** The key of `ESC O final`. */
 const ss3Key = (final: string): string | null => FINAL[final] ?? KEYPAD[final] ?? null;
 
 /** The modifier bits; null for a key release. */

@@ -26,7 +26,6 @@ export interface Box {
   readonly height: number;
   readonly glyphs: Glyphs;
   readonly border: 'light' | 'heavy' | 'round';
-  /** The style of the border. */
   readonly style?: Style;
   /** The base style under border and body, such as a dialog's background. */
   readonly fill?: Style;
@@ -214,7 +213,6 @@ export function linesOf(
   return out;
 }
 
-/** The last part that starts at or before a line. */
 function partAt({ starts }: Doc, line: number): number {
   let low = 0;
   let high = starts.length;

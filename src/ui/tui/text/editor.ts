@@ -125,7 +125,6 @@ const cutToEnd: Step = (editor) => {
   return remove(editor, editor.column < length ? [editor.row, length] : stepRight(editor), true);
 };
 
-/** The edits by key. */
 const STEPS: readonly (readonly [keys: string, step: Step])[] = [
   ['left ctrl-b', (editor) => at(editor, stepLeft(editor))],
   ['right ctrl-f', (editor) => at(editor, stepRight(editor))],

@@ -335,7 +335,6 @@ function windowStart(todos: readonly Todo[]): number {
   return Math.max(0, Math.min(wanted, todos.length - TODOS));
 }
 
-/** Index of the current todo, -1 when all are done. */
 const currentTodo = (todos: readonly Todo[]): number => {
   const active = todos.findIndex(({ status }) => status === 'active');
   return active !== -1 ? active : todos.findIndex(({ status }) => status !== 'completed');

@@ -283,8 +283,6 @@ function output(block: ToolCall, { glyphs }: Context, width: number): readonly L
   return rail(wrapText(said, inner, { fg: text === '' ? 'faint' : block.ok === false ? 'err' : 'muted' }), glyphs);
 }
 
-// The Messages tab.
-
 /** Messages to and from this agent, in the order in which they were sent. */
 export function messagesOf({ id }: AgentState, { messages }: RunState): readonly SentMessage[] {
   return messages.filter(({ to, from }) => to === id || from === id);

@@ -233,7 +233,6 @@ export interface Find {
   readonly query: string;
   /** The field while the word is typed; null afterwards. */
   readonly editor: Editor | null;
-  /** Line of the current match; null without one. */
   readonly hit: number | null;
   /** Direction of a pending search; 0 when it is done. */
   readonly seek: 1 | -1 | 0;

@@ -127,7 +127,6 @@ function drawn(
   });
 }
 
-/** Columns of the names: those of the longest, at most 16. */
 function nameWidth(plan: SoundPlan, { state }: Context, width: number): number {
   const longest = plan.tasks.reduce(
     (most, { id, role }) => Math.max(most, widthOf(agentOfTask(state, id)?.name ?? role)),
@@ -273,11 +272,9 @@ function selectedRow(rows: readonly GraphRow[], selected: AgentState | undefined
   return -1;
 }
 
-/** The first visible row. */
 const topRow = (rows: readonly GraphRow[], selected: number, height: number): number =>
   windowTop(Math.max(0, selected), rows.length, height);
 
-/** The agent of a row; null before it is created. */
 const agentOfRow = (row: GraphRow, state: RunState): AgentState | null =>
   row.is === 'task' || row.is === 'text' ? agentOfTask(state, row.task.id) : row.agent;
 
@@ -363,6 +360,5 @@ function timeOf(task: PlanTask, { byTask }: Remaining, narrow: boolean, context:
   return tint(`${glyphs.ellipsis === '…' ? '≈' : '~'} ${formatDuration(left)}`, 'muted');
 }
 
-/** The time that an agent worked; empty where it never did. */
 const tookSpan = (agent: AgentState | null, { state, now }: Context): Span =>
   tint(agent === null || !isBegun(agent) ? '' : formatDuration(agentTime(agent, state, now)), 'faint');

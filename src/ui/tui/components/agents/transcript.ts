@@ -289,9 +289,7 @@ function withCaret(lines: readonly Line[], options: BlockOptions): readonly Line
 
 export type ToolCall = Extract<Block, { readonly is: 'tool' }>;
 
-/** Lines of output that are shown while folded. */
 const FOLDED_OUTPUT = 5;
-/** The same for tools that only read. */
 const FOLDED_READ = 0;
 
 /** `⚙ Edit src/auth/store.ts            +6 -2`, and the output behind a rail. */

@@ -230,7 +230,6 @@ export interface Remaining {
   readonly left: Millis | null;
   /** Of each open task that can run; 0 for an agent that exceeds its estimate. */
   readonly byTask: ReadonlyMap<TaskId, Millis>;
-  /** Tasks on the critical path. */
   readonly critical: ReadonlySet<TaskId>;
 }
 

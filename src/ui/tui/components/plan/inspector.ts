@@ -45,7 +45,6 @@ export interface Inspected {
   readonly choices: PlanChoices | null;
   /** The state of the task in the run; null while nothing runs. */
   readonly taskState: TaskState | null;
-  /** The task is on the critical path. */
   readonly critical: boolean;
   /** The proposed task; null for a task that a person added. */
   readonly before: PlanTask | null;
@@ -96,10 +95,8 @@ function textFacts({ description }: PlanTask): readonly Fact[] {
   return lines.map((text, at) => [at === 0 ? 'Task' : '', [tint(text, 'title')], at === lines.length - 1 ? 'e' : '']);
 }
 
-/** Most fallback models that are shown. */
 const MOST_FALLBACKS = 4;
 
-/** The fallback models, and those that cannot be used with the reason; empty without any. */
 function fallbackLine({ task, choices }: Inspected, glyphs: Glyphs): Line {
   const chain = choices?.roles.find(({ name }) => name === task.role)?.fallbacks ?? [];
   const others = chain.filter(({ model }) => model !== task.model.used && model !== task.model.asked);
@@ -115,7 +112,6 @@ function fallbackLine({ task, choices }: Inspected, glyphs: Glyphs): Line {
   return [tint(none ? 'none' : words + more, none ? 'warn' : 'fg'), tint(struck.join(''), 'faint')];
 }
 
-/** The likely range of tokens, cost and time, and its source. */
 function rangeFacts({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Fact[] {
   if (choices === null) return [];
   const { tokens, cost, seconds, because: why } = rangeOf(task, choices);

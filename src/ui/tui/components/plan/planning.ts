@@ -146,7 +146,6 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
   return [...lines, ...held];
 }
 
-/** An animated skeleton in the place of the tasks. */
 function skeletonLines({ now, glyphs, look }: Context, width: number, height: number): readonly Line[] {
   const [full, empty] = glyphs.gauge;
   const rows = Math.min(4, Math.floor((height - 1) / 2));

@@ -6,7 +6,6 @@ import { box, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Editor } from '../../text/editor.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 
-/** Most rows of paths. */
 const MOST_ROWS = 8;
 
 /** The offers in at most `height` lines of exactly `width` columns; without borders where there is little room. */

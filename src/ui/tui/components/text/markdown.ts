@@ -110,7 +110,6 @@ function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
   }
 }
 
-/** Inline tokens as wrapped lines. */
 const flowing = (tokens: readonly Token[], width: number, page: Page): readonly Line[] =>
   splitLines(inline(tokens, page)).flatMap((line) => wrap(line, width));
 
@@ -273,7 +272,6 @@ function spansOf(html: string): Line {
 const NARROWEST = 5;
 const BETWEEN = 3;
 
-/** A table in lines of at most `width` columns. */
 function tableLines(table: Tokens.Table, width: number, page: Page): readonly Line[] {
   const bold: Page = { ...page, style: { fg: 'title', bold: true } };
   const header = table.header.map(({ tokens }) => inline(tokens, bold));

@@ -126,7 +126,6 @@ export function selectedRow(ui: PlanUi, plan: SoundPlan | null): number {
   return found === -1 ? Math.max(0, Math.min(ui.row, count - 1)) : found;
 }
 
-/** Number of rows that can be selected: tasks, then mandatory reviews. */
 const rowsIn = (plan: SoundPlan | null): number => (plan === null ? 0 : plan.tasks.length + forcedOf(plan).length);
 
 /** The selected mandatory review; null when a task is selected. */
