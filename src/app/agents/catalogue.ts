@@ -15,6 +15,7 @@ import {
   type Others,
 } from '../../config/index.ts';
 import type { Role } from '../../domain/agents/role.ts';
+import { memoize } from '../../domain/memoize.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
@@ -172,11 +173,5 @@ function linkAbove(root: string): string | null {
   );
 }
 
-const known = new WeakMap<Loaded, NonNullable<ProjectInfo['agents']>>();
-
-/** As `agentsHere`, computed once per configuration, because the screen asks for it in every frame. */
-export function agentsOf(project: ProjectPlace, config: Loaded): NonNullable<ProjectInfo['agents']> {
-  const found = known.get(config) ?? listAgents(project, config);
-  known.set(config, found);
-  return found;
-}
+/** As `listAgents`, computed once per configuration, because the screen asks for it in every frame. */
+export const agentsOf = memoize((_: ProjectPlace, config: Loaded) => [config], listAgents);

@@ -21,6 +21,7 @@ import {
   wrap,
 } from '../../../../app/views/index.ts';
 import type { Millis } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import type { ApprovalRequest } from '../../../../events/index.ts';
 import { diffInk } from '../../components/text/inline.ts';
 import { type Hint, upDown } from '../../frame/keymap.ts';
@@ -203,19 +204,20 @@ export interface ExactRow {
   readonly to: number;
 }
 
-const EXACT = new WeakMap<ApprovalRequest, { readonly width: number; readonly rows: readonly ExactRow[] }>();
-
 /** Columns before each row of an action for the continuation sign. */
 const GUTTER = 2;
 
 /** The exact action in rows of at most `width` columns, broken at blanks, complete, with hidden characters as escapes. */
-export function exactRows(request: ApprovalRequest, width: number, glyphs: Glyphs): readonly ExactRow[] {
-  const known = EXACT.get(request);
-  if (known?.width === width) return known.rows;
+export const exactRows = memoize(
+  (request: ApprovalRequest, width: number, glyphs: Glyphs) => [request, width, glyphs],
+  laidOut,
+);
+
+function laidOut(request: ApprovalRequest, width: number, glyphs: Glyphs): readonly ExactRow[] {
   const prose = isProse(request);
   const room = Math.max(1, prose ? width : width - GUTTER);
   let next = 0;
-  const rows = questionText(request)
+  return questionText(request)
     .split('\n')
     .flatMap((text) => {
       const style = prose ? PROSE : styleOf(request, text);
@@ -233,8 +235,6 @@ export function exactRows(request: ApprovalRequest, width: number, glyphs: Glyph
         return { line: shown, from: start + from, to: row === parts.length - 1 ? end + 1 : start + to };
       });
     });
-  EXACT.set(request, { width, rows });
-  return rows;
 }
 
 /** Removes the blank at which the row was broken. */

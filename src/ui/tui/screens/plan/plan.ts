@@ -18,6 +18,7 @@ import {
   toLabel,
 } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { scheduleLines, totalsLine } from '../../components/plan/estimate.ts';
@@ -251,12 +252,7 @@ function listTitle({ ui, context, plan }: Seen, compact: boolean): Line {
   ];
 }
 
-function stagesIn(plan: SoundPlan): number {
-  const known = STAGES.get(plan) ?? stagesOf(plan);
-  STAGES.set(plan, known);
-  return known;
-}
-const STAGES = new WeakMap<SoundPlan, number>();
+const stagesIn = memoize((plan: SoundPlan) => [plan], stagesOf);
 
 function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
   if (phase !== 'running' || !able) return 'running (read-only)';

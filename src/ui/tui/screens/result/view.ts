@@ -22,6 +22,7 @@ import {
   wrap,
 } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import { endOf, oneLine, statusLine, statusSpan } from '../../components/progress.ts';
 import { reviewLines } from '../../components/reviews.ts';
@@ -63,20 +64,18 @@ function plan(tab: ResultTab, context: Context, size: Size): Parts {
   return { text, width, height: Math.max(0, size.height - 1), side };
 }
 
-/** The lines of a tab, cached for a state, since a finished run no longer changes. */
-function textOf(tab: ResultTab, context: Context, width: number, beside: boolean): readonly Line[] {
-  const made = MADE.get(context.state) ?? new Map<string, readonly Line[]>();
-  MADE.set(context.state, made);
-  // Code is coloured a moment later.
-  const key = `${tab} ${width} ${context.glyphs.ellipsis} ${beside} ${coloured.version}`;
-  const known = made.get(key);
-  if (known !== undefined) return known;
-  const lines = TEXTS[tab](context, width, beside);
-  made.set(key, lines);
-  return lines;
-}
-
-const MADE = new WeakMap<object, Map<string, readonly Line[]>>();
+/** The lines of a tab; code is coloured a moment later. */
+const textOf = memoize(
+  (tab: ResultTab, { state, glyphs }: Context, width: number, beside: boolean) => [
+    state,
+    tab,
+    width,
+    glyphs,
+    beside,
+    coloured.version,
+  ],
+  (tab, context, width, beside) => TEXTS[tab](context, width, beside),
+);
 
 const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside: boolean) => readonly Line[]>> = {
   Answer: answerLines,

@@ -1,6 +1,7 @@
 /** The state of the run screen that is not in the log: selection, scrolling, the opened agent's pane, a message being typed. Pure. */
 import { plain, wantsAttention } from '../../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
 import type { AgentState, LogLine } from '../../../../events/index.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
 import { type Density, densityFor, type DensitySetting, rowsFor, topFor } from '../../components/agents/cards.ts';
@@ -298,16 +299,13 @@ function nextHit(hits: readonly number[], from: number, by: 1 | -1): number | nu
   return found ?? (by === 1 ? hits[0] : hits.at(-1)) ?? null;
 }
 
-function hitsOf(doc: Doc, query: string): readonly number[] {
-  const words = query.toLowerCase();
-  if (words === '') return [];
-  const known = HITS.get(doc);
-  if (known?.query === words) return known.hits;
-  const hits = linesOf(doc, 0, doc.total).flatMap(({ line }, index) =>
-    plain(line).toLowerCase().includes(words) ? [index] : [],
-  );
-  HITS.set(doc, { query: words, hits });
-  return hits;
-}
-
-const HITS = new WeakMap<Doc, { readonly query: string; readonly hits: readonly number[] }>();
+const hitsOf = memoize(
+  (doc: Doc, query: string) => [doc, query],
+  (doc, query): readonly number[] => {
+    const words = query.toLowerCase();
+    if (words === '') return [];
+    return linesOf(doc, 0, doc.total).flatMap(({ line }, index) =>
+      plain(line).toLowerCase().includes(words) ? [index] : [],
+    );
+  },
+);
