@@ -99,12 +99,8 @@ export const openAgentFiles = (
       pending.delete(drafting);
     }
   },
-  async create(wish) {
-    return afterReopen(createAgent(context().project, context().config, wish), reopen);
-  },
-  async delete(name) {
-    return afterReopen(deleteAgent(context().project, context().config, name), reopen);
-  },
+  create: async (wish) => afterReopen(createAgent(context().project, context().config, wish), reopen),
+  delete: async (name) => afterReopen(deleteAgent(context().project, context().config, name), reopen),
 });
 
 /** Drafts with the models of this session: its `--model` applies. */

@@ -72,16 +72,12 @@ export class Live {
     const { agent, is, delta } = tick;
     if (delta === '') return;
     this.#beat(agent, delta.length, now);
-    if (is === 'call') {
-      this.#write(tick);
-      return;
-    }
+    if (is === 'call') return this.#write(tick);
     // Text after a begun call replaces it.
     this.#calls.delete(agent);
     if (is === 'reasoning') {
       const thoughts = streamOf(this.#thoughts, agent, is, KEPT_OF_REASONING);
-      this.#reasoning.set(agent, thoughts.push(delta));
-      return;
+      return void this.#reasoning.set(agent, thoughts.push(delta));
     }
     const text = streamOf(this.#streams, agent, is, agent === ROOT ? KEPT_OF_MAIN : KEPT).push(delta);
     this.#texts.set(agent, text);

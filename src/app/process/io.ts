@@ -83,9 +83,7 @@ const BUFFER_MS = 16;
 function bufferOutput(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {
     stdout.cork();
-    setTimeout(() => {
-      stdout.uncork();
-    }, BUFFER_MS);
+    setTimeout(() => stdout.uncork(), BUFFER_MS);
   } else if (stdout.writableLength > MAX_BUFFERED_BYTES) {
     stdout.uncork();
     stdout.cork();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { SessionId } from '../../domain/ids.ts';
 import { isSessionId } from '../../domain/text/text.ts';
 import type { World } from '../../ports/world.ts';
-import type { EndSignal } from './exit.ts';
+import { type EndSignal, signalCode } from './exit.ts';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** Larger bytes are discarded: they would make the first letters of the alphabet likelier than the last ones. */
@@ -94,5 +94,5 @@ export function watchSignals(stop: (signal: EndSignal) => void): Watch {
 }
 
 function exitNow(signal: EndSignal): void {
-  process.exit(signal === 'SIGINT' ? 130 : signal === 'SIGTERM' ? 143 : 129);
+  process.exit(signalCode(signal));
 }

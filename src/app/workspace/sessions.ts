@@ -176,9 +176,7 @@ export function acceptedDamage(project: ProjectPlace, session: SessionId, now: s
   const place = storeOf(project);
   const damage = exitOnFault(() => damageOf(place, session));
   if (damage === null) return null;
-  exitOnFault(() => {
-    acceptDamage(place, session, now);
-  });
+  exitOnFault(() => acceptDamage(place, session, now));
   return `the log of session ${session} is damaged (record ${damage.seq} ${damage.problem}): the run continues from record ${damage.last}, as you asked`;
 }
 

@@ -46,17 +46,11 @@ export function blessedCells(size: Size, parts: CellParts): CellScreen {
     }
   }
   // Fills before the elements paint over.
-  screen.on('prerender', () => {
-    parts.fill(screen.lines);
-  });
-  screen.draw = () => {
-    parts.draw(screen.lines);
-  };
+  screen.on('prerender', () => parts.fill(screen.lines));
+  screen.draw = () => parts.draw(screen.lines);
   for (const row of screen.lines) row.dirty = true;
   return {
-    render: () => {
-      screen.render();
-    },
+    render: () => screen.render(),
     resize({ width, height }) {
       output.columns = width;
       output.rows = height;
@@ -64,9 +58,7 @@ export function blessedCells(size: Size, parts: CellParts): CellScreen {
       screen.program.rows = height;
       screen.alloc();
     },
-    destroy: () => {
-      screen.destroy();
-    },
+    destroy: () => screen.destroy(),
   };
 }
 

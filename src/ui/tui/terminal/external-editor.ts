@@ -41,8 +41,6 @@ function whyNot(editor: string, code: number | null): string {
 const runEditor = (editor: string, file: string): Promise<number | null> =>
   new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
-    child.on('error', () => {
-      resolve(NOT_FOUND);
-    });
+    child.on('error', () => resolve(NOT_FOUND));
     child.on('exit', resolve);
   });

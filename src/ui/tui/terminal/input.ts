@@ -25,9 +25,7 @@ export function listen(stream: NodeJS.ReadStream, parts: InputParts): () => void
       else parts.onInput(token.is === 'paste' ? { is: 'paste', text: toTerminal(token.text) } : token);
     }
   };
-  const giveUp = (): void => {
-    emit(tokenizer.giveUp());
-  };
+  const giveUp = (): void => emit(tokenizer.giveUp());
   const flush = (): void => {
     emit(tokenizer.flush());
     if (tokenizer.waits) timer = setTimeout(giveUp, GIVE_UP_TIME);
@@ -37,9 +35,7 @@ export function listen(stream: NodeJS.ReadStream, parts: InputParts): () => void
     emit(tokenizer.push(chunk));
     if (tokenizer.waits) timer = setTimeout(flush, ESC_TIME);
   };
-  const end = (): void => {
-    parts.onEnd();
-  };
+  const end = (): void => parts.onEnd();
   stream.on('data', read);
   stream.on('end', end);
   stream.on('error', end);

@@ -3,13 +3,8 @@
  * caller decides what a signal means for the run.
  */
 import { writeSync } from 'node:fs';
+import { type EndSignal, EXIT, signalCode } from '../../../app/process/index.ts';
 import { toTerminal } from '../../../app/views/index.ts';
-
-export type EndSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
-
-/** Exit codes by signal, as in a shell; a crash is 70. */
-export const EXIT_CODES: Readonly<Record<EndSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
-const CRASH_CODE = 70;
 
 export interface LifeParts {
   readonly input: NodeJS.ReadStream;
@@ -137,16 +132,11 @@ export class Life {
     ignoreLateInterrupt();
   }
 
-  readonly #atExit = (): void => {
-    this.leave();
-  };
+  readonly #atExit = (): void => this.leave();
 
   /** Stops the process: without this handler, SIGTSTP has its default effect. */
   readonly #stop = (): void => {
-    if (this.#state === 'ours') {
-      this.suspend();
-      return;
-    }
+    if (this.#state === 'ours') return this.suspend();
     events.removeListener('SIGTSTP', this.#stop);
     process.kill(0, 'SIGTSTP');
     setImmediate(() => {
@@ -171,7 +161,7 @@ export class Life {
   }
 
   #signal(signal: EndSignal): void {
-    this.#parts.signalled(signal, EXIT_CODES[signal]);
+    this.#parts.signalled(signal, signalCode(signal));
   }
 
   #crash(error: unknown): void {
@@ -180,7 +170,7 @@ export class Life {
     const message = error instanceof Error ? error.message : String(error);
     const where = report === null ? '' : `\n  A report is in ${report}`;
     writeNow(process.stderr.fd, `mimir ended because of an internal error: ${toTerminal(message)}${where}\n`);
-    process.exit(CRASH_CODE);
+    process.exit(EXIT.bug);
   }
 }
 

@@ -2,14 +2,14 @@
  * Opens the terminal: joins life cycle, input, cells and drawing to the `Terminal` of terminal.ts, and sends clipboard
  * texts, titles and notifications.
  */
-import { saveCopy } from '../../../app/process/index.ts';
+import { type EndSignal, saveCopy, signalCode } from '../../../app/process/index.ts';
 import { toLabel, toTerminal } from '../../../app/views/index.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { Theme } from '../../../domain/theme.ts';
 import { backgroundFrom, capabilities, type ColourChoice, type Environment, NO_OSC } from './styles.ts';
 import { editExternally } from './external-editor.ts';
 import { listen } from './input.ts';
-import { type EndSignal, EXIT_CODES, Life } from './lifecycle.ts';
+import { Life } from './lifecycle.ts';
 import { Painter } from './painter.ts';
 import type { Input, Notice, Size, Terminal } from './terminal.ts';
 
@@ -72,21 +72,13 @@ export function openTerminal(options: OpenOptions): Terminal {
       if (life.isOurs) painter.paint(frame);
     },
     load: () => (stdout.writableLength > MAX_QUEUED ? 'full' : painter.last > LARGE_FRAME ? 'heavy' : 'light'),
-    setTheme(theme) {
-      painter.setTheme(theme);
-    },
+    setTheme: (theme) => painter.setTheme(theme),
     ...oscFunctions(life, stdout, folder),
-    setMouse(on) {
-      life.setMouse(on);
-    },
+    setMouse: (on) => life.setMouse(on),
     onInput: (listener) => listeners.input.push(listener),
     onResize: (listener) => listeners.resize.push(listener),
-    redraw: () => {
-      painter.startOver();
-    },
-    suspend: () => {
-      life.suspend();
-    },
+    redraw: () => painter.startOver(),
+    suspend: () => life.suspend(),
     edit: (text) => lendTerminal(life, () => editExternally(text, folder)),
     close() {
       unwatch();
@@ -164,9 +156,7 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners): Life 
           if (/^.\[\?\d+u$/su.test(text)) stdout.write('\u001b[>1u');
           answered(text);
         },
-        onEnd: () => {
-          signalled('SIGHUP', EXIT_CODES.SIGHUP);
-        },
+        onEnd: () => signalled('SIGHUP', signalCode('SIGHUP')),
       }),
     entered() {
       painter.startOver(sizeOf(stdout));

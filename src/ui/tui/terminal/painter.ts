@@ -39,9 +39,7 @@ export class Painter {
     this.#styles = this.#newStyles();
     this.#shown = nothingShown(parts.size);
     this.#cells = openCells(parts.size, {
-      fill: (rows) => {
-        fill(rows, this.#size.width, this.#frame, this.#styles, parts.unicode);
-      },
+      fill: (rows) => fill(rows, this.#size.width, this.#frame, this.#styles, parts.unicode),
       draw: (rows) => {
         const cursor = within(this.#frame.cursor, this.#size);
         const bytes = draw(rows, cursor, this.#shown, this.#styles, { clears: this.#clears });

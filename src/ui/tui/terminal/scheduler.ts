@@ -38,10 +38,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
     timer = undefined;
     atOnce = undefined;
     if (stopped) return;
-    if (parts.load() === 'full') {
-      later(FRAME);
-      return;
-    }
+    if (parts.load() === 'full') return later(FRAME);
     last = performance.now();
     parts.paint();
   };
@@ -58,9 +55,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
     },
     clock(runs) {
       if (runs && ticking === undefined && !stopped) {
-        ticking = setInterval(() => {
-          later(0);
-        }, HALF_SECOND);
+        ticking = setInterval(() => later(0), HALF_SECOND);
       }
       if (runs) return;
       clearInterval(ticking);
