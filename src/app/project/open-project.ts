@@ -6,6 +6,7 @@ import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { PERMITTED } from '../../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
+import { defined } from '../../domain/result.ts';
 import type { ResumedLog } from '../../events/index.ts';
 import type { Log } from '../../ports/log.ts';
 import type { DraftContext } from '../agents/index.ts';
@@ -91,21 +92,10 @@ export async function openProject(args: Arguments, io: Io, project: ProjectPlace
   };
 }
 
-function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
-  const { maxCost, maxTokens, maxDuration } = budgetFrom(args);
-  const mode = modeFrom(args);
-  const model = args.get('model');
-  const allow = allowFrom(args);
-  return {
-    ...(maxCost === undefined ? {} : { maxCost }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(maxDuration === undefined ? {} : { maxDuration }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(model === undefined ? {} : { model }),
-    ...(allow === undefined ? {} : { allow }),
-    roleModels: Object.fromEntries(roleModelsFrom(args)),
-  };
-}
+const configFlags = (args: Arguments): Parameters<typeof configForRun>[2] => ({
+  ...defined({ ...budgetFrom(args), mode: modeFrom(args), model: args.get('model'), allow: allowFrom(args) }),
+  roleModels: Object.fromEntries(roleModelsFrom(args)),
+});
 
 /** Refuses --allow flags that a rule forbids, naming the rule, before anything runs. */
 function refuseForbiddenAllow(args: Arguments, { rules }: Loaded): void {

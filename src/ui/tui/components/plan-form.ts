@@ -13,6 +13,8 @@ import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { RunState } from '../../../events/index.ts';
 import {
   type Choice,
+  checksField,
+  choice,
   type Dialog,
   type DialogEffect,
   type Field,
@@ -92,27 +94,27 @@ export interface Subject {
 }
 
 /** The subject of a plan that is not approved yet; null without a plan. */
-export const proposedSubject = (state: RunState, task: PlanTask): Subject | null =>
-  state.plan === null || state.choices === null
-    ? null
-    : {
-        plan: state.plan,
-        choices: state.choices,
-        task,
-        problem: (edit) => editProblem(state, edit),
-        send: (edit) => ({ commands: [{ do: 'edit plan', edit }] }),
-        fixed: () => null,
-      };
-
-function editProblem({ plan, choices }: RunState, edit: PlanEdit): string | null {
+export function proposedSubject({ plan, choices }: RunState, task: PlanTask): Subject | null {
   if (plan === null || choices === null) return null;
-  const result = applyEdit(plan, edit, contextOf(choices, plan));
-  return result.ok ? null : result.fault;
+  return {
+    plan,
+    choices,
+    task,
+    problem(edit) {
+      const result = edited({ plan, choices }, edit);
+      return result.ok ? null : result.fault;
+    },
+    send: (edit) => ({ commands: [{ do: 'edit plan', edit }] }),
+    fixed: () => null,
+  };
 }
 
+const edited = ({ plan, choices }: Pick<Subject, 'plan' | 'choices'>, edit: PlanEdit): Result<SoundPlan, string> =>
+  applyEdit(plan, edit, contextOf(choices, plan));
+
 /** The plan with an edit, as far as it can be judged here; null where the edit is not possible. */
-export function planAfter({ plan, choices }: Subject, edit: PlanEdit): SoundPlan | null {
-  const result = applyEdit(plan, edit, contextOf(choices, plan));
+export function planAfter(of: Subject, edit: PlanEdit): SoundPlan | null {
+  const result = edited(of, edit);
   return result.ok ? result.value : null;
 }
 
@@ -214,7 +216,7 @@ function priceText(price: ModelOption['price']): string {
 /** The roles that a task can have in a plan of so many `tasks`. */
 export const roleChoices = (choices: PlanChoices, tasks: number): readonly Choice[] =>
   choices.roles.flatMap(({ name, description, single }) =>
-    single === true && tasks > 1 ? [] : [{ value: name, label: name, note: description, whyNot: null }],
+    single === true && tasks > 1 ? [] : [choice(name, description)],
   );
 
 /** The default of the role first; efforts above the limit of the policy cannot be chosen. */
@@ -224,29 +226,26 @@ export function effortChoices({ roles, limits }: PlanChoices, task: PlanTask): r
   const over = (effort: Effort): string | null =>
     cappedEffort(effort, max?.value) === effort ? null : `not allowed: ${max?.because ?? ''}`;
   return [
-    { value: '', label: 'role default', note: own ?? "the provider's default", whyNot: null },
-    ...EFFORTS.map((effort) => ({ value: effort, label: effort, note: '', whyNot: over(effort) })),
+    choice('', own ?? "the provider's default", 'role default'),
+    ...EFFORTS.map((effort) => ({ ...choice(effort), whyNot: over(effort) })),
   ];
 }
 
 export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
   const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;
-  return own.map((tool) => ({ value: tool, label: tool === '*' ? 'all tools' : tool, note: '', whyNot: null }));
+  return own.map((tool) => choice(tool, '', tool === '*' ? 'all tools' : tool));
 };
 
 /** The other tasks as dependencies of `task`; those that depend on it cannot be chosen. Null: for a new task. */
 export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Choice[] {
   const below = task === null ? new Set<string>() : descendants(plan, task.id);
-  return plan.tasks.flatMap((other, index) => {
-    if (other.id === task?.id) return [];
-    const number = plan.tasks.findIndex(({ id }) => id === task?.id) + 1;
-    return {
-      value: other.id,
-      label: `#${index + 1} ${other.role}`,
-      note: other.description.split('\n')[0] ?? '',
+  const number = plan.tasks.findIndex(({ id }) => id === task?.id) + 1;
+  return plan.tasks
+    .filter(({ id }) => id !== task?.id)
+    .map((other) => ({
+      ...choice(other.id, other.description.split('\n')[0], nameOf(plan, other)),
       whyNot: below.has(other.id) ? `depends on #${number}: would create a cycle` : null,
-    };
-  });
+    }));
 }
 
 /** All tasks that depend on `id`, directly or through others. */
@@ -283,33 +282,23 @@ export function writesOf({ task }: Subject, { texts }: FormValues): { readonly w
   return typed === formatWrites(task) ? {} : { writes: parseWrites(typed) };
 }
 
-export const orderDialog = (of: Subject): Dialog =>
-  editForm(
+export function orderDialog(of: Subject): Dialog {
+  const { plan, task } = of;
+  const others = parallelCandidates(plan, task);
+  const isBeside = ({ id, alongside = [] }: PlanTask): boolean =>
+    alongside.includes(task.id) || (task.alongside ?? []).includes(id);
+  const choices = others.map((other) => choice(other.id, whyOrdered(of, other), nameOf(plan, other)));
+  const beside = others.filter(isBeside).map(({ id }) => id);
+  return editForm(
     of,
     `Tasks that may run in parallel with ${titleOf(of)}`,
-    [
-      {
-        is: 'checks',
-        name: 'beside',
-        label: 'Parallel',
-        values: parallelCandidates(of.plan, of.task).flatMap(({ id, alongside = [] }) =>
-          alongside.includes(of.task.id) || (of.task.alongside ?? []).includes(id) ? [id] : [],
-        ),
-        choices: parallelCandidates(of.plan, of.task).map((other) => ({
-          value: other.id,
-          label: nameOf(of.plan, other),
-          note: whyOrdered(of, other),
-          whyNot: null,
-        })),
-      },
-    ],
-    (values) => ok({ is: 'alongside', task: of.task.id, others: readIds(values, 'beside') }),
+    [checksField('beside', 'Parallel', beside, choices)],
+    (values) => ok({ is: 'alongside', task: task.id, others: readIds(values, 'beside') }),
   );
+}
 
-const whyOrdered = ({ task }: Subject, other: Subject['task']): string =>
-  [
-    ...(task.after ?? []).filter((one) => one.task === other.id),
-    ...(other.after ?? []).filter((one) => one.task === task.id),
-  ]
-    .map(({ because }) => because)
-    .join('; ') || 'you removed the order';
+function whyOrdered({ task }: Subject, other: PlanTask): string {
+  const behind = (one: PlanTask, first: PlanTask): readonly string[] =>
+    (one.after ?? []).flatMap(({ task: id, because }) => (id === first.id ? [because] : []));
+  return [...behind(task, other), ...behind(other, task)].join('; ') || 'you removed the order';
+}

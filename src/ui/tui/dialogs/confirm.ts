@@ -7,7 +7,7 @@ import { diffInk } from '../components/text/inline.ts';
 import { closed, type Overlay } from '../frame/overlay.ts';
 import type { Context, Dialog, DialogEffect } from '../frame/screen.ts';
 import { fieldOverlay } from './form.ts';
-import { type MessageKey, messageOverlay } from './message.ts';
+import { closingKey, type MessageKey, messageOverlay } from './message.ts';
 import { strong, tint } from '../text/blocks.ts';
 
 type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
@@ -37,16 +37,9 @@ export function confirmOverlay(dialog: ConfirmDialog, kind: Overlay['kind'] = 'd
     width: WIDTH,
     lines: (_, width) => lines.flatMap((line) => wrap(line, width)),
     keys: ({ glyphs }): readonly MessageKey[] => [
-      ...(instead === undefined
-        ? []
-        : [{ keys: [instead.key], label: instead.key, hint: instead.hint, run: () => ({ effect: instead.leadsTo }) }]),
+      ...(instead === undefined ? [] : [closingKey([instead.key], instead.key, instead.hint, instead.leadsTo)]),
       { keys: ['y', 'Y'], label: 'y', hint: dialog.yes, run: () => ({ effect: yes(dialog) }) },
-      {
-        keys: ['enter', 'esc', 'n', 'N', 'q'],
-        label: `${glyphs.key.enter}/Esc`,
-        hint: dialog.no,
-        run: () => ({}),
-      },
+      closingKey(['enter', 'esc', 'n', 'N', 'q'], `${glyphs.key.enter}/Esc`, dialog.no),
     ],
   });
 }
@@ -84,12 +77,7 @@ export const trustOverlay = (question: TrustQuestion): Overlay =>
     lines: (context, width) =>
       trustLines(question, context).flatMap((line) => wrap(line, width, line.length > 1 ? 2 : 0)),
     keys: ({ glyphs }) => [
-      {
-        keys: ['enter', 'esc', 'n', 'N'],
-        label: `${glyphs.key.enter}/Esc`,
-        hint: "don't trust",
-        run: () => ({ effect: { app: 'untrusted' } }),
-      },
+      closingKey(['enter', 'esc', 'n', 'N'], `${glyphs.key.enter}/Esc`, "don't trust", { app: 'untrusted' }),
       {
         keys: ['T'],
         label: 'T',

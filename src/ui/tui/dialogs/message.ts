@@ -126,7 +126,13 @@ export const readOverlay = (
 
 const READ_WIDTH = 92;
 
+/** A key that closes the dialog, with an effect where one is given. */
+export const closingKey = (
+  keys: readonly string[],
+  label: string,
+  hint: string,
+  effect?: DialogEffect,
+): MessageKey => ({ keys, label, hint, run: () => (effect === undefined ? {} : { effect }) });
+
 /** The keys that close a text. */
-export const CLOSE: readonly MessageKey[] = [
-  { keys: ['esc', 'q', '?', 'enter'], label: 'Esc', hint: 'close', run: () => ({}) },
-];
+export const CLOSE: readonly MessageKey[] = [closingKey(['esc', 'q', '?', 'enter'], 'Esc', 'close')];

@@ -17,7 +17,7 @@ import { lostWords } from '../components/notices.ts';
 import type { Overlay } from '../frame/overlay.ts';
 import type { Context, RemoteOwner } from '../frame/screen.ts';
 import { confirmOverlay } from './confirm.ts';
-import { messageOverlay } from './message.ts';
+import { closingKey, messageOverlay } from './message.ts';
 import { strong, tint } from '../text/blocks.ts';
 
 const WIDTH = 72;
@@ -85,14 +85,9 @@ export const lostOverlay = (why: string): Overlay =>
         plain('The recorded state is kept. The run can continue here from its last recorded turn.'),
       ].flatMap((line: Line) => wrap(line, width)),
     keys: ({ glyphs }) => [
-      {
-        keys: ['R', 'r', 'enter'],
-        label: `R/${glyphs.key.enter}`,
-        hint: 'continue here',
-        run: () => ({ effect: { app: 'go on here' } }),
-      },
-      { keys: ['esc', 'n'], label: 'Esc', hint: 'view only', run: () => ({}) },
-      { keys: ['q'], label: 'q', hint: 'quit', run: () => ({ effect: { app: 'quit' } }) },
+      closingKey(['R', 'r', 'enter'], `R/${glyphs.key.enter}`, 'continue here', { app: 'go on here' }),
+      closingKey(['esc', 'n'], 'Esc', 'view only'),
+      closingKey(['q'], 'q', 'quit', { app: 'quit' }),
     ],
     // Closes once another process, or this one, runs it again.
     settle: ({ elsewhere }) => (elsewhere?.lost ? 'open' : 'over'),
