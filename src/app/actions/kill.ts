@@ -11,10 +11,7 @@ export interface KillCandidate {
   readonly needs: readonly AgentId[] | null;
 }
 
-/**
- * All agents that killing `top` ends, `top` first: its running descendants, and for a pending task also the tasks that
- * depend on it, since they are skipped.
- */
+/** All agents that killing `top` ends, `top` first: running descendants, and of a pending task those that depend on it. */
 export function endedByKill(agents: readonly KillCandidate[], top: AgentId): readonly AgentId[] {
   const living = agents.filter(({ id, hasEnded }) => !hasEnded && id !== top);
   const ended = new Set([top, ...living.filter(({ id }) => isBelow(id, top)).map(({ id }) => id)]);

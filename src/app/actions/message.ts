@@ -1,7 +1,4 @@
-/**
- * Sends a message to one agent, to all, or to main. During a run it is a message; after its end, a follow-up that
- * resumes it. Also requests a commit from main.
- */
+/** Messages to one agent, to all or to main; after the end of a run they resume it. Also requests a commit from main. */
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { mainAgent, type RunState } from '../../events/index.ts';
 import type { Command, Delivery } from '../../ports/controls.ts';
@@ -51,10 +48,7 @@ export const messageMain: Action<{ readonly text: string }> = {
   command: (state, { text }) => ({ do: 'message', to: mainAgent(state), text, delivery: 'important' }),
 };
 
-/**
- * True if a message to main resumes the run. The caller then uses `ProjectService.resume(session, text)` and follows
- * the controls it returns, because a run that has ended accepts no commands.
- */
+/** True if a message to main resumes the run, by `ProjectService.resume`: a run that has ended accepts no commands. */
 export const isFollowUp = ({ finished }: Pick<RunState, 'finished'>): boolean => finished !== null;
 
 /** The recipient of a message written while `selected` is selected: that agent, or main if none is selected or the run has ended. */

@@ -56,10 +56,7 @@ export interface Amendment {
 export const NO_RUNNING_PLAN = 'No plan is running.';
 export const SAME_PLAN = 'This is the current plan: nothing would change.';
 
-/**
- * A change of the running plan, with the preview that the person confirms. The fault says why the edits are impossible;
- * it is `SAME_PLAN` if nothing would change.
- */
+/** A change of the running plan with its preview; else why it is impossible: `SAME_PLAN` if nothing would change. */
 export function amendment(
   edits: readonly PlanEdit[],
   shown: Result<PlanPreview, string> | undefined,

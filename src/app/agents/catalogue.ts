@@ -1,7 +1,4 @@
-/**
- * The agents of a project: lists them, with why a file was left out or cannot be deleted, and creates and deletes
- * custom ones. The content of agent files is checked by config/roles/agent-files.ts.
- */
+/** The agents of a project: lists, creates and deletes them. config/roles/agent-files.ts checks the content of their files. */
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -73,10 +70,7 @@ interface FileReceipt extends Receipt {
   readonly file: string;
 }
 
-/**
- * Writes the agent's file (0644), whole or not at all, never over another; a trusted project stays trusted. Refused if
- * the name is taken or looks like another one.
- */
+/** Writes the agent's file (0644) whole, never over another; trust stays. Refused if the name is taken or looks like another. */
 export function createAgent(project: ProjectPlace, config: Config, wish: AgentRequest): Result<FileReceipt, Refusal> {
   const folder = agentFolders(project).find(({ owner }) => owner === wish.for);
   if (folder === undefined) return refused(OWN_CHECKOUT);

@@ -1,7 +1,4 @@
-/**
- * Turns a sentence into a custom agent: drafted by a model, or left to the user with the reason why no model was used.
- * Words what was drafted, by which model and at what cost. model.ts makes the call.
- */
+/** Turns a sentence into a custom agent, drafted by a model (model.ts) or left to the user, and says by whom and at what cost. */
 import { type AgentDraft, blankAgent } from '../../domain/agents/form.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';

@@ -1,7 +1,4 @@
-/**
- * Has a model draft a custom agent, in a session of its own in the log, within the limits and rules in force. The
- * constraints of the draft are in domain/agents/form.ts; draft.ts decides what happens without a model.
- */
+/** Has a model draft a custom agent, in a session of its own in the log, within the limits and rules in force. */
 import { type Loaded, newAgent, oncePerTurn, openPolicyWatcher, promptText } from '../../config/index.ts';
 import { AGENT_FORM, type AgentDraft, agentIn, agentRequest, withinSentence } from '../../domain/agents/form.ts';
 import { tightest } from '../../domain/budget.ts';

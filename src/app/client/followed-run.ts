@@ -1,7 +1,4 @@
-/**
- * One followed run, in this process or in another one: its state, folded from sanitised events, whether its process was lost before it
- * ended, and what the run answers to previews. The full screen and line mode extend it with what they show.
- */
+/** One run as a front end follows it: its state from sanitised events, whether its process was lost, and its previews. */
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { Mode } from '../../domain/reason.ts';

@@ -46,10 +46,7 @@ interface NewFile {
   readonly text: string;
 }
 
-/**
- * Writes a new file (0644) through no link, complete as soon as it has its name, and never over an existing file. Fails
- * with a message where that is not possible.
- */
+/** Writes a new file (0644) through no link, complete as soon as it has its name, never over another; else says why not. */
 export function writeNewFile({ base, folders, name, shown, text }: NewFile): Result<void, string> {
   const folder = join(base, ...folders);
   const fresh = join(folder, `.${process.pid}.new`);
@@ -83,10 +80,7 @@ export function writeNewFile({ base, folders, name, shown, text }: NewFile): Res
   }
 }
 
-/**
- * Keeps `text` as the last copy, for terminals without a clipboard. Returns the file's path with home as `~`, or null
- * if it could not be written; the earlier copy then stays whole.
- */
+/** Keeps `text` as the last copy. The file's path with home as `~`, or null if it failed: the earlier copy then stays whole. */
 export function saveCopy(text: string, folder: string): string | null {
   const file = `${folder}/clipboard.txt`;
   try {

@@ -28,10 +28,7 @@ export interface Io {
   json(value: unknown): void;
   /** Resolves when the reader has taken nearly all output. Wait for it while printing a log, which may not fit in memory. */
   taken(): Promise<void>;
-  /**
-   * Asks for a line at the terminal; null at the end of input. `fresh` discards what was typed before the question appeared, since it
-   * was meant for something else.
-   */
+  /** Asks for a line at the terminal; null at the end of input. `fresh` discards what was typed before the question appeared. */
   ask(prompt: string, how?: 'fresh'): Promise<string | null>;
   /** Runs the command of Mimir that these words name, with its output on `io`; the exit code. Throws `Exit` as commands do. */
   command?(words: readonly string[], io: Io): Promise<number>;

@@ -1,7 +1,4 @@
-/**
- * Finds Mimir's own files: `.mimir/`, `themes/` and package.json. The same functions work in a checkout (`src/app/…`)
- * and in the published bundle (`dist/parts/…`).
- */
+/** Finds Mimir's own files, in a checkout (`src/app/…`) as in the published bundle (`dist/parts/…`). */
 import { existsSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Starts a run: connects the engine with models, policy, sockets and messages, serves it to other processes, and
- * records what its estimates teach. Loaded with the first run, so that a screen starts without the engine.
- */
+/** Starts a run: connects the engine, serves it to other processes, records lessons. Loaded with the first run. */
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
 import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
@@ -161,10 +158,7 @@ function release(log: Log, session: SessionId): void {
 
 interface Serving {
   readonly parts: Required<Pick<RunOptions, 'agentSockets' | 'messageStore' | 'watched'>>;
-  /**
-   * Serves the run once `after` has resolved. Resolves with null, or with the reason why the run cannot be reached; a
-   * run that ended earlier is not served.
-   */
+  /** Serves the run once `after` has resolved; null, or why it cannot be reached. A run that ended earlier is not served. */
   serve(run: Run, after: Promise<unknown>): Promise<string | null>;
   /** Answers open requests and closes. */
   close(): Promise<void>;
@@ -212,10 +206,7 @@ export function prepareServing({ root, places }: ProjectPlace, session: SessionI
   };
 }
 
-/**
- * The actual use of agents compared with their estimates. An agent counts if it completed a task of the plan on the
- * planned model; otherwise its full cost is unknown.
- */
+/** The actual use of agents compared with their estimates, where they completed a task of the plan on the planned model. */
 export function lessonsFrom({ session, state }: Pick<RunView, 'session' | 'state'>): readonly Lesson[] {
   const { plan, agents } = state();
   return [...agents.values()].flatMap((agent): readonly Lesson[] => {

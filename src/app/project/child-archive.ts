@@ -1,7 +1,4 @@
-/**
- * Archives transcripts of child sessions in a configured folder: one Markdown file per child, rewritten if it is
- * resumed and ends again. The log has the same content.
- */
+/** Archives transcripts of children in a configured folder, one Markdown file each, rewritten when a child ends again. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentId } from '../../domain/ids.ts';

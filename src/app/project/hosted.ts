@@ -1,7 +1,4 @@
-/**
- * A run in a background process, from the point of view of that process (`--hosted SESSION`): it has no terminal,
- * attached screens approve and answer, and it ends with the run.
- */
+/** A run in a background process (`--hosted SESSION`): it has no terminal, attached screens answer, and it ends with the run. */
 import { isSessionId } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { approvalOf, type OpenProject } from './open-project.ts';

@@ -161,10 +161,7 @@ export async function detach(
 const STARTING = SessionId.parse('first-run');
 const CLAIM_RETRY_MS = 20;
 
-/**
- * Starts a run without a plan for children, unless one is running; true if it did. Of several processes, one starts it
- * and the others find it. `check` throws if the start would be pointless.
- */
+/** Starts a run for children unless one is running, once for all processes; true if it did. `check` throws if it is pointless. */
 export async function startFirstRun(args: Arguments, io: Io, check: (root: string) => void): Promise<boolean> {
   const project = projectOf(args, io);
   if (hasRunning(sessionsOf(project))) return false;

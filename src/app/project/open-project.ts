@@ -1,7 +1,4 @@
-/**
- * Opens a project for runs: first only what the first frame needs; sandbox and tools on demand (open-runs.ts), the
- * engine with the first run (begin-run.ts). Also decides who approves a plan.
- */
+/** Opens a project for runs, at first only what the first frame needs (open-runs.ts has the rest), and says who approves. */
 import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { PERMITTED } from '../../domain/plan/plan.ts';
@@ -116,10 +113,7 @@ export function refuseUnattendedHuman(opened: OpenProject, person: boolean): voi
   throw wrongUse('mode human needs a terminal: every turn waits for a person\n  use --mode confirm');
 }
 
-/**
- * Who approves the plan of a run without a screen. `person`: someone can be asked. Throws an `Exit` (4) if --yes or
- * --direct is given although an administrator requires manual approval.
- */
+/** Who approves a plan without a screen; `person`: someone can. Throws an `Exit` (4) if a rule forbids --yes or --direct. */
 export function approvalOf(config: Loaded, args: Arguments, person: boolean): RunOptions['approval'] {
   const flag = (['yes', 'direct'] as const).find((one) => args.has(one));
   if (flag !== undefined) {

@@ -1,7 +1,4 @@
-/**
- * The project as a screen sees it: its facts, sessions, templates, agents and themes, and the runs that it starts,
- * resumes, attaches to and detaches from.
- */
+/** The project as a screen sees it: its facts, sessions, templates, agents and themes, and the runs that it starts or joins. */
 import { saveReport } from '../reports/index.ts';
 import { reachRun } from '../client/index.ts';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * Plan templates: the user's, those of a trusted project, and the shipped ones; the first of equal names counts. Lists
- * them, makes plans from them and saves plans as new ones.
- */
+/** Plan templates of the user, a trusted project and Mimir; the first of equal names counts. Lists, fills and saves them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {

@@ -19,10 +19,7 @@ import { inOrder, isStoppedInQueue, labelOf, modelName } from './agents/agent-li
 import { formatDuration } from './text/format.ts';
 import { toLabel } from './text/sanitise.ts';
 
-/**
- * `queued`: the agent has not started, because of its dependencies or a full slot. `held`: it waits for a provider.
- * `waiting`: it waits for a person, its children or a review.
- */
+/** `queued`: not started (dependencies, a full slot). `held`: waits for a provider. `waiting`: for a person, a child, a review. */
 export const SHOWN_STATUSES = ['running', 'waiting', 'held', 'queued', 'completed', 'failed', 'interrupted'] as const;
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
@@ -198,10 +195,7 @@ function whyOf({ waitingFor, reason, pause }: AgentState): string {
   return said !== '' || pause === null ? said : toLabel(`${pause.model.split('/')[0] ?? ''}: ${pause.cause}`);
 }
 
-/**
- * When the next attempt is due; null if another agent tries first. The latest report counts: a wait for all agents may
- * be longer than the agent's own.
- */
+/** When the next attempt is due; null if another agent tries first. The latest report counts: it may name a longer wait. */
 function untilOf({ waitingFor, pause, lastAt }: AgentState): Millis | null {
   if (waitingFor?.is !== 'provider') return pause?.until ?? null;
   return waitingFor.wait === null ? null : lastAt + waitingFor.wait;

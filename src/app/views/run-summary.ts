@@ -103,10 +103,7 @@ const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
   cost: fromMicro(toMicro(a.cost) + toMicro(b.cost)),
 });
 
-/**
- * The answer of a run, as Markdown: its report, or, where it ended before one was written, why, and what its agents had answered until
- * then. Empty while the run goes on.
- */
+/** The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before. */
 export function answerText(state: RunState): string {
   const { finished, agents } = state;
   if (finished === null) return '';
@@ -150,10 +147,7 @@ export function endingText(agent: AgentState): string {
   return why.startsWith(how) ? why : `${how}, ${why}`;
 }
 
-/**
- * The plan with estimates corrected by earlier runs, used everywhere so that each figure lies in its range. The same
- * plan if nothing is known; the original never changes.
- */
+/** The plan with estimates corrected by earlier runs, so that each lies in its range; the same plan if nothing is known. */
 export const expectedPlan = memoize(
   (plan: SoundPlan, choices: PlanChoices | null) => [plan, choices],
   (plan, choices) => (choices === null ? plan : likelyPlan(plan, choices)),

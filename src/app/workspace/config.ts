@@ -1,7 +1,4 @@
-/**
- * Loads the configuration of a project for a command, decides whether the project's own part is trusted, and reads the
- * flags that change it. A fault of its rules is an `Exit` (3).
- */
+/** Loads the configuration of a project, decides whether its own part is trusted, and reads flags. Faults are an `Exit` (3). */
 import { realpathSync } from 'node:fs';
 import {
   type ConfigFault,

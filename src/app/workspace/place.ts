@@ -1,7 +1,4 @@
-/**
- * Finds the project that a command works on and the folders of its user's state and configuration, without reading
- * either. A fault is an `Exit` (2).
- */
+/** Finds the project of a command and its user's folders for state and configuration. A fault is an `Exit` (2). */
 import { userInfo } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { faultText, findProject, type Places, placesOf } from '../../config/index.ts';

@@ -37,10 +37,7 @@ export const takenSecrets = (): readonly string[] => [...taken];
 /** True if another process of this user could read a secret in the initial environment. */
 export const isExposed = (): boolean => exposed.size > 0;
 
-/**
- * Replaces this process by the same program with the same arguments and without secrets in its environment; a file
- * passes them on. Does not return; throws if that is impossible.
- */
+/** Restarts this program without secrets in its environment; a file passes them on. Does not return; throws if impossible. */
 export function startWithoutSecrets(stateDir: string): void {
   const env = { ...process.env, [SECRETS_VARIABLE]: writeSealed(folderIn(stateDir), Object.fromEntries(exposed)) };
   if (process.execve === undefined) throw new Error('this system cannot replace a running program');

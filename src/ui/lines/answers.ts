@@ -1,7 +1,4 @@
-/**
- * What one run asks the person: open questions first, then the plan. Prints it, has the prompt for it, and takes a typed line as an answer.
- * Scripts rely on the texts of the plan prompt.
- */
+/** What one run asks the person, questions first, then the plan, and typed lines as answers. Scripts rely on its texts. */
 import type { Answer } from '../../app/actions/index.ts';
 import { sanitise, type Io, world, wrongUse } from '../../app/process/index.ts';
 import { capitalise, HeldKey, kindOf } from '../../app/views/index.ts';

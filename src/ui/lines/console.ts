@@ -1,8 +1,4 @@
-/**
- * The terminal of line mode, where lines are typed while others are printed. A normal terminal gets the line being typed again below each
- * printed one; a dumb one keeps its own line. Each typed line has the time when it was begun, since a line that was begun before a question
- * does not answer it.
- */
+/** The terminal of line mode, where lines are typed while others are printed. Each typed line has the time when it was begun. */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { discardTypeAhead, type Io, world } from '../../app/process/index.ts';
 import type { Millis } from '../../domain/ids.ts';

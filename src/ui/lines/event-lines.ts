@@ -1,7 +1,4 @@
-/**
- * The lines that line mode prints about events of a run. What an event says comes from the table of the log (`logLine`); here are only the
- * texts that are longer than a line of the log: the plan, an answer, the end of an agent and of the run.
- */
+/** What line mode prints about events: texts longer than a line of the log, whose table (`logLine`) has the others. */
 import { sanitise, type Io } from '../../app/process/index.ts';
 import { planLines, runUsageText } from '../../app/reports/index.ts';
 import {

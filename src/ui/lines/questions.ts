@@ -1,7 +1,4 @@
-/**
- * Questions in line mode: which are open, how one is printed, and which answer a typed line is. A question is printed whole before it can be
- * answered, equal questions are asked once, and an empty line allows nothing.
- */
+/** Questions in line mode: printed whole before they can be answered, equal ones once; an empty line allows nothing. */
 import type { ChalkInstance } from 'chalk';
 import { type Answer, answerCommands } from '../../app/actions/index.ts';
 import type { Io } from '../../app/process/index.ts';

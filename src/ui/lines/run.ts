@@ -1,7 +1,4 @@
-/**
- * One run as line mode follows it: prints its events at a pace that a person can read, and reports those that change what the person is
- * asked. It decides nothing.
- */
+/** One run as line mode follows it: prints its events at a readable pace, and reports those that change what is asked. */
 import { agentTime, plural } from '../../app/views/index.ts';
 import { FollowedRun } from '../../app/client/index.ts';
 import { sanitise, type Io, world } from '../../app/process/index.ts';

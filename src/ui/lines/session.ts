@@ -1,7 +1,4 @@
-/**
- * Line mode with a person at the terminal: a typed line becomes an answer, a command or a task, while the run continues and is printed.
- * Answers are read in answers.ts, and what commands do is in commands/. The session also decides what becomes of the run when it is left.
- */
+/** Line mode with a person: a typed line becomes an answer, a command or a task, while the run continues and is printed. */
 import { NO_HISTORY, NO_RUN, type PlanHistory, trackPlan } from '../../app/actions/index.ts';
 import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
 import { EXIT, Exit, IS_YES, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';

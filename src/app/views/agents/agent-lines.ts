@@ -153,10 +153,7 @@ export const isOffline = (provider: string): boolean => /^offline\b/i.test(provi
 /** True if commands run without a sandbox. Every screen shows this. */
 export const isUnsandboxed = (sandbox: string): boolean => /^none\b/i.test(sandbox);
 
-/**
- * How little of a child's work its parent received: `child used 12.4k tokens, parent grew by 380 (counted)`. Null if
- * the agent is no child of a call or has not returned.
- */
+/** How little its parent received: `child used 12.4k tokens, parent grew by 380 (counted)`; null unless a call returned. */
 export function isolationText(child: AgentState, state: RunState): string | null {
   const grew = contextGrowth(child, state);
   return grew === null ? null : `child used ${formatTokens(tokensOfAgent(child))} tokens, parent grew by ${grew}`;

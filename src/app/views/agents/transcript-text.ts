@@ -1,7 +1,4 @@
-/**
- * Texts derived from an agent's blocks: a transcript for an editor, the last whole sentence of streamed text, and the
- * files that its edits changed.
- */
+/** Texts derived from an agent's blocks: a transcript, the last whole sentence of streamed text, and the files it changed. */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
@@ -77,10 +74,7 @@ export interface FileChange {
   readonly diff: string;
 }
 
-/**
- * The files that the agent's edit tools changed, in order of the first change, from the diffs in their results. Long
- * results are cut in the state, but their counts are exact.
- */
+/** The files that the agent's edit tools changed, by first change. Long diffs are cut, but their counts are exact. */
 export const changesOf = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
 
 function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {

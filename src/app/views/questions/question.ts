@@ -1,7 +1,4 @@
-/**
- * Questions to the person, for the screen and line mode: which approvals form one question, its numbered answers,
- * whether it is dangerous, and its text in rows.
- */
+/** Questions to the person, for all front ends: what forms one question, its answers, whether it is dangerous, its rows. */
 import { type AnswerScope, coveredWords, type GrantScope, programsText } from '../../../domain/agents/grant.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { jsonDigest } from '../../../domain/digest.ts';
@@ -81,10 +78,7 @@ export function questionText({ exact, options }: ApprovalRequest): string {
 /** True if the text is prose rather than an action that is executed literally. */
 export const isProse = ({ action }: ApprovalRequest): boolean => CHOICES.has(action) || action === 'turn';
 
-/**
- * Why allowing the request may destroy data permanently, or null. Such a yes needs a second key. Judged by the text
- * alone: a false alarm costs one key.
- */
+/** Why allowing the request may destroy data, or null. Judged by the text alone: a false alarm costs one key. */
 export function dangerOf({ action, exact, destroys: byRule }: ApprovalRequest): string | null {
   if (byRule !== undefined) return byRule;
   if (action !== 'shell') return null;

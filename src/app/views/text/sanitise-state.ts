@@ -1,7 +1,4 @@
-/**
- * Sanitises every string of an event, a state or a project, once, before it is folded or kept. The exact action of an
- * approval keeps its hidden characters as visible escapes.
- */
+/** Sanitises every string of an event, a state or a project once. The exact action of an approval keeps visible escapes. */
 import {
   type AgentState,
   type ApprovalRequest,

@@ -1,7 +1,4 @@
-/**
- * Sanitises foreign text for a terminal: nothing in it can move the cursor, change a colour, hide or overwrite. Applied
- * once, when text enters the state.
- */
+/** Sanitises foreign text once, as it enters the state: nothing in it can move the cursor, change a colour, hide or overwrite. */
 import { clusterWidth, isSimple } from './width.ts';
 
 /** Sanitises a whole text: only printable characters and newlines remain; tabs become spaces. */

@@ -1,8 +1,4 @@
-/**
- * Commands about the plan: print, accept or discard it, undo and redo, compare model tiers, plan again, commit, save it as a template; and
- * edits by the numbers of its tasks. A plan that waits for approval is edited at once. Of a running plan the difference is printed, and the
- * person confirms it. An agent at work takes a model and a budget.
- */
+/** Commands about the plan. One that waits for approval is edited at once; of a running one the difference is confirmed. */
 import {
   acceptPlan,
   amendment,

@@ -278,10 +278,7 @@ export const aboutSign = (
 /** The colour of a used share: amber from 80 %, red at 100 %. */
 export const inkOfShare = (share: number): Ink => (share >= 1 ? 'err' : share >= 0.8 ? 'warn' : 'focus');
 
-/**
- * `▰▰▱··` of `cells` columns: the spent part is solid and the reserved part hollow, so that the solid part never shrinks. An empty
- * gauge means less than half a cell.
- */
+/** `▰▰▱··` of `cells` columns: the spent part is solid and the reserved one hollow, so that the solid part never shrinks. */
 export function gauge(
   { spent, reserved }: LimitShare,
   cells: number,

@@ -190,10 +190,7 @@ export function modelChoices(choices: PlanChoices): readonly Choice[] {
 
 const providerOf = (id: string): string => id.split('/')[0] ?? '';
 
-/**
- * `$15 / $75 per M      200k     deep   anthropic`: the price of input and output per million tokens, the context window, the grade, and
- * the provider, in aligned columns.
- */
+/** `$15 / $75 per M      200k     deep   anthropic`: prices of input and output, window, grade, provider, in columns. */
 function modelNote({ id, grade, window, price, tools }: ModelOption, longest: number): string {
   const can = tools === false ? 'no tools' : (grade ?? '');
   return `${priceText(price)} ${formatTokens(window).padEnd(7)}  ${can.padEnd(5)}  ${providerOf(id).padEnd(longest)}`;

@@ -1,7 +1,4 @@
-/**
- * Compares alternatives side by side: totals stay visible, details scroll. The key that opened it selects the next one.
- * In a narrow terminal, only the present state and one alternative are shown.
- */
+/** Compares alternatives side by side, in a narrow terminal the present state and one. The key that opened it goes on. */
 import type { CompareColumn, Dialog, Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { fit, type Line, lineWidth, restyle, span, wrap } from '../../../app/views/index.ts';

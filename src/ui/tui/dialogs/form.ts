@@ -1,7 +1,4 @@
-/**
- * Input dialogs: forms with several fields (Tab moves, Space toggles, Ctrl-S saves) and single text fields (Enter
- * accepts). Esc asks before changes are lost.
- */
+/** Forms with several fields (Tab, Space, Ctrl-S), and single text fields (Enter). Esc asks before changes are lost. */
 import {
   type Cursor,
   fitText,

@@ -1,7 +1,4 @@
-/**
- * Changes the mode of the run, or pins an agent and its children to a stricter one, with a preview of the effects.
- * Enter only tightens; loosening has its own key.
- */
+/** Changes the mode of the run, or pins an agent, with a preview. Enter only tightens; loosening has its own key. */
 import { modeReach, pinMode, setMode } from '../../../app/actions/index.ts';
 import type { AgentId } from '../../../domain/ids.ts';
 import { isLooser, MODES, type Mode } from '../../../domain/reason.ts';

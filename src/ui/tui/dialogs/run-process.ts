@@ -95,10 +95,7 @@ export const lostOverlay = (why: string): Overlay =>
 
 const INTRO = 'Current calls finish, then the run continues in the background.';
 
-/**
- * Shows what a detaching run still waits for. `ask` is called if the user does not want to wait, or stays. `isStopped`:
- * the run has stopped here, so there is nothing left to choose.
- */
+/** What a detaching run waits for. `ask` is called with the choice; once it `isStopped`, there is nothing left to choose. */
 export const handOverOverlay = (ask: (how: 'now' | 'stay') => void, isStopped: () => boolean): Overlay =>
   messageOverlay({
     title: 'Detaching',

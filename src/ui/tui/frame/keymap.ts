@@ -162,10 +162,7 @@ export interface FooterMarks {
   readonly keyFlash?: string;
 }
 
-/**
- * The footer in exactly `width` columns. Hints that do not fit become an ellipsis, with `kept` after it if there is
- * space. The position is on the right.
- */
+/** The footer in exactly `width` columns; hints that do not fit become an ellipsis, with `kept` behind it if there is space. */
 export function footerLine(
   hints: readonly Hint[],
   position: string,

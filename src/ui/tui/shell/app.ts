@@ -1,7 +1,4 @@
-/**
- * The session on the screen: holds the screens and the run, routes keys, applies effects and paints. Uses only
- * `ProjectService` and `Controls`. frame.ts and the screens decide what is drawn, terminal/scheduler.ts when.
- */
+/** The session on the screen: holds screens and run, routes keys, applies effects, paints. Uses only the ports. */
 import { sanitiseProject, type Frame, HeldKey, hasRunningAgent } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { EMPTY, type RunState } from '../../../events/index.ts';

@@ -1,7 +1,4 @@
-/**
- * Routes input: to the topmost dialog, then the screen, then the app. Handles Ctrl-C, holds input back while the run
- * computes a preview, and highlights the pressed key in the footer.
- */
+/** Routes input to dialog, screen and app; handles Ctrl-C, queues input during previews, and highlights the pressed key. */
 import type { Millis } from '../../../domain/ids.ts';
 import type { World } from '../../../ports/world.ts';
 import { isTooSmall } from '../components/layout.ts';

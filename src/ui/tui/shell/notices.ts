@@ -1,7 +1,4 @@
-/**
- * Tells the user about events: desktop notifications of questions, failures and the end while the terminal has no
- * focus, and hints on first use. Events within two seconds become one notification.
- */
+/** Desktop notifications while the terminal has no focus (events within two seconds become one), and hints on first use. */
 import { plural, formatShare, runShare, runSpending } from '../../../app/views/index.ts';
 import { type Millis, ROOT } from '../../../domain/ids.ts';
 import type { MimirEvent, RunState } from '../../../events/index.ts';

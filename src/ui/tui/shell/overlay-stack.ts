@@ -1,7 +1,4 @@
-/**
- * The dialogs above the screen, topmost last, the app's own overlays and the toasts. Docked questions lie below the
- * dialogs and receive keys only after the user focuses them.
- */
+/** Dialogs, docked questions below them (with keys only once focused), the app's own overlays, and toasts. */
 import { type Frame, toLabel } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { isTooSmall } from '../components/layout.ts';

@@ -1,7 +1,4 @@
-/**
- * Which process runs the shown run: detaches it (`d`), follows it to another process, takes it over if its process was
- * lost, and stops it in a resumable state when the user quits.
- */
+/** Which process runs the shown run: detaches it, follows it elsewhere, takes over a lost one, and stops it on quitting. */
 import { attachTo, goesOnElsewhere, handOver, stopKept } from '../../../app/client/index.ts';
 import type { AgentId, Millis, SessionId } from '../../../domain/ids.ts';
 import type { ProjectService } from '../../../ports/project-service.ts';

@@ -1,7 +1,4 @@
-/**
- * The only module that uses blessed: its cell buffer, element tree and drawing order. blessed never sees the real
- * terminal: its streams are virtual and its process handlers are removed.
- */
+/** The only module that uses blessed, for cells and drawing order: its streams are virtual, its process handlers removed. */
 import { Duplex, PassThrough } from 'node:stream';
 import type { Size } from './terminal.ts';
 import Screen from 'blessed/lib/widgets/screen.js';

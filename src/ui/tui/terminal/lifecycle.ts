@@ -1,7 +1,4 @@
-/**
- * Takes and releases the terminal in all cases: end, crash, signals, Ctrl-Z. Restores screen, cursor and keyboard; the
- * caller decides what a signal means for the run.
- */
+/** Takes and releases the terminal in all cases: end, crash, signals, Ctrl-Z. The caller decides what a signal means. */
 import { writeSync } from 'node:fs';
 import { type EndSignal, EXIT, signalCode } from '../../../app/process/index.ts';
 import { toTerminal } from '../../../app/views/index.ts';

@@ -1,7 +1,4 @@
-/**
- * Opens the terminal: joins life cycle, input, cells and drawing to the `Terminal` of terminal.ts, and sends clipboard
- * texts, titles and notifications.
- */
+/** Opens the terminal: joins its parts to the `Terminal` of terminal.ts; sends clipboard texts, titles and notifications. */
 import { type EndSignal, saveCopy, signalCode } from '../../../app/process/index.ts';
 import { toLabel, toTerminal } from '../../../app/views/index.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
@@ -34,10 +31,7 @@ export interface OpenOptions {
 const MAX_QUEUED = 64 * 1024;
 /** The size of a frame after which the frame rate is reduced. */
 const LARGE_FRAME = 20_000;
-/**
- * Milliseconds after which an answer about the background is ignored, since the colours would change visibly. Nothing
- * waits for it; start-up and ssh take part of the time.
- */
+/** Milliseconds after which an answer about the background is ignored: by then the colours would change visibly. */
 const ANSWER_TIME = 1000;
 /** Milliseconds in which several resizes count as one. */
 const RESIZE_TIME = 16;

@@ -107,10 +107,7 @@ const within = (cursor: Cursor | null, { width, height }: Size): Cursor | null =
 /** Milliseconds after the first frame; a key typed at once is shown before. */
 const TAKE_OVER_MS = 100;
 
-/**
- * A cell screen on which `fill` paints, then elements, and `draw` sends. It starts with plain rows; blessed replaces
- * them after it is loaded, with equal output.
- */
+/** A cell screen: `fill` paints, then elements, and `draw` sends. Plain rows at first; blessed takes over with equal output. */
 export function openCells(size: Size, parts: CellParts): CellScreen {
   let at = size;
   let cells = plainCells(size, parts);

@@ -1,7 +1,4 @@
-/**
- * Decides when to paint: at once for keys, at most 30 times per second for streamed content (10 after large frames),
- * twice per second for clocks, never when idle.
- */
+/** Decides when to paint: at once for keys, up to 30 times a second for streams, twice for clocks, never when idle. */
 import type { Load } from './terminal.ts';
 
 export interface Scheduler {

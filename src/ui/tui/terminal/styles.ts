@@ -1,7 +1,4 @@
-/**
- * Numbers styles and computes the shortest SGR sequence between two of them; also the terminal's capabilities, from the
- * environment and the user's options, never from terminfo.
- */
+/** Numbers styles and computes the SGR between two of them. Capabilities come from the environment, never from terminfo. */
 import type { Ink, Style } from '../../../app/views/index.ts';
 import { ANSI_NAMES, type AnsiName, type Colour, roleColour, type Theme } from '../../../domain/theme.ts';
 

@@ -116,10 +116,7 @@ const spaced = (line: Line, style: Style): Line =>
 /** Columns of a label. */
 export const LABEL = 10;
 
-/**
- * A label, its value and the key that changes it. Null, an empty text and no spans leave the fact out; without a label it continues the
- * one above.
- */
+/** A label, its value and its key. Null or empty leaves the fact out; without a label it continues the one above. */
 export type Fact = readonly [label: string, value: Line | string | null, key?: string | undefined];
 
 /** The facts with their wrapped values beside the labels, in lines of at most `width` columns. */

@@ -1,7 +1,4 @@
-/**
- * A text field as an immutable state: one or several lines, edited by graphemes, with undo and folded pastes. Keys that
- * it does not use, such as Enter or Esc, return null to the caller.
- */
+/** A text field as an immutable state, edited by graphemes, with undo and folded pastes. Keys it does not use give null. */
 import {
   columns,
   type Cursor,
@@ -62,10 +59,7 @@ export const editorText = ({ lines, folds }: Editor): string => expandFolds(line
 
 export const isEmpty = (editor: Editor): boolean => editorText(editor) === '';
 
-/**
- * The field after an input; null if the input is not the field's, such as Enter (line breaks are `alt-enter`,
- * `shift-enter` or `ctrl-j`), Esc, Tab, or Up in the first line.
- */
+/** The field after an input; null if it is not the field's: Enter (`alt-enter` breaks lines), Esc, Tab, Up in the first line. */
 export function edit(editor: Editor, input: Input): Editor | null {
   if (input.is === 'paste') return insertPaste(editor, toTerminal(input.text));
   if (input.is === 'edited') return replaceAllText(editor, toTerminal(input.text));
@@ -310,10 +304,7 @@ interface EditorView {
   readonly focused?: boolean;
 }
 
-/**
- * Draws a field in exactly `height` lines of `width` columns, wrapped (multiline) or scrolled sideways around the
- * cursor; returns the cursor's position.
- */
+/** A field in exactly `height` lines of `width` columns, wrapped or scrolled sideways, and the position of its cursor. */
 export function viewEditor(
   editor: Editor,
   { width, height, style = PLAIN, placeholder = '', focused = true }: EditorView,

@@ -1,7 +1,4 @@
-/**
- * The graph of a running plan: a row per task with its lanes, activity or blocker, and remaining time. The selection is that of the agent
- * list.
- */
+/** The graph of a running plan: a row per task with lanes, activity or blocker, and time. Its selection is the list's. */
 import {
   agentTime,
   clip,

@@ -1,7 +1,4 @@
-/**
- * The agents that the run screen lists, and their order: a filter, active agents only, a sort key, folded subtrees, the folded queue.
- * Pure; a list is made once for each state of the agents.
- */
+/** The agents that the run screen lists, in their order. Pure; a list is made once for each state of the agents. */
 import { inOrder, isAtWork, modelName, shownStatus, wantsAttention } from '../../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';

@@ -1,7 +1,4 @@
-/**
- * The planning screen: elapsed time, waits for the provider, the text and thoughts of the planner, and the tasks as they are written.
- * Also the lines above a plan after planning failed.
- */
+/** The planning screen: time, waits, what the planner writes and thinks; and the lines above a plan after planning failed. */
 import {
   clip,
   plural,

@@ -1,6 +1,4 @@
-/**
- * Markdown as lines, parsed by marked. HTML stays text, and links lead only to the web and to files of the project.
- */
+/** Markdown as lines, parsed by marked. HTML stays text; links lead only to the web and to files of the project. */
 import type { HLJSApi } from 'highlight.js';
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import {

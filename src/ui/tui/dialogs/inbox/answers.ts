@@ -1,7 +1,4 @@
-/**
- * The lower part of a question: its numbered answers, what each covers, and the text field. Also the exact action as
- * rows, and the state of each question.
- */
+/** The lower part of a question: its answers, what each covers, the text field. Also the exact action, and the state kept. */
 import {
   questionText,
   type Cursor,

@@ -221,10 +221,7 @@ function keep({ state, question }: Press, change: Partial<AnswerState>): Outcome
   return { inbox: new Inbox({ ...state, kept }) };
 }
 
-/**
- * Answers for all agents of the question that were visible. An approval for the session is sent once, since the run
- * then approves equal questions.
- */
+/** Answers for the agents that were visible; once for an approval for the session, since that covers equal questions. */
 function answer({ state, question, left, context }: Press, how: Pick<Offer, 'allow' | 'scope'>, text: string): Outcome {
   const { allow, scope } = how;
   const seen = question.all.filter(({ id }) => state.seen.has(id));

@@ -1,7 +1,4 @@
-/**
- * Draws the docked question at the lower end of the screen, so that it covers nothing. The action is never summarised,
- * folded or cut: it scrolls. Postponed questions take one row.
- */
+/** Draws the docked question at the lower end, covering nothing. The action is never summarised, folded or cut: it scrolls. */
 import {
   plural,
   fit,

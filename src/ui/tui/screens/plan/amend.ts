@@ -1,7 +1,4 @@
-/**
- * Changes of a running plan: a question shows the difference and the new totals. A yes sends the edits with the digests of what was shown.
- * The engine decides what can still be changed.
- */
+/** Changes of a running plan, sent after a question with the difference. The engine decides what can still be changed. */
 import {
   plural,
   expectedPlan,
@@ -25,10 +22,7 @@ import type { Subject } from '../../components/plan-form.ts';
 import { addDialog, budgetDialog, modelDialog } from './dialogs.ts';
 import { strong, tint } from '../../text/blocks.ts';
 
-/**
- * The question about `edits`; a toast where they are not possible or change nothing. Called again once the run has answered what they
- * do.
- */
+/** The question about `edits`; a toast where they are not possible or change nothing. Repeated once the run has answered. */
 export function amendQuestion(edits: readonly PlanEdit[], context: Context): DialogEffect {
   const preview = context.amended?.(edits);
   if (preview === null) return { checking: true };

@@ -1,7 +1,4 @@
-/**
- * The plan screen: the list with its graph, the selected task, the schedule and the totals; the planning screen before, and the state of
- * each task once the plan runs. Layout and mouse are here, keys in keys.ts.
- */
+/** The plan screen: list, selected task, schedule and totals; the planning screen before. Keys are in keys.ts. */
 import { commitText, isApproved } from '../../../../app/actions/index.ts';
 import {
   clip,

@@ -1,7 +1,4 @@
-/**
- * The state of the plan screen: selection, focus, a draft of edits, and the history of plans for undo, redo and the marks of edits. Pure;
- * the plan itself is in the state of the run.
- */
+/** The state of the plan screen: selection, focus, a draft of edits, and the history of plans. Pure. */
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import {
   isApproved,

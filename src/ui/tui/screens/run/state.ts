@@ -197,10 +197,7 @@ export interface GraphPlace {
   readonly below: Rect | null;
 }
 
-/**
- * The graph in a high side pane, else in the place of the list; null while it is not shown. Until the person chooses, it is shown only
- * where it leaves room for the spend.
- */
+/** The place of the graph, in a high side pane or the list's; null while not shown. By itself only where the spend fits too. */
 export function graphIn(ui: Pick<RunUi, 'graph' | 'zoom'>, context: Context, layout: RunLayout): GraphPlace | null {
   if (ui.graph === false) return null;
   const { cards, side } = layout;

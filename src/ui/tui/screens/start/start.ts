@@ -1,7 +1,4 @@
-/**
- * The start screen: a field for the task, suggestions and recent sessions, and the actions on them. Letters go to the field unless a row
- * of a list is selected. view.ts draws it.
- */
+/** The start screen: a field, suggestions, sessions and their keys. Letters go to the field unless a row is selected. */
 import { bind } from '../../frame/keymap.ts';
 import { plural, isOpen, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';

@@ -1,7 +1,4 @@
-/**
- * Draws the start screen: the field, suggestions, recent sessions, and at the bottom project, model, sandbox and budget. Decides how
- * much of it is shown; start.ts handles the keys.
- */
+/** Draws the start screen, as much of it as fits: the field, suggestions, sessions, and the project at the bottom. */
 import {
   budgetText,
   plural,
