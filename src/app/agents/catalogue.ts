@@ -30,7 +30,7 @@ export const agentFolders = ({ root, places }: ProjectPlace): readonly AgentFold
 export function listAgents(
   project: ProjectPlace,
   { roles, notes }: Pick<Loaded, 'roles' | 'notes'>,
-): NonNullable<ProjectInfo['agents']> {
+): ProjectInfo['agents'] {
   const own = agentFolders(project).map(({ shown }) => `${shown}/`);
   const infos = roles.map((role) => infoOf(role, own));
   return {

@@ -8,7 +8,7 @@ import { EXIT, Exit, type Io, IS_YES } from '../process/index.ts';
 import { toolsText } from '../views/index.ts';
 import { isCustom } from './catalogue.ts';
 
-type Agents = NonNullable<ProjectInfo['agents']>;
+type Agents = ProjectInfo['agents'];
 
 /** Lists custom agents first, then the built-in ones, then files that were left out. */
 export function listLines({ all, leftOut }: Agents, paint: Io['paint']): readonly string[] {

@@ -85,7 +85,7 @@ type NotHandedOver = Refusal & { readonly is: 'kept' | 'halted' };
 /** Hands a run of this process over to a process that `detach` starts, after the calls that are in flight have ended. */
 export async function handOver(
   controls: Controls,
-  detach: NonNullable<ProjectService['detach']>,
+  detach: ProjectService['detach'],
 ): Promise<Result<Receipt, NotHandedOver>> {
   const done = await controls.submit({ do: 'hand over', how: 'when quiet' });
   if (!done.ok) return fail({ ...done.fault, is: 'kept' });

@@ -51,7 +51,7 @@ import { directApproval, type OpenProject, openProject } from './open-project.ts
 import { saveTemplate, planFromTemplate, listTemplates } from './templates.ts';
 
 /** The sandbox and the suggestions follow shortly after the first frame, because they need other programs. */
-export class LocalProjectService implements Required<ProjectService> {
+export class LocalProjectService implements ProjectService {
   readonly hints: ShownHints;
   readonly agents: AgentFiles;
   readonly #args: Arguments;
@@ -316,8 +316,7 @@ const infoOf = (
       task: asked === undefined ? task : toLabel(asked),
       when: startedAt,
       state,
-      ...(ended === undefined ? {} : { ended }),
-      ...(cost === undefined ? {} : { cost }),
+      ...defined({ ended, cost }),
     })),
   ...(repository === null ? {} : { repository }),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
@@ -341,7 +340,7 @@ interface Learned {
   readonly model: ModelId | null;
   readonly suggestions: readonly string[];
   readonly repository: NonNullable<ProjectInfo['repository']> | null;
-  readonly templates: NonNullable<ProjectInfo['templates']>;
+  readonly templates: ProjectInfo['templates'];
   readonly broken: readonly string[];
   /** Why no run can be started now, or null. */
   readonly problem: string | null;

@@ -35,9 +35,6 @@ export const workWords = (agent: AgentState): string =>
 /** The same for later lines, without a task that was printed when the agent started. */
 export const workAfterStart = (agent: AgentState): string => (agent.call === null ? tag(agent) : workWords(agent));
 
-/** `7.6s`, from a minute on `9m 44s`. */
-export const secondsText = (ms: Millis): string => (ms < 60_000 ? `${(ms / 1000).toFixed(1)}s` : formatDuration(ms));
-
 /** `[finder]`, and of a child with its place: `[explore S2::S1]`. */
 export const tag = ({ name, id, parent }: AgentState): string =>
   `[${sanitise(parent === ROOT || id === ROOT ? name : `${name} ${id.slice('ROOT::'.length)}`)}]`;

@@ -29,11 +29,11 @@ interface AnswersContext {
   submit(command: Command): Promise<void>;
 }
 
-interface AnswersParts {
+export interface AnswersParts {
   readonly context: AnswersContext;
   readonly console: LineConsole;
   readonly io: Pick<Io, 'paint' | 'terminal'>;
-  /** The person is asked to approve the plan. */
+  /** The person is asked to approve the plan; false where it was approved beforehand. */
   readonly approves: boolean;
   /** Editing the plan asks for models as well. */
   readonly models: boolean;

@@ -9,6 +9,7 @@ import {
   plural,
   formatCost,
   formatDuration,
+  formatSeconds,
   formatTokens,
   isolationText,
   restReason,
@@ -17,7 +18,7 @@ import {
 import { factsOf } from '../../domain/agents/tool-facts.ts';
 import { ROOT } from '../../domain/ids.ts';
 import { type AgentState, childOf, type EventOf, logLine, type MimirEvent, type RunState } from '../../events/index.ts';
-import { firstSaid, secondsText, tag, workAfterStart, workWords } from './agents.ts';
+import { firstSaid, tag, workAfterStart, workWords } from './agents.ts';
 
 /** What the lines about an event are made of. */
 interface Printing {
@@ -137,7 +138,7 @@ function loggedLines(event: MimirEvent, agent: AgentState | undefined, { state, 
 /** `[finder] done (5 tools, 3.2s): …`, and of a call of Task `[type] description - done (N tools, S.Ss)`. */
 function doneLine(agent: AgentState, { state, paint }: Printing): string {
   const work = agent.call === null ? workAfterStart(agent) : `${workAfterStart(agent)} -`;
-  const counts = `(${plural(agent.toolCalls, 'tool')}, ${secondsText(agentTime(agent, state))})`;
+  const counts = `(${plural(agent.toolCalls, 'tool')}, ${formatSeconds(agentTime(agent, state))})`;
   if (agent.outcome !== 'completed') return paint.red(`${work} ${sanitise(endingText(agent))} ${counts}`);
   // The result of a call goes to its parent, and the verdict of a review has a line of its own.
   const result = agent.call === null && agent.forced === null ? sanitise(firstSaid(agent.summary)) : '';

@@ -1,5 +1,5 @@
 /** One run as line mode follows it: prints its events at a readable pace, and reports those that change what is asked. */
-import { agentTime, plural } from '../../app/views/index.ts';
+import { agentTime, formatSeconds, plural } from '../../app/views/index.ts';
 import { FollowedRun } from '../../app/client/index.ts';
 import { sanitise, type Io, world } from '../../app/process/index.ts';
 import { planLines } from '../../app/reports/index.ts';
@@ -7,7 +7,7 @@ import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { listed } from '../../domain/lists.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
-import { firstLine, secondsText, statusLine, workAfterStart } from './agents.ts';
+import { firstLine, statusLine, workAfterStart } from './agents.ts';
 import { linesOf } from './event-lines.ts';
 
 export interface RunListeners {
@@ -177,7 +177,7 @@ export class Announcer {
 /** `[finder] ... 5 tools, 3.2s` */
 function progressLine(agent: AgentState | undefined, state: RunState, now: Millis): readonly string[] {
   if (agent === undefined || agent.outcome !== null) return [];
-  const time = secondsText(agentTime(agent, state, now));
+  const time = formatSeconds(agentTime(agent, state, now));
   return [`${workAfterStart(agent)} ... ${plural(agent.toolCalls, 'tool')}, ${time}`];
 }
 

@@ -1,7 +1,7 @@
 /** Line mode with a person: a typed line becomes an answer, a command or a task, while the run continues and is printed. */
 import { NO_HISTORY, NO_RUN, type PlanHistory, trackPlan } from '../../app/actions/index.ts';
 import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
-import { EXIT, Exit, IS_YES, sanitise, type Io, saveCopy, world, wrongUse } from '../../app/process/index.ts';
+import { EXIT, Exit, IS_YES, sanitise, saveCopy, world, wrongUse } from '../../app/process/index.ts';
 import { planFigures } from '../../app/reports/index.ts';
 import { capitalise, isOpen, operationsInFlight } from '../../app/views/index.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
@@ -10,9 +10,9 @@ import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls, Refusal } from '../../ports/controls.ts';
 import type { ProjectInfo, ProjectService } from '../../ports/project-service.ts';
 import { statusLine } from './agents.ts';
-import { LineAnswers } from './answers.ts';
+import { type AnswersParts, LineAnswers } from './answers.ts';
 import { type CommandWords, meantBy, meantInSpeech, type Place } from './command.ts';
-import type { LineConsole, Typed } from './console.ts';
+import type { Typed } from './console.ts';
 import { DECIDING, LineRun, PROMPT_EVENTS, until, type Verbosity } from './run.ts';
 
 export interface LineCommand extends CommandWords {
@@ -20,15 +20,9 @@ export interface LineCommand extends CommandWords {
   run(rest: string, session: LineSession): Promise<void> | void;
 }
 
-export interface SessionParts {
-  readonly io: Pick<Io, 'paint' | 'terminal'>;
-  readonly console: LineConsole;
+export interface SessionParts extends Omit<AnswersParts, 'context'> {
   readonly service: ProjectService;
   readonly commands: readonly LineCommand[];
-  /** The person is asked to approve the plan; false where it was approved beforehand. */
-  readonly approves: boolean;
-  /** Editing the plan asks for models as well. */
-  readonly models: boolean;
   /** The folder of the last copy. */
   readonly folder: string;
   readonly mimir: (words: readonly string[]) => Promise<void>;
@@ -101,7 +95,6 @@ export class LineSession {
     for (const text of lines) for (const line of sanitise(text).split('\n')) this.#print(line);
   }
 
-  /** Prints why something was not done. */
   refuse(line: string): void {
     if (!this.#isOver) this.#of.console.complain(sanitise(`${capitalise(line)}${/[.?!]$/.test(line) ? '' : '.'}`));
   }
@@ -204,8 +197,7 @@ export class LineSession {
 
   async #handOver(run: LineRun): Promise<void> {
     this.#handingOver = true;
-    const nobody = Promise.resolve(WITHOUT_RUN);
-    const handedOver = handOver(run.controls, (session) => this.service.detach?.(session) ?? nobody);
+    const handedOver = handOver(run.controls, (session) => this.service.detach(session));
     this.#sayInFlight();
     const done = await handedOver;
     this.#handingOver = false;
@@ -345,18 +337,16 @@ export class LineSession {
 
 const WITHOUT_RUN = fail({ text: NO_RUN });
 
-/** Printed once after the end of a run. */
 const AFTERWARDS =
   'report shows it again, agents lists the agents, export writes it to a file; new starts another task, quit quits.';
 
 /** The welcome: version, project, policy, and what can be started. */
 function startLines(info: ProjectInfo): readonly string[] {
-  const { project, cwd, version, provider, sandbox, mode, policy, notes } = info;
-  const { suggestions, sessions, templates: all } = info;
+  const { project, cwd, version, provider, sandbox, mode, policy, notes, suggestions, sessions, templates } = info;
   const counts = [
     ...(suggestions.length === 0 ? [] : ['a number plans a suggestion']),
     ...(sessions.length === 0 ? [] : ['sessions lists earlier ones']),
-    ...(all.length === 0 ? [] : ['templates lists templates']),
+    ...(templates.length === 0 ? [] : ['templates lists templates']),
   ];
   const facts = [
     `Mimir ${version}, ${project} in ${cwd}. ${provider}`,

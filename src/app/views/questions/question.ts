@@ -194,8 +194,7 @@ export function grantText(grant: StandingGrant): string {
 }
 
 /** True if the user has to decide about trust. */
-export const isOpen = (trust: TrustQuestion | undefined): trust is TrustQuestion =>
-  trust !== undefined && (trust.state === 'new' || trust.state === 'changed');
+export const isOpen = ({ state }: TrustQuestion): boolean => state === 'new' || state === 'changed';
 
 /** What a command without a sandbox may do. */
 export const WITHOUT_SANDBOX = 'it has all your rights and can read keys in the environment of the shell';

@@ -8,6 +8,10 @@ export function formatDuration(ms: Millis): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
+/** With tenths below a minute: `7.6s`, `9m 44s`. */
+export const formatSeconds = (ms: Millis): string =>
+  ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms);
+
 /** For estimates: `48s`, `3m 12s`, from ten minutes on `28m`, from two hours on `3h`. */
 export function formatRoughly(ms: Millis): string {
   const minutes = Math.round(ms / 60_000);
@@ -87,6 +91,8 @@ export function budgetText({ maxTokens, maxCost, maxDuration }: Budget): string 
   ];
   return parts.length === 0 ? null : parts.join(', ');
 }
+
+export const firstLineOf = (text: string): string => text.split('\n')[0] ?? '';
 
 /** The text with its first letter in upper case. */
 export const capitalise = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -78,11 +78,11 @@ export function spread(left: Line, right: Line, width: number, pad: Style = PLAI
   return gap > 0 ? [...start, [' '.repeat(gap), pad], ...end] : [...start, ...end];
 }
 
-/** Centres a line in exactly `width` columns. */
-export function centre(line: Line, width: number, pad: Style = PLAIN): Line {
-  const cutLine = clip(line, width);
-  const before = Math.floor((width - lineWidth(cutLine)) / 2);
-  return fit(before > 0 ? [[' '.repeat(before), pad], ...cutLine] : cutLine, width, pad);
+/** Cuts or pads a line to exactly `width` columns, with its text at the left, the right or in the middle. */
+export function aligned(line: Line, width: number, align: 'left' | 'right' | 'center'): Line {
+  const missing = Math.max(0, width - lineWidth(line));
+  const before = align === 'right' ? missing : align === 'center' ? missing >> 1 : 0;
+  return fit(before === 0 ? line : [[' '.repeat(before), PLAIN], ...line], width);
 }
 
 /** Columns `from` to `to` of a line, padded with spaces; half of a wide letter becomes a space. */

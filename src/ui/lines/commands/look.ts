@@ -10,6 +10,7 @@ import {
   formatClock,
   formatCost,
   formatDuration,
+  formatSeconds,
   formatTokens,
   inOrder,
   isAtWork,
@@ -26,7 +27,7 @@ import {
 } from '../../../app/views/index.ts';
 import { isBelow, ROOT } from '../../../domain/ids.ts';
 import { type AgentState, committed, isFinal, type RunState, tokensOfAgent } from '../../../events/index.ts';
-import { agentLine, agentNamed, graphLines, listed, secondsText } from '../agents.ts';
+import { agentLine, agentNamed, graphLines, listed } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
 import { at, own } from './perform.ts';
@@ -38,7 +39,7 @@ const PARTS: Readonly<Record<string, (agent: AgentState, state: RunState) => rea
   tools: ({ blocks }) => {
     const tools = blocks.filter((block) => block.is === 'tool');
     return tools.map(({ label, tool, ok, ms }, index) => {
-      const state = ok === null ? 'runs' : `${ok ? 'done' : 'failed'} in ${secondsText(ms)}`;
+      const state = ok === null ? 'runs' : `${ok ? 'done' : 'failed'} in ${formatSeconds(ms)}`;
       return `${index + 1}. ${label} (${tool}): ${state}`;
     });
   },

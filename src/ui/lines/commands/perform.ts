@@ -63,11 +63,9 @@ export async function perform<Args>(action: Action<Args>, args: Args, session: L
   await session.submit(action.command(state, args));
 }
 
-export const NOT_HERE: Refusal = { text: 'this is not available here' };
-
 /** Prints the receipt; throws why nothing was done. */
-export function printReceipt(done: Result<Receipt, Refusal> | undefined, session: LineSession): void {
-  if (done?.ok !== true) throw wrongUse((done?.fault ?? NOT_HERE).text);
+export function printReceipt(done: Result<Receipt, Refusal>, session: LineSession): void {
+  if (!done.ok) throw wrongUse(done.fault.text);
   session.say(done.value.text);
 }
 

@@ -173,7 +173,7 @@ async function keep(typed: string, session: LineSession): Promise<void> {
   if (description === null) throw cancelled('Nothing saved.');
   const variables = await askVariables(plan, session);
   const request = { name, description: description.trim(), plan, arguments: variables };
-  printReceipt(await session.service.saveTemplate?.(request), session);
+  printReceipt(await session.service.saveTemplate(request), session);
 }
 
 /** Asks for the texts that become variables of the template, until an empty line. */

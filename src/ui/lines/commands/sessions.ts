@@ -4,11 +4,10 @@ import { attachTo } from '../../../app/client/index.ts';
 import { world, wrongUse } from '../../../app/process/index.ts';
 import { REPORT_PARTS } from '../../../app/reports/index.ts';
 import { answerText, plural } from '../../../app/views/index.ts';
-import { fail } from '../../../domain/result.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { firstLine } from '../agents.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import { askText, at, cancelled, mimirCommand, NOT_HERE, own, perform, printReceipt, rowOf } from './perform.ts';
+import { askText, at, cancelled, mimirCommand, own, perform, printReceipt, rowOf } from './perform.ts';
 
 const sayPart =
   (part: keyof typeof REPORT_PARTS): LineCommand['run'] =>
@@ -80,7 +79,7 @@ function history(typed: string, session: LineSession): Promise<void> | void {
 }
 
 function templates(typed: string, session: LineSession): Promise<void> | void {
-  const all = session.service.info().templates ?? [];
+  const all = session.service.info().templates;
   if (typed !== '') {
     const template = chosen(all, typed, 'template', ({ name }) => name);
     return startTemplate(template, session);
@@ -100,7 +99,7 @@ async function startTemplate({ name, arguments: wanted }: TemplateInfo, session:
     if (given === null) throw cancelled('Nothing started.');
     values[variable] = required(given.trim() || preset, variable);
   }
-  await session.begin(session.service.startTemplate?.(name, values) ?? Promise.resolve(fail(NOT_HERE)));
+  await session.begin(session.service.startTemplate(name, values));
 }
 
 async function resumeRun(_: string, session: LineSession): Promise<void> {
@@ -130,5 +129,5 @@ async function exportReport(typed: string, session: LineSession): Promise<void> 
   const format = (['md', 'json', 'html'] as const).find((one) => one === (typed || 'md'));
   if (format === undefined) throw wrongUse(`"${typed}" is not a format: expected md, json or html`);
   if (finished === null || id === null) throw wrongUse(NO_REPORT);
-  printReceipt(await session.service.exportReport?.(id, format), session);
+  printReceipt(await session.service.exportReport(id, format), session);
 }

@@ -1,6 +1,6 @@
 /** The layout of the run screen: rectangles of its panes for a size, and the view for a terminal that is too small. */
 import {
-  centre,
+  aligned,
   formatCost,
   formatDuration,
   type Line,
@@ -176,6 +176,6 @@ export function smallView(context: Context, { width, height }: Size): readonly L
   const from = Math.max(0, (height - lines.length) >> 1);
   return blank(width, height).map((line, row) => {
     const words = lines[row - from];
-    return words ? centre(words, width) : line;
+    return words ? aligned(words, width, 'center') : line;
   });
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { beside, blank, box, overlay, sized } from '../../../../src/ui/tui/text/blocks.ts';
 import {
-  centre,
+  aligned,
   clip,
   columns,
   fit,
@@ -66,7 +66,7 @@ describe('lines of an exact width', () => {
   it('are that wide for any text (F05)', () => {
     fc.assert(
       fc.property(anyLine, anyLine, width, (left, right, w) => {
-        const made = [fit(left, w), spread(left, right, w), centre(left, w), columns(left, 3, 3 + w)];
+        const made = [fit(left, w), spread(left, right, w), aligned(left, w, 'center'), columns(left, 3, 3 + w)];
         expect(made.map(lineWidth)).toEqual([w, w, w, w]);
         expect(lineWidth(clip(left, w))).toBeLessThanOrEqual(w);
       }),

@@ -5,7 +5,7 @@ import {
   changeOf,
   clip,
   plural,
-  formatDuration,
+  formatSeconds,
   type Ink,
   isolationText,
   type Line,
@@ -43,7 +43,6 @@ export interface TranscriptOptions extends Omit<BlockOptions, 'cwd'> {
 export interface TranscriptNow {
   /** Streaming text or output. */
   readonly text: string;
-  /** Streaming thoughts of the model. */
   readonly reasoning: string;
   /** Tokens a second. */
   readonly rate: number;
@@ -330,7 +329,7 @@ export function toolMeta(block: ToolCall, lines: number, { dot }: Glyphs): Line 
   if (block.ok === null) return [tint('running', 'ok')];
   const change = block.ok ? (changeOf(block) ?? foreignChange(block)) : null;
   if (change !== null) return countSpans(change);
-  const time = block.ms >= 100 ? [seconds(block.ms)] : [];
+  const time = block.ms >= 100 ? [formatSeconds(block.ms)] : [];
   const said = block.ok ? (lines > 1 ? [plural(lines, 'line')] : []) : ['failed'];
   return [tint([...said, ...time].join(` ${dot} `), block.ok ? 'faint' : 'err')];
 }
@@ -346,9 +345,6 @@ function foreignChange(block: ToolCall): { readonly added: number; readonly remo
 
 const looksLikeDiff = (block: ToolCall): boolean =>
   /edit|write|patch|diff/i.test(block.tool) || /\bdiff\b/.test(block.label);
-
-/** `0.1s`, `8.4s`, `2m 3s`. */
-const seconds = (ms: number): string => (ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms));
 
 /** A line of output: cut while folded, so that a minified file does not fill the pane, else wrapped. */
 function outputLine(text: string, block: ToolCall, options: BlockOptions): readonly Line[] {

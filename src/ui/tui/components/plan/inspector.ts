@@ -226,7 +226,6 @@ export function forcedHeight(plan: SoundPlan, height: number): number {
   return Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
 }
 
-/** Rows of the parts of a list. */
 interface Shares {
   readonly tasks: number;
   /** 1 for an empty row between tasks and reviews. */

@@ -166,13 +166,10 @@ function skeletonLines({ now, glyphs, look }: Context, width: number, height: nu
 
 // The lines above a plan after planning failed.
 
-/** Most rows of the reason. */
-const mostRows = (height: number): number => (height >= 20 ? 3 : 1);
-
 /** The reason and the keys in lines of exactly `width` columns; empty where planning did not fail. */
 export function planFaultLines(state: RunState, width: number, height: number, glyphs: Glyphs): readonly Line[] {
   if (state.planFault === '' || state.phase !== 'approving' || height < 6) return [];
-  const most = mostRows(height);
+  const most = height >= 20 ? 3 : 1;
   const words: Line = [
     strong(` ${glyphs.status.failed} `, 'err'),
     strong(width < 60 ? '' : "Couldn't plan: ", 'err'),

@@ -2,8 +2,8 @@
 import type { HLJSApi } from 'highlight.js';
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import {
+  aligned,
   clip,
-  fit,
   type Line,
   lineWidth,
   plain,
@@ -315,16 +315,10 @@ function rowLines(
   const height = Math.max(1, ...wrapped.map(({ length }) => length));
   return Array.from({ length: height }, (_, row) =>
     widths.flatMap((size, column): Line => {
-      const cell = aligned(wrapped[column]?.[row] ?? [], size, align[column] ?? null);
+      const cell = aligned(wrapped[column]?.[row] ?? [], size, align[column] ?? 'left');
       return column === 0 ? cell : [tint(` ${bar} `, 'border'), ...cell];
     }),
   );
-}
-
-function aligned(cell: Line, size: number, align: 'left' | 'right' | 'center' | null): Line {
-  const missing = Math.max(0, size - lineWidth(cell));
-  const before = align === 'right' ? missing : align === 'center' ? missing >> 1 : 0;
-  return fit(before === 0 ? cell : [span(' '.repeat(before)), ...cell], size);
 }
 
 /** `Name: value` under each other, rows apart. */

@@ -1,6 +1,7 @@
 /** The tables of a finished run: estimates and actual values, costs by kind of token, model and agent, files, and agents. */
 import {
   agentTime,
+  aligned,
   changesOf,
   clip,
   comparedSums,
@@ -17,7 +18,6 @@ import {
   type Ink,
   inOrder,
   type Line,
-  lineWidth,
   type Measures,
   modelName,
   neverRan,
@@ -323,12 +323,6 @@ interface Column {
 
 const row = (cells: readonly Line[]): Line =>
   cells.flatMap((cell, index) => (index === 0 ? cell : [span('  '), ...cell]));
-
-function aligned(cell: Line, size: number, align: 'left' | 'right'): Line {
-  if (align === 'left') return fit(cell, size);
-  const missing = Math.max(0, size - lineWidth(cell));
-  return fit([span(' '.repeat(missing)), ...cell], size);
-}
 
 /** The columns that fit into `width`, the most important first. */
 function columnsFor(width: number): readonly Column[] {

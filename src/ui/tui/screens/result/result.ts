@@ -26,12 +26,10 @@ import { crumbs, runNumbers } from '../../components/header.ts';
 import { messageRow } from '../../components/input-row.ts';
 import { type ResultView, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
 
-export interface ResultUi extends ResultView {}
-
-const toTab = (tab: ResultTab) => (): Effect<ResultUi> => ({ ui: { tab, top: 0 } });
+const toTab = (tab: ResultTab) => (): Effect<ResultView> => ({ ui: { tab, top: 0 } });
 
 const answerOf = ({ state }: Context): string => answerText(state);
-const noAnswer = (_: ResultUi, context: Context): string | null =>
+const noAnswer = (_: ResultView, context: Context): string | null =>
   answerOf(context).trim() === '' ? 'This run has no answer.' : null;
 
 const FORMATS: readonly (readonly [value: ReportFormat, label: string, note: string])[] = [
@@ -40,7 +38,7 @@ const FORMATS: readonly (readonly [value: ReportFormat, label: string, note: str
   ['json', 'JSON', 'all data, for programs'],
 ];
 
-const exportPick = (): Effect<ResultUi> => ({
+const exportPick = (): Effect<ResultView> => ({
   dialog: pickFrom(
     'Export report as',
     FORMATS,
@@ -79,7 +77,7 @@ const PAGE = 20;
 const BOTTOM = 1;
 const above = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - BOTTOM) });
 
-const RESULT_KEYS: readonly Binding<ResultUi>[] = [
+const RESULT_KEYS: readonly Binding<ResultView>[] = [
   bind('result.scroll', (ui, _, key) => ({
     ui: { ...ui, top: Math.max(0, ui.top + stepOf(key === ' ' ? 'pagedown' : key, PAGE)) },
   })),
@@ -123,7 +121,7 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
   bind('result.new', () => ({ app: { show: 'start' } })),
 ];
 
-export const resultScreen: Screen<ResultUi> = {
+export const resultScreen: Screen<ResultView> = {
   name: 'result',
   first: { tab: 'Answer', top: 0 },
   keys: RESULT_KEYS,

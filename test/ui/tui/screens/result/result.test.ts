@@ -8,7 +8,8 @@ import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { bindingFor } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { comparedSums, comparedTasks, unfinishedWork } from '../../../../../src/app/views/run-summary.ts';
 import type { Context, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
-import { resultScreen, type ResultUi } from '../../../../../src/ui/tui/screens/result/result.ts';
+import { resultScreen } from '../../../../../src/ui/tui/screens/result/result.ts';
+import type { ResultView } from '../../../../../src/ui/tui/screens/result/view.ts';
 import { loadColours } from '../../../../../src/ui/tui/components/text/markdown.ts';
 import { TABS } from '../../../../../src/ui/tui/screens/result/view.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
@@ -23,11 +24,15 @@ const ended = (status: NonNullable<RunState['finished']>['status'], of: Context 
   ...of,
   state: { ...of.state, finished: of.state.finished && { ...of.state.finished, status } },
 });
-const press = (key: string, context: Context = story, ui: ResultUi = resultScreen.first): Effect<ResultUi> | string => {
+const press = (
+  key: string,
+  context: Context = story,
+  ui: ResultView = resultScreen.first,
+): Effect<ResultView> | string => {
   const binding = bindingFor(resultScreen.keys, key);
   return binding?.whyNot(ui, context) ?? binding?.run(ui, context, key) ?? {};
 };
-const textOf = (ui: ResultUi, context: Context, width: number, height: number): string =>
+const textOf = (ui: ResultView, context: Context, width: number, height: number): string =>
   `${resultScreen
     .body(ui, context, { width, height })
     .lines.map((line) => plain(line))
