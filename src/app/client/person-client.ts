@@ -30,7 +30,7 @@ export function personClient(args: Arguments, io: Io): SessionClient {
     runs: sessions,
     look: (session) => {
       const is = (): SessionSummary['state'] => sessions().find((one) => one.session === session)?.state ?? 'stopped';
-      return Promise.resolve(seenIn(reader, session, { children: children(), is, project }));
+      return Promise.resolve(seenIn(reader, session, project, { children: children(), is }));
     },
     socket: (session) => knownPaths(placeOf(project, session))[0] ?? null,
     submit: async (session, command) => {
@@ -50,20 +50,18 @@ export function personClient(args: Arguments, io: Io): SessionClient {
 const notCarried = (session: SessionId): string =>
   `session ${session} is not running\n  \`mimir resume ${session}\` continues it, unless it has finished`;
 
-interface SeenParts {
-  readonly children: Knowing['children'];
-  readonly is: () => SessionSummary['state'];
-  readonly project: ProjectPlace;
-}
-
-function seenIn(reader: LogReader, session: SessionId, { children, is, project }: SeenParts): Seen {
+function seenIn(
+  reader: LogReader,
+  session: SessionId,
+  project: ProjectPlace,
+  knowing: Pick<Knowing, 'children' | 'is'>,
+): Seen {
   const view = logView(reader, session);
   const messageStore = openMessageStore(storeOf(project));
   const api = runApi(view, {
-    children,
+    ...knowing,
     now: () => world.now(),
     letters: () => exitOnFault(() => messageStore.waiting(session)).length,
-    is,
   });
   return {
     family: api.family(null),

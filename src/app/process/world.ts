@@ -61,16 +61,11 @@ export function newSession(): SessionId {
 
 const SAME_PRESS_MS = 100;
 
-interface Watch {
-  received(): EndSignal | null;
-  end(): void;
-}
-
 /**
  * Handles Ctrl-C, SIGTERM and SIGHUP of a command without a screen. The first one calls `stop`, so that the run can be resumed; a
  * second one ends the program at once. npm delivers a terminal's Ctrl-C twice: within 100 ms it counts once.
  */
-export function watchSignals(stop: (signal: EndSignal) => void): Watch {
+export function watchSignals(stop: (signal: EndSignal) => void): { received(): EndSignal | null; end(): void } {
   let got: EndSignal | null = null;
   let at = 0;
   const onSignal = (signal: EndSignal): void => {

@@ -1,15 +1,14 @@
 /** Opens what all runs of a project need: the tried sandbox, its tools and the daily ledger. begin-run.ts starts the runs. */
-import type { Loaded } from '../../config/index.ts';
 import { isLooser } from '../../domain/reason.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import { builtIn, type Rules } from '../../policy/index.ts';
-import type { Log } from '../../ports/log.ts';
 import type { ToolPort } from '../../ports/tool.ts';
 import { toolsFor } from '../../domain/agents/tool-facts.ts';
+import type { DraftContext } from '../agents/index.ts';
 import type { RunDefaults } from './begin-run.ts';
 import { type TriedSandbox, trySandbox, openProjectTools, sandboxText } from '../workspace/sandbox.ts';
-import { dayLedgerFor, type ProjectPlace, type Providers } from '../workspace/index.ts';
+import { dayLedgerFor } from '../workspace/index.ts';
 import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
 import { refuseExposed } from '../workspace/secrets.ts';
 
@@ -23,31 +22,20 @@ export interface RunFactory {
   close(): void;
 }
 
-interface RunFactoryOptions {
-  readonly project: ProjectPlace;
-  readonly config: Loaded;
-  readonly log: Log;
+interface RunFactoryOptions extends Pick<DraftContext, 'project' | 'config' | 'log' | 'providers'> {
   /** A further limit of the mode, beside that of the rules. */
   readonly most: Rules['maxMode'] | null;
-  readonly providers: Providers;
   readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
   /** The sandbox, if it was tried already. */
   readonly box: TriedSandbox | null;
 }
 
 /** Tries the sandbox and opens the tools in it. Rejects with an `Exit`. */
-export async function openRunFactory({
-  project,
-  config,
-  most,
-  providers,
-  log,
-  asked,
-  box: tried,
-}: RunFactoryOptions): Promise<RunFactory> {
-  const box = tried ?? (await trySandbox(project, config.rules));
+export async function openRunFactory(options: RunFactoryOptions): Promise<RunFactory> {
+  const { project, config, providers, log, asked } = options;
+  const box = options.box ?? (await trySandbox(project, config.rules));
   refuseExposed(project, box);
-  const rules = rulesFor(withModeLimit(config.rules, most), box.sandbox.state);
+  const rules = rulesFor(withModeLimit(config.rules, options.most), box.sandbox.state);
   const { tools, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
   const common = {

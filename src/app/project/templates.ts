@@ -70,15 +70,10 @@ function trustAdvice({ root }: ProjectPlace, trusted: boolean, name: string): st
   return `${file} is used once you trust this project: mimir trust`;
 }
 
-interface All {
-  readonly templates: readonly Template[];
-  readonly faults: readonly string[];
-}
-
 /** Shipped templates are shown without a path of this machine. */
 const OWN = "Mimir's own";
 
-function allHere({ root, places }: ProjectPlace, trusted: boolean): All {
+function allHere({ root, places }: ProjectPlace, trusted: boolean) {
   const person = join(places.config, 'plans');
   const shipped = join(packageRoot(), PLAN_FOLDER);
   const own = join(root, PLAN_FOLDER);

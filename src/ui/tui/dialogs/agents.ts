@@ -1,7 +1,7 @@
 /** Dialogs about agents: list, show, create with a form, delete; opened by a key or as `/agents …`. */
 import { AGENTS_HELP, parseSentence } from '../../../app/agents/index.ts';
-import { type Line, span, toolsText } from '../../../app/views/index.ts';
-import { AGENT_TOOLS, type AgentDraft, blankAgent } from '../../../domain/agents/form.ts';
+import { isOffline, type Line, span, toolsText } from '../../../app/views/index.ts';
+import { AGENT_TOOLS, blankAgent } from '../../../domain/agents/form.ts';
 import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
 import {
   type Choice,
@@ -96,7 +96,7 @@ function deleteDialog({ name, source }: AgentInfo): Dialog {
 
 /** Asks for a description for a model, or opens the form directly. */
 function newDialog(projectService: ProjectInfo, model: boolean = true): Dialog {
-  if (!model || isOffline(projectService)) return formFor('', projectService);
+  if (!model || isOffline(projectService.provider)) return formFor('', projectService);
   return {
     is: 'text',
     title: 'New agent',
@@ -110,11 +110,9 @@ function newDialog(projectService: ProjectInfo, model: boolean = true): Dialog {
   };
 }
 
-const isOffline = ({ provider }: ProjectInfo): boolean => provider.startsWith('offline');
-
 /** Opens the form with a model's draft, or with the sentence alone. Nothing is created before it is saved. */
 function draftEffect(sentence: string, model: boolean, projectService: ProjectInfo): DialogEffect {
-  if (model && !isOffline(projectService)) return { app: { draftAgent: { sentence, model } } };
+  if (model && !isOffline(projectService.provider)) return { app: { draftAgent: { sentence, model } } };
   return {
     dialog: formFor(sentence, projectService, model ? `No model wrote a draft: ${projectService.provider}.` : ''),
   };
@@ -124,12 +122,31 @@ const formFor = (sentence: string, projectService: ProjectInfo, said = ''): Dial
   draftedForm({ draft: blankAgent(sentence), said }, projectService);
 
 /** The form of an agent with a note about its draft. */
-export const draftedForm = (of: Pick<AgentProposal, 'draft' | 'said'>, { agents }: ProjectInfo): Dialog =>
-  agentForm(
-    of.draft,
-    agents.all.map(({ name }) => name),
-    of.said,
-  );
+export function draftedForm({ draft, said }: Pick<AgentProposal, 'draft' | 'said'>, { agents }: ProjectInfo): Dialog {
+  const taken = agents.all.map(({ name }) => name);
+  return {
+    is: 'form',
+    title: 'New agent',
+    ...(said === '' ? {} : { note: said }),
+    fields: [
+      textField('name', 'Name', draft.name, 'letters, digits, "-": code-review'),
+      textField('description', 'Description', draft.description, 'when to use it'),
+      checksField(
+        'tools',
+        'Tools',
+        draft.tools,
+        AGENT_TOOLS.map(({ name, words }) => choice(name, whyOf(name, draft.because) ?? words)),
+      ),
+      textField('prompt', 'Prompt', draft.prompt, 'its instructions', 5),
+      choiceField('for', 'For', 'project', [
+        choice('project', '.mimir/agents', 'this project'),
+        choice('user', 'your own folder', 'all my projects'),
+      ]),
+    ],
+    check: (values) => problemIn(values, taken),
+    then: (values) => ({ app: { createAgent: requestOf(values) } }),
+  };
+}
 
 /** Handles a typed line that starts with `/agents`; null for a task. */
 export function typedAgentsCommand(typed: string, projectService: ProjectInfo): DialogEffect | null {
@@ -163,32 +180,6 @@ function oneAgentEffect(what: 'show' | 'delete', name: string, agents: Agents): 
   if (what === 'show') return { dialog: readDialog(agent) };
   if (agent.whyKept === null) return { dialog: deleteDialog(agent) };
   return { toast: { level: 'warn', text: `${name}: ${agent.whyKept}` } };
-}
-
-/** The form of a custom agent. `names`: taken names. `said`: who drafted it. */
-function agentForm(draft: AgentDraft, names: readonly string[], said: string): Dialog {
-  return {
-    is: 'form',
-    title: 'New agent',
-    ...(said === '' ? {} : { note: said }),
-    fields: [
-      textField('name', 'Name', draft.name, 'letters, digits, "-": code-review'),
-      textField('description', 'Description', draft.description, 'when to use it'),
-      checksField(
-        'tools',
-        'Tools',
-        draft.tools,
-        AGENT_TOOLS.map(({ name, words }) => choice(name, whyOf(name, draft.because) ?? words)),
-      ),
-      textField('prompt', 'Prompt', draft.prompt, 'its instructions', 5),
-      choiceField('for', 'For', 'project', [
-        choice('project', '.mimir/agents', 'this project'),
-        choice('user', 'your own folder', 'all my projects'),
-      ]),
-    ],
-    check: (values) => problemIn(values, names),
-    then: (values) => ({ app: { createAgent: requestOf(values) } }),
-  };
 }
 
 /** Why the draft has or lacks a tool, such as `chosen by sonnet`; null if it gives no reason. */

@@ -37,14 +37,7 @@ function open(dialog: CompareDialog, at: number, top: number): Overlay {
   };
 }
 
-interface Shape {
-  readonly width: number;
-  readonly label: number;
-  readonly column: number;
-  readonly shown: readonly number[];
-}
-
-function shapeOf(dialog: CompareDialog, at: number, size: Size): Shape {
+function shapeOf(dialog: CompareDialog, at: number, size: Size) {
   const longest = Math.max(0, ...[...dialog.heads, ...dialog.rows].map((line) => lineWidth(line)));
   const count = dialog.columns.length;
   const most = Math.max(1, boxWidth(size, longest + 2 + count * MAX_COLUMN + 4) - 4);

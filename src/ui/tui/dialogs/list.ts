@@ -60,12 +60,7 @@ export const listOverlay = <Item>(list: List<Item>, state: ListState = NEW): Ove
   ],
 });
 
-interface Placed<Item> {
-  readonly items: readonly Item[];
-  readonly at: number;
-}
-
-function itemsAt<Item>(list: List<Item>, { filter, at }: ListState, context: Context): Placed<Item> {
+function itemsAt<Item>(list: List<Item>, { filter, at }: ListState, context: Context) {
   const items = list.items(context, editorText(filter));
   return { items, at: clamp(at ?? list.first(items), items.length) };
 }

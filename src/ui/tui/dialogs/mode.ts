@@ -92,22 +92,14 @@ function previewOf(of: ModeState, context: Context): ModePreview | null {
   return context.preview(to, of.agent);
 }
 
-interface Parts {
-  readonly choices: readonly Line[];
-  readonly words: readonly Line[];
-  readonly keys: readonly Line[];
-}
-
-function parts(of: ModeState, context: Context, width: number): Parts {
+function parts(of: ModeState, context: Context, width: number) {
   const now = present(of.agent, context);
   const choices = modeChoices(of.agent).map((choice) =>
     choiceLine(choice, choice === of.wish, choice === now, context, width),
   );
   const words = [[], ...wordsOf(of, context)].flatMap((line) => wrap(line, Math.max(1, width), 2));
-  const keys = wrap(
-    keyLine(hintsOf(of, context).map(({ keys: key, hint }) => [key, hint] as const)),
-    Math.max(1, width),
-  );
+  const hints = hintsOf(of, context).map(({ keys: key, hint }) => [key, hint] as const);
+  const keys = wrap(keyLine(hints), Math.max(1, width));
   return { choices, words, keys };
 }
 

@@ -27,7 +27,8 @@ export const bind = <Ui>(
   of: ActionName | Interaction,
   run: Binding<Ui>['run'],
   whyNot: Binding<Ui>['whyNot'] = () => null,
-): Binding<Ui> => ({ ...actionOf(of), run, whyNot });
+  value: Binding<Ui>['value'] = () => '',
+): Binding<Ui> => ({ ...actionOf(of), run, whyNot, value });
 
 /** The groups of the help and the palette; other actions are listed under their screen. */
 const GROUPS: readonly (readonly [actions: RegExp, group: string])[] = [

@@ -201,29 +201,11 @@ export interface Choice {
   readonly whyNot: string | null;
 }
 
-export type Field =
-  | {
-      readonly is: 'text';
-      readonly name: string;
-      readonly label: string;
-      readonly value: string;
-      readonly lines: number;
-      readonly hint: string;
-    }
-  | {
-      readonly is: 'choice';
-      readonly name: string;
-      readonly label: string;
-      readonly value: string;
-      readonly choices: readonly Choice[];
-    }
-  | {
-      readonly is: 'checks';
-      readonly name: string;
-      readonly label: string;
-      readonly values: readonly string[];
-      readonly choices: readonly Choice[];
-    };
+export type Field = { readonly name: string; readonly label: string } & (
+  | { readonly is: 'text'; readonly value: string; readonly lines: number; readonly hint: string }
+  | { readonly is: 'choice'; readonly value: string; readonly choices: readonly Choice[] }
+  | { readonly is: 'checks'; readonly values: readonly string[]; readonly choices: readonly Choice[] }
+);
 
 /** A text field of one or more lines. */
 export const textField = (name: string, label: string, value: string, hint: string, lines: number = 1): Field => ({

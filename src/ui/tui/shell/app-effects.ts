@@ -255,15 +255,10 @@ const MOST_QUERIES = 64;
 /** Agents create files too, so older answers are refreshed while they are shown. */
 const FRESH: Millis = 5000;
 
-interface Found {
-  readonly paths: readonly string[] | null;
-  readonly asked: Millis;
-}
-
 /** Finds the paths that match the text after an `@`. The project is asked once per query; answers are cached for a few seconds. */
 export class FoundFiles {
   readonly #app: AppServices;
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, { readonly paths: readonly string[] | null; readonly asked: Millis }>();
 
   constructor(app: AppServices) {
     this.#app = app;

@@ -19,24 +19,20 @@ export const APP_KEYS: readonly Binding<null>[] = [
     () => ({ app: 'go on here' }),
     (_, { elsewhere }) => (elsewhere?.lost ? null : ''),
   ),
-  {
-    ...bind(
-      'app.theme',
-      () => ({ app: 'themes' }),
-      (_, { projectService }) => (projectService.themes.length > 1 ? null : 'There is only one theme.'),
-    ),
-    value: (_, { look }) => look?.theme ?? '',
-  },
+  bind(
+    'app.theme',
+    () => ({ app: 'themes' }),
+    (_, { projectService }) => (projectService.themes.length > 1 ? null : 'There is only one theme.'),
+    (_, { look }) => look?.theme ?? '',
+  ),
   bind('app.copy', () => ({ app: 'copy mode' })),
   { ...bind('app.mouse', () => ({ app: 'mouse' })), value: (_, { look }) => (look?.mouse === false ? 'off' : 'on') },
-  {
-    ...bind(
-      setMode,
-      () => ({ dialog: { is: 'mode', agent: null } }),
-      (_, { state }) => setMode.whyNot(state, { mode: state.mode }),
-    ),
-    value: (_, { state, projectService }) => (state.session === null ? projectService.mode : state.mode),
-  },
+  bind(
+    setMode,
+    () => ({ dialog: { is: 'mode', agent: null } }),
+    (_, { state }) => setMode.whyNot(state, { mode: state.mode }),
+    (_, { state, projectService }) => (state.session === null ? projectService.mode : state.mode),
+  ),
   bind('app.redraw', () => ({ app: 'redraw' })),
   bind('app.suspend', () => ({ app: 'suspend' })),
   bind('app.quit', () => ({ app: 'quit' })),

@@ -1,6 +1,6 @@
 /** Desktop notifications while the terminal has no focus (events within two seconds become one), and hints on first use. */
-import { plural, formatShare, runShare, runSpending } from '../../../app/views/index.ts';
-import { type Millis, ROOT } from '../../../domain/ids.ts';
+import { firstLineOf, plural, formatShare, runShare, runSpending } from '../../../app/views/index.ts';
+import { type AgentId, type Millis, ROOT } from '../../../domain/ids.ts';
 import type { MimirEvent, RunState } from '../../../events/index.ts';
 import type { ProjectService } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
@@ -25,14 +25,14 @@ export function noticeEventOf(event: MimirEvent, before: RunState, after: RunSta
       return {
         is: 'asks',
         who: nameOf(after, event.agent),
-        words: `asks: ${questionOf(event.request, roleOf(after, event.agent))}`,
+        words: `asks: ${questionOf(event.request, after.agents.get(event.agent)?.role)}`,
       };
     case 'agent.finished':
       if (event.agent === ROOT || event.outcome !== 'failed') return null;
       return {
         is: 'failed',
         who: nameOf(after, event.agent),
-        words: `failed: ${firstLine(event.error ?? event.summary)}`,
+        words: `failed: ${firstLineOf(event.error ?? event.summary)}`,
       };
     case 'session.finished':
       // The run continues in another process.
@@ -73,18 +73,14 @@ function questionOf(
   { action, title }: Extract<MimirEvent, { type: 'approval.requested' }>['request'],
   role: string | undefined,
 ): string {
-  const line = firstLine(title);
+  const line = firstLineOf(title);
   const what = role !== undefined && line.startsWith(`${role}: `) ? line.slice(role.length + 2) : line;
   if (action === 'shell') return `may I run ${what}?`;
   if (action === 'question' || what.endsWith('?')) return what;
   return `${what}?`;
 }
 
-const firstLine = (text: string): string => text.split('\n')[0] ?? '';
-const roleOf = ({ agents }: RunState, agent: string): string | undefined =>
-  [...agents.values()].find(({ id }) => id === agent)?.role;
-const nameOf = ({ agents }: RunState, agent: string): string =>
-  [...agents.values()].find(({ id }) => id === agent)?.name ?? agent;
+const nameOf = ({ agents }: RunState, agent: AgentId): string => agents.get(agent)?.name ?? agent;
 
 /** One text for several events, with the cost of the run. */
 export function noticeText(happenings: readonly NoticeEvent[], state: RunState): string {

@@ -97,7 +97,7 @@ export class Inbox {
       if (input.key === 'tab' || input.key === 'backtab') return this.#next(at, input.key === 'tab' ? 1 : -1);
       if (input.key === 'esc') return this.#back(at);
     }
-    return acceptsKeys(at) ? pressed(at, input) : { inbox: this };
+    return context.now >= acceptsFrom(at) ? pressed(at, input) : { inbox: this };
   }
 
   /** Selects the next question in a circle; with only one, returns the focus to the screen. */
@@ -130,8 +130,6 @@ interface Press {
 
 const acceptsFrom = ({ state, question }: Press): Millis =>
   Math.min(...question.all.map(({ id }) => (state.seen.get(id) ?? Number.POSITIVE_INFINITY) + IGNORED_MS));
-
-const acceptsKeys = (at: Press): boolean => at.context.now >= acceptsFrom(at);
 
 /** True if the key was pressed after the question got the focus. A key held since before answers nothing. */
 function isFresh(at: Press, input: Input, since: Millis = at.state.since): boolean {

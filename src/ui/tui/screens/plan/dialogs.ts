@@ -1,6 +1,6 @@
 /** The dialogs of the plan screen, and the edits that they become. Each edit is checked before it is sent. */
 import { cancelPlan, dropWarning, planAgain, setBudget } from '../../../../app/actions/index.ts';
-import { expectedPlan, formatCost, permissionChoices } from '../../../../app/views/index.ts';
+import { expectedPlan, firstLineOf, formatCost, permissionChoices } from '../../../../app/views/index.ts';
 import { ROOT, type TaskId } from '../../../../domain/ids.ts';
 import { type Effort, EFFORTS } from '../../../../domain/models/provider.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
@@ -320,13 +320,11 @@ export function joinDialog(of: Subject): Dialog {
   const list = pickFrom(
     `Merge into ${titleOf(of)}`,
     plan.tasks.filter(({ id }) => id !== task.id),
-    (other) => ({ ...choice(other.id, firstLine(other), nameOf(plan, other)), whyNot: whyNot(other) }),
+    (other) => ({ ...choice(other.id, firstLineOf(other.description), nameOf(plan, other)), whyNot: whyNot(other) }),
     (other) => sendChecked(of, { is: 'join', task: task.id, other: other.id }),
   );
   return { ...list, choices: list.choices.toSorted((a, b) => Number(a.whyNot !== null) - Number(b.whyNot !== null)) };
 }
-
-const firstLine = ({ description }: PlanTask): string => description.split('\n')[0] ?? '';
 
 /** True if `third` is between the two tasks, so that merging them would create a cycle. */
 function isBetween({ plan, task }: Subject, other: PlanTask, { id }: PlanTask): boolean {
@@ -340,8 +338,8 @@ export const keepDialog = (plan: SoundPlan, task: string): Dialog =>
   readForm(
     'Save as template',
     [
-      textField('name', 'Name', slug(task.split('\n')[0] ?? ''), 'audit, release-check …'),
-      textField('description', 'Description', task.split('\n')[0] ?? '', 'when to use it'),
+      textField('name', 'Name', slug(firstLineOf(task)), 'audit, release-check …'),
+      textField('description', 'Description', firstLineOf(task), 'when to use it'),
       textField('words', 'Variables', '', 'one per line: path = src/auth', 4),
     ],
     (values) => templateOf(plan, values),

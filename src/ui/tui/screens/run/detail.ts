@@ -8,9 +8,8 @@ import type { Input } from '../../terminal/terminal.ts';
 import { type Find, type Tab, tabsOf } from '../../components/agents/detail.ts';
 import { changesOf, transcriptText } from '../../../../app/views/index.ts';
 import { codeOf } from '../../components/text/markdown.ts';
-import { isList, NO_DETAIL, type RunUi, scrollBy, select, selectedOf } from './state.ts';
+import { isList, NO_DETAIL, type RunUi, scrollBy, select, selectedOf, SILENT } from './state.ts';
 
-const SILENT = '';
 const PAGE = 10;
 
 /** A key that is available while the pane is focused and no search word is being typed. */

@@ -41,7 +41,7 @@ import { composerWith } from '../composer.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
 import { bindSelected, SPAWN_KEYS, STEER_KEYS } from './steer.ts';
-import { move, nextInNeed, select, selectedOf, type Message, type RunUi } from './state.ts';
+import { move, nextInNeed, select, selectedOf, SILENT, type Message, type RunUi } from './state.ts';
 
 function review({ state }: Context): Effect<RunUi> {
   const forced = manualReviews(state);
@@ -54,9 +54,6 @@ function review({ state }: Context): Effect<RunUi> {
 }
 
 type RunBinding = Binding<RunUi>;
-/** Not available, without a reason to show. */
-const SILENT = '';
-
 const PAGE = 4;
 
 /** True where the keys move through agents: in the list, and in the side pane, which has no rows of its own. */

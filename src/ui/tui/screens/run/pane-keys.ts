@@ -9,9 +9,8 @@ import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import { browse, typeInto } from '../composer.ts';
-import { type Message, move, type RunUi, select, selectedOf } from './state.ts';
+import { type Message, move, type RunUi, select, selectedOf, SILENT } from './state.ts';
 
-const SILENT = '';
 const PANES: readonly PaneName[] = ['cards', 'detail', 'side', 'log'];
 const LOG_SIZES = ['auto', 'shown', 'hidden'] as const;
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -35,18 +34,18 @@ const toPane = (ui: RunUi, focus: PaneName): RunUi => ({ ...ui, focus, log: focu
 /** The keys of the log, and its size. */
 export const LOG_KEYS: readonly Binding<RunUi>[] = [
   bind('log.scroll', (ui, _, key) => ({ ui: { ...ui, logBack: Math.max(0, ui.logBack - stepOf(key, PAGE)) } }), inLog),
-  {
-    ...bind('log.level', (ui) => ({ ui: { ...ui, logBack: 0, logLevel: cycled(LEVELS, ui.logLevel) } }), inLog),
-    value: ({ logLevel }) => logLevel,
-  },
-  {
-    ...bind(
-      'run.log',
-      (ui) => ({ ui: { ...ui, log: cycled(LOG_SIZES, ui.log) } }),
-      (ui) => (ui.focus === 'detail' ? SILENT : null),
-    ),
-    value: ({ log }) => log,
-  },
+  bind(
+    'log.level',
+    (ui) => ({ ui: { ...ui, logBack: 0, logLevel: cycled(LEVELS, ui.logLevel) } }),
+    inLog,
+    ({ logLevel }) => logLevel,
+  ),
+  bind(
+    'run.log',
+    (ui) => ({ ui: { ...ui, log: cycled(LOG_SIZES, ui.log) } }),
+    (ui) => (ui.focus === 'detail' ? SILENT : null),
+    ({ log }) => log,
+  ),
 ];
 
 // The field for a message.

@@ -154,12 +154,11 @@ function listPane(ui: RunUi, context: Context, at: Rect): Pane {
 /** One row of the screen from the panes that cover it; the rest is blank. */
 function rowOf(panes: readonly Pane[], y: number): Line {
   const here = panes.filter(({ at }) => y >= at.y && y < at.y + at.height).sort((a, b) => a.at.x - b.at.x);
-  const line = here.flatMap(({ at, lines }, index): Line => {
+  return here.flatMap(({ at, lines }, index): Line => {
     const end = index === 0 ? 0 : (here[index - 1]?.at.x ?? 0) + (here[index - 1]?.at.width ?? 0);
     const gap: Line = at.x > end ? [[' '.repeat(at.x - end), {}]] : [];
     return [...gap, ...(lines[y - at.y] ?? columns([], 0, at.width))];
   });
-  return line;
 }
 
 function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<RunUi> | null {

@@ -50,6 +50,9 @@ export interface RunUi {
   readonly draft: string;
 }
 
+/** Not available, without a reason to show. */
+export const SILENT = '';
+
 export const NO_DETAIL: DetailUi = { at: null, by: 0, unfolded: new Set(), find: null, front: 0 };
 
 export const FIRST: RunUi = {

@@ -63,12 +63,7 @@ export function startBody(ui: StartUi, context: Context, { width, height }: Size
 export const targetAt = (ui: StartUi, context: Context, size: Size, y: number): Target | null =>
   compose(ui, context, size).rows[y]?.target ?? null;
 
-interface Composed {
-  readonly rows: readonly Row[];
-  readonly cursor: Cursor | null;
-}
-
-function compose(ui: StartUi, context: Context, { width, height }: Size): Composed {
+function compose(ui: StartUi, context: Context, { width, height }: Size) {
   const margin = Math.max(width < 60 ? 0 : 2, Math.floor((width - MOST_WIDTH) / 2));
   const room = Math.max(0, width - 2 * margin);
   const parts = fittingParts(ui, context, room, height);
@@ -165,12 +160,7 @@ function introLines(kind: Measure['intro'], isFirst: boolean, width: number): re
   });
 }
 
-function fieldRows(
-  ui: StartUi,
-  glyphs: Glyphs,
-  width: number,
-  height: number,
-): { readonly rows: readonly Row[]; readonly cursor: { readonly x: number; readonly y: number } } {
+function fieldRows(ui: StartUi, glyphs: Glyphs, width: number, height: number) {
   const focused = ui.chosen.is === 'field';
   const room = Math.max(1, width - 6);
   const most = height >= 30 ? 8 : height >= 16 ? 4 : 2;
