@@ -1,78 +1,83 @@
 /** What a person, a command or a parent agent may request of a run, and how they follow it. The screen has nothing else. */
-import type { SpawnRequest } from '../domain/agents/agent.ts';
-import type { AnswerScope } from '../domain/agents/grant.ts';
-import type { Budget } from '../domain/budget.ts';
-import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
-import type { PlanEdit } from '../domain/plan/plan-edit.ts';
+import { z } from 'zod';
+import { SpawnRequest } from '../domain/agents/agent.ts';
+import { GRANT_SCOPES } from '../domain/agents/grant.ts';
+import { LongText, ShortText } from '../domain/bounds.ts';
+import { Budget } from '../domain/budget.ts';
+import { AgentId, RoleName, type SessionId, type TaskId } from '../domain/ids.ts';
+import { PlanEdit } from '../domain/plan/plan-edit.ts';
 import type { SoundPlan } from '../domain/plan/plan.ts';
-import type { Mode } from '../domain/reason.ts';
+import { type Mode, MODES } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import type { MimirEvent, RunState } from '../events/index.ts';
 import type { Some } from './log.ts';
 
-export type Delivery = 'sequential' | 'important' | 'urgent';
+const agent = AgentId;
+const digest = z.string().max(200);
+const delivery = z.enum(['sequential', 'important', 'urgent']);
+export type Delivery = z.infer<typeof delivery>;
 
-export type Command =
-  | { readonly do: 'edit plan'; readonly edit: PlanEdit }
+export const PlanEdits = z.array(PlanEdit).max(1000).readonly();
+
+/** The form of every command, strict and bounded: a line of a client is checked by it. */
+export const Command = z.discriminatedUnion('do', [
+  z.strictObject({ do: z.literal('edit plan'), edit: PlanEdit }),
   /** `digest` is that of the shown plan: refused when the plan has changed since. */
-  | { readonly do: 'approve plan'; readonly digest: string }
-  | { readonly do: 'reject plan' }
+  z.strictObject({ do: z.literal('approve plan'), digest }),
+  z.strictObject({ do: z.literal('reject plan') }),
   /** Makes a new plan for the same task, with a hint for the planner. */
-  | { readonly do: 'plan again'; readonly hint: string }
-  | { readonly do: 'message'; readonly to: AgentId | 'all'; readonly text: string; readonly delivery: Delivery }
-  | { readonly do: 'interrupt'; readonly agent: AgentId }
-  | { readonly do: 'resume'; readonly agent: AgentId }
-  | { readonly do: 'kill'; readonly agent: AgentId }
-  | { readonly do: 'retry'; readonly agent: AgentId }
-  | { readonly do: 'skip'; readonly agent: AgentId }
+  z.strictObject({ do: z.literal('plan again'), hint: LongText }),
+  z.strictObject({
+    do: z.literal('message'),
+    to: z.union([AgentId, z.literal('all')]),
+    text: LongText.min(1),
+    delivery,
+  }),
+  z.strictObject({ do: z.literal('interrupt'), agent }),
+  z.strictObject({ do: z.literal('resume'), agent }),
+  z.strictObject({ do: z.literal('kill'), agent }),
+  z.strictObject({ do: z.literal('retry'), agent }),
+  z.strictObject({ do: z.literal('skip'), agent }),
   /**
    * `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
    * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial.
    */
-  | {
-      readonly do: 'answer';
-      readonly approval: string;
-      readonly allow: boolean;
-      readonly scope: AnswerScope;
-      readonly text?: string;
-    }
+  z.strictObject({
+    do: z.literal('answer'),
+    approval: ShortText,
+    allow: z.boolean(),
+    scope: z.enum(['once', ...GRANT_SCOPES]),
+    text: LongText.exactOptional(),
+  }),
   /** Withdraws an approval that was given for the session; `grant` is its id in the state's grants. */
-  | { readonly do: 'withdraw grant'; readonly grant: string }
-  | { readonly do: 'set mode'; readonly mode: Mode }
+  z.strictObject({ do: z.literal('withdraw grant'), grant: ShortText }),
+  z.strictObject({ do: z.literal('set mode'), mode: z.enum(MODES) }),
   /** Pins an agent and its descendants to a stricter mode than the run's; null removes the pin. */
-  | { readonly do: 'pin mode'; readonly agent: AgentId; readonly mode: Mode | null }
+  z.strictObject({ do: z.literal('pin mode'), agent, mode: z.enum(MODES).nullable() }),
   /** Changes the budget of an agent, or for ROOT of the run, within what policy allows. Omitted limits stay. */
-  | { readonly do: 'set budget'; readonly agent: AgentId; readonly budget: Budget }
+  z.strictObject({ do: z.literal('set budget'), agent, budget: Budget }),
   /** Starts a mandatory review whose trigger is `manual`, on all changes since the run began. */
-  | { readonly do: 'review'; readonly role: RoleName }
+  z.strictObject({ do: z.literal('review'), role: RoleName }),
   /**
    * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest of the plan in force, `digest`
    * that of the shown one. Refused when either has changed, or when a started task would change.
    */
-  | {
-      readonly do: 'amend plan';
-      readonly edits: readonly PlanEdit[];
-      readonly base: string;
-      readonly digest: string;
-    }
+  z.strictObject({ do: z.literal('amend plan'), edits: PlanEdits, base: digest, digest }),
   /** Changes the model of one agent from its next turn on, within policy; its conversation stays. */
-  | { readonly do: 'set model'; readonly agent: AgentId; readonly model: string }
+  z.strictObject({ do: z.literal('set model'), agent, model: ShortText }),
   /** Starts a child of `parent` that works on its own; the receipt names it. */
-  | { readonly do: 'spawn'; readonly parent: AgentId; readonly wish: SpawnRequest }
+  z.strictObject({ do: z.literal('spawn'), parent: AgentId, wish: SpawnRequest }),
   /** An agent reports that it is done or cannot continue; it ends after its step. */
-  | {
-      readonly do: 'complete';
-      readonly agent: AgentId;
-      readonly status: 'completed' | 'error';
-      readonly message: string;
-    }
+  z.strictObject({ do: z.literal('complete'), agent, status: z.enum(['completed', 'error']), message: LongText }),
   /**
    * Stops the run so that another process can resume it: starts nothing new and waits for running calls, or ends them with `now`. The
    * receipt comes when it has stopped. `stay` takes that back, and the run continues here.
    */
-  | { readonly do: 'hand over'; readonly how: 'when quiet' | 'now' | 'stay' }
+  z.strictObject({ do: z.literal('hand over'), how: z.enum(['when quiet', 'now', 'stay']) }),
   /** Ends the run: agents are stopped, the state is kept, and `mimir resume` continues it. */
-  | { readonly do: 'stop run'; readonly reason: string };
+  z.strictObject({ do: z.literal('stop run'), reason: LongText }),
+]);
+export type Command = z.infer<typeof Command>;
 
 /** Done; `text` is short enough for a toast: "interrupted finder". */
 export interface Receipt {

@@ -1,9 +1,7 @@
 /** What may be asked of a run, and by whom. */
-import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { z } from 'zod';
+import { describe, expect, it } from 'vitest';
 import { lineOf, readLine } from '../../src/remote/wire.ts';
 import { readRequest } from '../../src/remote/protocol.ts';
-import type { CommandShape } from '../../src/remote/protocol.ts';
 import { ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';
 import type { SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
@@ -100,9 +98,7 @@ const COMMANDS: { readonly [Do in Command['do']]: Extract<Command, { readonly do
 const over = (value: object): Readonly<Record<string, unknown>> => readLine(lineOf(value)) ?? {};
 
 describe('what may be asked of a run', () => {
-  it('D24, S144: has a shape for every command, which says what the command says', () => {
-    expectTypeOf<z.output<typeof CommandShape>>().toExtend<Command>();
-    expectTypeOf<Command>().toExtend<z.output<typeof CommandShape>>();
+  it('D24, S144: accepts every command as it is written', () => {
     for (const command of Object.values(COMMANDS)) {
       const request = { id: 1, ask: 'submit', command };
       expect(readRequest(over(request), null)).toEqual({ ok: true, value: request });

@@ -1,7 +1,8 @@
 /** The status and outcome of an agent, its work order, spawn requests and mandatory reviews. */
 import { z } from 'zod';
-import type { Budget } from '../budget.ts';
-import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from '../ids.ts';
+import { Cost, Count, LongText, ShortText, TaskIds } from '../bounds.ts';
+import { Budget } from '../budget.ts';
+import { type AgentId, type Millis, ModelId, RoleName, type TaskId, type Usd } from '../ids.ts';
 import type { Effort } from '../models/provider.ts';
 import type { Turn } from '../turn.ts';
 import type { Capability } from './role.ts';
@@ -28,11 +29,8 @@ export const statusOfOutcome = (outcome: AgentOutcome): AgentStatus =>
 export const isAnswered = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';
 
 /** The requested and the used model; `because` is the reason for a difference, null without one. */
-export interface ModelChoice {
-  readonly asked: string;
-  readonly used: ModelId;
-  readonly because: string | null;
-}
+export const ModelChoice = z.strictObject({ asked: ShortText, used: ModelId, because: LongText.nullable() });
+export type ModelChoice = z.infer<typeof ModelChoice>;
 
 export interface AgentMetrics {
   /** ISO times, UTC. */
@@ -165,22 +163,23 @@ export const ON_FAILURE = ['warn', 'block'] as const;
 export type OnFailure = (typeof ON_FAILURE)[number];
 
 /** A mandatory review in a plan, part of the approval and of the digest. All figures are for one review. */
-export interface MandatoryReview {
-  readonly role: RoleName;
-  readonly model: ModelChoice;
-  readonly triggers: readonly Trigger[];
-  readonly onFailure: OnFailure;
+export const MandatoryReview = z.strictObject({
+  role: RoleName,
+  model: ModelChoice,
+  triggers: z.array(z.enum(TRIGGERS)).max(10).readonly(),
+  onFailure: z.enum(ON_FAILURE),
   /** The tasks after which an `on-write` review is expected: those that may change files. */
-  readonly after: readonly TaskId[];
+  after: TaskIds,
   /** The expected number of reviews. This many times `budget` is reserved from the run's budget. */
-  readonly runs: number;
-  readonly estimatedTokens: number;
-  readonly estimatedCost: Usd | null;
-  readonly estimatedSeconds: number;
-  readonly budget: Budget;
+  runs: Count,
+  estimatedTokens: Count,
+  estimatedCost: Cost,
+  estimatedSeconds: Count,
+  budget: Budget,
   /** The rule with its layer, file and line. */
-  readonly because: string;
-}
+  because: LongText,
+});
+export type MandatoryReview = z.infer<typeof MandatoryReview>;
 
 /** A reviewer's result, given only by the `give_verdict` tool. */
 export interface Verdict {

@@ -1,70 +1,85 @@
 /** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
-import type { Budget } from '../budget.ts';
-import type { Effort } from '../models/provider.ts';
-import type { Permission, Permitted, SoundPlan } from './plan.ts';
-import type { TaskId } from '../ids.ts';
+import { z } from 'zod';
+import { Globs, LongText, ShortText, TaskIds, ToolNames } from '../bounds.ts';
+import { Budget } from '../budget.ts';
+import { TaskId } from '../ids.ts';
+import { EFFORTS } from '../models/provider.ts';
+import { Permission, SoundPlan } from './plan.ts';
 
-export type PlanEdit =
-  | { readonly is: 'describe'; readonly task: TaskId; readonly description: string }
-  | { readonly is: 'role'; readonly task: TaskId; readonly role: string }
-  | { readonly is: 'model'; readonly task: TaskId; readonly model: string }
-  | { readonly is: 'budget'; readonly task: TaskId; readonly budget: Budget }
+const task = TaskId;
+const effort = z.enum(EFFORTS).nullable();
+
+/** The form of an edit; which values a plan can take is checked when it is applied. */
+export const PlanEdit = z.discriminatedUnion('is', [
+  z.strictObject({ is: z.literal('describe'), task, description: LongText }),
+  z.strictObject({ is: z.literal('role'), task, role: ShortText }),
+  z.strictObject({ is: z.literal('model'), task, model: ShortText }),
+  z.strictObject({ is: z.literal('budget'), task, budget: Budget }),
   /** Null: the role's own. */
-  | { readonly is: 'effort'; readonly task: TaskId; readonly effort: Effort | null }
-  | { readonly is: 'tools'; readonly task: TaskId; readonly tools: readonly string[] }
-  | { readonly is: 'depends'; readonly task: TaskId; readonly dependsOn: readonly TaskId[] }
+  z.strictObject({ is: z.literal('effort'), task, effort }),
+  z.strictObject({ is: z.literal('tools'), task, tools: ToolNames }),
+  z.strictObject({ is: z.literal('depends'), task, dependsOn: TaskIds }),
   /** Null: what its role may change where nothing is said. */
-  | { readonly is: 'writes'; readonly task: TaskId; readonly writes: readonly string[] | null }
+  z.strictObject({ is: z.literal('writes'), task, writes: Globs.nullable() }),
   /** All tasks that may run beside it although both may change the same files; what is left out waits again. */
-  | { readonly is: 'alongside'; readonly task: TaskId; readonly others: readonly TaskId[] }
-  | {
-      readonly is: 'add';
-      readonly description: string;
-      readonly role: string;
-      readonly dependsOn: readonly TaskId[];
-      /** Left out: what its role may change where nothing is said. */
-      readonly writes?: readonly string[];
-    }
-  | { readonly is: 'drop'; readonly task: TaskId }
+  z.strictObject({ is: z.literal('alongside'), task, others: TaskIds }),
+  z.strictObject({
+    is: z.literal('add'),
+    description: LongText,
+    role: ShortText,
+    dependsOn: TaskIds,
+    /** Left out: what its role may change where nothing is said. */
+    writes: Globs.exactOptional(),
+  }),
+  z.strictObject({ is: z.literal('drop'), task }),
   /**
    * One task becomes several, each with the role, model, tools and a share of the estimate; all need what it needed, and what
-   * needed it needs the last one, or all of them where they don't wait for each other. The first keeps the id.
+   * needed it needs the last one, or all of them where they don't wait for each other. The first keeps the id. `inOrder`: each waits for
+   * the one before.
    */
-  | {
-      readonly is: 'split';
-      readonly task: TaskId;
-      readonly descriptions: readonly string[];
-      /** Each waits for the one before. */
-      readonly inOrder: boolean;
-    }
+  z.strictObject({
+    is: z.literal('split'),
+    task,
+    descriptions: z.array(LongText).max(100).readonly(),
+    inOrder: z.boolean(),
+  }),
   /** `other` becomes part of `task`: both texts, both needs, the sum of the estimates; role and model are those of `task`. */
-  | { readonly is: 'join'; readonly task: TaskId; readonly other: TaskId }
+  z.strictObject({ is: z.literal('join'), task, other: TaskId }),
   /** Several models at once: a variant of the plan (estimate.ts). */
-  | { readonly is: 'models'; readonly models: readonly { readonly task: TaskId; readonly model: string }[] }
+  z.strictObject({
+    is: z.literal('models'),
+    models: z
+      .array(z.strictObject({ task, model: ShortText }))
+      .max(1000)
+      .readonly(),
+  }),
   /** What agents may do without asking, of one task or (null) of the plan. What is left out stays; null: as the plan has it. */
-  | {
-      readonly is: 'permissions';
-      readonly task: TaskId | null;
-      readonly permissions: Readonly<Partial<Record<Permitted, Permission | null>>>;
-    }
+  z.strictObject({
+    is: z.literal('permissions'),
+    task: TaskId.nullable(),
+    permissions: z.strictObject({
+      edits: Permission.nullable().exactOptional(),
+      commands: Permission.nullable().exactOptional(),
+    }),
+  }),
   /** Whether `main` commits the work at the end. */
-  | { readonly is: 'commit'; readonly commit: boolean }
-  | { readonly is: 'move'; readonly task: TaskId; readonly by: 1 | -1 }
-  /** The manual form: several fields of one task at once. */
-  | {
-      readonly is: 'form';
-      readonly task: TaskId;
-      readonly description: string;
-      readonly role: string;
-      readonly model: string;
-      readonly budget: Budget;
-      readonly dependsOn: readonly TaskId[];
-      /** Left out, they stay, or are the new role's own. */
-      readonly tools?: readonly string[];
-      /** Likewise; null: the role's own. */
-      readonly effort?: Effort | null;
-      /** Globs that the task may change; left out, they stay, or are those of the new role. */
-      readonly writes?: readonly string[];
-    }
+  z.strictObject({ is: z.literal('commit'), commit: z.boolean() }),
+  z.strictObject({ is: z.literal('move'), task, by: z.union([z.literal(1), z.literal(-1)]) }),
+  /** The manual form: several fields of one task at once. What is left out stays, or is the new role's own. */
+  z.strictObject({
+    is: z.literal('form'),
+    task,
+    description: LongText,
+    role: ShortText,
+    model: ShortText,
+    budget: Budget,
+    dependsOn: TaskIds,
+    tools: ToolNames.exactOptional(),
+    /** Null: the role's own. */
+    effort: effort.exactOptional(),
+    writes: Globs.exactOptional(),
+  }),
   /** Undo and redo: back to a plan that was sound before. Checked again. */
-  | { readonly is: 'replace'; readonly plan: SoundPlan };
+  z.strictObject({ is: z.literal('replace'), plan: SoundPlan }),
+]);
+export type PlanEdit = z.infer<typeof PlanEdit>;

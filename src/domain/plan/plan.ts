@@ -3,9 +3,10 @@
  * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it).
  */
 import { z } from 'zod';
-import type { MandatoryReview, ModelChoice } from '../agents/agent.ts';
+import { MandatoryReview, ModelChoice } from '../agents/agent.ts';
+import { Cost, Count, Globs, LongText, TaskIds, ToolNames } from '../bounds.ts';
 import { Budget } from '../budget.ts';
-import type { ModelId, RoleName, TaskId, Usd } from '../ids.ts';
+import { type ModelId, RoleName, TaskId } from '../ids.ts';
 import { type Effort, EFFORTS, type Price } from '../models/provider.ts';
 import type { Learned } from './calibration.ts';
 
@@ -19,55 +20,58 @@ export const Permissions = z.strictObject({
 });
 export type Permissions = z.infer<typeof Permissions>;
 
-/** A task that this one waits for although it needs nothing of it. */
-export interface TaskOrder {
-  readonly task: TaskId;
-  /** Why, in words: `both may change src/**`. */
-  readonly because: string;
-}
-
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
-export interface PlanTask {
-  readonly id: TaskId;
-  readonly description: string;
-  readonly role: RoleName;
-  readonly model: ModelChoice;
+const PlanTask = z.strictObject({
+  id: TaskId,
+  description: LongText,
+  role: RoleName,
+  model: ModelChoice,
   /** Public names of the tools (`file_operations`, `git` …), as the role has them or fewer. */
-  readonly tools: readonly string[];
+  tools: ToolNames,
   /** Input and output together, over all calls. */
-  readonly estimatedTokens: number;
-  /** US dollars; null when the model's price is not known. */
-  readonly estimatedCost: Usd | null;
-  readonly estimatedSeconds: number;
-  readonly budget: Budget;
-  readonly dependsOn: readonly TaskId[];
+  estimatedTokens: Count,
+  estimatedCost: Cost,
+  estimatedSeconds: Count,
+  budget: Budget,
+  dependsOn: TaskIds,
   /** Globs of the files that it may change (glob.ts): `**` is the whole project, none is nothing. */
-  readonly writes: readonly string[];
-  /** Tasks that it waits for, whatever their outcome, since both may change the same files. Made by the check; missing without any. */
-  readonly after?: readonly TaskOrder[];
+  writes: Globs,
+  /**
+   * Tasks that it waits for, whatever their outcome, since both may change the same files, and why: `both may change src/**`. Made by the
+   * check; missing without any.
+   */
+  after: z
+    .array(z.strictObject({ task: TaskId, because: LongText }))
+    .max(1000)
+    .readonly()
+    .exactOptional(),
   /** Tasks that a person lets run beside it although both may change the same files; missing without any. */
-  readonly alongside?: readonly TaskId[];
-  readonly maySpawn: boolean;
+  alongside: TaskIds.exactOptional(),
+  maySpawn: z.boolean(),
   /** What differs from the plan's own permissions; missing where nothing does. */
-  readonly permissions?: Permissions;
+  permissions: Permissions.exactOptional(),
   /** How much its model is to think, within what the rules allow; absent: what the provider does by itself. */
-  readonly effort?: Effort;
-}
+  effort: z.enum(EFFORTS).exactOptional(),
+});
+export type PlanTask = z.infer<typeof PlanTask>;
+export type TaskOrder = NonNullable<PlanTask['after']>[number];
 
-declare const sound: unique symbol;
-/** Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. */
-export interface SoundPlan {
-  readonly [sound]?: true;
+/**
+ * Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. The schema checks the form alone: the
+ * engine checks a client's plan again.
+ */
+export const SoundPlan = z.strictObject({
   /** Why the work was split, or not. */
-  readonly reason: string;
-  readonly tasks: readonly PlanTask[];
-  /** What agents may do without asking; missing: nothing (permissions.ts). */
-  readonly permissions?: Permissions;
+  reason: LongText,
+  tasks: z.array(PlanTask).max(1000).readonly(),
+  /** What agents may do without asking; missing: nothing. */
+  permissions: Permissions.exactOptional(),
   /** `main` commits the work at the end, behind the reviews; missing: nothing is committed on its own. */
-  readonly commit?: true;
+  commit: z.literal(true).exactOptional(),
   /** Locked: what the rules add to every plan. Missing where there is none. */
-  readonly forced?: readonly MandatoryReview[];
-}
+  forced: z.array(MandatoryReview).max(100).readonly().exactOptional(),
+});
+export type SoundPlan = z.infer<typeof SoundPlan>;
 
 /** A model that may be chosen, as pickers, estimates and `mimir models` show it. Prices in USD per million tokens. */
 export interface ModelOption {
