@@ -84,18 +84,13 @@ export function openModels(options: ModelOptions): OpenModels {
 }
 
 // Creates a provider from its setup: its models, their prices here, and its client, which is loaded at the first call, or before it by
-// `warm`.
+// `warm`, so that the call does not wait for it.
 
 interface Serving {
   /** Includes those of the person's own models. */
   readonly aliases: Aliases;
   readonly world: World;
   readonly published: PublishedModels;
-}
-
-interface ServedProvider extends Provider {
-  /** Starts loading the client, so that the first call does not wait for it. */
-  warm(): void;
 }
 
 type OpenClient = (setup: ProviderSetup, world: World) => Promise<Caller>;
@@ -114,7 +109,7 @@ const UNKNOWN_WINDOW = 32_768;
 const UNKNOWN_SPEED = 50;
 
 /** The provider of one setup. Nothing is loaded or called before the first `call`, `count` or `warm`. */
-function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving): ServedProvider {
+function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving): Provider & { warm(): void } {
   const own = setup.models.map((model) => ({ model, id: ModelId.parse(`${setup.name}/${model.name}`) }));
   const known = KNOWN.filter(({ id }) => providerOf(id) === setup.name);
   const options = [

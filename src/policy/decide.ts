@@ -32,7 +32,6 @@ export type Action =
       /** The child has no capability to change anything. */
       readonly reads?: boolean;
     }
-  /** One more turn of the agent. */
   | { readonly is: 'turn' }
   /** One model call: its canonical id, and its price where known. */
   | { readonly is: 'model'; readonly model: ModelId; readonly price: ModelOption['price'] };
@@ -172,7 +171,7 @@ function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, r
   if (command.verdict === 'deny') return deny(command.because);
   return context.sandbox === 'none'
     ? unsandboxedCommand(rules, context, row)
-    : boxed(command, action, { rules, context, row });
+    : boxed(command, action, rules, context, row);
 }
 
 /** No rule and no grant allows a command outside of a sandbox: it always asks, or is denied. */
@@ -182,13 +181,7 @@ function unsandboxedCommand(rules: Rules, context: Circumstances, row: Row): Dec
   return askSingly(row('shell asks, UNSANDBOXED'));
 }
 
-interface Judging {
-  readonly rules: Rules;
-  readonly context: Circumstances;
-  readonly row: Row;
-}
-
-function boxed(command: CommandVerdict, action: ToolAction, { rules, context, row }: Judging): Decision {
+function boxed(command: CommandVerdict, action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
   // yolo skips "ask", never "deny": a deny rule that could not be evaluated counts as a match.
   if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
   const { destroys } = command;

@@ -185,18 +185,14 @@ function eventIn(line: string | null): MimirEvent | null {
   return null;
 }
 
-// A connection to a run's socket from the other side: hello, questions, answers.
-
 /** Time limits in milliseconds for a hello and for an answer other than to a command. */
 const HELLO_WITHIN = 5000;
 const ANSWER_WITHIN = 30_000;
 
 const GONE = 'the process that carried the run has ended';
 
-/** What an answer is made of. */
 interface Answer {
   readonly result: Result<unknown, string>;
-  /** The requested events. */
   readonly events: readonly MimirEvent[];
 }
 
@@ -209,15 +205,8 @@ interface Link {
   close(): void;
 }
 
-/** A connection after the hello. */
-interface Greeted {
-  readonly socket: Socket;
-  readonly lines: AsyncGenerator<string | null>;
-  readonly hello: ServerHello;
-}
-
-/** Null if nothing listens there. Throws `ControlFault` if the listener is not Mimir. */
-async function greet(path: string, client: string): Promise<Greeted | null> {
+/** The connection after the hello; null if nothing listens there. Throws `ControlFault` if the listener is not Mimir. */
+async function greet(path: string, client: string) {
   const socket = await connectTo(path);
   if (socket === null) return null;
   const lines = linesOf(socket, LONGEST_ANSWER);

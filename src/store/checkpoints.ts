@@ -79,12 +79,6 @@ function append(file: string, line: string): void {
   }
 }
 
-export interface KnownCheckpoints {
-  readonly heads: readonly Head[];
-  /** Numbers of invalid lines. */
-  readonly damaged: readonly number[];
-}
-
 /** Makes `head` the last record of its session, whatever earlier checkpoints say. Throws `LogFault`. */
 export function acceptHead(database: string, head: Head, now: string): void {
   const heads = checkpointsBeside(database, 1);
@@ -92,8 +86,8 @@ export function acceptHead(database: string, head: Head, now: string): void {
   heads.check();
 }
 
-/** The checkpoints beside `database`, of all sessions or of one; empty without a file. An incomplete last line is ignored. */
-export function readCheckpoints(database: string, session?: string): KnownCheckpoints {
+/** The checkpoints beside `database`, of all sessions or of one; empty without a file. An incomplete last line is ignored. `damaged`: numbers of lines. */
+export function readCheckpoints(database: string, session?: string) {
   const lines = textOf(fileOf(database)).split('\n').slice(0, -1);
   if (session !== undefined) {
     const own = lines.filter((line) => line.includes(session)).flatMap((line) => headIn(line) ?? []);

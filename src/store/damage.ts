@@ -19,7 +19,6 @@ export interface Damage {
   readonly problem: string;
   /** The last record that a resumed run would have. */
   readonly last: number;
-  /** The database file. */
   readonly file: string;
 }
 
@@ -105,15 +104,8 @@ export interface AuditFault {
   readonly problem: string;
 }
 
-interface Verification {
-  readonly sessions: number;
-  readonly records: number;
-  readonly checkpoints: number;
-  readonly faults: readonly AuditFault[];
-}
-
 /** Verifies all sessions, or those that `wanted` accepts. Throws `LogFault` if the database cannot be read at all. */
-export function verifyLog(place: Place, wanted: (session: string) => boolean = () => true): Verification {
+export function verifyLog(place: Place, wanted: (session: string) => boolean = () => true) {
   const file = databaseOf(place);
   const { heads: known, damaged } = readCheckpoints(file);
   const heads = known.filter(({ session }) => wanted(session));
@@ -139,7 +131,6 @@ export function verifyLog(place: Place, wanted: (session: string) => boolean = (
 
 const whole = (problem: string): AuditFault => ({ session: null, seq: null, problem });
 
-/** The faults in the hash chain of a session. */
 function chainFaults(database: DatabaseSync, file: string, name: string): readonly AuditFault[] {
   const session = SessionId.safeParse(name).data;
   if (session === undefined) return [whole('a record names no session')];

@@ -100,15 +100,11 @@ export function writeTo<T>(file: string, act: (database: DatabaseSync) => T, pat
 
 export type Transaction = <T>(act: () => T) => T;
 
-/** Both run `act` atomically with the exclusive right to write from its start. */
-export interface Transactions {
-  /** On disk when it returns, with everything before it, since SQLite syncs the whole WAL. */
-  readonly onDisk: Transaction;
-  /** In the operating system when it returns: survives the death of this process, but perhaps not a power cut. */
-  readonly inSystem: Transaction;
-}
-
-export function transactionsIn(database: DatabaseSync): Transactions {
+/**
+ * Both run `act` atomically with the exclusive right to write from its start. `onDisk`: on disk when it returns, with everything before it,
+ * since SQLite syncs the whole WAL. `inSystem`: survives the death of this process, but perhaps not a power cut.
+ */
+export function transactionsIn(database: DatabaseSync): Readonly<Record<'onDisk' | 'inSystem', Transaction>> {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const onDisk: Transaction = (act) => {

@@ -18,13 +18,10 @@ import { gitCommitTool } from './trees/git-commit.ts';
 import { projectFolder } from './workspace.ts';
 import { openWrites } from './writes/writes.ts';
 
-export interface ToolOptions extends Omit<SandboxOptions, 'hide' | 'bounds'> {
-  /** The sandbox for the same root; absent: commands run unsandboxed. */
-  readonly sandbox?: Sandbox;
-}
-
-/** The tools, or why Mimir cannot work in this folder (a sentence for the person). */
-export function openTools(options: ToolOptions): Result<ToolPort, string> {
+/** The tools, or why Mimir cannot work in this folder (a sentence for the person). Without `sandbox`, commands run unsandboxed. */
+export function openTools(
+  options: Omit<SandboxOptions, 'hide' | 'bounds'> & { readonly sandbox?: Sandbox },
+): Result<ToolPort, string> {
   const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return root;
   const environment = options.environment ?? toolEnvironment(root.value.path);

@@ -216,16 +216,11 @@ function kindProblem(real: string, kind: 'file' | 'directory'): texts.FaultWords
 
 // The managed files as layers. The required version is checked first, because a newer policy may have unknown keys.
 
-export interface ManagedLayers {
-  readonly files: readonly ManagedFile[];
-  readonly layers: readonly ReadLayer[];
-}
-
 /** All layers below `root`, or all their faults. `version` gives this program's. */
 export function readManagedLayers(
   root: string,
   version: () => string,
-): Result<ManagedLayers, readonly texts.ConfigFault[]> {
+): Result<Readonly<{ files: readonly ManagedFile[]; layers: readonly ReadLayer[] }>, readonly texts.ConfigFault[]> {
   const files = readManaged(root);
   if (!files.ok) return files;
   const read = files.value.map(({ shown, text }) => {

@@ -118,11 +118,6 @@ export function isRoleFile(file: string): boolean {
 const projectFiles = (folder: RoleFolder): readonly string[] =>
   roleFiles(folder.directory).filter((file) => isRoleFile(shownFile(folder, file)));
 
-interface ReadRoles {
-  readonly roles: readonly Role[];
-  readonly notes: readonly string[];
-}
-
 /**
  * The roles of the folders, in their order. A user's file may replace a built-in role of the same name with the same or fewer tools; an
  * administrator's may replace any; only an organisation may describe one of its mandatory reviews (`forced`); a project's replaces none.
@@ -130,7 +125,7 @@ interface ReadRoles {
 function readRoles(
   folders: readonly RoleFolder[],
   forced: readonly string[],
-): Result<ReadRoles, readonly ConfigFault[]> {
+): Result<Pick<RolesOf, 'roles' | 'notes'>, readonly ConfigFault[]> {
   const roles = new Map<string, Role>();
   const notes: string[] = [];
   const faults: ConfigFault[] = [];

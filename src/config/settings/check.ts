@@ -23,7 +23,6 @@ export interface KnownNames {
   readonly flags: Flags;
 }
 
-/** All faults of all layers. */
 const checkLayers = (layers: readonly Layer[], known: KnownNames): readonly ConfigFault[] => [
   ...layers.flatMap((layer) => [
     ...roleFaults(layer, known.roles),
@@ -88,14 +87,11 @@ function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {
   return [fileFault(`--model ${model}`, 'is not a known model', suggestion(model, modelNames(own)))];
 }
 
-export interface InForce {
-  readonly rules: Rules;
-  /** Every key with its value and origin. */
-  readonly values: ReadonlyMap<string, Effective>;
-}
-
-/** The rules in force for `layers`, in any order and including the defaults; or all faults. */
-export function inForce(given: readonly Layer[], known: KnownNames): Result<InForce, readonly ConfigFault[]> {
+/** The rules in force for `layers`, in any order and including the defaults, and every key with its value and origin; or all faults. */
+export function inForce(
+  given: readonly Layer[],
+  known: KnownNames,
+): Result<{ readonly rules: Rules; readonly values: ReadonlyMap<string, Effective> }, readonly ConfigFault[]> {
   const layers = inOrder(given);
   const models = modelLists(layers, known.own);
   const faults = [...models.faults, ...checkLayers(layers, known)];

@@ -178,12 +178,7 @@ const NO_COMMANDS = patterns(ACCESS.noCommands);
 const MOST_QUOTED = 40;
 
 /** The matching words of the sentence; null where it states no such limit. */
-interface StatedAccess {
-  readonly readOnly: string | null;
-  readonly noCommands: string | null;
-}
-
-export function saidOfAccess(sentence: string): StatedAccess {
+export function saidOfAccess(sentence: string): Readonly<Record<'readOnly' | 'noCommands', string | null>> {
   const words = sentence.normalize('NFC').replaceAll('’', "'").toLowerCase();
   return { readOnly: found(READ_ONLY, words), noCommands: found(NO_COMMANDS, words) };
 }

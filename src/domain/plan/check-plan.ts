@@ -20,9 +20,7 @@ type PlannedRole = plans.PlanChoices['roles'][number];
 /** What is allowed here. The functions are synchronous and do not throw. */
 export interface PlanContext {
   readonly choices: plans.PlanChoices;
-  /** The model that is used for a name, or why there is none. */
   resolveModel(asked: string, role: RoleName): Result<ModelChoice, string>;
-  /** Why a role cannot be planned, or null. */
   roleProblem(role: string): string | null;
   /** The mandatory reviews for these tasks, or why they are impossible; none where the function is missing. Never taken from a draft. */
   forced?(tasks: readonly plans.PlanTask[]): Result<readonly MandatoryReview[], string>;
@@ -302,17 +300,13 @@ function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
 // The order of tasks in a plan: each after its dependencies, otherwise as written; or the cycles that prevent an order. Linear and without
 // recursion, so that plans may have thousands of tasks.
 
-/** The most cycles that are named. */
 const CYCLES_NAMED = 5;
 
-interface Order<Id> {
-  readonly order: readonly Id[];
-  /** Each cycle as a path that ends where it begins; empty when `order` is sound. */
-  readonly cycles: readonly (readonly Id[])[];
-}
-
-/** Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. */
-function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]): Order<Id> {
+/**
+ * Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. Each of `cycles` is a path that ends where it begins;
+ * there are none when `order` is sound.
+ */
+function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]) {
   const left = new Set(ids);
   const open = new Set<Id>();
   const path: { readonly id: Id; readonly needs: IterableIterator<Id> }[] = [];

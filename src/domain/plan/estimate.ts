@@ -10,7 +10,6 @@ import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 const INPUT_SHARE = 0.8;
 /** Seconds of every task besides generating: the first answer, its tools. */
 const OVERHEAD_SECONDS = 5;
-/** Tokens per second of an unknown model. */
 const UNKNOWN_SPEED = 50;
 
 /** Default tokens of a task by its role's capabilities; work that writes also reads more. */
@@ -112,7 +111,6 @@ export function totalRange(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'
   };
 }
 
-/** The task with one end of its range as its estimates. */
 const taskAt = (task: PlanTask, { tokens, cost, seconds }: Expected, end: keyof Range): PlanTask => ({
   ...task,
   estimatedTokens: tokens[end],
@@ -179,7 +177,6 @@ export type VariantName = 'cheap' | 'balanced' | 'best';
 /** One choice of models for the plan. */
 export interface Variant {
   readonly name: VariantName;
-  /** Its meaning in one line for people. */
   readonly meaning: string;
   /** Whether it equals the present plan. */
   readonly same: boolean;
@@ -297,8 +294,8 @@ function moved(task: PlanTask, to: ModelOption | undefined): PlanTask {
 const isOver = ({ estimatedCost: cost, budget }: PlanTask): boolean =>
   cost !== null && budget.maxCost !== undefined && cost > budget.maxCost;
 
-/** The name by which a model is requested: its first alias, otherwise its id. */
-const askedName = ({ aliases, id }: ModelOption): string => aliases[0] ?? id;
+/** The name by which people and plans ask for a model. */
+export const askedName = ({ aliases, id }: ModelOption): string => aliases[0] ?? id;
 
 function nameOf({ model }: PlanTask, models: ReadonlyMap<ModelId, ModelOption>): string {
   const option = models.get(model.used);

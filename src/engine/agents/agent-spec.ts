@@ -21,20 +21,9 @@ export interface FindingLimits {
 }
 
 type Created = Extract<EventBody, { readonly type: 'agent.created' }>;
-type CreatedAs =
-  | 'agent'
-  | 'parent'
-  | 'name'
-  | 'task'
-  | 'taskId'
-  | 'model'
-  | 'budget'
-  | 'dependsOn'
-  | 'writes'
-  | 'call'
-  | 'protocol';
+type FromSetup = 'type' | 'role' | 'tools' | 'iterations' | 'effort' | 'spawned' | 'forced';
 
-export interface NewAgent extends Pick<Created, CreatedAs> {
+export interface NewAgent extends Omit<Created, FromSetup> {
   readonly role: Role;
   readonly capabilities: readonly Capability[];
   /** For a planned agent, as approved with its task; other agents have their role's effort. */

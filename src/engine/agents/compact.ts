@@ -222,12 +222,7 @@ export function transcript(turns: readonly Turn[], bytes: number): string {
 /** Further lines of a part are indented, so that no text can pass for the beginning of another part. */
 const indented = (text: string): string => text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '\n  ');
 
-interface Part {
-  readonly who: string;
-  readonly text: string;
-}
-
-function partsOf(turn: Turn): readonly Part[] {
+function partsOf(turn: Turn): readonly { readonly who: string; readonly text: string }[] {
   if (turn.by === 'user') return [{ who: 'told', text: turn.text }];
   if (turn.by === 'tools') return turn.results.map(({ ok, text }) => ({ who: ok ? 'result' : 'error', text }));
   const calls = turn.calls.map(({ tool, input }) => ({ who: `you called ${tool}`, text: JSON.stringify(input) }));

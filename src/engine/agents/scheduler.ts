@@ -37,12 +37,6 @@ export interface Schedule<Id> {
 /** Starts at once. Every job ends in exactly one outcome unless the run is stopped. */
 export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Scheduling(plan);
 
-/** An open question about a failure, and the way to withdraw it. */
-interface Question<Id> {
-  readonly blocked: readonly Id[];
-  readonly moot: AbortController;
-}
-
 /** A running schedule, with the changes that a person may make. */
 export class Scheduling<Id> {
   /**
@@ -54,7 +48,8 @@ export class Scheduling<Id> {
   private jobs: readonly Job<Id>[];
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
-  private readonly choosing = new Map<Id, Question<Id>>();
+  /** Open questions about failures, and the way to withdraw each. */
+  private readonly choosing = new Map<Id, { readonly blocked: readonly Id[]; readonly moot: AbortController }>();
   /** Running jobs that continue with further work after their present run. */
   private readonly continuations = new Map<Id, Promise<AgentOutcome | null>>();
   /** For each skipped task, the task whose failure caused it; a task that a person skipped is its own cause. */
@@ -154,7 +149,6 @@ export class Scheduling<Id> {
     return ![...this.running].some((other) => this.plan.mustNotOverlap?.(id, other) === true);
   }
 
-  /** Whether the job exists and has no outcome yet. */
   private isToCome(id: Id): boolean {
     return !this.outcomes.has(id) && this.jobs.some((job) => job.id === id);
   }

@@ -59,8 +59,6 @@ export interface PlanTerms {
   readonly plan: { readonly draft: plans.DraftPlan; readonly from: string } | null;
 }
 
-// What a plan may be made of: the roles and models that policy allows, and how names become models.
-
 /** Everything that a screen or a plan check needs, as plain JSON. */
 export function choicesOf(options: AgentSetup & Pick<PlanTerms, 'learned'>): plans.PlanChoices {
   const { rules } = options;

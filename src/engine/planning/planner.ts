@@ -6,6 +6,7 @@ import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/provider.ts';
 import { checkPlan, type PlanContext, planIn, plannerForm, readDraft } from '../../domain/plan/check-plan.ts';
+import { askedName } from '../../domain/plan/estimate.ts';
 import type { DraftPlan, ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -116,7 +117,6 @@ async function askPlanner(planning: PlanMaking): Promise<Result<Planned, Plannin
   }
 }
 
-/** One task in place of the planner's plan, with the reason. */
 function instead(planning: PlanMaking, fault: string): ReturnType<typeof oneTask> {
   const one = oneTask(planning, fault, 'Mimir');
   return one.ok ? ok({ ...one.value, fault }) : one;
@@ -189,7 +189,6 @@ const repairText = (faults: readonly PlanFault[]): string =>
     .map(({ task, problem }) => `- ${task === null ? '' : `${task}: `}${problem}`)
     .join('\n')}`;
 
-/** The whole task for one agent. */
 function oneTask({ options, context }: PlanMaking, reason: string, by: string): Result<Planned, PlanningFault> {
   const roles = context.choices.roles.map(({ name }) => name);
   const role = [MAIN, 'oracle'].find((name) => roles.some((one) => one === name)) ?? roles[0];
@@ -245,14 +244,11 @@ const planText = ({ tasks }: SoundPlan): string =>
     })
     .join('\n');
 
-/** The name of a model in plans: its first alias, otherwise its id. */
-const nameOf = ({ aliases, id }: ModelOption): string => aliases[0] ?? id;
-
 const offered = (models: readonly ModelOption[]): readonly ModelOption[] =>
   models.filter(({ usable, tools }) => usable.yes && tools !== false);
 
 const modelNames = ({ models }: PlanChoices): readonly string[] =>
-  [...new Set(offered(models).map(nameOf))].slice(0, NAMES_OFFERED);
+  [...new Set(offered(models).map(askedName))].slice(0, NAMES_OFFERED);
 
 /** Efforts that a plan may name: those that the rules allow; none where no model takes an effort. */
 const effortsOffered = ({ models, limits }: PlanChoices): readonly Effort[] =>
@@ -260,7 +256,6 @@ const effortsOffered = ({ models, limits }: PlanChoices): readonly Effort[] =>
     ? EFFORTS.filter((effort) => cappedEffort(effort, limits.maxEffort?.value) === effort)
     : [];
 
-/** Roles that a plan of several tasks may use. */
 const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] => roles.filter(({ single }) => single !== true);
 
 type PlannedRole = PlanChoices['roles'][number];
@@ -271,7 +266,7 @@ function roleLine(
 ): string {
   const option = models.find(({ id }) => id === model.used);
   const writes = capabilities.includes('write') ? 'writes' : 'reads only';
-  return `- ${name}: ${description} Tools: ${tools.join(', ')}; ${writes}. Model: ${option ? nameOf(option) : model.used}${effort === undefined ? '' : `, effort ${effort}`}.`;
+  return `- ${name}: ${description} Tools: ${tools.join(', ')}; ${writes}. Model: ${option ? askedName(option) : model.used}${effort === undefined ? '' : `, effort ${effort}`}.`;
 }
 
 function modelsText(models: readonly ModelOption[]): string {
@@ -279,7 +274,7 @@ function modelsText(models: readonly ModelOption[]): string {
     .slice(0, MODELS_SHOWN)
     .map(
       (model) =>
-        `- ${nameOf(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; ${windowText(model)}${model.effort === false ? '; takes no effort' : ''}`,
+        `- ${askedName(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; ${windowText(model)}${model.effort === false ? '; takes no effort' : ''}`,
     );
   return lines.length === 0 ? '' : `# Models (USD per million tokens, input / output)\n${lines.join('\n')}`;
 }

@@ -67,16 +67,11 @@ function notNow({ signal, schedule }: PlanningParts, one: AgentState): string | 
   return signal.aborted ? 'is being stopped with the run: `mimir resume` continues it' : null;
 }
 
-interface Found {
-  readonly option: ModelOption;
-  readonly name: string;
-}
-
 function modelOf(
   { options }: PlanningParts,
   { name, role: roleName }: AgentState,
   asked: string,
-): Result<Found, string> {
+): Result<{ readonly option: ModelOption; readonly name: string }, string> {
   const role = roleNamed(roleName, options.roles);
   if (role === null) return fail(`role ${roleName} no longer exists`);
   const found = modelFor(options, role, asked === '' ? null : asked);
@@ -155,7 +150,6 @@ function approveShown(parts: Deciding, digest: string): Result<string, string> {
   return ok('plan approved');
 }
 
-/** One edit, checked by the same rules as the plan itself. */
 function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
   const { options, recorder } = parts;
   const state = recorder.state();

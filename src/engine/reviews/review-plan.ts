@@ -146,16 +146,11 @@ function scaled({ budget, estimatedTokens, estimatedCost: cost }: MandatoryRevie
 const costOf = (nodes: readonly MandatoryReview[], one: (node: MandatoryReview) => Usd): Usd =>
   fromMicro(nodes.reduce((sum, node) => sum + node.runs * toMicro(one(node)), 0));
 
-// The mandatory reviews in force: those of the approved plan and those of the rules, which may be stricter now.
-
-interface InForce {
-  readonly nodes: readonly MandatoryReview[];
-  /** Why the rules' reviews cannot run; null where they can. */
-  readonly fault: string | null;
-}
-
-/** At least as strict as the approved plan. */
-export function nodesInForce(options: AgentSetup, plan: SoundPlan | null): InForce {
+/** Reviews at least as strict as those of the approved plan. `fault`: why the rules' reviews cannot run; null where they can. */
+export function nodesInForce(
+  options: AgentSetup,
+  plan: SoundPlan | null,
+): { readonly nodes: readonly MandatoryReview[]; readonly fault: string | null } {
   const planned = plan?.forced ?? [];
   if ((options.rules.forcedAgents ?? []).length === 0) return { nodes: planned, fault: null };
   const now = forcedNodes(options, plan?.tasks ?? []);

@@ -27,27 +27,18 @@ export interface DraftOrder<T> {
   readonly form: NonNullable<Question['format']>;
   /** Parses an answer; the fault is told to the model. */
   readonly read: (answer: string) => Result<T, string>;
-  /** The result as text for the log. */
   readonly textOf: (made: T) => string;
 }
 
 export interface Drafted<T> {
   /** The result, or for a person why there is none. */
   readonly made: Result<T, string>;
-  /** The model that answered last. */
   readonly model: ModelId;
   readonly calls: number;
   readonly tokens: number;
   readonly cost: Usd;
   /** False where the price of a call is unknown. */
   readonly priced: boolean;
-}
-
-export interface Drafting<T> {
-  /** Resolves with the result or the reason; rejects only on a bug. */
-  readonly result: Promise<Drafted<T>>;
-  /** Ends the call; `result` resolves soon after. */
-  stop(reason: string): void;
 }
 
 /** The model that would be asked, with the settings of `main`; or why none may be. */
@@ -66,13 +57,16 @@ export function drafterFor(options: RunOptions): Result<ModelOption, string> {
     : ok(option);
 }
 
-/** Begins a session and asks. The caller has locked `options.session`; the limits of its options apply to the draft. */
-export function startDrafting<T>(options: RunOptions, order: DraftOrder<T>): Drafting<T> {
+/**
+ * Begins a session and asks. The caller has locked `options.session`; the limits of its options apply to the draft. `result` rejects only on a
+ * bug; it resolves soon after `stop`.
+ */
+export function startDrafting<T>(options: RunOptions, order: DraftOrder<T>) {
   const root = rootAgent(options);
   if (!root.ok) throw new Error(`nobody can be asked: ${root.fault}`);
   const parts = openRun(options, { ...root.value, capabilities: [] });
   const result = runDraft(parts, order).finally(() => parts.recorder.close());
-  return { result, stop: (reason) => parts.stop(reason) };
+  return { result, stop: (reason: string): void => parts.stop(reason) };
 }
 
 async function runDraft<T>(parts: RunModules, order: DraftOrder<T>): Promise<Drafted<T>> {

@@ -353,13 +353,11 @@ function openOrder() {
 
 const placeOf = (event: Fields): number => numberAt(event, 'output_index') ?? 0;
 
-interface Came {
-  readonly items: readonly Fields[];
-  readonly model: string;
-  readonly usage: Usage;
-}
-
-function readingOf(request: ModelRequest, end: Fields, { items, model, usage }: Came): Reading<Read> {
+function readingOf(
+  request: ModelRequest,
+  end: Fields,
+  { items, model, usage }: Pick<Read, 'model' | 'usage'> & { readonly items: readonly Fields[] },
+): Reading<Read> {
   const type = textAt(end, 'type');
   const response = at(end, 'response');
   if (type === 'response.failed') return { is: 'error', error: at(response, 'error') };

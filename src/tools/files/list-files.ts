@@ -90,19 +90,13 @@ function restText(listed: {
   return [`(${least}${count - shown} more, ${least}${counted(count, 'file')} in all)`, ...named, ...others];
 }
 
-// The files of a project by name, as ripgrep sees them: ignored and fenced ones left out, links not followed.
-
-interface Listing {
-  /** Relative to the root, sorted. Ignored and protected files are left out, links are not followed. */
-  readonly files: readonly string[];
-  /** True when there are more files than were listed. */
-  readonly more: boolean;
-}
-
 const LISTING_MS = 5000;
 
-/** Lists at most `most` files, for at most five seconds; unreadable folders are left out. */
-export async function listProject(root: Root, most: number, signal: AbortSignal): Promise<Listing> {
+/**
+ * Lists at most `most` files, for at most five seconds: relative to the root, without ignored, protected and unreadable ones; links are
+ * not followed. `more`: there are more than were listed.
+ */
+export async function listProject(root: Root, most: number, signal: AbortSignal) {
   const folder = await openFolder(root, '.');
   if (!folder.ok) return { files: [], more: false };
   const files: string[] = [];

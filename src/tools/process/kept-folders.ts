@@ -114,21 +114,17 @@ async function inSandbox(
   return runProgram({ ...common, file: bubblewrap, args, boxed: true });
 }
 
-// Names of the fresh files that stand beside a file until they are renamed over it. A note of each lies in the state folder as
+// Names of the fresh files that stand beside a file until they are renamed over it. A note of each lies in the state folder,
 // so that the next process removes those of a killed one.
-
-interface FreshFile {
-  /** The file's name; it is not created here. */
-  readonly base: string;
-  /** Call this after the file was renamed or removed. */
-  readonly done: () => void;
-}
 
 const BASE = /^\.mimir-[0-9a-f]{16}\.tmp$/;
 const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
 
-/** A name for a temporary file in `folder` (absolute). Without a state folder no note is made. */
-export function freshFile(stateDir: string | undefined, folder: string): FreshFile {
+/**
+ * A name for a temporary file in `folder` (absolute), which is not created here. Without a state folder no note is made. Call `done` after
+ * the file was renamed or removed.
+ */
+export function freshFile(stateDir: string | undefined, folder: string): { readonly base: string; done(): void } {
   const base = `.mimir-${randomBytes(8).toString('hex')}.tmp`;
   if (stateDir === undefined) return { base, done: () => undefined };
   const note = path.join(notesIn(stateDir), ownMark());

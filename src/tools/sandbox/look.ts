@@ -56,20 +56,11 @@ export async function lookAtToolchains(
   return found.filter((look) => look !== null);
 }
 
-export interface CachesLook {
-  readonly folder: string;
-  /** Null if there are too many files to count. */
-  readonly bytes: number | null;
-  readonly most: number;
-  /** Null if not requested; false if a part could not be removed. */
-  readonly cleared: boolean | null;
-}
-
-/** Measures the private home of a project, then empties it if `clear` is set. */
-export async function lookAtCaches(
-  { root, stateDir, environment }: LookPlace,
-  { clear }: { readonly clear: boolean },
-): Promise<CachesLook> {
+/**
+ * Measures the private home of a project, then empties it if `clear` is set. `bytes`: null if there are too many files to count. `cleared`:
+ * null if not requested; false if a part could not be removed.
+ */
+export async function lookAtCaches({ root, stateDir, environment }: LookPlace, { clear }: { readonly clear: boolean }) {
   const [real = root] = realPlace(root);
   const folder = homeFolder(stateDir, real);
   const helpers = { bubblewrap: findBubblewrap(real, environment), environment };

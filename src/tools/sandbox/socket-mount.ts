@@ -63,7 +63,11 @@ export const withSocket = (env: Environment, { PATH, ...more }: SocketMount['env
   ...(PATH === undefined ? {} : { PATH: `${PATH}${path.delimiter}${env['PATH'] ?? ''}` }),
 });
 
-function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden }: MountPlaces): Own | null {
+function ownProgram(
+  program: OwnProgram,
+  place: string,
+  { root, stateDir, hidden }: MountPlaces,
+): (Pick<SocketMount, 'binds'> & { readonly path: string }) | null {
   const caches = path.join(place, 'cache');
   const folder = launcherFolder(program, stateDir, caches);
   if (folder === null) return null;
@@ -85,11 +89,6 @@ function ownProgram(program: OwnProgram, place: string, { root, stateDir, hidden
   };
 }
 
-interface Own {
-  readonly path: string;
-  readonly binds: readonly Bind[];
-}
-
 const isSocket = (place: string): boolean => tried(() => lstatSync(place).isSocket(), false);
 
 // The `/tmp` folder of each agent, in the state folder, from its first command to its end. Folders of killed processes are
@@ -98,7 +97,6 @@ const isSocket = (place: string): boolean => tried(() => lstatSync(place).isSock
 export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
 
 interface AgentFolders {
-  /** The agent's folder, created if missing. */
   of(agent: string): string;
   bytes(agent: string): Promise<number | null>;
   /** Removes the folder of this agent, or of all (null). */

@@ -38,11 +38,7 @@ type Input = z.output<typeof Input>;
 /** The most files that a result names; more are counted. */
 const NAMED = 50;
 
-export interface CommitOptions extends Omit<CommitHost, 'store'> {
-  readonly stateDir: string;
-}
-
-export function gitCommitTool(options: CommitOptions): Tool<Input> {
+export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly stateDir: string }): Tool<Input> {
   const toolHost: CommitHost = { ...options, store: treeStore(options) };
   /** The tree that a person was shown for a call: approval holds for that content only. */
   const shown = new WeakMap<Input, TreeId>();
@@ -120,14 +116,8 @@ interface CommitOrder extends Pick<Asked, 'paths' | 'signal'> {
   readonly tree?: TreeId;
 }
 
-interface Written {
-  readonly draft: Draft;
-  readonly commit: string;
-  /** What failed after the commit, and a note if it is unsigned although the person signs theirs; else empty. */
-  readonly note: string;
-}
-
-async function writeCommit(toolHost: CommitHost, order: CommitOrder): Promise<Written> {
+/** `note`: what failed after the commit, and whether it is unsigned although the person signs theirs; else empty. */
+async function writeCommit(toolHost: CommitHost, order: CommitOrder) {
   const { message, paths, signal, tree } = order;
   const draft = await draftCommit(toolHost, { paths, signal, into: 'repository' });
   if (tree !== undefined && draft.tree !== tree)
@@ -357,7 +347,6 @@ const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
   ['BISECT_LOG', 'a bisection'],
 ];
 
-/** The branch of a commit, and the commit it is based on. */
 function baseOf(root: Root, { directory, branch, commit }: RepositoryFacts): CommitBase {
   const state = gitOf(root.path);
   if (state.is === 'none') throw new TreeFault(`no git here: ${state.because}`);

@@ -34,17 +34,11 @@ export interface TreeEntry {
 
 const GITLINK = '160000';
 
-/** The tree that the index holds after `seed` (the last commit's files), and the submodules that were left out. */
-export interface Seeded {
-  readonly tree: string;
-  readonly links: readonly TreeEntry[];
-}
-
 /**
- * Puts the last commit's tree into the index, without its submodules; known facts about unchanged files are kept. After a fault
+ * Puts the last commit's tree into the index, without its submodules (`links`); known facts about unchanged files are kept. After a fault
  * of this or of `stage` the index must not be reused, because a submodule may still be in it.
  */
-export async function seed(staging: Staging): Promise<Seeded> {
+export async function seed(staging: Staging): Promise<{ readonly tree: string; readonly links: readonly TreeEntry[] }> {
   const { head } = staging.facts;
   const empty = emptyTree(staging.facts);
   await inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
@@ -165,7 +159,6 @@ async function repositoriesIn(staging: Staging, excludes: string): Promise<reado
   return listed.split('\0').filter((name) => name.endsWith('/'));
 }
 
-/** The deepest nesting of repositories. */
 const DEEPEST = 16;
 
 /**

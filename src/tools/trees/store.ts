@@ -23,12 +23,10 @@ type Setting = readonly [name: string, value: string];
 export interface RepositoryFacts {
   /** Its git directory; null if the project is not a repository. */
   readonly directory: string | null;
-  /** The folder of its objects. */
   readonly objects: string | null;
   /** Its last commit and that commit's tree; null before the first. */
   readonly commit: string | null;
   readonly head: string | null;
-  /** The current branch; null if HEAD is detached. */
   readonly branch: string | null;
   readonly format: string;
   readonly settings: readonly Setting[];

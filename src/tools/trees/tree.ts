@@ -115,7 +115,6 @@ async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Seen>
 /** The ignore files in force and their patterns, in the order in which git reads them. */
 interface IgnoreRules {
   readonly names: readonly string[];
-  /** All patterns, as one file for git. */
   readonly all: string;
   /** Only the patterns that ignore whole folders. */
   readonly folders: string;
@@ -196,7 +195,6 @@ async function unjudgedWords(staging: staged.Staging, rules: IgnoreRules, at: nu
   return words.join(', ');
 }
 
-/** The most files that are counted. */
 const MOST_LOOKED = 20_000;
 
 async function changedBelow(folder: string, at: number, looked: { left: number }): Promise<number> {

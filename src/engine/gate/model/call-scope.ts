@@ -93,18 +93,13 @@ export function warn(parts: GateParts, agent: AgentId): void {
 // Waiting for a provider: shown with the reason. The agent's clock is paused, the run's is not. The agent keeps its
 // slot, because such waits are short and few.
 
-interface Waited<T> {
-  readonly value: T;
-  readonly early: GateFault | null;
-}
-
 /** Runs `wait`, which reports its reason as soon as it has to wait. Afterwards the agent is running again. */
 export async function whileWaiting<T>(
   parts: GateParts,
   order: WorkOrder,
   signal: AbortSignal,
   wait: (onWait: (why: WaitReason) => void, signal: AbortSignal) => Promise<T>,
-): Promise<Waited<T>> {
+): Promise<{ readonly value: T; readonly early: GateFault | null }> {
   const { recorder, modelChanges } = parts;
   const { agent } = order;
   const step = stepSignal(parts, order, signal, 'whole');
