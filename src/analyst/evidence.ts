@@ -58,7 +58,6 @@ function resultText(all: readonly Seen[]): string {
 /** Sentences, one after the other; empty ones are left out. */
 export const sentences = (...all: readonly string[]): string => all.filter((one) => one !== '').join(' ');
 
-/** A heading with the rows below it. */
 export type Section = readonly [heading: string, rows: readonly string[]];
 
 /** A report: what is said first, then each section that has rows. */

@@ -162,7 +162,6 @@ async function help(io: Io, name: string | undefined): Promise<number> {
   return EXIT.done;
 }
 
-/** Prints the general options, and two examples. */
 function sayGeneral(io: Io): void {
   io.say(`\n${io.paint.bold('Options')}`);
   const general = sharedFlags('cwd', 'color', 'help: this help, or that of a command', 'version: the version');
@@ -206,8 +205,6 @@ function helpOf(io: Io, verb: Verb): number {
   return EXIT.done;
 }
 
-// A first word that is similar to a command: a person is asked, otherwise it is refused.
-
 /**
  * The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
  * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`.
@@ -233,7 +230,6 @@ function refuseMistyped(word: string, verbs: readonly string[]): void {
   if (near !== null) throw refusal(word, near);
 }
 
-/** The command that `word` begins or nearly spells; null for a task. */
 function nearVerb(word: string, verbs: readonly string[]): string | null {
   if (!/^[a-z]+$/i.test(word)) return null;
   const begun = word.length < 3 ? undefined : verbs.find((verb) => verb.startsWith(word.toLowerCase()));

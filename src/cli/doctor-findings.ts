@@ -154,8 +154,6 @@ export function rightsFindings(project: ProjectPlace): readonly Finding[] {
   });
 }
 
-// Active runs: whether their sockets accept a connection.
-
 /** One finding for each active run, or a single one if there is none. */
 export async function runFindings(
   project: ProjectPlace,
@@ -184,8 +182,6 @@ async function reachedAt(project: ProjectPlace, session: SessionId, io: Io): Pro
   }
 }
 
-// Preferences for the screen: missing themes, keys without an action.
-
 /** A problem for each invalid preference, with its file and line. */
 export async function screenFindings(
   project: ProjectPlace,
@@ -206,8 +202,6 @@ export async function screenFindings(
   }
   return faults.map((words) => problem('screen', words));
 }
-
-// Toolchains in the sandbox, and the caches of this project's commands.
 
 /** Empty without a sandbox: commands then use the machine directly. */
 export async function toolchainFindings(

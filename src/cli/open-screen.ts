@@ -70,7 +70,6 @@ export async function openScreen(
   }
 }
 
-/** Desktop notifications are on unless turned off. */
 const noticesBy = ({ bell, desktop }: Preferences['notifications'] & {}): AppOptions['notices'] & {} => ({
   bell: bell ?? false,
   desktop: desktop !== false,

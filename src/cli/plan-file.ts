@@ -21,7 +21,6 @@ const LARGEST = 2 * 1024 * 1024;
 
 export interface PlanFile {
   readonly draft: DraftPlan;
-  /** The task of the run, if the file has one. */
   readonly task: string | null;
 }
 
@@ -101,8 +100,6 @@ export function writeOut(file: string, folder: string, text: string): void {
     throw wrongUse(`${file}: cannot be written: ${fileErrorText(error)}`);
   }
 }
-
-// The plan that `--plan` names: a file or a template.
 
 /** The plan, and the name that it was given by. */
 interface NamedPlan extends PlanFile {

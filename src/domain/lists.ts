@@ -34,8 +34,6 @@ export function batched<T>(
   return groups;
 }
 
-// In sentences and patterns.
-
 /** A count with its noun: `1 agent`, `4 agents`. */
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 

@@ -1,6 +1,5 @@
 /** The bounded set of facts about a repository that every planner gets (no tool call). */
 export interface RepositoryFacts {
-  /** Folder name of the project. */
   readonly name: string;
   readonly isGit: boolean;
   /** Files counted (ignored ones left out), and whether counting stopped at the cap. */

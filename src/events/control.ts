@@ -47,8 +47,6 @@ function whyNoRetry({ outcome, taskId, status }: AgentState): string {
   return 'cannot be retried now: its work is under review, or the run is ending';
 }
 
-// Which tasks run again when a failed run is retried.
-
 interface Retry {
   /** Planned agents that failed, were ended early, had actions denied because nobody could be asked, or did not pass a blocking review. */
   readonly failed: readonly AgentId[];

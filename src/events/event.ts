@@ -19,8 +19,6 @@ import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Mode, Reason } from '../domain/reason.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
 
-// What events have in common.
-
 type Of<Type extends string> = { readonly type: Type };
 type OfAgent<Type extends string> = Of<Type> & { readonly agent: AgentId };
 /** A call of a model or of a tool. */
@@ -92,7 +90,6 @@ export interface Signal {
   readonly message: string;
 }
 
-/** How a session ended. */
 export interface SessionEnd {
   readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
   readonly summary: string;

@@ -321,7 +321,6 @@ function withShare(
 
 // How many tokens the results of children added to a context: estimated, then counted by a request that had no other addition.
 
-/** Whether calls of this tool have a child. */
 const spawns = (tool: string): boolean => factsOf(tool).capability === 'spawn';
 const BYTES_PER_TOKEN = 4;
 /** A count this far from the estimate includes something else, such as omitted reasoning. */

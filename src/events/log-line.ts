@@ -6,7 +6,6 @@ import { askedFor } from './queries.ts';
 import type { LogLine } from './state.ts';
 
 type Words = readonly [level: LogLine['level'], text: string] | null;
-/** Maps an agent to its name. */
 type Names = (id: AgentId) => string;
 
 export const LINES = {

@@ -100,7 +100,6 @@ function sumsOf(agents: readonly AgentState[]): Sums {
   return sums;
 }
 
-/** `top` and its descendants. */
 function within(state: RunState, top: AgentId): readonly AgentState[] {
   const one = state.agents.get(top);
   return one === undefined ? [] : [one, ...one.children.flatMap((child) => within(state, child))];

@@ -45,7 +45,6 @@ export class Conversation {
     addTurn(this.turns, event);
   }
 
-  /** The present position. */
   position(): AgentPosition {
     return { turns: this.isUnfinished() ? this.turns.slice(0, -1) : [...this.turns], replies: this.replies };
   }

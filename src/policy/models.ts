@@ -40,7 +40,6 @@ export const foldName = (name: string): string => name.trim().normalize('NFKC').
 /** Dates and `latest`, as vendors and clouds append them to a name. */
 const RELEASE = /[-@](?:\d{6,8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
-/** Whether `id` adds only a release to the name of its family. */
 const isRelease = (family: string, id: string): boolean =>
   id.startsWith(family) && new RegExp(`^${RELEASE.source}`).test(id.slice(family.length));
 
@@ -252,7 +251,6 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
   return ok({ choice: { asked, used, because: plain(reason) }, reason });
 }
 
-/** A rule with its location; built-in reasons have none. */
 const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
 
 /** Built-in rules have no location, and cannot be removed. */

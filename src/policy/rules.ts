@@ -170,8 +170,6 @@ export const namesOf = ({ policyHash, policyHashes }: Rules): Pick<Rules, 'polic
   ...defined({ policyHashes }),
 });
 
-// The defaults of the rules on children.
-
 export const CHILD_DEFAULTS: ChildRules = {
   mode: { value: 'auto', from: builtIn('childAgents.mode: auto') },
   orphans: 'adopt',

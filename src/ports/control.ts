@@ -7,7 +7,6 @@ import type { Command, Controls, Receipt, Refusal } from './controls.ts';
 /** What the process that owns a run offers to its clients; `asker` is an agent, or null for the person. */
 export interface RunApi {
   readonly controls: Controls;
-  /** The sessions that `asker` may see. */
   family(asker: AgentId | null): RunSessions;
   /** Fails with the reason if `asker` may not inspect `agent`: agents may inspect only themselves and their descendants. */
   detail(asker: AgentId | null, agent: AgentId): Result<SessionDetail, string>;
@@ -40,7 +39,6 @@ export class ControlFault extends Error {
 /** One run as a client sees it. */
 export interface Seen {
   readonly family: RunSessions;
-  /** Reads the sessions again. */
   again(): Promise<RunSessions>;
   /** The folded events; null for an agent, which may not see them. */
   readonly state: RunState | null;
@@ -67,6 +65,5 @@ export interface SessionClient {
 export interface AgentSockets {
   /** The path of the agent's socket, which is listening when this resolves; the same at each call. Null if there can be none here. */
   open(agent: AgentId): Promise<string | null>;
-  /** Closes the agent's socket and its connections. */
   close(agent: AgentId): void;
 }

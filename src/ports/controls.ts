@@ -162,12 +162,9 @@ export interface RunView {
   each(after?: number, some?: Some): Iterable<MimirEvent>;
 }
 
-// Which commands an agent may send; a person may send all.
-
 /** `message`: to any agent. `spawn`, `complete`: for the agent itself. `kill`: for its own children. */
 const OF_AGENTS = ['message', 'spawn', 'complete', 'kill'] as const satisfies readonly Command['do'][];
 
-/** A command that an agent may send. */
 export type AgentCommand = Extract<Command, { readonly do: (typeof OF_AGENTS)[number] }>;
 
 /** True if agents may send this command at all; the engine checks for which agents. */

@@ -90,7 +90,6 @@ export interface StoredMessage {
 export interface MessageStore {
   /** Throws `LogFault` when it could not be written. */
   put(session: SessionId, letter: StoredMessage): void;
-  /** The messages that were not taken yet, oldest first. */
   waiting(session: SessionId): readonly StoredMessage[];
   /** Removes messages after the log has them (as `message.sent` with `letter`). */
   taken(session: SessionId, ids: readonly string[]): void;

@@ -53,7 +53,6 @@ export interface ProjectInfo {
   readonly themes: readonly string[];
 }
 
-/** A plan template with its variables. */
 export interface TemplateInfo {
   readonly name: string;
   /** With variables as people read them: `Review <target>`. */
@@ -79,7 +78,6 @@ export interface AgentInfo {
   readonly prompt: string;
   /** `built-in`, or the file. */
   readonly source: string;
-  /** Why it cannot be deleted here; null if it can. */
   readonly whyKept: string | null;
 }
 

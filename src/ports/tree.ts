@@ -20,7 +20,6 @@ export interface TreeChanges {
 
 /** The beginning of a run, by its log: files ignored then are told apart from files hidden since. */
 export interface Since {
-  /** The first tree of the run. */
   readonly tree: TreeId;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number;

@@ -174,7 +174,6 @@ const namesIn = (folder: string): readonly string[] => tried(() => readdirSync(f
 
 // One listening socket: serves clients under its identity, up to a number; recreates its file if needed and removes it at the end.
 
-/** The most connections at all agent sockets together. */
 const MOST_OF_AGENTS = 256;
 /** How long closing waits for current answers and slow readers, in milliseconds. */
 const CLOSE_WITHIN = 1000;
@@ -182,12 +181,10 @@ const CLOSE_WITHIN = 1000;
 const LEAVE_WITHIN = 2000;
 const LOOK_EVERY = 50;
 
-/** What all sockets of a run share. */
 interface SharedSockets {
   readonly where: Where;
   readonly world: World;
   readonly given: Promise<RunApi>;
-  /** All connections at agent sockets. */
   readonly agents: Set<Conversation>;
 }
 

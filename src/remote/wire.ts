@@ -7,7 +7,6 @@ import { isAgentId, isSessionId } from '../domain/text/text.ts';
 import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 
-/** Longest request in bytes. */
 export const LONGEST_REQUEST = 1024 * 1024;
 /** The longest answer: an event contains a tool's whole output. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024;
@@ -28,8 +27,6 @@ export function readLine(line: string): Readonly<Record<string, unknown>> | null
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// The hellos of both sides: identity and protocol version.
-
 /** Increased when older clients would misunderstand messages. */
 export const PROTOCOL = 1;
 
@@ -48,7 +45,6 @@ interface ClientHello {
   readonly client?: string;
 }
 
-/** Longest name of a client. */
 const LONGEST_NAME = 64;
 
 /** The server's first line, or why this is not a usable server. */

@@ -16,7 +16,6 @@ import { orClose, readFrom, type Transaction, transactionsIn } from './database.
 
 /** How long to wait for another writing process, in milliseconds. */
 const PATIENCE: Millis = 5000;
-/** How long calls are kept. */
 const KEPT_DAYS = 40;
 const DAY: Millis = 86_400_000;
 
@@ -331,6 +330,5 @@ function loggedIn(row: Columns): readonly Logged[] {
 
 const namesIn = (folder: string): readonly string[] => tried(() => readdirSync(folder).toSorted(), []);
 
-/** True if the file or its WAL was written since. */
 const hasChanged = (file: string, from: Millis): boolean =>
   ['', '-wal'].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= from);

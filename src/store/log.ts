@@ -14,7 +14,6 @@ import * as databases from './database.ts';
 import { type Disk, durableIn, type WalSync, walSyncOf } from './durability.ts';
 import { type Before, COLUMNS, decode, eventsOf, HASH_AT, type Row, rowIn, rowOf, START, textsIn } from './record.ts';
 
-/** The reading operations of a log. */
 export type LogReader = Pick<Log, 'read' | 'each' | 'at' | 'sessions' | 'close'>;
 
 /**
@@ -175,7 +174,6 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
 /** Rows that are read at once, so that no statement stays open during an iteration. */
 const PAGE = 200;
 
-/** The next rows after `after` that match the filter. */
 function rowsIn(database: DatabaseSync): (session: SessionId, after: number, some: Some) => readonly Row[] {
   const next = database.prepare(
     `SELECT ${COLUMNS} FROM events WHERE session = :session AND seq > :after
@@ -330,7 +328,6 @@ function claimsIn(database: DatabaseSync): Pick<Log, 'claim' | 'release'> {
   };
 }
 
-/** True if a living process holds the session. */
 function heldIn(database: DatabaseSync): (session: string) => boolean {
   const holder = holderOf(database);
   return (session) => {

@@ -62,7 +62,6 @@ export function* eventsOf(
     yield { v: 1, seq: row.seq, time: row.time, session, ...withReasons(bodyIn(row, session, textOf)) };
 }
 
-/** The number and the hash of the record before the first one. */
 export interface Before {
   readonly seq: number;
   readonly hash: string;
@@ -99,7 +98,6 @@ function* sound(session: SessionId, rows: Iterable<Row>, before: Before | null):
   }
 }
 
-/** The JSON escape of NUL, with which every reference begins. */
 const ESCAPED_NUL = String.raw`\u0000`;
 
 /** The body in a row. Throws `LogFault` if it is invalid. */

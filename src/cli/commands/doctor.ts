@@ -155,7 +155,6 @@ async function sandbox(project: ProjectPlace, config: Loaded | null, tried: Trie
   );
 }
 
-/** The probed sandbox, or why the rules allow none. */
 async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<TriedSandbox | string> {
   try {
     if (config !== null) return await trySandbox(project, config.rules);

@@ -127,7 +127,6 @@ const CARDS: ByType<[], [], string> = {
   'policy.decided': ({ decision, subject, rule }) => `${decision}: ${subject}: ${rule}`,
 };
 
-/** The first line that is not blank. */
 const firstOf = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
 
 const took = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -62,7 +62,6 @@ const rowOf = ({ label, id, window, price, usable }: ModelOption): Row => ({
 const tokens = (count: number): string =>
   count >= 1e6 ? `${Number((count / 1e6).toFixed(2))}M` : `${Math.round(count / 1000)}k`;
 
-/** Formats lines in columns of equal width. */
 function liner(rows: readonly Row[]): (row: Row) => string {
   const width = (pick: (row: Row) => string): number => Math.max(...rows.map((row) => pick(row).length));
   const [name, id, window] = [width((row) => row.name), width((row) => row.id), width((row) => row.window)];

@@ -205,8 +205,6 @@ async function readingIn(
   return { place: look.place, obstacle: await look.obstacle() };
 }
 
-// The subject of the explanation: an agent of a session by its log, a role, or the root.
-
 interface Asker {
   readonly project: ProjectPlace;
   readonly config: Loaded;

@@ -94,7 +94,6 @@ const rulesIn = ({ config }: ProjectConfig): ReadonlyMap<string, Effective> =>
     [...config.values].filter(([name, { path }]) => ruleOf(path).kind === 'restriction' || name === 'commands.allow'),
   );
 
-/** Files that were read, the administrator's first. */
 const filesOf = ({ config }: ProjectConfig): readonly { readonly layer: string; readonly file: string }[] => [
   ...config.managed.map(({ shown }) => ({ layer: 'managed', file: shown })),
   ...config.staticConfig.layers.flatMap(({ name, file }) =>

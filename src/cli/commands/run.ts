@@ -15,7 +15,6 @@ export const runVerb = command('run', (args, io) => {
   return runTask(args, io, taskOf(args, null), null);
 });
 
-/** The task as typed, otherwise as the plan describes it. */
 function taskOf(args: cli.Arguments, ofPlan: string | null): string {
   const [said = ''] = args.words;
   const task = said.trim() === '' ? ofPlan : said;

@@ -99,7 +99,6 @@ export const ago = (since: string, now: Millis): string => `${ageOf(now - Date.p
 const endOrProgress = ({ completion_message, is_complete, partial, status }: SessionRecord): string =>
   is_complete ? `${partial ? 'partial: ' : ''}${completion_message ?? ENDS[status] ?? status}` : 'In progress';
 
-/** Texts for sessions without a completion message. */
 const ENDS: Readonly<Partial<Record<SessionRecord['status'], string>>> = { completed: 'done', error: 'failed' };
 
 /** What a session is doing now. */

@@ -157,8 +157,6 @@ function dropped(before: ValidatedLayer, paths: readonly (readonly string[])[], 
   return { tree, settings: Settings.parse(plainOf(tree)), notes: [...before.notes, note] };
 }
 
-// What zod found wrong, in words for the person who wrote the file: what is there, and what to write instead.
-
 /** Words one zod issue about the value at `path` for the author of the file: the present value, and what to write instead. */
 function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
   const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
@@ -231,17 +229,13 @@ function among(value: unknown, choices: readonly string[]): string {
   return hint.startsWith('did') ? hint : `write one of: ${choices.join(', ')}`;
 }
 
-// What the command line says in the words of the configuration: a layer like the files, with flags for lines.
-
 /** Flags that set rules and preferences, parsed: milliseconds and US dollars. */
 export interface Flags {
   readonly mode?: Mode;
   readonly maxCost?: number;
   readonly maxTokens?: number;
   readonly maxDuration?: number;
-  /** The model for every role. */
   readonly model?: string;
-  /** Role -> model. */
   readonly roleModels?: Readonly<Record<string, string>>;
   readonly theme?: string;
   /** What agents of this run may do without approval. */

@@ -86,7 +86,6 @@ function together(said: readonly LayerValue[]): Holding {
   return holding({ ...nearest(said), value: [...new Set(value)] }, said);
 }
 
-/** True if `a` is strictly tighter than `b`. */
 function tighter(a: unknown, b: unknown, how: 'min' | 'and' | 'or' | readonly string[]): boolean {
   if (how === 'and') return a === false && b !== false;
   if (how === 'or') return a === true && b !== true;

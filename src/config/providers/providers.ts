@@ -130,7 +130,6 @@ function ruleAgainst({ baseUrl }: Pick<ProviderSetup, 'baseUrl'>, rules: Rules):
   return rule === null ? null : `${host} may not be called: ${reasonText(rule)}`;
 }
 
-/** What prevents a call, or null. */
 function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): string | null {
   if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
     return `${setup.keyEnv} holds characters that no key has: set it again`;
@@ -173,8 +172,6 @@ const priceFrom = ({ input, output, cacheRead, cacheWrite }: NonNullable<Provide
   output,
   ...defined({ cacheRead, cacheWrite }),
 });
-
-// Headers that a gateway requires: which may be set, and their values from the environment.
 
 type Written = NonNullable<Settings['providers']>;
 

@@ -25,7 +25,6 @@ export const agentFolder = (owner: AgentOwner, root: string, { config, home }: P
 
 const PROJECT_FOLDER = '.mimir/agents';
 
-/** The names in use, each with its source. */
 export type Others = readonly { readonly name: string; readonly source: string }[];
 
 /** The text of an agent's file and the role it describes, or why it cannot be used here. */

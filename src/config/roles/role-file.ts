@@ -159,7 +159,6 @@ const toolsOf = (written: string | readonly string[] | undefined): readonly stri
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** Makes a fault at a key of the file. */
 type FaultAt = (key: string, problem: string, remedy: string) => ConfigFault;
 
 function findingsIn(

@@ -51,7 +51,6 @@ const granted = <T extends z.ZodType>(type: T, what?: string, merge: Merge = 'fi
 const managed = <T extends z.ZodType>(type: T, what: string): z.ZodOptional<T> =>
   key(type, what, { kind: 'managed only', merge: 'first' });
 
-/** A section of keys. */
 function section<S extends Readonly<Record<string, z.ZodType>>>(keys: S): z.ZodObject<S, z.core.$strict> {
   const type = z.strictObject(keys);
   ROWS.set(type, { keys });
@@ -79,7 +78,6 @@ const childName = name.regex(
 /** The advice for an invalid address. */
 export const ADDRESS = 'write an address such as http://127.0.0.1:11434/v1';
 
-/** A map with any names as keys and one type of value. */
 function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord<z.ZodString, T> {
   const type = z.record(key, each);
   ROWS.set(type, { each });
@@ -158,7 +156,6 @@ const Enforcement = section({
 const dollars = z.number().min(0).max(1e6);
 const Price = section({ input: dollars, output: dollars, cacheRead: key(dollars), cacheWrite: key(dollars) });
 
-/** A name on the wire. */
 const wireName = z.string().regex(/^\S{1,200}$/);
 const variable = z
   .string()

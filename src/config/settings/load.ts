@@ -162,7 +162,6 @@ function versionIn(packageRoot: string): string {
   }
 }
 
-/** The fault of a `--mode` that is looser than the rules allow. */
 function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly texts.ConfigFault[] {
   if (mode === undefined || !isLooser(mode, maxMode.value)) return [];
   const problem = `is looser than ${maxMode.from.rule} allows (${placeText(maxMode.from)})`;
@@ -237,8 +236,6 @@ export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;
 /** The merged values of these sections. */
 export const preferencesOf = (values: ReadonlyMap<string, Effective>): Preferences =>
   settingsFrom([...values.values()].filter(({ path: [section] }) => SECTIONS.some((one) => one === section)));
-
-// The configuration in force for `mimir config show`: every key, what holds, and which file and line say so.
 
 /** The output of `mimir config show`: one line per key (one per layer for some lists) with name, value and origin in columns; then an empty line and the notes. */
 export function showConfig({ values, notes }: Pick<Loaded, 'values' | 'notes'>): readonly string[] {

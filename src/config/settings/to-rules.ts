@@ -104,7 +104,6 @@ const lists = (values: Values, name: string): readonly Rule<readonly string[]>[]
 /** Undefined for an empty list, so that its key is left out. */
 const unlessEmpty = <T>(all: readonly T[]): readonly T[] | undefined => (all.length === 0 ? undefined : all);
 
-/** Undefined if no layer sets any. */
 function permissionRules<T>(said: (what: Permitted) => T | undefined): { readonly [W in Permitted]?: T } | undefined {
   const all: { [W in Permitted]?: T } = {};
   for (const what of PERMITTED) {
@@ -205,7 +204,6 @@ const costLimitSet = (layers: readonly Layer[]): boolean =>
       ].some((limits) => limits?.maxCost !== undefined),
     );
 
-/** Undefined if no layer has a rule. */
 function commandRules(layers: readonly Layer[]): CommandRules | undefined {
   const of = (verdict: keyof CommandRules): readonly CommandRule[] =>
     layers.flatMap((layer) =>
@@ -225,7 +223,6 @@ function commandRules(layers: readonly Layer[]): CommandRules | undefined {
 const OPENS_DOORS =
   /^(?:SSH_|GPG_|GNUPG|DBUS_|AWS_|AZURE_|GOOGLE_|XAUTHORITY$|DOCKER_|KUBECONFIG$|NETRC$)|(?:SOCK|SOCKET|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PAT|APIKEY)$/i;
 
-/** One list for each layer that sets any. */
 const passedOn = (layers: readonly Layer[]): readonly Rule<readonly string[]>[] =>
   layers.flatMap((layer) => {
     const passed = layer.settings.env?.passthrough;
@@ -256,9 +253,6 @@ export const keptBackNotes = (layers: readonly Layer[]): readonly string[] =>
     }),
   );
 
-// The sandbox and its environment variables as rules, and the faults of its paths.
-
-/** Undefined if no layer sets anything. */
 function sandboxRules(layers: readonly Layer[]): SandboxRules | undefined {
   const open = openedBy(layers);
   const box: SandboxRules = {

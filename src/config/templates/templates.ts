@@ -197,7 +197,6 @@ const SLOT = /\{\{([^{}"]*)\}\}|\{\{"\{\{"\}\}/g;
 /** Valid names of arguments, as typed after `--set`. */
 const ARGUMENT = /^[a-z][a-z0-9_-]{0,39}$/;
 
-/** The contents of the slots in a text, in order. */
 const slotsIn = (text: string): readonly string[] =>
   [...text.matchAll(SLOT)].flatMap(([, name]) => (name === undefined ? [] : [name.trim()]));
 
@@ -277,8 +276,7 @@ function readBack({ name }: TemplateRequest, tasks: readonly TemplateTask[], tex
 /** The size limit of configuration files. */
 const LARGEST = 64 * 1024;
 
-// Where plan templates lie: all of a folder at once, those with a fault told apart. What is in a project's folder is read through
-// same name wins.
+// Where plan templates lie: all of a folder at once, those with a fault told apart.
 
 interface TemplateFolder {
   readonly path: string;

@@ -87,7 +87,6 @@ const REPLACED = '# the folder itself is another one than the one that was trust
 
 interface Changed {
   readonly name: string;
-  /** Null for a new file. */
   readonly before: string | null;
   readonly after: string;
 }
@@ -159,7 +158,6 @@ const isTooWide = (real: string, home: string): boolean =>
 /** True for the folder itself and everything below it. */
 const holds = (above: string, below: string): boolean => below === above || below.startsWith(above + path.sep);
 
-/** Null for a missing folder. */
 const realOf = (folder: string): string | null => tried(() => realpathSync(folder), null);
 
 // What the files of a project would add if it were trusted, one line each. Reads nothing itself.

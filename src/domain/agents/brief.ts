@@ -36,7 +36,6 @@ export const AS_DATA =
 
 const FINDINGS_HEADING = `## Findings of the tasks that you need\n\n${AS_DATA}`;
 
-/** One finding between its tags. */
 export const findingText = (
   { agent, role, outcome, because, description, summary, cut }: Finding,
   tag: number,

@@ -13,7 +13,6 @@ export interface Grantable {
   readonly same?: string;
   /** Each program of a command with its sub-command: `[["npm", "test"]]`. */
   readonly programs?: readonly (readonly string[])[];
-  /** The file to change. */
   readonly file?: string;
 }
 

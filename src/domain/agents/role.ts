@@ -55,7 +55,6 @@ export interface Role {
 export interface Prompts {
   /** Precedes every role's prompt. */
   readonly common: string;
-  /** System prompt of the planner. */
   readonly plan: string;
   /** System prompt of the merge that `main` writes at the end. */
   readonly merge: string;

@@ -55,7 +55,6 @@ export const BUILT_IN: readonly KnownServer[] = [
 
 /** A model that a person configured for a provider of their own. */
 export interface OwnModel {
-  /** Its name in API requests. */
   readonly name: string;
   /** Context window in tokens, if configured. */
   readonly window?: number;

@@ -145,7 +145,6 @@ function changed(draft: reshape.Draft, task: PlanTask, edit: FieldEdit, choices:
 
 type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;
 
-/** Whether the edit concerns all tasks. */
 const isOfPlan = (
   edit: PlanEdit,
 ): edit is (PermissionsEdit & { readonly task: null }) | Extract<PlanEdit, { readonly is: 'commit' }> =>
@@ -302,8 +301,6 @@ const budgetText = ({ maxTokens, maxCost, maxDuration }: PlanTask['budget']): st
 const wordsOf = (faults: readonly PlanFault[]): string =>
   faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');
 
-// Edits of the files that a task may change, and of the resulting order.
-
 /** Null: the role's default. */
 function withWrites({ writes: _before, ...draft }: reshape.Draft, writes: readonly string[] | null): reshape.Draft {
   return writes === null ? draft : { ...draft, writes };
@@ -323,7 +320,6 @@ function chosenWrites(
   return writes.join('\n') === writesOf(undefined, before).join('\n') ? {} : { writes };
 }
 
-/** The text of such an edit for the log. */
 function writesEditText(edit: Extract<PlanEdit, { readonly is: 'writes' | 'alongside' }>, plan: SoundPlan): string {
   const name = reshape.named(plan, edit.task);
   if (edit.is === 'writes')

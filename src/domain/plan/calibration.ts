@@ -27,7 +27,6 @@ export interface Spread {
 export interface Learned {
   readonly role: RoleName | null;
   readonly model: ModelId | null;
-  /** Number of runs behind it. */
   readonly runs: number;
   readonly tokens: Spread;
   readonly seconds: Spread;

@@ -31,7 +31,6 @@ export interface PlanTotals {
   readonly tokens: number;
   /** US dollars; null when a price is not known. */
   readonly cost: Usd | null;
-  /** The part of the cost that is known. */
   readonly knownCost: Usd;
   /** From the first start to the last end under `maxParallel`. */
   readonly seconds: number;

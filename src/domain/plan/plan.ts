@@ -219,7 +219,6 @@ export function plainPermissions(written: Permissions | undefined, ofPlan: boole
 export const allowedWords = (permissions: Permissions): string =>
   PERMITTED.filter((what) => permissions[what] === 'allow').join(' and ');
 
-/** Public tools that stand for each. */
 const TOOLS = { edits: 'file_operations', commands: 'bash_execution' } as const;
 const CAPABILITIES = { edits: 'write', commands: 'shell' } as const;
 

@@ -131,7 +131,6 @@ function behind(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   return found;
 }
 
-/** All that a task waits for. */
 function ahead(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   const found = new Set<TaskId>();
   for (const task of plan.tasks.toReversed()) {

@@ -60,7 +60,6 @@ export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
   });
 }
 
-/** A set of places in a plan. */
 class Places {
   private readonly bits: Uint32Array;
 

@@ -12,7 +12,6 @@ import { type ChildRules, childRules } from '../../policy/index.ts';
 /** Why an agent was ended from outside. An interrupt is not among them, because it can be resumed. */
 export type EndCause = 'kill' | 'run stopped' | 'parent ended';
 
-/** What recording an end needs. */
 export interface EndParts extends Pick<RunContext, 'recorder' | 'world' | 'rules'> {
   readonly gate: Pick<OpenGate, 'inbox'>;
   readonly supervisor: {

@@ -288,8 +288,6 @@ const hasVerdict = (turns: readonly Turn[]): boolean =>
     return next.results.some(({ call, ok }) => ok && asked.has(call));
   });
 
-// Notes that warn an agent of its last turns and of repeated calls.
-
 /** An agent is told when this many turns are left, the last one included. */
 const TOLD_BEFORE = 3;
 
@@ -307,7 +305,6 @@ const LAST_TURN_OF_REVIEWER = `This is your last turn, and only \`${VERDICT_TOOL
 const lastTurnText = (reason: string, judges: boolean): string =>
   `(Mimir: ${reason}. ${judges ? LAST_TURN_OF_REVIEWER : LAST_TURN}`;
 
-/** The result of calls made in a last turn. */
 const NOT_IN_LAST_TURN = 'Not run: no tool can be called in the last turn. Answer in words.';
 
 /** The same for a reviewer. */
@@ -362,7 +359,6 @@ function isClosed(turns: readonly Turn[]): boolean {
   return at > 0 && endsWithText(turns.slice(0, at), LAST_TURN);
 }
 
-/** Whether the turns after the last reply end with `text`. */
 function endsWithText(turns: readonly Turn[], text: string): boolean {
   const from = turns.findLastIndex(({ by }) => by === 'model') + 1;
   return turns.slice(from).some((turn) => {

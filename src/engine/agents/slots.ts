@@ -91,7 +91,6 @@ export function openYieldedSlots(yieldSlot: (agent: AgentId) => () => Promise<vo
         await end(agent, yielded);
       }
     },
-    /** Whether the agent waits for a child. */
     waits: (agent: AgentId) => yieldedSlots.has(agent),
   };
 }

@@ -14,7 +14,6 @@ import type { Slots } from './slots.ts';
 export interface RootAgent {
   /** Yields its slot, as `AgentSupervisor.yieldSlot` does; null where it has none. */
   readonly yieldSlot: (() => () => Promise<void>) | null;
-  /** Interrupts its turn. */
   interrupt(): void;
 }
 
@@ -131,7 +130,6 @@ export class AgentSupervisor {
     return this.runningAgents.has(agent);
   }
 
-  /** Ends an agent whose parent has ended. */
   abandon(agent: AgentId): void {
     const runningAgent = this.runningAgents.get(agent);
     if (runningAgent) endRunning(runningAgent, 'parent ended');
@@ -161,7 +159,6 @@ export class AgentSupervisor {
     return () => void (this.root === root && (this.root = null));
   }
 
-  /** Calls `listener` for each agent that stops running. */
   onLeft(listener: (agent: AgentId) => void): void {
     this.listeners.add(listener);
   }

@@ -128,7 +128,6 @@ export function openApprovals(...given: Parameters<typeof openQuestions>) {
     granted: coverFor,
     /** The number of open questions that these modes would not ask. */
     countReleasable: (modeOf: ModeOf): number => releasable(modeOf).length,
-    /** Allows those questions in the name of `by`; returns their number. */
     release(modeOf: ModeOf, by: string): number {
       const all = releasable(modeOf);
       for (const one of all) one.settle({ is: 'allowed', text: '', by });
@@ -149,7 +148,6 @@ const ANSWERED: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 't
 const givenGrant = ({ request, asking: { inputs = [] } }: Open, scope: AnswerScope): Grant | null =>
   scope === 'once' ? null : grantOf(request, scope, inputs);
 
-/** Denies the question after the time limit. */
 async function denyAfter(
   limit: number | undefined,
   world: World,
@@ -216,7 +214,6 @@ function coverOf(
   return paths.length === 0 ? { is: 'yes' } : { is: 'changed', paths };
 }
 
-/** Whether each program of the command is allowed by some grant. */
 function hasPrograms(grants: readonly StandingGrant[], { programs }: ApprovalRequest): boolean {
   if (programs === undefined) return false;
   const allowed = new Set(grants.flatMap((grant) => grant.programs ?? []).map((words) => JSON.stringify(words)));

@@ -34,13 +34,11 @@ interface WorkPlace {
 /** What agents are built from (roles, prompts, models and tools, under the current rules), and how the person takes part. */
 export interface AgentSetup extends WorkPlace {
   readonly task: string;
-  /** The rules that apply now. */
   readonly rules: Rules;
   readonly roles: readonly Role[];
   readonly prompts: Prompts;
   readonly models: ModelPort;
   readonly tools: ToolPort;
-  /** Names of the tools that a set of capabilities grants. */
   readonly toolsOf: (capabilities: Role['capabilities']) => readonly string[];
   /** No provider is configured, so the offline analyst answers. */
   readonly offlineOnly: boolean;

@@ -137,7 +137,6 @@ function gateOf(parts: GateParts): Gate {
   };
 }
 
-/** The hooks before any higher module has been opened. */
 const noHooks = (): GateHooks => ({
   beforeCommit: () => Promise.resolve(ok(undefined)),
   toolHost: () => {

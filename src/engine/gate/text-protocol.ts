@@ -241,8 +241,6 @@ export function fenced(command: string): string {
   return `${fence}bash\n${command}\n${fence}`;
 }
 
-// Texts of the text protocol: its description for agents, and the answers to replies that could not be read.
-
 type Unreadable = 'no command' | 'several commands' | 'no end';
 
 const FORM = 'one block that begins with a line ```bash and ends with a line ```';
@@ -331,8 +329,6 @@ END
 
 \`MIMIR_SPAWN_CHILD::NAME\` gives it a name. A name that is one of these roles gives it that role: ${roles.join(', ')}.`;
 
-// The text protocol in the gate: which agents use it, what their model is asked, and what its reply means.
-
 type Query = Pick<Question, 'order' | 'purpose' | 'closing'>;
 
 type TextParts = Pick<RunContext, 'recorder' | 'rules'> & { readonly tools: ToolPort };
@@ -403,7 +399,6 @@ export function checkProtocol(parts: TextParts, question: Query, model: ModelOpt
   return fail({ is: 'denied', text });
 }
 
-/** The setting that selects the text protocol. */
 const textSetting = ({ protocol, role }: WorkOrder, { id }: ModelOption): string =>
   protocol === 'text' ? `role ${role} has protocol: text` : `${id} has protocol: text (providers.${providerOf(id)})`;
 

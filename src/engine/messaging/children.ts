@@ -20,7 +20,6 @@ const unfinishedChildren = (state: events.RunState): readonly events.AgentState[
 
 export class Children {
   private readonly parts: FamilyParts;
-  /** Running agents, each with its end. */
   private readonly now = new Map<AgentId, Promise<AgentOutcome | null>>();
   /** Spawns that wait for a person's answer. */
   private readonly asking = new Set<Promise<unknown>>();

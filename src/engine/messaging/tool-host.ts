@@ -68,8 +68,6 @@ async function askUser(asking: Asking, question: string, options: readonly strin
   return { ok: true, text: text === '' ? 'Yes.' : text };
 }
 
-// The tool `send_message`: finds the receiver by the names that an agent knows.
-
 /** Sends to an agent by id or name, to the orchestrator, or to all others. */
 function sendMessage(asking: Asking, to: string, content: string): Output {
   const { recorder, order } = asking;
@@ -111,8 +109,6 @@ function toAll(asking: Asking, content: string): Output {
 }
 
 const refused = (text: string): Output => ({ ok: false, text });
-
-// The tool `read_finding`: the answer of a finished task, part by part.
 
 /** `task`: a number (`2`, `#2`), the id of a task, or the id or name of an agent. `room`: the most bytes of the result. */
 function readFinding(
@@ -269,7 +265,6 @@ export function takeMessages(parts: MessageParts, when: 'at once' | 'later'): vo
   if (ids.length > 0) parts.messageStore?.taken(parts.recorder.session, ids);
 }
 
-/** The messages of the store, and those of them that are not in the log. */
 function storedMessages(parts: MessageParts): Readonly<Record<'waiting' | 'fresh', readonly StoredMessage[]>> {
   const waiting = parts.messageStore?.waiting(parts.recorder.session) ?? [];
   const known = waiting.length === 0 ? new Set() : lettersIn(parts);

@@ -166,8 +166,6 @@ async function whenStopped({ recorder }: RunModules): Promise<Result<controls.Re
 
 const runningText = (running: readonly string[]): string => (running.length === 0 ? 'nothing' : running.join('; '));
 
-// Modes of the run and of its branches: the preview of a change, and the change. Policy decides by the mode.
-
 /** What `setMode`, or `pinMode` for `agent`, would change now. For an agent, the run's mode means "no pin". */
 function previewMode(parts: RunModules, mode: Mode, agent?: AgentId): controls.ModePreview {
   const { recorder, options } = parts;

@@ -106,8 +106,6 @@ export function rootAgent(options: RunOptions): Result<NewAgent, string> {
   });
 }
 
-// What a run is started with, its first event, and its result.
-
 /** Everything a run is started with: the request as plain data, and the ports to the outside besides models and tools. Each module gets its part. */
 export interface RunOptions extends gates.AgentSetup, PlanTerms {
   readonly session: SessionId;

@@ -64,7 +64,6 @@ export async function concluded(
   return finish(parts, paragraphs(all));
 }
 
-/** The agents' answers beyond those they had before. */
 const lateAnswers = (
   before: events.RunState,
   after: events.RunState,
@@ -160,7 +159,6 @@ async function commitStep(parts: RunModules, report: string): Promise<string> {
 
 const section = (text: string): string => `## Commit\n\n${text}`;
 
-/** Why the work is not committed, or null. */
 function whyNotCommitted({ recorder, options, root }: RunModules): string | null {
   const state = recorder.state();
   const open = notDone(state);
@@ -192,9 +190,6 @@ function commitOrder({ options, root }: RunModules, report: string): WorkOrder {
   };
 }
 
-// The recorded end of a run: outcome, lines, totals.
-
-/** Records the end of a run whose agents are done. */
 function finish(parts: RunModules, report: string): RunResult {
   const all = subAgents(parts);
   // Reviews and tasks that were removed from the plan do not count as work.
@@ -279,7 +274,6 @@ function overBudget(events: Iterable<events.MimirEvent>): boolean {
 const subAgents = ({ recorder }: RunModules): readonly events.AgentState[] =>
   [...recorder.state().agents.values()].filter(({ id }) => id !== ROOT);
 
-/** Lines `Agent N: <summary>`, with the first line of each summary. */
 const linesOf = (agents: readonly events.AgentState[]): string =>
   agents
     .map(({ summary, error }, index) => `Agent ${index + 1}: ${firstLine(summary === '' ? (error ?? '') : summary)}`)

@@ -268,8 +268,6 @@ function skip(parts: RunModules, id: AgentId, because: AgentId): void {
   parts.recorder.record(finishedEvent(parts, id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
 }
 
-// The question to a person after a failure or a failed review: who waits, why, and the options.
-
 /** `blocked` is empty where no task waits for the work that did not pass. */
 function failureQuestion(state: events.RunState, failed: AgentId, blocked: readonly AgentId[]): events.ApprovalRequest {
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
@@ -294,7 +292,6 @@ function failureQuestion(state: events.RunState, failed: AgentId, blocked: reado
 
 // Retries: which tasks of a failed run return to pending on resume, and what a new attempt learns about the last one.
 
-/** Whether the agent belongs to the plan in force. */
 type IsPlanned = (id: AgentId) => boolean;
 
 /**

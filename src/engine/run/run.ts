@@ -63,7 +63,6 @@ function poked(parts: RunModules): void {
   }
 }
 
-/** A run that cannot start and writes nothing. */
 function refusedRun({ session }: RunOptions, error: string): Run {
   const nothing = { message: '', metadata: { totalCost: 0, totalTokens: 0, agentCount: 0 }, overBudget: false };
   return {

@@ -157,7 +157,6 @@ export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
 
 // Where a child session stands, by the log and by whether a process still carries its run.
 
-/** At which moment it is looked at. */
 interface Moment {
   readonly now: Millis;
   /** A living process carries the run. */

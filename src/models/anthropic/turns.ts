@@ -156,6 +156,5 @@ const isReasoning = (part: Part): part is Reasoning => part.type === 'thinking' 
 /** The length in characters: cheap to compute, and different after a turn was replaced by a summary. */
 export const lengthOf = (turns: readonly Turn[]): number => turns.reduce((sum, turn) => sum + lengthOfTurn(turn), 0);
 
-/** The length that one turn adds. */
 const lengthOfTurn = (turn: Turn): number =>
   1 + (turn.by === 'tools' ? turn.results.reduce((all, { text }) => all + text.length, 0) : turn.text.length);

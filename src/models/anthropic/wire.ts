@@ -150,7 +150,7 @@ const markedBlock = (block: Block, yes: boolean): Block =>
   block.type === 'thinking' || block.type === 'redacted_thinking' ? block : marked(block, yes);
 
 // What Claude models are documented to take, by family and version: how they are told to reason, and how a reply gets its form.
-// models get no special settings.
+// How much they reason is left to each model's own default. A model that is not known here is asked for nothing special.
 
 interface Traits {
   /**
@@ -285,7 +285,6 @@ const hasReasoning = ({ messages }: Body): boolean =>
 
 type Fields = { readonly [key: string]: Json };
 
-/** Keywords that are kept unchanged. */
 const KEPT: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required', '$ref']);
 const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 

@@ -50,7 +50,6 @@ export function knownModels(aliases: Aliases, described: readonly string[]): Pro
 
 const noProvider = (name: string): string => `no provider ${name}`;
 
-/** All aliases of a canonical id, in the table's order. */
 const aliasesOf = (id: ModelId, aliases: Aliases): readonly string[] =>
   [...aliases].filter(([, canonical]) => canonical === id).map(([alias]) => alias);
 
@@ -65,7 +64,6 @@ export function optionOf(model: Known, aliases: Aliases, unusable: string | null
   };
 }
 
-/** Drops price tiers that no request can reach. */
 function within(window: number, price: Price | undefined): Price | null {
   if (price?.tiers === undefined) return price ?? null;
   const { tiers: all, ...base } = price;

@@ -17,7 +17,6 @@ export interface Exchange<Reply> extends http.Post {
   readonly times?: Pick<ProviderSetup, 'firstEventMs' | 'idleMs'>;
 }
 
-/** Reads the events of one reply. */
 export interface Reader<Reply> {
   /** Takes one event: with content of the reply, the end (nothing more can come), or neither. */
   take(event: Fields): 'content' | 'end' | 'nothing';
@@ -38,7 +37,6 @@ export type Reading<Reply> =
   /** The end is missing: no call of it may be executed. */
   | { readonly is: 'cut'; readonly why?: string }
   | { readonly is: 'malformed'; readonly why: string }
-  /** The server ended it with an error. */
   | { readonly is: 'error'; readonly error: unknown };
 
 export interface Failed {

@@ -92,7 +92,6 @@ export function stoppedFault(
 export const hostOf = ({ name, baseUrl }: Pick<Called, 'name' | 'baseUrl'>): string =>
   URL.canParse(baseUrl) ? new URL(baseUrl).host : name;
 
-/** The relevant fields of an error body. */
 type ErrorBody = Readonly<Record<'type' | 'code' | 'message', string>>;
 
 const WAITED_FOR: ReadonlySet<Cause> = new Set(['rate limited', 'overloaded']);
@@ -256,7 +255,6 @@ const LONGEST = 400;
 const PART = 6;
 const SHOWN = HIDDEN;
 
-/** The secrets in a provider's setup. */
 type Secrets = Pick<ProviderSetup, 'key' | 'headers'>;
 
 /** `text` without the key in any form, without values of headers and control characters, at most 400 characters. */
@@ -275,7 +273,6 @@ const oneLine = (text: string): string =>
     .replace(/ {2,}/g, ' ')
     .trim();
 
-/** The key itself, and its forms in a URL and in base64. */
 function formsOf(key: string | null): readonly string[] {
   if (key === null || key === '') return [];
   return [...new Set([oneLine(key), ...encodedForms(key)])].filter((form) => form !== '');

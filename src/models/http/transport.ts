@@ -136,7 +136,6 @@ export async function headOf({ chunks }: Answer): Promise<string> {
 /** The data of the final event, for servers that send one. */
 export const DONE = '[DONE]';
 
-/** The largest event. */
 const LONGEST_EVENT = 4 * MEGABYTE;
 const MOST_LINES = 4096;
 

@@ -29,7 +29,6 @@ const FINISH = byWord<StopReason | 'error'>([
   ['error', 'error'],
 ]);
 
-/** The most pieces of encrypted reasoning in a reply. */
 const MOST_DETAILS = 20_000;
 
 const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
@@ -258,7 +257,6 @@ function callsInPieces(onDelta: (delta: Delta) => void) {
     tell(piece, piece.arguments);
   };
   return {
-    /** Takes one entry of a chunk's `tool_calls`. */
     take(entry: unknown): void {
       if (!isFields(entry)) return;
       if (!/^(?:function)?$/.test(textAt(entry, 'type'))) problem = 'it calls a tool of an unknown kind';
@@ -323,8 +321,6 @@ function joined(last: Fields, piece: Fields): Fields {
   for (const name of GROWING) if (name in last || name in said) grown[name] = textAt(last, name) + textAt(piece, name);
   return { ...last, ...said, ...grown };
 }
-
-// What the readers of both OpenAI APIs share.
 
 /** A reply without its provider. `kept` is what the server needs back; `model` is empty if it was not named. */
 export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {

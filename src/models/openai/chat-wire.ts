@@ -165,7 +165,6 @@ export type Step =
 
 /** The content of a reply to send back, stored in `opaque.openai`. */
 export interface KeptReply {
-  /** The server's ids of the calls, in order. */
   readonly ids?: readonly string[];
   /** All items of a Responses reply, in order; only for the model that made them, because they contain encrypted reasoning. */
   readonly items?: readonly Fields[];
@@ -275,7 +274,6 @@ export interface Traits {
   readonly mark: boolean;
   /** Responses: with a summary of the reasoning, only encrypted, or none. */
   readonly reasoning: 'summary' | 'sealed' | 'none';
-  /** Supports a reasoning effort. */
   readonly effort: boolean;
   readonly parallel: boolean;
   readonly strict: boolean;

@@ -24,7 +24,6 @@ const OPAQUE = setOf(
     'ssh su find-exec parallel watch osascript expect script docker podman export set unset declare alias function read let',
 );
 const INTERPRETERS = setOf('python python2 python3 node ruby perl php lua deno bun Rscript tsx ts-node');
-/** Options of interpreters that do not change what runs. */
 const PLAIN_OPTIONS = setOf('-u -B -O -q -W');
 /** Their first word that is not an option determines what they do. */
 const HAVE_VERBS = setOf(

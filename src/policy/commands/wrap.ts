@@ -8,7 +8,6 @@ import TABLE from './wrappers.json' with { type: 'json' };
 
 export type Inner =
   | { readonly is: 'simple'; readonly simple: Simple }
-  /** A text for a shell of its own. */
   | { readonly is: 'script'; readonly text: string }
   | { readonly is: 'doubt'; readonly why: string };
 
@@ -176,7 +175,6 @@ interface Wrapper extends Options {
   readonly open?: boolean;
 }
 
-/** The rows of `wrappers.json`. */
 export const WRAPPERS: ReadonlyMap<string, Wrapper> = rowsOf<Wrapper>(TABLE.programs);
 
 /** By program and verb. */

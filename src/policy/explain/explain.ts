@@ -51,7 +51,6 @@ export interface Change<T> {
   apply(given: T): T;
 }
 
-/** A change of the rules. */
 export const ruleChange = <T extends { readonly rules: Rules }>(
   words: string,
   alter: (rules: Rules) => Partial<Rules>,

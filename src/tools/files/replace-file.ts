@@ -17,7 +17,6 @@ export const digestOf = (content: Uint8Array | string): string =>
   createHash('sha256').update(content).digest('hex').slice(0, 16);
 
 export interface Replacement {
-  /** The path as the model gave it. */
   readonly path: string;
   readonly content: string;
   /** Digest of the content to be replaced; null for a new file. */

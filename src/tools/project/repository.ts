@@ -250,7 +250,6 @@ async function topOf(root: Root, files: readonly string[], more: boolean): Promi
     .sort();
 }
 
-/** The first `bytes` of a text file; empty for a binary one. */
 async function headOf(root: Root, name: string, bytes: number): Promise<string> {
   const file = await openFile(root, name);
   if (!file.ok) return '';

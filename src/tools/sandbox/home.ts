@@ -208,11 +208,10 @@ function envOf(
 
 // The private home of a project: named caches of packages and builds that commands of its agents keep, between commands and
 // runs, in the state folder. Nothing else of a home is kept: start-up and configuration files would carry what one agent
-// of another. Above its bound it is emptied before the next command.
+// wrote into the commands of another. Above its bound it is emptied before the next command.
 
 const GIB = 1024 * 1024 * 1024;
 export const HOME_BYTES = 4 * GIB;
-/** Larger packages are not copied. */
 const COPY_BYTES = GIB;
 
 export const homeFolder = (stateDir: string, root: string): string =>
@@ -221,7 +220,6 @@ export const homeFolder = (stateDir: string, root: string): string =>
 interface PrivateHome {
   /** The writable mounts, created if missing; `copied` names those with a copy of the person's packages. */
   readonly binds: () => Promise<{ readonly kept: readonly Bind[]; readonly copied: readonly string[] }>;
-  /** Empties it. */
   readonly empty: () => Promise<void>;
   /** Null if it cannot be measured in time. */
   readonly bytes: () => Promise<number | null>;

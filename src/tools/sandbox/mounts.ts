@@ -16,7 +16,6 @@ export type Bind = readonly [from: string, to: string];
 
 export interface SandboxPlan {
   readonly cwd: string;
-  /** Covered by an empty read-only folder. */
   readonly hidden: readonly string[];
   /** Shown read-only below what is hidden. */
   readonly shown: readonly string[];
@@ -317,7 +316,6 @@ export function systemOnly(
   return reads === true ? { hidden: outsideSystem(), binds: keptOfEtc(stateDir) } : { hidden: [], binds: [] };
 }
 
-/** All other real top-level folders. */
 function outsideSystem(): readonly string[] {
   const places = fs.readdirSync('/').map((name) => path.join('/', name));
   return places.filter((place) => !SHOWN_FOLDERS.has(path.basename(place)) && isRealFolder(place));

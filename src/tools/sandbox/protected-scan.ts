@@ -71,7 +71,6 @@ const SETTLED_MS = 2000;
 export interface Walked {
   /** Absolute paths of files and folders named `.env*`; links are not followed. */
   readonly secret: readonly string[];
-  /** Folders below the root that contain a `.git`. */
   readonly repositories: readonly string[];
   /** Names that a file system may read as `.git` or `.mimir`, in any spelling; at the root only unusual spellings. */
   readonly nested: readonly string[];
@@ -79,7 +78,6 @@ export interface Walked {
   readonly whole: boolean;
 }
 
-/** The result for a project that was not searched. */
 export const NOT_WALKED: Walked = { secret: [], repositories: [], nested: [], whole: false };
 /** Why a command that only reads cannot run without approval. */
 export const TOO_LARGE = 'the project is too large to be searched for .env files';

@@ -99,7 +99,6 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { state, walk, wrap: (spec) => wrapIn(parts, spec), ended };
 }
 
-/** Why the probe failed; null when it succeeded. */
 async function faultOf(trial: Sandbox, probe: SandboxedCommand): Promise<string | null> {
   const planned = await trial.wrap(probe);
   if (!planned.ok) return planned.fault;

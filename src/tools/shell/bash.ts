@@ -143,7 +143,6 @@ function openArguments({ file, args }: Pick<SandboxedCommand, 'file' | 'args'>):
   return closing === '' ? args : ['--noprofile', '--norc', '-c', `${closing}exec "$@"`, 'mimir', file, ...args];
 }
 
-/** Of a command outside of a box. */
 const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>
   door === undefined ? environment : socketOutside(door, program, { stateDir, env: environment });
 

@@ -9,11 +9,9 @@ import { isFolder, isInside, realPlace } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import ROWS from './toolchains.json' with { type: 'json' };
 
-/** The home of commands in the sandbox. */
 export const SANDBOX_HOME = '/tmp/home';
 
 interface Packages {
-  /** Folder below the person's home. */
   readonly from: string;
   /** A variable that moves the folder, and the path of the packages below its value. */
   readonly moved?: { readonly variable: string; readonly below: string };
@@ -85,8 +83,6 @@ export const PLACE_VARIABLES: readonly string[] = [
     ...TOOLCHAINS.flatMap(({ packages }) => packages.flatMap(({ moved }) => moved?.variable ?? [])),
   ]),
 ];
-
-// Which toolchains there are on this machine, and where on it their packages lie.
 
 /** The toolchains with a program on the PATH. */
 export const toolchainsOn = (environment: Environment): readonly Toolchain[] =>

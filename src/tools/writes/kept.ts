@@ -25,7 +25,6 @@ interface Copy {
 export interface KeptOriginal {
   /** Copies the `files` that have no current copy; false if that is too much or the disk is full. */
   keep(files: ReadonlyMap<string, BigIntStats>): Promise<boolean>;
-  /** Restores `name` from its copy. */
   putBack(name: string): Promise<void>;
   /** Moves `name` away; returns the folder that it is in afterwards. */
   takeAway(name: string): Promise<string>;

@@ -220,7 +220,6 @@ const USUAL = [
 ].flatMap((names) => names.split(' '));
 
 interface BuildFolders {
-  /** The existing ones, relative to the root. */
   readonly there: readonly string[];
   /** Ignored ones that do not exist. */
   readonly usual: readonly string[];

@@ -161,7 +161,6 @@ export function openPrefixBook() {
       const cached = usage.cacheRead + usage.cacheWrite;
       prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage), cached });
     },
-    /** The last known prefix of the agent's conversation. */
     last: (agent: AgentId) => prefixes.get(agent),
     forget: (agent: AgentId): void => void prefixes.delete(agent),
   };

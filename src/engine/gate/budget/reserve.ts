@@ -36,7 +36,6 @@ export interface Asked {
   readonly now: number;
   /** Daily limits that apply to this model. */
   readonly days?: readonly limits.DayLimitNow[];
-  /** Reserves for the closing answers of running agents. */
   readonly reserves?: ReadonlyMap<AgentId, ClosingNeed>;
   /** Set for a call after which the agent should still be able to answer: prompt tokens that are probably in the cache. */
   readonly closing?: { readonly cached: number };
@@ -172,7 +171,6 @@ function outputThatFits(
   return { tokens, cost: free ? Infinity : Math.floor(remaining / Math.max(price.output, 1e-6)) };
 }
 
-/** Micro-dollars that are neither used nor reserved. */
 const remainingMicro = ({ budget, reserved }: limits.Limit, used: Usd): number =>
   budget.maxCost === undefined ? Infinity : toMicro(budget.maxCost) - toMicro(reserved.maxCost ?? 0) - toMicro(used);
 

@@ -27,7 +27,6 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** A call that failed for a fault of the model or its provider. */
 export interface BrokenCall {
   readonly is: 'broken';
   readonly fault: ModelFault;
@@ -244,7 +243,6 @@ function mismatch({ models, rules }: GateParts, { id }: ModelOption, reply: Mode
 
 // The end of a call in the log: the true usage replaces the reservation and never exceeds it.
 
-/** A call in flight with its reservation. */
 interface Asked extends Pick<Asking, 'parts' | 'model'> {
   readonly request: ModelRequest;
   readonly reserved: { readonly tokens: number; readonly cost: number };

@@ -84,8 +84,6 @@ export function keepToRules(parts: GateParts): void {
     recordDenied(parts, looser, { rule, layer: 'managed', file: null, line: null });
 }
 
-// Which model an agent of a role gets, and which may replace it, by the present rules.
-
 /** A model for an agent of `role`, or the reason why there is none. `substituted` names the rule when it is not the requested model. */
 export function modelFor(
   options: AgentSetup,

@@ -139,7 +139,6 @@ export function notDoneSection({ agents }: RunState): string {
 
 const LONGEST = 200;
 
-/** The first line of each label, shortened. */
 const namesOf = (acts: readonly UnansweredAct[]): readonly string[] =>
   acts.map(({ label }) => {
     const [line = ''] = label.split('\n');

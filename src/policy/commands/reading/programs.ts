@@ -42,7 +42,6 @@ const DEPTH: ReadonlyMap<string, number> = new Map([
 const lengthOf = (pattern: RegExp, script: string, at: number): number =>
   pattern.exec(script.slice(at))?.[0].length ?? 0;
 
-/** Null when an address is not understood. */
 function afterAddresses(script: string, from: number): number | null {
   const first = afterAddress(script, from);
   if (first === null) return null;
@@ -312,7 +311,6 @@ const EXACT: ReadonlyMap<string, RegExp> = new Map(
   Object.entries(GIT.exact).map(([verb, rest]) => [verb, new RegExp(rest)]),
 );
 
-/** Why these arguments of git do more than read; null when they only read. */
 function whyGit(given: readonly Argument[], scope: Scope): string | null {
   const at = given.findIndex((argument) => argument.is !== 'known' || !BEFORE.test(argument.text));
   const verb = given[at === -1 ? 0 : at];
