@@ -17,6 +17,7 @@ import { escapeHidden } from '../app/views/text/sanitise.ts';
 import { nearest } from '../domain/text/text.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
 import { sharedFlags, SUMMARIES, type Verb } from './verb.ts';
+import { messageOf } from '../domain/result.ts';
 
 /** In the order of the help. A command is loaded only when it is called. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
@@ -102,7 +103,7 @@ async function codeOf(argv: readonly string[], io: Io): Promise<number> {
 
 /** Reports a bug of Mimir, with the place of its stack trace. */
 function bug(error: unknown, io: Io): number {
-  const words = withoutKeys(io.env, error instanceof Error ? error.message : String(error));
+  const words = withoutKeys(io.env, messageOf(error));
   io.complain(`mimir: this is a bug in Mimir: ${sanitise(words)}`);
   if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(withoutKeys(io.env, error.stack ?? ''));
   const file = reportOf(io.env, error);

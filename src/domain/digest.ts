@@ -4,7 +4,7 @@ import type { AgentId, SessionId } from './ids.ts';
 import type { SoundPlan } from './plan/plan.ts';
 
 /** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans have equal digests. */
-export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');
+export const planDigest = (plan: SoundPlan): string => jsonDigest(plan);
 
 /** SHA-256 in hex over the canonical JSON of any plain value. */
 export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');

@@ -13,6 +13,13 @@ export function tried<T>(act: () => T, otherwise: T): T {
   }
 }
 
+/** What a thrown value says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The code of a system error (`ENOENT`), or an empty string. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
 /** Closes a switch over a union: adding a member stops the compiler here. Throws when reached, which is a bug. */
 export function unreachable(value: never): never {
   throw new Error(`not expected here: ${JSON.stringify(value)}`);

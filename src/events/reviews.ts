@@ -1,5 +1,5 @@
 /** The reviews in a run's state: which verdicts count, what was reviewed, what is pending. Pure. */
-import type { AgentOutcome, MandatoryReview } from '../domain/agents/agent.ts';
+import { type AgentOutcome, isAnswered, type MandatoryReview } from '../domain/agents/agent.ts';
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { type AgentId, fromMicro, type RoleName, ROOT, toMicro } from '../domain/ids.ts';
 import type { AgentState, RunState } from './state.ts';
@@ -170,7 +170,7 @@ function toCome(state: RunState, node: MandatoryReview): number {
     state.gates.some((gate) => gate.agent === agent && gate.role === node.role && gate.trigger === 'on-write');
   const awaited = (task: string): boolean => {
     const one = ofTask.get(task);
-    return one === undefined || one.outcome === null || (mayBeJudged(one.outcome) && !reviewed(one.id));
+    return one === undefined || one.outcome === null || (isAnswered(one.outcome) && !reviewed(one.id));
   };
   const writes = node.after.filter(awaited).length;
   const atEnd = node.triggers.includes('always') ? 1 : 0;
@@ -182,5 +182,3 @@ function toCome(state: RunState, node: MandatoryReview): number {
   // Tasks added after the final review require it again.
   return writes + (open ? commits : 0) + (atEnd === 1 && (!done || open) ? 1 : 0);
 }
-
-const mayBeJudged = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { AgentId, Millis, SessionId } from '../domain/ids.ts';
-import { fail, ok, type Result, unreachable } from '../domain/result.ts';
+import { fail, messageOf, ok, type Result, unreachable } from '../domain/result.ts';
 import type { MimirEvent } from '../events/index.ts';
 import type { RunApi } from '../ports/control.ts';
 import type { World } from '../ports/world.ts';
@@ -187,7 +187,7 @@ async function reply(
     const given = await (request.ask === 'events' ? pace.alone(answering) : answering());
     outbox.send(given.ok ? { id: request.id, value: given.value } : { id: request.id, refused: given.fault });
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = messageOf(error);
     outbox.send({ id: request.id, refused: `${request.ask} went wrong: ${words}` });
   }
 }

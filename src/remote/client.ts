@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { SessionId } from '../domain/ids.ts';
-import { fail, ok, type Result } from '../domain/result.ts';
+import { codeOf, fail, ok, type Result } from '../domain/result.ts';
 import type { RunSessions, MimirEvent, SessionDetail } from '../events/index.ts';
 import { ControlFault, type RemoteRun } from '../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview, Receipt, Tick } from '../ports/controls.ts';
@@ -328,8 +328,7 @@ function connectTo(path: string): Promise<Socket | null> {
       resolve(socket);
     });
     socket.once('error', (error) => {
-      const nobody = 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
-      if (nobody) resolve(null);
+      if (['ENOENT', 'ECONNREFUSED'].includes(codeOf(error))) resolve(null);
       else reject(new ControlFault(`${path} can't be reached: ${error.message}`));
     });
   });

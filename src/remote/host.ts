@@ -9,6 +9,7 @@ import { plainText } from '../domain/text/text.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
 import { privateIn } from './socket-paths.ts';
+import { messageOf } from '../domain/result.ts';
 
 /** Bytes of its last output to keep. */
 const LAST_WORDS = 4000;
@@ -73,7 +74,7 @@ function outputAt(file: string, folder: string): number {
   try {
     return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0o600);
   } catch (error) {
-    throw noPlace(`${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw noPlace(`${file} can't be written: ${messageOf(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@
  * The sockets of a run: one for the person, and one for each agent with a shell. Identifies clients by their socket and limits their number;
  * client-connection.ts serves them.
  */
-import { tried } from '../domain/result.ts';
+import { messageOf, tried } from '../domain/result.ts';
 import { lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -282,9 +282,7 @@ function listenAt(path: string, came: (socket: Socket) => void): Promise<Server>
     const server = createServer({ allowHalfOpen: true }, came);
     const failed = (error: unknown): void => {
       server.close();
-      reject(
-        new ControlFault(`nobody can listen at ${path}: ${error instanceof Error ? error.message : String(error)}`),
-      );
+      reject(new ControlFault(`nobody can listen at ${path}: ${messageOf(error)}`));
     };
     // For example too many open files later on; new clients then cannot connect.
     server.on('error', failed);

@@ -2,7 +2,7 @@
  * The paths of a run's sockets: short names in a private folder, which every process of the same user finds whatever its environment. Also checks
  * owners and permissions.
  */
-import { tried } from '../domain/result.ts';
+import { codeOf, messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -81,7 +81,7 @@ export async function placeFor(where: Where, name: string): Promise<string | nul
       return path;
     }
   } catch (error) {
-    throw new ControlFault(`${path} can't be a socket: ${wordsOf(error)}`);
+    throw new ControlFault(`${path} can't be a socket: ${messageOf(error)}`);
   }
   throw new ControlFault(`${path} can't be a socket: a folder is in its place\n  move it away`);
 }
@@ -126,7 +126,7 @@ export function privateIn(folder: string): string | null {
   try {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   } catch (error) {
-    return wordsOf(error);
+    return messageOf(error);
   }
   return whyNot(folder);
 }
@@ -145,11 +145,9 @@ function whyNot(folder: string): string | null {
     if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
     return null;
   } catch (error) {
-    return wordsOf(error);
+    return messageOf(error);
   }
 }
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** True if only the owner or the system can replace our folder in it. */
 const isSafeParent = ({ uid, mode }: Stats): boolean =>
@@ -178,7 +176,7 @@ export function isAnswered(path: string): Promise<boolean> {
     });
     // Refused means that nothing listens. Any other error may mean a busy process, which is left alone.
     socket.once('error', (error) => {
-      resolve(!('code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOENT')));
+      resolve(!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error)));
     });
   });
 }

@@ -5,6 +5,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LogFault } from '../ports/log.ts';
+import { codeOf, messageOf } from '../domain/result.ts';
 
 /** The last record of a session at some moment. */
 export interface Head {
@@ -104,9 +105,8 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    const words = error instanceof Error ? error.message : String(error);
-    throw new LogFault(`the checkpoints of the log can't be read: ${words}`, { cause: error });
+    if (codeOf(error) === 'ENOENT') return '';
+    throw new LogFault(`the checkpoints of the log can't be read: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@
  * The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
  * meaning of the tables.
  */
-import { tried } from '../domain/result.ts';
+import { codeOf, messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -63,7 +63,7 @@ export function openToRead(file: string): DatabaseSync | null {
       return openAt(file, file);
     } catch (error) {
       // SQLite creates an index of the WAL. If it may not, and the WAL is empty, the file alone is enough.
-      const code = codeOf(error) ?? 0;
+      const code = sqliteCode(error) ?? 0;
       if (![8, 14].includes(code & 0xff) || sizeOf(`${file}-wal`) > 0) throw error;
       return openAt(`file:${file.split('/').map(encodeURIComponent).join('/')}?immutable=1`, file);
     }
@@ -139,9 +139,9 @@ export function inWords<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    const code = codeOf(error);
+    const code = sqliteCode(error);
     if (code === null) throw error;
-    throw new LogFault(WORDS[code & 0xff]?.(file) ?? `the log ${file} can't be used: ${wordsOf(error)}`, {
+    throw new LogFault(WORDS[code & 0xff]?.(file) ?? `the log ${file} can't be used: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -181,7 +181,7 @@ function untilFree(act: () => void): void {
       act();
       return;
     } catch (error) {
-      if (codeOf(error) !== 5 || tries <= 0) throw error;
+      if (sqliteCode(error) !== 5 || tries <= 0) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -190,12 +190,10 @@ function untilFree(act: () => void): void {
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** True for SQLite's error about a duplicate key. */
-export const isTaken = (error: unknown): boolean => codeOf(error) === SQLITE_CONSTRAINT_UNIQUE;
+export const isTaken = (error: unknown): boolean => sqliteCode(error) === SQLITE_CONSTRAINT_UNIQUE;
 
-const codeOf = (error: unknown): number | null =>
+const sqliteCode = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // The log's folder and files, private to the user: folders 0700, files 0600.
 
@@ -233,7 +231,7 @@ export function prepare(place: Place): string {
   } catch (error) {
     if (error instanceof LogFault) throw error;
     throw new LogFault(
-      `the log can't be written: ${wordsOf(error)}\n  ${folder} must be a folder that you may write to (XDG_STATE_HOME moves it)`,
+      `the log can't be written: ${messageOf(error)}\n  ${folder} must be a folder that you may write to (XDG_STATE_HOME moves it)`,
       { cause: error },
     );
   }
@@ -267,7 +265,7 @@ function statOf(file: string): Stats | undefined {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new LogFault(`the log can't be read: ${wordsOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
+    throw new LogFault(`the log can't be read: ${messageOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
       cause: error,
     });
   }
@@ -279,7 +277,7 @@ function create(file: string): void {
     closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_RDWR, 0o600));
   } catch (error) {
     // Another process has created it, which is equally good.
-    if (!isCode(error, 'EEXIST') || !exists(file)) throw error;
+    if (codeOf(error) !== 'EEXIST' || !exists(file)) throw error;
   }
 }
 
@@ -301,6 +299,3 @@ function checkOwner(path: string, owner: number): void {
 }
 
 const realOf = (project: string): string => tried(() => realpathSync(project), project);
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;

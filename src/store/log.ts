@@ -6,7 +6,7 @@ import { firstLine } from '../domain/text/text.ts';
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { SessionId } from '../domain/ids.ts';
-import { tried } from '../domain/result.ts';
+import { codeOf, tried } from '../domain/result.ts';
 import type { EventBody, MimirEvent } from '../events/index.ts';
 import type { Log, SessionSummary, Some } from '../ports/log.ts';
 import { type Checkpoints, checkpointsBeside, USUAL_CHECKPOINT } from './checkpoints.ts';
@@ -358,7 +358,7 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // The process exists but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

@@ -2,11 +2,11 @@
  * Opens files and folders inside the root and nothing else. `root.ts` judges names; this module judges what was really opened,
  * through its descriptor, so that a link swapped in meanwhile has no effect.
  */
-import { constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { constants, existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { fail, ok, type Result } from '../domain/result.ts';
-import { codeOf, denied, hiddenBelow, insideName, isInside, refused, replaced, type Root } from './paths/root.ts';
+import { codeOf, fail, ok, type Result } from '../domain/result.ts';
+import { denied, hiddenBelow, insideName, isInside, isLink, refused, replaced, type Root } from './paths/root.ts';
 
 /** On Linux a descriptor reveals its real path, and new names can be created below it. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
@@ -124,14 +124,10 @@ function realOf(absolute: string): string | null {
   } catch (error) {
     if (codeOf(error) === 'ENOTDIR') return absolute;
     if (codeOf(error) !== 'ENOENT') return null;
-    if (isDanglingLink(absolute)) return null;
+    if (isLink(absolute)) return null;
     const parent = realOf(path.dirname(absolute));
     return parent === null ? null : path.join(parent, path.basename(absolute));
   }
-}
-
-function isDanglingLink(absolute: string): boolean {
-  return lstatSync(absolute, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function openFault(shown: string, error: unknown): string {

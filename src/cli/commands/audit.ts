@@ -5,6 +5,7 @@ import { eventsOf, openReader, projectOf, type ProjectPlace, sessionOf, storeOf 
 import { type ByType, forType, type MimirEvent } from '../../events/index.ts';
 import { type AuditFault, verifyLog } from '../../store/index.ts';
 import { command } from '../verb.ts';
+import { plural } from '../../domain/lists.ts';
 
 export const auditVerb = command('audit', (args, io) => {
   const [what, session] = args.words;
@@ -26,7 +27,7 @@ function verify(project: ProjectPlace, session: string | undefined, args: Argume
   if (args.has('json')) io.json(found);
   else {
     for (const fault of found.faults) io.complain(faultLine(fault));
-    const checked = `${count(found.records, 'record')} of ${count(found.sessions, 'session')}, ${count(found.checkpoints, 'checkpoint')}`;
+    const checked = `${plural(found.records, 'record')} of ${plural(found.sessions, 'session')}, ${plural(found.checkpoints, 'checkpoint')}`;
     io.say(found.faults.length === 0 ? `${checked}: unchanged since they were written` : `${checked}: damaged`);
   }
   return found.faults.length === 0 ? EXIT.done : EXIT.agentFailed;
@@ -36,8 +37,6 @@ function faultLine({ session, seq, problem }: AuditFault): string {
   if (session === null) return sanitise(problem);
   return sanitise(seq === null ? `session ${session}: ${problem}` : `session ${session}, record ${seq}: ${problem}`);
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 function exported(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {
   const reader = openReader(project);

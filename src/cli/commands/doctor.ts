@@ -29,6 +29,7 @@ import {
 import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
 import { command, tell } from '../verb.ts';
+import { messageOf } from '../../domain/result.ts';
 
 export const doctorVerb = command('doctor', async (args, io) => {
   const project = projectOf(args, io);
@@ -196,7 +197,7 @@ async function stateAndRuns(project: ProjectPlace, io: Io): Promise<readonly Fin
     const words = `${folder}: ${plural(sessions.length, 'session')}, ${running} running`;
     return [fine('state', words), ...(await runFindings(project, sessions, io))];
   } catch (error) {
-    return [problem('state', error instanceof Error ? error.message : String(error))];
+    return [problem('state', messageOf(error))];
   }
 }
 

@@ -8,6 +8,7 @@ import type { Seen } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { targetOf, usualSeen } from '../sessions/target.ts';
 import { command, tell } from '../verb.ts';
+import { firstLine } from '../../domain/text/text.ts';
 
 /** How often a log that another process writes is read, in milliseconds. */
 const LOOK_MS = 250;
@@ -111,9 +112,9 @@ function sayEvent(event: MimirEvent, args: Arguments, io: Io): void {
 const CARDS: ByType<[], [], string> = {
   'agent.created': ({ task }) => task,
   'agent.status': ({ status, reason }) => (reason === '' ? status : `${status}: ${reason}`),
-  'agent.told': ({ text }) => `told: ${firstOf(text)}`,
+  'agent.told': ({ text }) => `told: ${firstLine(text)}`,
   'agent.environment': () => 'its environment block was gathered',
-  'agent.message': ({ text }) => firstOf(text),
+  'agent.message': ({ text }) => firstLine(text),
   'agent.todos': ({ todos }) => {
     const done = todos.filter(({ status }) => status === 'completed').length;
     return `${done} of ${todos.length} done`;
@@ -126,7 +127,5 @@ const CARDS: ByType<[], [], string> = {
   'tool.finished': ({ tool, ms }) => `${tool}: done, ${took(ms)}`,
   'policy.decided': ({ decision, subject, rule }) => `${decision}: ${subject}: ${rule}`,
 };
-
-const firstOf = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';
 
 const took = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

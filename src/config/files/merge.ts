@@ -144,3 +144,7 @@ export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly 
   });
 
 const LOWER: readonly LayerName[] = ['project', 'command line'];
+
+/** The texts in a list that a file gives; none where it is no list. */
+export const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];

@@ -19,7 +19,7 @@ import {
   shownPath,
   THE_DIRECTORY,
 } from '../files/read-text.ts';
-import type { Effective } from '../files/merge.ts';
+import { type Effective, textsOf } from '../files/merge.ts';
 import { managedFolder, readManagedFile } from '../managed/managed.ts';
 import { capabilitiesOf, isToolName } from '../schema/tool-names.ts';
 import { ROLE_FOLDERS } from './instructions.ts';
@@ -302,9 +302,6 @@ function restricted(role: Role, names: readonly string[]): Role {
   const tools = names.filter((name) => capabilitiesOf([name], standing).some((each) => capabilities.includes(each)));
   return { ...role, tools, capabilities };
 }
-
-const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 /**
  * True in a checkout of Mimir, whose `.mimir` has the defaults: they must not count as a project's settings. Another copy than the running

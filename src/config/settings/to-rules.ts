@@ -17,7 +17,7 @@ import {
   type Rules,
 } from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
-import { amount, binding, type Effective, type Holding, type LayerValue, settle } from '../files/merge.ts';
+import { amount, binding, type Effective, type Holding, type LayerValue, settle, textsOf } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';
 import { childRulesFrom, forcedRules } from './mandatory-reviews.ts';
 import type { ModelLists } from './model-lists.ts';
@@ -93,9 +93,6 @@ function word<const T extends string | boolean>(values: Values, name: string, ch
   if (chosen === undefined) throw new Error(`${name} is none of ${choices.join(', ')}`);
   return { value: chosen, from };
 }
-
-const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 /** One list per layer. */
 const lists = (values: Values, name: string): readonly Rule<readonly string[]>[] =>

@@ -95,7 +95,8 @@ function patternsOf(glob: string): readonly (readonly Segment[])[] {
 }
 
 /** `./a//b/` and `a/b` are the same. */
-const namesOf = (text: string): readonly string[] => text.split('/').filter((name) => name !== '' && name !== '.');
+export const namesOf = (text: string): readonly string[] =>
+  text.split('/').filter((name) => name !== '' && name !== '.');
 
 const literalOf = (name: string): readonly (readonly Token[])[] => namesOf(name).map((each) => Array.from(each));
 

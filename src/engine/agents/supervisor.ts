@@ -6,9 +6,10 @@ import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../do
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
 import { LogFault } from '../../ports/log.ts';
-import { hasMail, type Recorder, type RunContext, messageOf, orAborted } from '../gate/index.ts';
+import { hasMail, type Recorder, type RunContext, orAborted } from '../gate/index.ts';
 import * as ends from './agent-end.ts';
 import type { Slots } from './slots.ts';
+import { messageOf } from '../../domain/result.ts';
 
 /** ROOT doing its own work, in a run without a plan or when a person talks to it. */
 export interface RootAgent {

@@ -75,7 +75,6 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, otherw
 }
 
 /** The message of an unexpected error. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why a model could not be asked, in the only terms that the agent loop acts on. */
 export type AskFault =

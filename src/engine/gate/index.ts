@@ -10,7 +10,6 @@ export {
   type Question,
   type RunContext,
   VERDICT_TOOL,
-  messageOf,
   orAborted,
 } from './context.ts';
 export { askRoot, type ToolHost, type Gate, type OpenGate, openGate, type ToolOutput } from './gate.ts';

@@ -5,12 +5,12 @@
 import type { AgentOutcome, SpawnRequest, WorkOrder } from '../../domain/agents/agent.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, messageOf, ok, type Result } from '../../domain/result.ts';
 import * as events from '../../events/index.ts';
 import { type ChildRules, childRules, plannedRoleProblem, roleNamed, roleProblem } from '../../policy/index.ts';
 import type { Receipt } from '../../ports/controls.ts';
 import * as agents from '../agents/index.ts';
-import { hasMail, spentLimit, messageOf } from '../gate/index.ts';
+import { hasMail, spentLimit } from '../gate/index.ts';
 import { markWork } from '../reviews/index.ts';
 import { capabilitiesIn, made, namedWords, type FamilyParts } from './spawn.ts';
 

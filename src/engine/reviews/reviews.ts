@@ -3,10 +3,10 @@
  * changed it. One review runs at a time; without a verdict the gate stays closed.
  */
 import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, messageOf, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { NewAgent } from '../agents/index.ts';
-import { type CommitGate, messageOf, orAborted } from '../gate/index.ts';
+import { type CommitGate, orAborted } from '../gate/index.ts';
 import { judgeBatch } from './batch.ts';
 import * as judging from './judge.ts';
 import { mayChange, nodesInForce } from './review-plan.ts';

@@ -10,10 +10,11 @@ import * as events from '../../events/index.ts';
 import { childRules } from '../../policy/index.ts';
 import { LogFault } from '../../ports/log.ts';
 import { type FindingLimits, findingLimits, findingsOf, INTERRUPTED, workOrderFor } from '../agents/index.ts';
-import { messageOf, orAborted } from '../gate/index.ts';
+import { orAborted } from '../gate/index.ts';
 import { dueByLog, dueFrom, isDue, isWork, expiredReviews } from '../reviews/index.ts';
 import type { RunModules, RunResult } from './open-run.ts';
 import { result } from './report.ts';
+import { messageOf } from '../../domain/result.ts';
 
 /** Runs until the run is stopped. It never ends in another way and can always be resumed. */
 export async function idleRun(parts: RunModules, resumed: boolean): Promise<RunResult> {

@@ -1,9 +1,10 @@
 /** ROOT of a run with a plan talks with the person, while its agents work and after the run has ended. */
 import { ROOT } from '../../domain/ids.ts';
 import type { EventType, MimirEvent, RunState } from '../../events/index.ts';
-import { lastFinalOutput, messageOf } from '../gate/index.ts';
+import { lastFinalOutput } from '../gate/index.ts';
 import type { RunModules } from './open-run.ts';
 import { converse, STANDING } from './idle-session.ts';
+import { messageOf } from '../../domain/result.ts';
 
 export type MainTalk = ReturnType<typeof openTalk>;
 

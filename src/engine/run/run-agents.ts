@@ -8,10 +8,11 @@ import * as events from '../../events/index.ts';
 import { type Choice, findingLimits, finishedEvent, findingsOf, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { plannedRoleProblem } from '../../policy/index.ts';
 import type { PlanTable } from '../planning/index.ts';
-import { deniedEvent, type RunContext, messageOf } from '../gate/index.ts';
+import { deniedEvent, type RunContext } from '../gate/index.ts';
 import type { RunModules } from './open-run.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
+import { messageOf } from '../../domain/result.ts';
 
 /** Runs every agent of the plan as soon as its dependencies are done, and then the reviews. Resolves when nothing runs any more. */
 export async function runAgents(modules: RunModules, resumed: boolean, talk: MainTalk): Promise<void> {

@@ -5,7 +5,7 @@
 import { actsOf } from './judge.ts';
 import { readCommand } from './read.ts';
 import { moreThanReading, type ReadingPlace } from './reading/reading.ts';
-import { DOUBTS, type Known, type Simple } from './words.ts';
+import { DOUBTS, type Known, setOf, type Simple } from './words.ts';
 import { RUNNERS } from './wrap.ts';
 
 /** With more programs no grant is offered, because nobody would read it. */
@@ -13,8 +13,6 @@ const MOST_PROGRAMS = 4;
 
 /** A redirection into a file, listed among the programs. */
 const REDIRECTION: readonly string[] = ['>'];
-
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** They only start the program that they name, which is judged as if it stood alone. */
 const TRANSPARENT = setOf('timeout time nice nohup stdbuf setsid command builtin npx bunx pnpx uvx');

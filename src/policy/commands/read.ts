@@ -3,7 +3,7 @@
  * function bodies, wrappers), and what makes that list uncertain.
  */
 import * as shell from 'unbash';
-import { DOUBTS, type Known, knownAssignment, knownWord, programOf, type Simple } from './words.ts';
+import { DOUBTS, type Known, knownAssignment, knownWord, programOf, setOf, type Simple } from './words.ts';
 import { doubt, type Inner, innerOf, WRAPPERS } from './wrap.ts';
 
 export interface Reading {
@@ -191,7 +191,6 @@ function noteSimple(simple: Simple, found: Found, shells: number): void {
 type Effect = Inner | { readonly is: 'sets' };
 
 const SETS: readonly Effect[] = [{ is: 'sets' }];
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Programs run the content of these variables. */
 const RUN = setOf(

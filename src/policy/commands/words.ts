@@ -15,6 +15,9 @@ export const DOUBTS = {
   unreadable: (name: string): string => `what ${name} runs can't be read here`,
 } as const;
 
+/** A set of words that are separated by blanks. */
+export const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
 /** A word after quote removal; null when the text alone does not determine it or the number of words it becomes. */
 export type Known = string | null;
 

@@ -10,6 +10,7 @@ import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
 import { type Root, rootFor } from '../paths/root.ts';
 import type { Writes } from '../writes/writes.ts';
 import { openFile } from '../workspace.ts';
+import { plural } from '../../domain/lists.ts';
 
 const Input = z.strictObject({
   path: FilePath,
@@ -160,6 +161,6 @@ function noMatch(text: string, sought: string): string {
   const first = sought.split('\n').find((line) => line.trim() !== '');
   const loose = first === undefined ? -1 : text.split('\n').findIndex((line) => line.trim() === first.trim());
   if (loose === -1) return 'old_text is not in the file; read it again';
-  const lines = result.counted(sought.split('\n').length, 'line');
+  const lines = plural(sought.split('\n').length, 'line');
   return `old_text is not in the file exactly; line ${loose + 1} is like its first line: compare ${lines} from there, with indentation`;
 }

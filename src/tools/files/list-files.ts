@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import type { Tool } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
-import { counted, done, refused, shownName } from '../process/output.ts';
+import { done, refused, shownName } from '../process/output.ts';
 import { openFolder } from '../workspace.ts';
 import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './search.ts';
+import { plural } from '../../domain/lists.ts';
 
 const Input = z.strictObject({
   path: z.string().default('.').describe('Folder to list, relative to the project root.'),
@@ -84,10 +85,9 @@ function restText(listed: {
   if (count === shown && end.why !== 'finished') return [`(stopped by the ${end.why}: there may be more)`];
   if (count === shown) return unread === '' ? [] : [unread];
   const sorted = [...folders].sort(([, a], [, b]) => b - a);
-  const named = sorted.slice(0, FOLDERS_SHOWN).map(([name, files]) => `  ${name} ${counted(files, 'file')}`);
-  const others =
-    sorted.length > FOLDERS_SHOWN ? [`  and ${counted(sorted.length - FOLDERS_SHOWN, 'more folder')}`] : [];
-  return [`(${least}${count - shown} more, ${least}${counted(count, 'file')} in all)`, ...named, ...others];
+  const named = sorted.slice(0, FOLDERS_SHOWN).map(([name, files]) => `  ${name} ${plural(files, 'file')}`);
+  const others = sorted.length > FOLDERS_SHOWN ? [`  and ${plural(sorted.length - FOLDERS_SHOWN, 'more folder')}`] : [];
+  return [`(${least}${count - shown} more, ${least}${plural(count, 'file')} in all)`, ...named, ...others];
 }
 
 const LISTING_MS = 5000;

@@ -7,6 +7,8 @@ import type { SeenFile, Tool } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
 import * as result from '../process/output.ts';
 import { type OpenFile, openFile } from '../workspace.ts';
+import { messageOf } from '../../domain/result.ts';
+import { plural } from '../../domain/lists.ts';
 
 export const FilePath = z.string().describe('Path of the file, relative to the project root.');
 
@@ -49,7 +51,7 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
       seen.note(agent, saw.file, saw.digest);
       return { ...output, saw };
     } catch (error) {
-      return result.refused(`${path}: can't be read (${error instanceof Error ? error.message : String(error)})`);
+      return result.refused(`${path}: can't be read (${messageOf(error)})`);
     } finally {
       await file.value.handle.close();
     }
@@ -151,7 +153,7 @@ function partText(file: OpenFile, part: Part, from: number): string {
   if (file.size === 0) return `${name}: empty file, ${digest}`;
   const of = part.total === null ? `a file of ${file.size} bytes` : `${part.total}`;
   if (part.lines.length === 0) {
-    return `${name}: no line ${from}; ${part.total === null ? of : `it has ${result.counted(part.total, 'line')}`}, ${digest}`;
+    return `${name}: no line ${from}; ${part.total === null ? of : `it has ${plural(part.total, 'line')}`}, ${digest}`;
   }
   const last = from + part.lines.length - 1;
   const width = String(last).length;

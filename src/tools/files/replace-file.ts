@@ -6,11 +6,12 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { codeOf, insideName, isInside, refused, type Root } from '../paths/root.ts';
+import { codeOf, fail, messageOf, ok, type Result } from '../../domain/result.ts';
+import { insideName, isInside, refused, type Root } from '../paths/root.ts';
 import { freshFile } from '../process/kept-folders.ts';
-import { counted, WHOLE_FILE_BYTES } from '../process/output.ts';
+import { WHOLE_FILE_BYTES } from '../process/output.ts';
 import { openPlain, placeOf, realName, realPlace } from '../workspace.ts';
+import { plural } from '../../domain/lists.ts';
 
 /** A digest as agents see it: the first 16 hexadecimal digits of the SHA-256. */
 export const digestOf = (content: Uint8Array | string): string =>
@@ -37,7 +38,7 @@ export async function replaceFile(root: Root, change: Replacement): Promise<Resu
     const folderOf = { handle: folder.value, real: parent, state: root.state };
     return await replaceIn(folderOf, place, name.value, path.posix.basename(real.value), change);
   } catch (error) {
-    return fail(`${name.value}: can't be written (${error instanceof Error ? error.message : String(error)})`);
+    return fail(`${name.value}: can't be written (${messageOf(error)})`);
   } finally {
     await folder.value.close();
   }
@@ -143,7 +144,7 @@ async function lookAt(target: string, shown: string): Promise<Result<Present | n
     if (!stat.isFile()) return fail(`${shown}: not a regular file`);
     if (stat.nlink !== 1) {
       return fail(
-        `${shown}: has ${counted(stat.nlink, 'name')} (hard links); writing it would change the others as well`,
+        `${shown}: has ${plural(stat.nlink, 'name')} (hard links); writing it would change the others as well`,
       );
     }
     if (stat.size > WHOLE_FILE_BYTES) return fail(`${shown}: larger than 10 MiB; change it with a command`);

@@ -7,8 +7,9 @@ import { ok, type Result } from '../../domain/result.ts';
 import { ByteLines } from '../../domain/text/byte-lines.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
 import type { Root } from '../paths/root.ts';
-import { capLine, counted, done, HeadAndTail, refused, shownName } from '../process/output.ts';
+import { capLine, done, HeadAndTail, refused, shownName } from '../process/output.ts';
 import { type OpenFile, openFile, type OpenFolder, openFolder } from '../workspace.ts';
+import { plural } from '../../domain/lists.ts';
 
 const Input = z.strictObject({
   pattern: z.string().min(1).max(1000).describe('Regular expression (Rust syntax), or plain text with `fixed`.'),
@@ -160,11 +161,11 @@ function searchOutput(shown: readonly string[], matches: number, end: SoughtEnd,
   if (fault !== null && matches === 0) return refused(fault);
   const notes = [
     end.why === 'enough'
-      ? `(stopped after ${counted(matches, 'matching line')}; narrow the search or raise the limit)`
+      ? `(stopped after ${plural(matches, 'matching line')}; narrow the search or raise the limit)`
       : '',
     end.why === 'time limit' ? '(stopped after 20 seconds; narrow the search)' : '',
     unreadIn(end).trim(),
-    end.skipped > 0 ? `(${counted(end.skipped, 'line')} of more than 1 MiB not shown)` : '',
+    end.skipped > 0 ? `(${plural(end.skipped, 'line')} of more than 1 MiB not shown)` : '',
   ].filter((note) => note !== '');
   if (matches === 0 && end.why === 'finished' && end.skipped === 0)
     return done(`nothing matches ${input.pattern}${unreadIn(end)}`);

@@ -7,7 +7,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writesText } from '../../domain/plan/writes.ts';
-import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { codeOf, fail, ok, type Result, tried } from '../../domain/result.ts';
 import { matchesGlob } from '../../domain/text/glob.ts';
 
 export type GitState =
@@ -154,7 +154,7 @@ function realOrSame(place: string): string {
   }
 }
 
-function isLink(file: string): boolean {
+export function isLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
@@ -396,10 +396,6 @@ function startOf(pid: string): string | null {
     return null;
   }
 }
-
-/** The code of a file-system error (`ENOENT`), or an empty string. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 function exists(pid: number): boolean {
   try {

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { tried } from '../../domain/result.ts';
-import { codeOf, leftByDead, ownMark } from '../paths/root.ts';
+import { codeOf, tried } from '../../domain/result.ts';
+import { leftByDead, ownMark } from '../paths/root.ts';
 import { type Environment, programOn } from './environment.ts';
 import { endLeftBy, OWN, type ProgramEnd, runProgram } from './run-program.ts';
 
@@ -124,7 +124,10 @@ const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
  * A name for a temporary file in `folder` (absolute), which is not created here. Without a state folder no note is made. Call `done` after
  * the file was renamed or removed.
  */
-export function freshFile(stateDir: string | undefined, folder: string): { readonly base: string; done(): void } {
+export function freshFile(
+  stateDir: string | undefined,
+  folder: string,
+): { readonly base: string; readonly done: () => void } {
   const base = `.mimir-${randomBytes(8).toString('hex')}.tmp`;
   if (stateDir === undefined) return { base, done: () => undefined };
   const note = path.join(notesIn(stateDir), ownMark());

@@ -117,7 +117,6 @@ export function shownName(name: string): string {
 }
 
 /** `1 file`, `2 files`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function endsInHighSurrogate(text: string, length: number): boolean {
   const last = text.charCodeAt(length - 1);

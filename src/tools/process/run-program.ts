@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import { ownMark } from '../paths/root.ts';
 import { descriptors, type Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
@@ -136,7 +136,7 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
     return fail(`${program.file} can't be started`);
   } catch (error) {
     // `spawn` throws when the command line is longer than the system allows.
-    return fail(error instanceof Error ? error.message : String(error));
+    return fail(messageOf(error));
   }
 }
 

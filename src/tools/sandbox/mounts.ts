@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { codeOf, isAlive, ownMark, realPlace } from '../paths/root.ts';
+import { codeOf, fail, messageOf, ok, type Result } from '../../domain/result.ts';
+import { isAlive, ownMark, realPlace } from '../paths/root.ts';
 import { closingInherited, type Environment, keepFile } from '../process/environment.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 
@@ -172,7 +172,7 @@ export function masksOf(stateDir: string, root: string): Masks {
         if (made === null) return fail('another process holds the lock of the boxes of this project');
         return ok(() => endBox(folder, entry));
       } catch (error) {
-        return fail(error instanceof Error ? error.message : String(error));
+        return fail(messageOf(error));
       }
     },
     async tidy() {

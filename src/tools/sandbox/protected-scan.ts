@@ -4,8 +4,8 @@
  */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf, forbidden, isInside, isRepositoryName, realPlace } from '../paths/root.ts';
-import { tried } from '../../domain/result.ts';
+import { forbidden, isInside, isRepositoryName, realPlace } from '../paths/root.ts';
+import { codeOf, tried } from '../../domain/result.ts';
 
 /** The most folders to search, and the deepest level below the root. */
 const MOST_LOOKED_INTO = 400;

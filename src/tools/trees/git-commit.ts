@@ -15,10 +15,11 @@ import { PathName } from '../git/git.ts';
 import { runGit } from '../git/hardening.ts';
 import { denied, forbidden, gitOf, insideName, type Root } from '../paths/root.ts';
 import type { Environment } from '../process/environment.ts';
-import { counted, done, refused, shownName } from '../process/output.ts';
+import { done, refused, shownName } from '../process/output.ts';
 import * as trees from './stage.ts';
 import { attempted, type RepositoryFacts, type StoreCall, TreeFault, type TreeStore, treeStore } from './store.ts';
 import { changesOf } from './tree.ts';
+import { plural } from '../../domain/lists.ts';
 
 const Input = z.strictObject({
   message: z
@@ -87,7 +88,7 @@ export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly st
 
 /** What a person reads before approval: the whole message, the branch, the files, and a note. */
 function wordsOf({ message }: Input, draft: Draft, note: string): string {
-  const head = `commit on ${draft.branch}: ${counted(draft.files.length, 'file')}`;
+  const head = `commit on ${draft.branch}: ${plural(draft.files.length, 'file')}`;
   return [head, '', message.trim(), '', fileLines(draft), ...(note === '' ? [] : [note])].join('\n');
 }
 

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { codeOf, fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
-import { codeOf, gitOf, type Root } from '../paths/root.ts';
+import { gitOf, type Root } from '../paths/root.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 
 const TIME_LIMIT = 120_000;

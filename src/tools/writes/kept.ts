@@ -8,6 +8,7 @@ import path from 'node:path';
 import { isAlive, ownMark, type Root } from '../paths/root.ts';
 import { freshFile } from '../process/kept-folders.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { messageOf } from '../../domain/result.ts';
 
 /** The limit for all copies together. A task whose globs need more can write only to folders that it covers as a whole. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -184,6 +185,6 @@ function setAside(root: string, place: string): string {
     fs.renameSync(place, named(count));
     return `${name} was made by this command, and agents make no repository and no .mimir within the project: it is ${path.relative(root, named(count))} now`;
   } catch (error) {
-    return `${name} was made by this command, which agents may not, and could not be renamed: ${error instanceof Error ? error.message : String(error)}`;
+    return `${name} was made by this command, which agents may not, and could not be renamed: ${messageOf(error)}`;
   }
 }

@@ -2,6 +2,7 @@
 import type { Word, WordPart } from 'unbash';
 import { isAmong, lengthOf, optionIn, type Options } from '../options.ts';
 import { knownWord } from '../words.ts';
+import { namesOf } from '../../../domain/text/glob.ts';
 
 export const FURTHER_FILE = 'a further file would be written';
 export const NOT_IN_TEXT = 'it has arguments that are not in the text';
@@ -244,8 +245,6 @@ export function isInProject(path: string, { place, moves }: Pick<Scope, 'place' 
   }
   return true;
 }
-
-const namesOf = (path: string): readonly string[] => path.split('/').filter((name) => name !== '' && name !== '.');
 
 const isBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
 
