@@ -94,8 +94,8 @@ function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, stri
     glyphs,
     colours,
     tokens: tokens.data,
-    roles: Object.fromEntries(roles.map(([role, value]) => [role, isToken(value) ? tokens.data[value] : value])),
+    roles: Object.fromEntries(
+      roles.map(([role, value]) => [role, typeof value === 'string' ? tokens.data[value] : value]),
+    ),
   });
 }
-
-const isToken = (value: Token | Colour): value is Token => typeof value === 'string';

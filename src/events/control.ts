@@ -63,16 +63,14 @@ export function retryOf({ agents, gates }: RunState): Retry {
     );
   const idsOf = (which: (one: AgentState) => boolean): readonly AgentId[] => planned.filter(which).map(({ id }) => id);
   return {
-    failed: idsOf((one) => one.outcome !== null && (FAILED.has(one.outcome) || isBlocked(one) || lacksAnswers(one))),
+    failed: idsOf(
+      (one) => one.outcome !== null && (FAILED.has(one.outcome) || isBlocked(one) || (one.unanswered ?? []).length > 0),
+    ),
     behind: idsOf(({ outcome, endedBy }) => outcome === 'skipped' && endedBy?.is !== 'person'),
   };
 }
 
-const lacksAnswers = ({ unanswered = [] }: AgentState): boolean => unanswered.length > 0;
-
 const FAILED: ReadonlySet<AgentOutcome> = new Set(['failed', 'killed', 'abandoned']);
-
-// The mode of an agent: the run's, or a stricter one pinned to it or to an ancestor.
 
 export type Modes = Pick<RunState, 'mode' | 'agents'>;
 

@@ -202,7 +202,7 @@ function begunAgain(state: RunState): RunState {
 const wasAtWork = ({ status }: AgentState): boolean => status === 'running' || status === 'waiting';
 
 function agentsAfter({ agents }: RunState, event: MimirEvent, at: Millis): RunState['agents'] {
-  const id = agentOf(event);
+  const id = 'agent' in event ? event.agent : null;
   const agent = id === null || event.type === 'agent.created' ? undefined : agents.get(id);
   if (!agent) return agents;
   const changed: AgentState = foldAgent(agent, event, at);
@@ -211,8 +211,6 @@ function agentsAfter({ agents }: RunState, event: MimirEvent, at: Millis): RunSt
 
 /** ROOT's name in a run whose only task is done by `main`, because two agents of one name would be shown. */
 const PLANNER = { name: 'planner' } as const;
-
-const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
 
 /** Whether the denying answer has already reported the result of this call. */
 const isTold = (log: RunState['log'], event: MimirEvent): boolean =>

@@ -146,8 +146,6 @@ export function logLine(event: MimirEvent, at: Millis, names: Names = (id) => id
   return event.type === 'model.retry' ? { ...line, call: event.call, retry: true } : line;
 }
 
-// The one line that stands for an answer in a list: its first statement, without Markdown. Pure.
-
 /** Empty for an empty text. Headings and lines in italics are skipped where more follows. */
 export function plainLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim());

@@ -248,10 +248,9 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
   const used = found ?? (wish.offlineOnly && modelProblem(OFFLINE, rules) === null ? OFFLINE : null);
   if (used === null) return fail(nothingLeft(wish, asked, obstacle));
   const reason = used === OFFLINE ? builtIn('no provider') : obstacle;
-  return ok({ choice: { asked, used, because: plain(reason) }, reason });
+  const because = reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`;
+  return ok({ choice: { asked, used, because }, reason });
 }
-
-const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
 
 /** Built-in rules have no location, and cannot be removed. */
 export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';

@@ -255,8 +255,6 @@ export function openPace(world: Pick<World, 'elapsed' | 'sleep'>): Pace {
   };
 }
 
-// Executes validated requests. `RunApi` decides, by the asker, what may be seen and done.
-
 /** How long a source of events may stay open without being read; then it is reopened where it stopped. */
 const PATIENCE = 5000;
 

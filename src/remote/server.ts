@@ -151,7 +151,7 @@ const SOCKET = /^[0-9a-f]{16}(?:-[0-9a-f]{7})?$/;
 /** Removes dead sockets of this session, old ones of others, and old outputs. Never throws. */
 export async function sweep(where: Where, folder: string, now: Millis): Promise<void> {
   for (const one of new Set([folder, dirname(where.note)])) {
-    for (const name of namesIn(one)) await look(join(one, name), name, { where, now });
+    for (const name of tried(() => readdirSync(one), [])) await look(join(one, name), name, { where, now });
   }
 }
 
@@ -169,8 +169,6 @@ async function isLeft(path: string, name: string, age: Millis): Promise<boolean>
   if (name.endsWith('.at')) return age > OLD_SOCKET && !isOurSocket(readlinkSync(path));
   return name.endsWith('.out') && age > OLD_OUTPUT;
 }
-
-const namesIn = (folder: string): readonly string[] => tried(() => readdirSync(folder), []);
 
 // One listening socket: serves clients under its identity, up to a number; recreates its file if needed and removes it at the end.
 

@@ -44,7 +44,8 @@ export function whereOf(of: {
   readonly project: string;
   readonly session: SessionId;
 }): Where {
-  const name = hash('sha256', `${of.stateDir}\0${realOf(of.project)}\0${of.session}`).slice(0, 16);
+  const real = tried(() => realpathSync(of.project), of.project);
+  const name = hash('sha256', `${of.stateDir}\0${real}\0${of.session}`).slice(0, 16);
   const below = join(of.stateDir, 'run');
   const folders = [of.runtimeDir, below, join(tmpdir(), `mimir-${process.getuid?.() ?? 0}`)];
   return {
@@ -62,7 +63,7 @@ export const socketName = (where: Where, agent: AgentId): string =>
 /** The existing sockets of this user at the candidate places, likeliest first. No other path is ever connected to. */
 export function knownPaths(where: Where): readonly string[] {
   const own = where.folders.map((folder) => join(folder, where.name));
-  const noted = linkOf(where.note);
+  const noted = tried(() => readlinkSync(where.note), null);
   const all = noted === null || !noted.endsWith(`/${where.name}`) ? own : [...own, noted];
   return [...new Set(all)].filter((path) => isOurSocket(path));
 }
@@ -180,7 +181,3 @@ export function isAnswered(path: string): Promise<boolean> {
     });
   });
 }
-
-const linkOf = (path: string): string | null => tried(() => readlinkSync(path), null);
-
-const realOf = (project: string): string => tried(() => realpathSync(project), project);

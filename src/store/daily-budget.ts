@@ -286,7 +286,7 @@ interface LogOfDay {
  * skipped; the commands that use it report it.
  */
 function logsSince(stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] {
-  return namesIn(join(stateDir, 'projects')).flatMap((name): readonly LogOfDay[] => {
+  return tried(() => readdirSync(join(stateDir, 'projects')).toSorted(), []).flatMap((name): readonly LogOfDay[] => {
     const file = join(stateDir, 'projects', name, 'log.db');
     if (!hasChanged(file, from)) return [];
     try {
@@ -327,8 +327,6 @@ function loggedIn(row: Columns): readonly Logged[] {
   const tokens = limitTokens({ input, output, cacheRead, cacheWrite });
   return [{ session, call, model: null, tokens, cost: number('cost') }];
 }
-
-const namesIn = (folder: string): readonly string[] => tried(() => readdirSync(folder).toSorted(), []);
 
 const hasChanged = (file: string, from: Millis): boolean =>
   ['', '-wal'].some((end) => (statSync(file + end, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= from);

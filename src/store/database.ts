@@ -206,7 +206,7 @@ export interface Place {
 
 /** The folder of a project's log: a readable name with a hash that makes it unique. */
 export function folderOf({ stateDir, project }: Place): string {
-  const real = realOf(project);
+  const real = tried(() => realpathSync(project), project);
   const name = basename(real)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, 40);
@@ -297,5 +297,3 @@ function checkOwner(path: string, owner: number): void {
     `${path} belongs to another user (${owner}, you are ${own}): Mimir keeps its log to itself\n  set XDG_STATE_HOME to a folder of your own`,
   );
 }
-
-const realOf = (project: string): string => tried(() => realpathSync(project), project);

@@ -6,7 +6,9 @@ import type { SessionClient } from '../../ports/control.ts';
 
 export const allVerb = sessionVerb('all', (args, io) => async (client) => {
   const every = client.runs();
-  const runs = (args.has('all') ? every : chosen(every)).map(({ session }) => session);
+  const isChosen = ({ state }: (typeof every)[number], at: number): boolean =>
+    args.has('all') || at < NEWEST || state === 'running';
+  const runs = every.filter(isChosen).map(({ session }) => session);
   await tellRuns(args, io, lookAt(client, runs));
   if (args.has('json') || runs.length === every.length) return;
   io.say('');
@@ -15,7 +17,3 @@ export const allVerb = sessionVerb('all', (args, io) => async (client) => {
 
 /** The number of runs whose logs are read by default, since each takes time. */
 const NEWEST = 20;
-
-/** The newest runs and all active ones. */
-const chosen = (runs: ReturnType<SessionClient['runs']>): ReturnType<SessionClient['runs']> =>
-  runs.filter(({ state }, at) => at < NEWEST || state === 'running');

@@ -201,10 +201,11 @@ function unfit(part: string, { uid, mode }: Stats): texts.FaultWords | null {
     return { problem: `${part} belongs to user ${uid}, not to root`, remedy: `run: chown root:root ${part}` };
   if ((mode & 0o170000) === 0o120000 || (mode & 0o022) === 0) return null;
   const who = (mode & 0o002) === 0 ? 'its group' : 'anybody';
-  return { problem: `${part} may be written by ${who} (mode ${octal(mode)})`, remedy: `run: chmod go-w ${part}` };
+  return {
+    problem: `${part} may be written by ${who} (mode ${(mode & 0o7777).toString(8).padStart(4, '0')})`,
+    remedy: `run: chmod go-w ${part}`,
+  };
 }
-
-const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
 function kindProblem(real: string, kind: 'file' | 'directory'): texts.FaultWords | null {
   const status = lstatSync(real);

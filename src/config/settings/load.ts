@@ -168,8 +168,6 @@ function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly texts.ConfigF
   return [texts.fileFault(`--mode ${mode}`, problem, `use --mode ${maxMode.value}`)];
 }
 
-// The files of settings apart from the administrator's: the defaults, the person's, the project's.
-
 interface LayerFile {
   readonly name: LayerName;
   readonly path: string;

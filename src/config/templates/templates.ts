@@ -276,8 +276,6 @@ function readBack({ name }: TemplateRequest, tasks: readonly TemplateTask[], tex
 /** The size limit of configuration files. */
 const LARGEST = 64 * 1024;
 
-// Where plan templates lie: all of a folder at once, those with a fault told apart.
-
 interface TemplateFolder {
   readonly path: string;
   /** How people would name it: `.mimir/plans`. */
@@ -326,8 +324,6 @@ function oneOf(
   const remedy = `name the file ${read.value.info.name}.yml, or the template ${stem}`;
   return fail([fileFault(file, `calls itself "${read.value.info.name}"`, remedy)]);
 }
-
-// Plan files as text: YAML (JSON is a part of it) in and out. What a plan may say is checked by others.
 
 /** The value of a YAML or JSON plan file, or its fault with file, line and column. As strict as for configuration. */
 export function parsePlanText(text: string, file: string): Result<unknown, string> {

@@ -90,8 +90,6 @@ function cutTask(task: string): string {
 export const partOf = (text: string, from: number, length: number): string =>
   text.slice(from, from + length).replace(/[\ud800-\udbff]$/, '');
 
-// Facts about the machine and the project, and their text for a system prompt. Pure.
-
 /** Collected when an agent starts. Names are untrusted and may contain anything. */
 export interface EnvironmentFacts {
   /** Operating system and processor: `linux x64`. */

@@ -77,7 +77,7 @@ export function rangeOf(task: PlanTask, choices: Pick<PlanChoices, 'learned'>): 
   };
   return {
     tokens: whole(range(task.estimatedTokens, learned?.tokens)),
-    cost: task.estimatedCost === null ? null : money(range(task.estimatedCost, learned?.cost)),
+    cost: task.estimatedCost === null ? null : each(range(task.estimatedCost, learned?.cost), rounded),
     seconds: whole(range(task.estimatedSeconds, learned?.seconds)),
     runs,
     because: because(runs),
@@ -167,7 +167,6 @@ const each = ({ low, likely, high }: Range, to: (amount: number) => number): Ran
   high: to(high),
 });
 const whole = (range: Range): Range => each(range, Math.round);
-const money = (range: Range): Range => each(range, rounded);
 
 // The same plan with other models, priced before anything runs: cheap, balanced and best. Only the models of tasks change. The choices say
 // which models may be used; the person decides about the edit.
@@ -223,11 +222,8 @@ export function variantsOf(plan: SoundPlan, choices: PlanChoices, maxParallel: n
   return names.map((name) => variant(plan, name, { pick: pick[name], models, maxParallel, choices }));
 }
 
-/** The offline analyst, which only replaces a missing model. */
-const isOffline = (id: ModelId): boolean => id.startsWith('offline/');
-
 const isFit = ({ id, usable, tools, price }: ModelOption): boolean =>
-  usable.yes && tools !== false && price !== null && !isOffline(id);
+  usable.yes && tools !== false && price !== null && !id.startsWith('offline/');
 
 const GRADES = { deep: 3, usual: 2, unknown: 1, fast: 0 } as const;
 const gradeOf = ({ grade }: ModelOption): number => GRADES[grade ?? 'unknown'];

@@ -17,11 +17,9 @@ interface WritingRole {
   readonly capabilities: readonly string[];
 }
 
-const canWrite = ({ capabilities }: WritingRole): boolean => capabilities.includes('write');
-
 /** What a task of this role may change: as it was said, else the whole project; nothing of roles that can't write. */
 export function writesOf(said: readonly string[] | undefined, role: WritingRole): readonly string[] {
-  if (!canWrite(role)) return [];
+  if (!role.capabilities.includes('write')) return [];
   if (said === undefined) return LOOKING.has(role.name) ? [] : WHOLE_PROJECT;
   return coversAll(said) ? WHOLE_PROJECT : [...new Set(said)];
 }

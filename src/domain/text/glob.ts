@@ -179,10 +179,9 @@ function indexOf(text: string, character: string, from: number): number {
 }
 
 type IsSame = (one: Token, other: Token) => boolean;
-const isExactly: IsSame = (one, other) => one === other;
 
 /** Is there a path that both say? */
-const canMeet = (a: readonly Segment[], b: readonly Segment[], isSame: IsSame = isExactly): boolean =>
+const canMeet = (a: readonly Segment[], b: readonly Segment[], isSame: IsSame = Object.is): boolean =>
   meets(a, b, {
     isMany: (segment) => segment === DEEP,
     isOne: (one, other) => one !== DEEP && other !== DEEP && namesCanMeet(one, other, isSame),

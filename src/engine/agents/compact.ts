@@ -58,14 +58,12 @@ function keepFrom(turns: readonly Turn[], tokens: number): number {
   while (at > 1) {
     // Results belong to the turn before them.
     const from = turns[at - 1]?.by === 'tools' ? at - 2 : at - 1;
-    bytesLeft -= sizeOf(turns.slice(from, at));
+    bytesLeft -= Buffer.byteLength(JSON.stringify(turns.slice(from, at)));
     if (bytesLeft < 0 || from < 1) break;
     at = from;
   }
   return at;
 }
-
-const sizeOf = (turns: readonly Turn[]): number => Buffer.byteLength(JSON.stringify(turns));
 
 type SummaryText = Result<string, Extract<Compacted, { is: 'told' | 'stopped' }>>;
 

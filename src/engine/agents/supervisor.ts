@@ -182,7 +182,7 @@ export class AgentSupervisor {
     else this.recordStatus(agent, 'initializing', '');
     for (;;) {
       runningAgent.release = isReviewOfIdle(recorder.state(), agent)
-        ? NO_SLOT
+        ? () => undefined
         : await slots.take(runningAgent.control.signal);
       // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
@@ -284,7 +284,6 @@ function hasSignalledEnd({ agents }: events.RunState, agent: AgentId): boolean {
 
 /** Reviewers of a run without a plan take no slot, because ROOT may hold one without end. Only one review runs at a time. */
 const isReviewOfIdle = (state: events.RunState, agent: AgentId): boolean => state.idle && events.isForced(state, agent);
-const NO_SLOT = (): void => {};
 
 /** Ends an agent that works, waits or is interrupted. A kill overrides earlier causes; otherwise the first cause stays. */
 function endRunning(runningAgent: RunningAgent, cause: ends.EndCause): void {

@@ -26,8 +26,6 @@ export function openMessaging(modules: FamilyParts) {
   };
 }
 
-// Checks what agents may ask (ports/controls.ts lists their commands) and carries it out, for a person as well.
-
 export const ONLY_A_PERSON = 'only a person may ask that';
 
 /** Why an agent may not give this command; null: it may. */

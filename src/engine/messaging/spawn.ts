@@ -122,7 +122,10 @@ function roleFor(options: AgentSetup, wish: SpawnRequest, above: readonly Capabi
   if (wish.role === null) return roleUnsaid(options, wish.prompt);
   const role = namedIn(options, wish.role);
   if (role !== null) return allowedRole(options, role.name);
-  const near = nearest(wish.role.trim(), subAgents(options));
+  const near = nearest(
+    wish.role.trim(),
+    options.roles.flatMap(({ name }) => (name === MAIN ? [] : [name])),
+  );
   if (near === null) return allowedRole(options, onlyReads(above) ? 'explore' : 'code');
   return fail(
     `There is no role '${wish.role}'. Did you mean "${near}"?\n  a name that does not resemble a role starts a child with role code`,
@@ -141,9 +144,6 @@ export function allowedRole({ rules, roles }: AgentSetup, name: string): Result<
   if (problem !== null) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
   return role === null ? fail(`There is no role ${name}.`) : ok(role);
 }
-
-const subAgents = ({ roles }: AgentSetup): readonly string[] =>
-  roles.flatMap(({ name }) => (name === MAIN ? [] : [name]));
 
 /** The child's name from a word that is no role, in lower case; null where it is not a valid name. */
 function nameFrom(options: AgentSetup, { role }: SpawnRequest): string | null {

@@ -10,7 +10,7 @@ import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { jsonDigest, planDigest } from '../../domain/digest.ts';
 import { writesText } from '../../domain/plan/writes.ts';
 import { type AgentState, isFinal, modeFor, type RunState } from '../../events/index.ts';
@@ -171,9 +171,7 @@ function barred({ tasks }: SoundPlan, begun: StartedTasks, context: PlanContext)
 const asItWas = (begun: StartedTask | undefined, task: PlanTask): PlanTask =>
   begun === undefined || !isWrittenSame(begun, task)
     ? task
-    : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn, ...orderOf(task) });
-
-const orderOf = ({ after }: PlanTask): Pick<PlanTask, 'after'> => (after === undefined ? {} : { after });
+    : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn, ...defined({ after: task.after }) });
 
 /** Permissions may change for tasks that have begun. */
 function withPermissionsOf({ permissions }: PlanTask, begun: PlanTask): PlanTask {
@@ -245,8 +243,6 @@ function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan,
   if (come === 0 || before === after || agents + come <= value) return null;
   return `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already, and at most ${value} are allowed: ${reasonText(from)}`;
 }
-
-// The differences between two plans, one line per task, as shown to the person. Pure.
 
 /**
  * Added and changed tasks in the order of `after`, each after the dropped tasks that preceded it. Tasks in both plans are named by their

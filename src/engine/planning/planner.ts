@@ -274,12 +274,10 @@ function modelsText(models: readonly ModelOption[]): string {
     .slice(0, MODELS_SHOWN)
     .map(
       (model) =>
-        `- ${askedName(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; ${windowText(model)}${model.effort === false ? '; takes no effort' : ''}`,
+        `- ${askedName(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; window ${Math.round(model.window / 1000)}k${model.effort === false ? '; takes no effort' : ''}`,
     );
   return lines.length === 0 ? '' : `# Models (USD per million tokens, input / output)\n${lines.join('\n')}`;
 }
-
-const windowText = ({ window }: ModelOption): string => `window ${Math.round(window / 1000)}k`;
 
 function priceText({ price }: ModelOption): string {
   if (price === null) return 'price unknown';

@@ -162,8 +162,6 @@ function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
   return ok(words);
 }
 
-// The agents of an approved plan for the scheduler: dependencies, order, and which must not run at the same time.
-
 /** The agents of the plan in force, which may be amended until the report begins. */
 export type PlanTable = ReturnType<typeof openTable>;
 

@@ -7,6 +7,7 @@ import type { TreeId } from '../../ports/tree.ts';
 import * as judging from './judge.ts';
 import type { RunContext } from '../gate/index.ts';
 import type { MandatoryReview, Trigger } from '../../domain/agents/agent.ts';
+import { defined } from '../../domain/result.ts';
 
 const WORK: ReadonlySet<events.MimirEvent['type']> = new Set([
   'model.started',
@@ -36,7 +37,9 @@ export function dueFrom(
 ): readonly events.EventBody[] {
   const gate = gateOf(recorder.state(), node);
   const upTo = gate?.upTo ?? 0;
-  return gate?.due !== undefined || after <= upTo ? [] : [dueEvent(node, { upTo, ...saidIn(gate) }, world.now())];
+  return gate?.due !== undefined || after <= upTo
+    ? []
+    : [dueEvent(node, { upTo, ...defined({ saidUpTo: gate?.saidUpTo }) }, world.now())];
 }
 
 /** In a run without a plan: marks that an agent begins to work, which will have to be reviewed. */
@@ -70,8 +73,6 @@ export const expiredReviews = (
     });
 
 type Extent = Pick<events.ReviewGate, 'upTo' | 'saidUpTo'>;
-
-const saidIn = (gate: Extent | undefined): Extent => (gate?.saidUpTo === undefined ? {} : { saidUpTo: gate.saidUpTo });
 
 const dueEvent = (
   { role, onFailure, budget, estimatedSeconds }: MandatoryReview,
@@ -180,8 +181,6 @@ function settle(
   const again = [...recorder.each(upTo)].some((event) => isWork(state, event));
   recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, { upTo, ...said }, world.now())] : []));
 }
-
-// The work of a batch, in lines for its reviewer: actions with effects, then messages. Pure.
 
 /** Bytes of all lines. Actions come before messages, so that long messages cannot hide them. */
 const MOST = 24_000;

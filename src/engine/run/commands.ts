@@ -12,6 +12,7 @@ import { type ModeOf, setBudget, withdrawGrant } from '../gate/index.ts';
 import { ONLY_A_PERSON } from '../messaging/index.ts';
 import type { RunModules } from './open-run.ts';
 import * as controls from '../../ports/controls.ts';
+import { plural } from '../../domain/lists.ts';
 
 type Done = Result<string, string>;
 
@@ -228,8 +229,6 @@ const problemOf = (options: RunModules['options'], mode: Mode): string | null =>
 const noPerson = ({ person }: RunModules['options'], mode: Mode): string | null =>
   mode === 'human' && !person ? 'mode human needs a person to answer each turn, and nobody can be asked here' : null;
 
-// Preview of a mode change: which kinds of actions then run, ask or are denied.
-
 type Kind = 'turn' | Capability;
 
 /** In order of importance, each with its subject for the text. */
@@ -256,12 +255,10 @@ function changesOf(parts: RunModules, before: ModeOf, after: ModeOf): readonly s
       if (change !== null) changed.set(change, (changed.get(change) ?? 0) + 1);
     }
     return [...changed].map(
-      ([words, count]) => `${subject} of ${open.length > 0 ? counted(count) : 'all agents'} ${words}`,
+      ([words, count]) => `${subject} of ${open.length > 0 ? plural(count, 'agent') : 'all agents'} ${words}`,
     );
   });
 }
-
-const counted = (count: number): string => (count === 1 ? '1 agent' : `${count} agents`);
 
 /** Null: decided as before. */
 function changeFor(

@@ -123,7 +123,7 @@ async function atWork(parts: RunModules, signal: AbortSignal): Promise<WorkOutco
   const state = recorder.state();
   if (state.idle) recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
   const order: WorkOrder = { ...workOrderFor(options, root, []), task: toldLast(state) ?? options.task };
-  const turns = [...conversationOf(parts)];
+  const turns = [...parts.conversations.of(ROOT).turns];
   // Nothing may be added before open calls have their results.
   if (!hasOpenCalls(turns)) {
     const limits = findingLimits(options, state.agents.get(ROOT)?.model.used ?? root.model.used);
@@ -169,8 +169,6 @@ function didNotPass({ recorder }: RunModules, words: string): readonly events.Ev
 /** The last message of the person, which is the task. */
 const toldLast = ({ messages }: events.RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
-
-const conversationOf = ({ conversations }: RunModules): readonly Turn[] => conversations.of(ROOT).turns;
 
 /**
  * Whether ROOT was working when the process ended. Each of its turns ends with a waiting status; the interruption by the end of the run
@@ -403,14 +401,12 @@ function isAtWork(
   return false;
 }
 
-/** Reviewers do not count as work; one that was cut off waits to be asked again. */
-const isNoReview = ({ forced }: events.AgentState): boolean => forced === null;
-
 /** `isWanted`: whether there is anything to do at rest. */
 function openRest(parts: RunModules, isWanted: () => boolean) {
   const { recorder, messaging, signal } = parts;
   let heard: (() => void) | null = null;
-  const isRest = (): boolean => isWanted() && !isAtWork(recorder.state(), isNoReview);
+  // Reviewers do not count as work; one that was cut off waits to be asked again.
+  const isRest = (): boolean => isWanted() && !isAtWork(recorder.state(), ({ forced }) => forced === null);
   const isOver = async (): Promise<boolean> => {
     if (isWoken(parts)) return true;
     if (!isRest()) return false;

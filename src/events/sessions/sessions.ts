@@ -155,8 +155,6 @@ export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
   };
 }
 
-// Where a child session stands, by the log and by whether a process still carries its run.
-
 interface Moment {
   readonly now: Millis;
   /** A living process carries the run. */

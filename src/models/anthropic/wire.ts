@@ -101,10 +101,8 @@ function choiceOf(form: Form, none: boolean): Pick<Body, 'tool_choice'> {
 const toolOf = ({ name, description, schema }: ToolSpec): Anthropic.Tool => ({
   name,
   description,
-  input_schema: { ...objectOf(schema), type: 'object' },
+  input_schema: { ...(isObject(schema) ? schema : {}), type: 'object' },
 });
-
-const objectOf = (value: Json): { readonly [key: string]: Json } => (isObject(value) ? value : {});
 
 function thinkingOf(traits: Traits, messages: readonly Message[], maxTokens: number): Pick<Body, 'thinking'> {
   switch (traits.thinking) {

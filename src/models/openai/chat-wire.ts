@@ -88,15 +88,12 @@ function messagesOf(step: Step, { thoughts, items }: Traits): readonly Fields[] 
         id,
         type: 'function',
         function: { name: tool, arguments: text },
-        ...(items ? besideOf(kept.extras?.[n]) : {}),
+        ...(items && kept.extras?.[n] ? { extra_content: kept.extras[n] } : {}),
       })),
     },
     ...answers.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
   ];
 }
-
-const besideOf = (extra: Fields | null | undefined): Fields =>
-  extra === null || extra === undefined ? {} : { extra_content: extra };
 
 // JSON Schemas for OpenAI. Strict ones are enforced during generation, but only if every property is required and no other is allowed;
 // constraints that strict mode does not support are checked on the reply.

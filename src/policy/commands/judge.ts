@@ -31,7 +31,7 @@ export function judgeCommand(command: string | null, rules: CommandRules | null)
 }
 
 function judged(reading: Reading, rules: CommandRules): CommandVerdict {
-  const parts = reading.simples.map(partOf);
+  const parts = reading.simples.map((simple): Part => ({ simple, acts: actsOf(simple) }));
   const denied = strictest(rules.deny, parts);
   if (denied?.sure === true) return { verdict: 'deny', because: denied.rule.from };
   if (denied !== null) return unclear(denied.rule, 'it might hit');
@@ -52,8 +52,6 @@ interface Part {
   readonly simple: Simple;
   readonly acts: ReadonlyMap<number, Act>;
 }
-
-const partOf = (simple: Simple): Part => ({ simple, acts: actsOf(simple) });
 
 /** Why a program might run that is not visible in the text. */
 function doubtOf({ doubts }: Reading, parts: readonly Part[]): string | null {

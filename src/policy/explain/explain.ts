@@ -198,8 +198,6 @@ export const resolvedIn = ({ allowedModels, deniedModels, modelBudgets = [] }: R
     .filter(({ written, pattern }) => written !== pattern)
     .map(({ written, pattern }) => ({ written, id: pattern }));
 
-// Why a role may or may not run as a sub-agent, explained by `roleProblem`, which decides for plans and spawns.
-
 type Roles = readonly Pick<Role, 'name'>[];
 type Ruled = Readonly<Record<'rules', Rules>>;
 

@@ -144,14 +144,18 @@ function replaced(text: string, { old_text, new_text, all }: Input): Result<stri
   const matches = pieces.length - 1;
   if (matches === 0) return fail(noMatch(text, old_text));
   if (matches > 1 && !all) {
-    const lines = pieces.slice(0, -1).map((_, index) => lineAfter(pieces.slice(0, index + 1).join(old_text)));
+    const lines = pieces.slice(0, -1).map(
+      (_, index) =>
+        pieces
+          .slice(0, index + 1)
+          .join(old_text)
+          .split('\n').length,
+    );
     const shown = lines.slice(0, 10).join(', ');
     return fail(`old_text occurs ${matches} times (lines ${shown}); add surrounding lines, or set all`);
   }
   return ok(pieces.join(new_text));
 }
-
-const lineAfter = (before: string): number => before.split('\n').length;
 
 /** Names the likely cause of a missing match, so that the model can correct its call. */
 function noMatch(text: string, sought: string): string {

@@ -1,47 +1,19 @@
 /**
  * Runs git so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and none of
- * them is started. Each setting below was added because git ran a program without it.
+ * them is started. Each setting of settings.json was added because git ran a program without it.
  */
+import OFF from './settings.json' with { type: 'json' };
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import type { Root } from '../paths/root.ts';
 import { neverRan, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { runSandboxed, type Sandbox } from '../sandbox/sandbox.ts';
 
-/** Settings that name a program, read another file, or reach a network, each disabled. */
-const SETTINGS: Settings = [
-  ['core.fsmonitor', 'false'],
-  ['core.hooksPath', '/dev/null'],
-  ['core.attributesFile', '/dev/null'],
-  ['core.excludesFile', '/dev/null'],
-  ['core.pager', 'cat'],
-  ['core.editor', 'false'],
-  ['core.sshCommand', 'false'],
-  ['core.askPass', 'false'],
-  ['core.gitProxy', ''],
-  ['core.alternateRefsCommand', ''],
-  ['credential.helper', ''],
-  ['diff.external', ''],
-  ['diff.submodule', 'short'],
-  ['diff.orderFile', '/dev/null'],
-  ['status.submoduleSummary', 'false'],
-  ['submodule.recurse', 'false'],
-  // A log with signatures runs the checking program; so does a custom format with %G?.
-  ['log.showSignature', 'false'],
-  ['format.pretty', 'medium'],
-  ['commit.gpgSign', 'false'],
-  ['gpg.program', 'false'],
-  ['gpg.openpgp.program', 'false'],
-  ['gpg.x509.program', 'false'],
-  ['gpg.ssh.program', 'false'],
-  ['gpg.ssh.defaultKeyCommand', ''],
-  ['protocol.allow', 'never'],
-  ['protocol.ext.allow', 'never'],
-  ['safe.bareRepository', 'explicit'],
-  ['color.ui', 'false'],
-  ['blame.ignoreRevsFile', ''],
-  ['core.quotePath', 'false'],
-];
+/**
+ * Settings that name a program, read another file, or reach a network, each disabled. `log.showSignature` and `format.pretty`: a log with
+ * signatures runs the checking program, and so does a custom format with %G?.
+ */
+const SETTINGS: Settings = Object.entries(OFF);
 
 /** Programs that a repository can name freely. They are emptied one by one, because no switch covers all of them. */
 const NAMED_PROGRAM = /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|command|textconv|driver)$/is;

@@ -34,15 +34,14 @@ export function toolEnvironment(
   granted: readonly string[] = [],
 ): Environment {
   const passed: Record<string, string> = {};
-  const asked = more.filter((name) => !NEVER_PASSED.test(name) && (granted.includes(name) || !isThePersons(name)));
+  const asked = more.filter(
+    (name) => !NEVER_PASSED.test(name) && (granted.includes(name) || !ACTS_FOR_THE_PERSON.test(name)),
+  );
   for (const [name, value] of Object.entries(source)) {
     if (value !== undefined && (asked.includes(name) || PASSED.test(name))) passed[name] = value;
   }
   return { ...passed, PATH: safePath(root, source['PATH'] ?? USUAL_PATH), TERM: 'dumb' };
 }
-
-/** Does this variable lead to something that acts for the person (`SSH_AUTH_SOCK`)? */
-const isThePersons = (name: string): boolean => ACTS_FOR_THE_PERSON.test(name);
 
 /** The variables of `names` that are set for Mimir itself. They are not passed to children. */
 export const ownVariables = (names: readonly string[], source: NodeJS.ProcessEnv = process.env): Environment =>

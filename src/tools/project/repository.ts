@@ -176,9 +176,6 @@ async function readmeOf(root: Root, files: readonly string[]): Promise<string> {
   return readme === undefined ? '' : headOf(root, readme, README_BYTES);
 }
 
-// The facts for the environment block of an agent: branch and status of now, the top of the tree, the commands that manifests
-// name.
-
 /** The most names to list, manifests to read, and bytes to read of each. */
 const [LISTED, COMMAND_MANIFESTS, COMMAND_BYTES] = [5000, 8, 64 * 1024] as const;
 

@@ -292,8 +292,6 @@ function chainsOf(
 const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>
   isWithin(open)(place) || !isWithin(['/tmp', ...hidden])(place);
 
-// Why there is no sandbox, in words for a person: what bubblewrap said when it was tried.
-
 /** Of a trial that did not end well, and may have had so long. */
 function whyRefused({ is, stderr }: ProgramEnd, milliseconds: number): string {
   const said =
@@ -309,8 +307,6 @@ function whyRefused({ is, stderr }: ProgramEnd, milliseconds: number): string {
     return `bubblewrap is there, but this system refuses it new namespaces (${said}): they are switched off or used up, or Mimir runs inside another sandbox`;
   return `bubblewrap is there, but does not work${said === '' ? '' : ` (${said})`}`;
 }
-
-// Folders that are there for the time of a box, since a mount needs something to stand on.
 
 /** Creates `absent` (absolute, parents first) before the sandbox, as mount points; those that stay empty are removed at its end. */
 async function withFolders(
@@ -359,8 +355,6 @@ const closedIn = (open: readonly string[], { home, denied }: Surroundings): read
   open.length === 0
     ? []
     : [...denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(home, name)))].filter(isWithin(open));
-
-// Runs programs in a sandbox to their end, or not at all.
 
 export interface SandboxedCommand {
   readonly box: Exclude<ToolContext['sandbox'], 'none'>;

@@ -37,7 +37,7 @@ export const coveredFor = (door: string, stateDir: string): readonly string[] =>
 /** Null if the socket no longer exists; the command then runs without one. */
 export function mountSocket(door: string, program: OwnProgram | undefined, ground: MountPlaces): SocketMount | null {
   const [run] = realPlace(RUN).filter(isFolder);
-  if (run === undefined || !isSocket(door)) return null;
+  if (run === undefined || !tried(() => lstatSync(door).isSocket(), false)) return null;
   const place = path.join(run, 'mimir');
   const own = program === undefined ? null : ownProgram(program, place, ground);
   const socket = path.join(place, 'door');
@@ -88,8 +88,6 @@ function ownProgram(
     ],
   };
 }
-
-const isSocket = (place: string): boolean => tried(() => lstatSync(place).isSocket(), false);
 
 // The `/tmp` folder of each agent, in the state folder, from its first command to its end. Folders of killed processes are
 // removed by a later one.

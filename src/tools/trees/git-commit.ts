@@ -104,8 +104,6 @@ function fileLines({ files, leftOut }: Draft): string {
   return [...named, ...more, ...out].join('\n');
 }
 
-// Commits a draft: creates the object, moves the branch if nobody else has moved it, and updates the index.
-
 interface CommitHost extends DraftHost {
   /** The person's home: their git configuration names the author. */
   readonly home: string;
@@ -212,8 +210,6 @@ async function identityOf(toolHost: CommitHost, draft: Draft, signal: AbortSigna
 }
 
 const plain = (value: string): string => value.replaceAll(/[\p{Cc}<>]+/gu, ' ').trim();
-
-// The content of a commit: the tree of the chosen changes on top of the last commit, and what is left out of it.
 
 interface DraftHost {
   readonly root: Root;

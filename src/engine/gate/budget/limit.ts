@@ -255,8 +255,6 @@ function stop({ parts, question, met: { exhausted, from } }: LimitContext, rule 
   return { is: 'stopped', text };
 }
 
-// The options of the question and the meaning of an answer. Pure.
-
 interface Offers {
   /** The limit before and after the offer, and the highest that an amount in the answer may make it; null when nothing may be added. */
   readonly add: { readonly from: number; readonly to: number; readonly most: number } | null;

@@ -155,14 +155,18 @@ export function warnings(
       if (most === 0 || state.warned.includes(warnedKey(limit, what))) return [];
       const spent = what === 'time' ? timeOf(state, at, now) : usedOf(state, limit, 'settled')[what];
       if (spent < most * WARN_AT) return [];
-      const warning = { agent: at, ...ofModel(day), scope, what, spent: reportedTime(spent, most), limit: most };
+      const warning = {
+        agent: at,
+        ...(typeof day?.model === 'string' ? { of: day.model } : {}),
+        scope,
+        what,
+        spent: reportedTime(spent, most),
+        limit: most,
+      };
       return [{ type: 'budget.warned', ...warning }];
     }),
   );
 }
-
-const ofModel = (day: DayLimitNow | undefined): { readonly of?: string } =>
-  typeof day?.model === 'string' ? { of: day.model } : {};
 
 /**
  * Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or

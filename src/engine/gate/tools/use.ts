@@ -194,8 +194,6 @@ function refused(
 const withNote = (results: readonly ToolResult[], text: string): readonly ToolResult[] =>
   results.map((result, at) => (at === results.length - 1 ? { ...result, text: `${result.text}\n\n${text}` } : result));
 
-// The context of a tool call (signal, sandbox, tool host, live output), and which calls of one reply run in parallel.
-
 /**
  * Whether calls of this tool run in parallel: those that change nothing, and those whose child does the work. Other
  * calls wait for all calls before them.

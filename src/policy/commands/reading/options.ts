@@ -237,7 +237,7 @@ function addVariable(name: string, shape: Shape, { variables }: Scope, quoted: b
 export function isInProject(path: string, { place, moves }: Pick<Scope, 'place' | 'moves'>): boolean {
   if (path === '/dev/null' || path === '-') return true;
   if (path.startsWith('~')) return false;
-  if (path.startsWith('/')) return isBelow(place.root, normal(path));
+  if (path.startsWith('/')) return `${normal(path)}/`.startsWith(`${place.root}/`);
   let depth = moves ? 0 : namesOf(place.folder.slice(place.root.length)).length;
   for (const name of namesOf(path)) {
     depth += name === '..' ? -1 : 1;
@@ -245,8 +245,6 @@ export function isInProject(path: string, { place, moves }: Pick<Scope, 'place' 
   }
   return true;
 }
-
-const isBelow = (root: string, path: string): boolean => path === root || path.startsWith(`${root}/`);
 
 function normal(path: string): string {
   const names: string[] = [];
