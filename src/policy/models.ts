@@ -256,7 +256,6 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
 export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
 
-/** The most names that a refusal lists. */
 const SOME = 12;
 
 /** The asking agent may be in a sandbox without a command to look the names up. */
@@ -339,7 +338,6 @@ export function isSameModel(asked: ModelId, answered: ModelId): boolean {
 interface Terms {
   /** Names under which the requested model may answer. */
   readonly answersAs: readonly string[];
-  /** Whether it is the person's own server. */
   readonly own: boolean;
 }
 

@@ -14,8 +14,8 @@ import type { Some } from './log.ts';
 
 const agent = AgentId;
 const digest = z.string().max(200);
-const delivery = z.enum(['sequential', 'important', 'urgent']);
-export type Delivery = z.infer<typeof delivery>;
+export const Delivery = z.enum(['sequential', 'important', 'urgent']);
+export type Delivery = z.infer<typeof Delivery>;
 
 export const PlanEdits = z.array(PlanEdit).max(1000).readonly();
 
@@ -31,7 +31,7 @@ export const Command = z.discriminatedUnion('do', [
     do: z.literal('message'),
     to: z.union([AgentId, z.literal('all')]),
     text: LongText.min(1),
-    delivery,
+    delivery: Delivery,
   }),
   z.strictObject({ do: z.literal('interrupt'), agent }),
   z.strictObject({ do: z.literal('resume'), agent }),

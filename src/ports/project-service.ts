@@ -45,7 +45,6 @@ export interface ProjectInfo {
   readonly trust: TrustQuestion;
   /** Warnings about the configuration, one line each. */
   readonly notes: readonly string[];
-  /** Plan templates of the project and the person. */
   readonly templates: readonly TemplateInfo[];
   /** All agents, custom ones first, and a line for each file that is not a valid agent. */
   readonly agents: { readonly all: readonly AgentInfo[]; readonly leftOut: readonly string[] };

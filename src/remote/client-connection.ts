@@ -43,7 +43,6 @@ export interface Serving {
 }
 
 export interface Conversation {
-  /** Resolves when the connection is closed. */
   readonly over: Promise<void>;
   /** Finishes the current requests, then closes. */
   end(why: string): Promise<void>;
@@ -206,7 +205,6 @@ export interface Pace {
   turn(): Promise<void>;
   /** Runs one at a time, for answers that stay in memory until they are read. */
   alone<T>(answer: () => Promise<T>): Promise<T>;
-  /** Reports the time that a request took. */
   spent(time: Millis): void;
 }
 
@@ -301,7 +299,6 @@ async function answer(asking: Asking, request: Request): Promise<Result<unknown,
   }
 }
 
-/** Starts or stops the ticks of this client. */
 function setTicks(asking: Asking, on: boolean): void {
   asking.ticks?.();
   asking.ticks = on ? asking.given.controls.ticks(openLive(asking.outbox)) : null;

@@ -22,7 +22,6 @@ export interface ProcessRequest {
   readonly cwd: string;
   /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Mimir's state folder, for the output. */
   readonly stateDir: string;
   readonly session: SessionId;
 }

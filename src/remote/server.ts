@@ -189,7 +189,6 @@ interface SharedSockets {
 interface Endpoint {
   /** The identity of its clients; null for the person. */
   readonly as: AgentId | null;
-  /** The most connections at the same time. */
   readonly most: number;
   /** Called after a hello, with a name if there is one; `left` resolves when the client sends nothing more. */
   came(client: string | null, left: Promise<void>): void;

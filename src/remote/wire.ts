@@ -38,13 +38,6 @@ export interface ServerHello {
   readonly as: AgentId | null;
 }
 
-/** A client's first line. Connections with the same `client` count as one; the name is no proof of identity. */
-interface ClientHello {
-  readonly mimir: 'control';
-  readonly protocol: number;
-  readonly client?: string;
-}
-
 const LONGEST_NAME = 64;
 
 /** The server's first line, or why this is not a usable server. */
@@ -59,8 +52,12 @@ export function readServerHello(line: Readonly<Record<string, unknown>> | null):
   return 'what listens there does not say whose run it carries';
 }
 
-/** The client's first line, or why it is refused. */
-export function readClientHello(line: Readonly<Record<string, unknown>> | null): ClientHello | string {
+/**
+ * The client's first line, or why it is refused. Connections with the same `client` count as one; the name is no proof of identity.
+ */
+export function readClientHello(
+  line: Readonly<Record<string, unknown>> | null,
+): string | (Pick<ServerHello, 'mimir' | 'protocol'> & { readonly client?: string }) {
   if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number') {
     return `the first line must be {"mimir":"control","protocol":${PROTOCOL}}`;
   }

@@ -147,7 +147,6 @@ export function inWords<T>(file: string, act: () => T): T {
   }
 }
 
-/** Messages by SQLite's result codes. */
 const WORDS: Readonly<Record<number, (file: string) => string>> = {
   5: (file) =>
     `the log ${file} is being written by another process for more than ${PATIENCE / 1000} s: try again when that has ended`,

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AgentId, type SessionId } from '../domain/ids.ts';
 import { databaseOf, type Place, prepare, readFrom, writeTo } from './database.ts';
 import type { StoredMessage, MessageStore } from '../ports/log.ts';
+import { Delivery } from '../ports/controls.ts';
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS letters (
@@ -53,13 +54,11 @@ const reading = (place: Place, session: SessionId): readonly StoredMessage[] =>
       .flatMap(letterOf);
   }) ?? [];
 
-const DELIVERIES = ['sequential', 'important', 'urgent'] as const;
-
 /** Skips rows of an incompatible version. */
 function letterOf(row: Readonly<Record<string, unknown>>): readonly StoredMessage[] {
   const to = AgentId.safeParse(row['recipient']);
-  const delivery = DELIVERIES.find((one) => one === row['delivery']);
+  const delivery = Delivery.safeParse(row['delivery']);
   const text: unknown = JSON.parse(String(row['text']));
-  if (!to.success || delivery === undefined || typeof text !== 'string') return [];
-  return [{ id: String(row['id']), to: to.data, text, delivery, at: String(row['at']) }];
+  if (!to.success || !delivery.success || typeof text !== 'string') return [];
+  return [{ id: String(row['id']), to: to.data, text, delivery: delivery.data, at: String(row['at']) }];
 }

@@ -20,14 +20,8 @@ export const attachVerb = command('attach', async (args, io) => {
   return (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
 });
 
-interface Wanted {
-  /** The start of its id; undefined: the newest. */
-  readonly session: string | undefined;
-  readonly agent: AgentId | null;
-}
-
-/** The arguments as a session, an agent of it, or an agent by its name alone. */
-async function wantedBy(args: cli.Arguments, io: cli.Io, { log }: OpenProject): Promise<Wanted> {
+/** The arguments as a session (its start; undefined: the newest), an agent of it, or an agent by its name alone. */
+async function wantedBy(args: cli.Arguments, io: cli.Io, { log }: OpenProject) {
   const [first, second] = args.words;
   const isSession = (): boolean =>
     cli.exitOnFault(() => log.sessions()).some(({ session }) => session.startsWith(first ?? ''));

@@ -8,12 +8,8 @@ import { closedReason } from '../../app/views/index.ts';
 import { type Arguments, EXIT, Exit, type Io, exitOnFault, world, wrongUse } from '../../app/process/index.ts';
 import { projectOf, type ProjectPlace, storeOf } from '../../app/workspace/index.ts';
 import { doneOrExit, patiently, reachRun } from '../../app/client/index.ts';
+import type { StoredMessage } from '../../ports/log.ts';
 import { type Target, named, BY_DELIVERY, sentWords } from './target.ts';
-
-interface Post {
-  readonly text: string;
-  readonly delivery: Delivery;
-}
 
 interface Asking {
   readonly client: SessionClient;
@@ -22,7 +18,11 @@ interface Asking {
 }
 
 /** Sends the message; returns what happened to it. Exits with 3 if no session would ever read it. */
-export async function sendAsPerson(target: Target, post: Post, { client, args, io }: Asking): Promise<string> {
+export async function sendAsPerson(
+  target: Target,
+  post: Pick<StoredMessage, 'text' | 'delivery'>,
+  { client, args, io }: Asking,
+): Promise<string> {
   const { record, seen } = target;
   const { state } = seen;
   const agent = state?.agents.get(record.agent);

@@ -11,7 +11,6 @@ export const widthFor = ({ terminal, width }: Io): number | null => (terminal ? 
 /** A session in a list. */
 export interface Row {
   readonly record: SessionRecord;
-  /** The tree branch before the name. */
   readonly branch: string;
 }
 

@@ -27,7 +27,6 @@ export interface Target {
 
 /** The number of suggestions. */
 const NEAR = 4;
-/** The number of runs that are searched for a name. */
 const FAR = 20;
 
 /** The default run: the newest active one, otherwise the newest. Null if there is none yet. */

@@ -20,7 +20,6 @@ export interface Layer {
   readonly settings: Settings;
   /** The place of a key, as a reason that includes the rule. */
   reason(path: Path): Reason;
-  /** A fault at a key of this layer. */
   fault(path: Path, problem: string, remedy: string): ConfigFault;
 }
 

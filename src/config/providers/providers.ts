@@ -72,7 +72,6 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
   return { ...setup, ...usability({ ...setup, obstacle }, rules), configured };
 }
 
-/** The settings that only an entry can have. */
 const givenBy = (
   name: string,
   entry: ProviderEntry | undefined,

@@ -147,7 +147,6 @@ function modelsOf({ also = [] }: RoleText, { model, models }: z.infer<typeof Fro
   return models.length === 0 && counts ? [model] : models;
 }
 
-/** The role's time limit, if its file sets one. */
 function budgetOf(written: string | number | undefined): Pick<Role, 'budget'> {
   const maxDuration = written === undefined ? null : durationMs(written);
   return maxDuration === null ? {} : { budget: { maxDuration } };

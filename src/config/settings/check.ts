@@ -17,7 +17,6 @@ import { boxFaults, toRules } from './to-rules.ts';
 export interface KnownNames {
   /** Includes those of files that wait for trust, because lists may name them. */
   readonly roles: readonly string[];
-  /** The roles that may be mandatory reviews. */
   readonly forcible: KnownRoles;
   readonly own: readonly NamedModel[];
   readonly flags: Flags;

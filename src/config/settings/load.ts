@@ -71,7 +71,6 @@ export interface Loaded {
   readonly secrets: readonly Secret[];
   /** Models of the person's own providers, in addition to the catalogue's. */
   readonly models: readonly NamedModel[];
-  /** Every key with its value and origin. */
   readonly values: ReadonlyMap<string, Effective>;
   readonly places: texts.Places;
   /** The administrator's files, in order. */

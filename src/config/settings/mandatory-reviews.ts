@@ -22,7 +22,6 @@ import type { KnownRoles } from '../roles/roles.ts';
 import { durationMs, type Settings } from '../schema/schema.ts';
 import { modelNames, type NamedModel } from './model-lists.ts';
 
-/** Defaults for what a layer leaves open. */
 const DEFAULT_TRIGGER: Trigger = 'on-write';
 const DEFAULT_ON_FAILURE: OnFailure = 'block';
 

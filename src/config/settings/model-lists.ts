@@ -28,7 +28,7 @@ export interface ModelLists {
   readonly allowed: readonly (readonly ModelEntry[])[];
   readonly denied: readonly ModelEntry[];
   /** One per model or family, by name; of several daily limits the tightest. */
-  readonly budgets: readonly ModelBudget[];
+  readonly budgets: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
   readonly faults: readonly ConfigFault[];
 }
 
@@ -152,9 +152,4 @@ function nothingLeft(
   );
   const problem = `allowedModels leaves no model together with ${[...new Set(against)].join(' and ')}`;
   return [last.fault(path, problem, 'let the lists have a model in common')];
-}
-
-interface ModelBudget {
-  readonly model: ModelEntry;
-  readonly budget: Rule<Budget>;
 }

@@ -85,14 +85,8 @@ const REPLACED = '# the folder itself is another one than the one that was trust
 
 // The changes since a project was trusted. The caller provides the diff.
 
-interface Changed {
-  readonly name: string;
-  readonly before: string | null;
-  readonly after: string;
-}
-
-/** A unified diff of one file. */
-export type Differ = (change: Changed) => string;
+/** A unified diff of one file; `before` is null for a new one. */
+export type Differ = (change: { name: string; before: string | null; after: string }) => string;
 
 type Side = Pick<trusted.TrustFile, 'digest' | 'text'> | undefined;
 
@@ -127,17 +121,11 @@ function wordFor(before: Side, after: Side): string {
 
 // Which projects the person trusts in advance: those listed under `trust` in their configuration, with all folders below them.
 
-interface Trust {
-  readonly trusted: boolean;
-  /** Ignored entries, one line each, with the reason. */
-  readonly notes: readonly string[];
-}
-
 /**
  * Compares real paths component by component. The home directory and its parents would trust every download, so they are ignored, like relative
- * paths and missing folders.
+ * paths and missing folders. `notes`: ignored entries, one line each, with the reason.
  */
-export function trustOf(projectRoot: string, entries: readonly string[], home: string): Trust {
+export function trustOf(projectRoot: string, entries: readonly string[], home: string) {
   const project = realOf(projectRoot) ?? projectRoot;
   const notes: string[] = [];
   const trusted = entries.filter((entry) => {

@@ -21,7 +21,6 @@ export const AGENT_TOOLS: readonly { readonly name: string; readonly words: stri
 export interface AgentText {
   readonly name: string;
   readonly description: string;
-  /** Tools by their names in agent files. */
   readonly tools: readonly string[];
   readonly prompt: string;
 }

@@ -96,7 +96,6 @@ function lookAt(context: PlanContext, mayBeMain: boolean): Look {
 
 interface Look {
   readonly context: PlanContext;
-  /** Whether a task can be main's. */
   readonly mayBeMain: boolean;
   /** Maps, because names come from a model and `constructor` is a property of every object. */
   readonly roles: ReadonlyMap<string, PlannedRole>;

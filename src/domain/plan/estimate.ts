@@ -177,7 +177,6 @@ export type VariantName = 'cheap' | 'balanced' | 'best';
 export interface Variant {
   readonly name: VariantName;
   readonly meaning: string;
-  /** Whether it equals the present plan. */
   readonly same: boolean;
   /** In plan order. `from` and `to` are the models' short names. */
   readonly changes: readonly { readonly task: TaskId; readonly from: string; readonly to: string }[];

@@ -12,13 +12,11 @@ export const WHOLE_PROJECT: readonly string[] = ['**'];
 /** Roles that can write and usually only look: their tasks change nothing unless it is said what. */
 const LOOKING: ReadonlySet<string> = new Set(['oracle']);
 
-interface WritingRole {
-  readonly name: string;
-  readonly capabilities: readonly string[];
-}
-
 /** What a task of this role may change: as it was said, else the whole project; nothing of roles that can't write. */
-export function writesOf(said: readonly string[] | undefined, role: WritingRole): readonly string[] {
+export function writesOf(
+  said: readonly string[] | undefined,
+  role: { readonly name: string; readonly capabilities: readonly string[] },
+): readonly string[] {
   if (!role.capabilities.includes('write')) return [];
   if (said === undefined) return LOOKING.has(role.name) ? [] : WHOLE_PROJECT;
   return coversAll(said) ? WHOLE_PROJECT : [...new Set(said)];

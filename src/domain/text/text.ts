@@ -4,7 +4,6 @@ import type { z } from 'zod';
 /** UTF-8 bytes. */
 export const bytesIn = (text: string): number => Buffer.byteLength(text);
 
-/** What stands where a text was cut. */
 const CUT = '… (cut)';
 
 /**

@@ -15,7 +15,6 @@ export type EndCause = 'kill' | 'run stopped' | 'parent ended';
 export interface EndParts extends Pick<RunContext, 'recorder' | 'world' | 'rules'> {
   readonly gate: Pick<OpenGate, 'inbox'>;
   readonly supervisor: {
-    /** Ends an agent whose parent has ended. */
     abandon(agent: AgentId): void;
     isRunning(agent: AgentId): boolean;
   };

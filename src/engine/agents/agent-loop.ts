@@ -244,7 +244,6 @@ const answersIn = (turns: readonly Turn[]): readonly string[] =>
     .map(answerOf)
     .filter((text) => text !== '');
 
-/** The text without the mark of its end. */
 const answerOf = (text: string): string => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim();
 
 const joined = (answers: readonly string[]): string => answers.join('\n\n');
@@ -291,7 +290,6 @@ const hasVerdict = (turns: readonly Turn[]): boolean =>
 /** An agent is told when this many turns are left, the last one included. */
 const TOLD_BEFORE = 3;
 
-/** Why an agent ends that has used all its turns. */
 const MAX_ITERATIONS = 'Max iterations reached';
 
 const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. In the last one no tool can be called: it is for your answer. Do now what matters most.)`;

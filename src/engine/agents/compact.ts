@@ -16,7 +16,6 @@ const BYTES = 3;
 
 export type Compacted =
   | { readonly is: 'done'; readonly turns: readonly Turn[] }
-  /** Nothing is left to leave out. */
   | { readonly is: 'nothing to drop' }
   | { readonly is: 'told' }
   | { readonly is: 'stopped'; readonly text: string };

@@ -23,7 +23,6 @@ interface RunningAgent {
   /** Set once the agent must end. */
   end: ends.EndCause | null;
   killed: ends.Killed;
-  /** Whether it is working, rather than waiting. */
   works: boolean;
   /** Set while the agent is interrupted: resumes it. */
   wake: (() => void) | null;

@@ -10,11 +10,6 @@ import type { Recorder } from './recorder.ts';
 /** Longest message in characters; the rest is cut, with a note. */
 const LONGEST = 16_000;
 
-export interface Mail {
-  readonly text: string;
-  readonly messages: readonly number[];
-}
-
 export interface Message {
   readonly from: 'person' | AgentId;
   readonly to: AgentId;
@@ -75,7 +70,7 @@ export function openInbox(recorder: Recorder) {
       arrived([event]);
     },
     /** The messages to deliver now, or null. `sequential` messages are delivered at the end only. */
-    take(agent: AgentId, when: 'between turns' | 'at the end'): Mail | null {
+    take(agent: AgentId, when: 'between turns' | 'at the end') {
       const { messages, idle, agents } = recorder.state();
       const isOwn = (child: AgentId): boolean => agents.get(child)?.spawned?.by === ROOT;
       const waiting = messages.filter(

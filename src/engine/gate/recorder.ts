@@ -38,7 +38,6 @@ export function openRecorder(
 
   return {
     session,
-    /** The state when the log was opened. */
     initial: state,
     /** The state at the last end before that which was not a stop; empty without one. */
     lastEnd: folded.lastEnd,

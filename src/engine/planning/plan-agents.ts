@@ -85,21 +85,16 @@ function freeName(role: string, from: number, taken: ReadonlySet<string>): strin
   return `${role} ${number}`;
 }
 
-/** The plan that the agents match now, and the one that they shall match. */
-interface Plans {
-  readonly before: SoundPlan;
-  readonly now: SoundPlan;
-}
-
 /**
  * The events that reconcile the agents with the new plan: new agents, changes of those that have not begun, ends of those whose task is
- * gone. Limits that the plan does not change stay, because a person may have set them.
+ * gone. Limits that the plan does not change stay, because a person may have set them. `before` is the plan
+ * that the agents match now.
  */
 export function reconcile(
   parts: Pick<AgentModules, 'options' | 'recorder' | 'world'>,
   state: RunState,
   agents: readonly NewAgent[],
-  plans: Plans,
+  plans: Readonly<Record<'before' | 'now', SoundPlan>>,
 ): readonly EventBody[] {
   const { options } = parts;
   const planned = new Set(agents.map(({ agent }) => agent));

@@ -341,7 +341,6 @@ function manifestsText({ manifests }: RepositoryFacts): string {
 /** Escapes the data marker, so that a foreign text can neither open nor close it. */
 const inert = (text: string): string => text.replaceAll(/<(\/?)data/gi, '<$1 data');
 
-/** The content of a file, marked as data. */
 function data(from: string, text: string, bytes: number): string {
   const clean = plainText(text).trim();
   if (clean === '') return '';

@@ -31,7 +31,6 @@ export interface DraftOrder<T> {
 }
 
 export interface Drafted<T> {
-  /** The result, or for a person why there is none. */
   readonly made: Result<T, string>;
   readonly model: ModelId;
   readonly calls: number;

@@ -298,12 +298,10 @@ class Reviews {
     this.mark((node) => dueByLog(parts, node));
   }
 
-  /** Call when ROOT begins to work. */
   begins(): void {
     this.mark((node) => dueFrom(this.parts, node));
   }
 
-  /** Whether there is work that was not reviewed. */
   isDue(): boolean {
     const { recorder, reviews: forced } = this.parts;
     // Rules are read only where something is pending.

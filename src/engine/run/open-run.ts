@@ -28,7 +28,6 @@ export interface RunModules extends AgentModules {
   readonly note: (text: string, is: RunResult['errorIs']) => void;
 }
 
-/** Why a run could not continue. */
 interface RunFailure {
   readonly text: string | null;
   readonly is: RunResult['errorIs'];

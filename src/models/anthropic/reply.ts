@@ -247,7 +247,6 @@ function counted(known: Usage, reported: unknown): Usage {
   };
 }
 
-/** True if it contains a count of the output. */
 const reportsOutput = (reported: unknown): boolean => (field(reported, CLASSES.output) ?? null) !== null;
 
 /**

@@ -207,18 +207,12 @@ interface Allowed extends Readonly<Record<keyof Traits, boolean>> {
   readonly reasonedFrom: number;
 }
 
-export interface Learned {
-  allowed(request: ModelRequest): Allowed;
-  /** Takes a refusal of `body` by its words; false when it says nothing that could be left out. */
-  take(request: ModelRequest, body: Body, words: string): boolean;
-}
-
 /** All of it. */
 const ALL_ALLOWED: Allowed = { schema: true, forced: true, thinking: true, effort: true, reasonedFrom: 0 };
 
 type OfModel = Omit<Allowed, 'reasonedFrom'>;
 
-export function openLearned(): Learned {
+export function openLearned() {
   const models = new Map<string, OfModel>();
   const agents = new Map<AgentId, number>();
   const allowed = (request: ModelRequest): Allowed => ({
@@ -228,7 +222,8 @@ export function openLearned(): Learned {
   });
   return {
     allowed,
-    take(request, body, words) {
+    /** Takes a refusal of `body` by its words; false when it says nothing that could be left out. */
+    take(request: ModelRequest, body: Body, words: string): boolean {
       if (hasReasoning(body) && OF_REASONING.test(words)) {
         // Reasoning is bound to everything before it, so future reasoning can be sent back again.
         agents.set(request.agent, request.turns.length);

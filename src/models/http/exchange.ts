@@ -20,7 +20,6 @@ export interface Exchange<Reply> extends http.Post {
 export interface Reader<Reply> {
   /** Takes one event: with content of the reply, the end (nothing more can come), or neither. */
   take(event: Fields): 'content' | 'end' | 'nothing';
-  /** The result if nothing more comes. */
   reading(end: StreamEnd, bytes: Bytes): Reading<Reply>;
   /** What an unfinished reply used: the server's count, else an upper bound; null while nothing is billed. */
   spent(bytes: Bytes): Usage | null;

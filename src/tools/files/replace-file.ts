@@ -87,7 +87,6 @@ interface Parent {
   readonly handle: FileHandle;
   /** The folder's absolute path in the project. */
   readonly real: string;
-  /** Mimir's state folder. */
   readonly state: string | undefined;
 }
 

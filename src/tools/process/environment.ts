@@ -85,7 +85,6 @@ export interface OwnProgram {
   readonly cache: string | null;
 }
 
-/** The launcher's name on the PATH. */
 const NAME = 'mimir';
 
 /**

@@ -94,7 +94,6 @@ export const neverRan = (is: 'not started' | 'not boxed', why: string): ProgramE
 
 type Course = Pick<ProgramEnd, 'is' | 'exit' | 'endedBy' | 'ended' | 'survivors'>;
 
-/** Reads bubblewrap's status messages. */
 class SandboxStatus {
   #text = '';
 

@@ -39,7 +39,6 @@ export interface Homes {
 
 export interface HomeOptions extends ToolchainPlaces {
   readonly stateDir: string;
-  /** The environment of commands on this machine. */
   readonly environment: Environment;
   readonly bubblewrap: string;
   readonly bounds?: Bounds | undefined;

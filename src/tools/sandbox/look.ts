@@ -19,7 +19,6 @@ export interface ToolchainState {
   /** Null: it does not start in the sandbox, and `said` are its last words. */
   readonly version: string | null;
   readonly said: string;
-  /** Folders of packages that commands see. */
   readonly packages: readonly string[];
   /** False if the toolchain has no packages in the home. */
   readonly takesPackages: boolean;

@@ -64,7 +64,6 @@ export async function stage(staging: Staging, before: string): Promise<string> {
 const linksBetween = async (staging: Staging, from: string, to: string): Promise<readonly TreeEntry[]> =>
   (await differences(staging, from, to)).filter(({ newMode }) => newMode === GITLINK);
 
-/** Updates the index for these names. */
 async function ofNames(staging: Staging, how: readonly string[], names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const input = names.map((name) => `${name}\0`).join('');

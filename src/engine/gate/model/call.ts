@@ -200,7 +200,6 @@ async function startCall(
   }
 }
 
-/** Makes the call and records its cost. */
 async function performCall({ question, ticket, signal, step }: Calling, asked: Asked): Promise<Called> {
   const { parts, request, model } = asked;
   const { agent, call } = request;

@@ -25,7 +25,6 @@ import { actionOf, type PermitResult, obtainPermit, type Use } from './permit.ts
 
 export type ResultsTurn = Extract<Turn, { readonly by: 'tools' }>;
 
-/** More calls in one reply than this are refused. */
 const MOST_CALLS = 16;
 
 /** Results in the order asked. Calls that a person typed are not asked about. */
