@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
 import { fail, ok, type Result, tried } from '../domain/result.ts';
-import { type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
+import { type Theme, TOKENS } from '../domain/theme.ts';
 import { faultText, readText } from './files/read-text.ts';
 import { PREPARED } from './files/parse-cache.ts';
 import { placeOf, plainOf, readTree } from './files/tree.ts';

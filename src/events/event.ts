@@ -452,8 +452,6 @@ export function bodyOf<E extends MimirEvent>(event: E): Omit<E, 'type' | keyof E
   return facts;
 }
 
-// Tables with one function per event type: how folds and lines are written down.
-
 export type EventOf<T extends EventType> = Extract<MimirEvent, { readonly type: T }>;
 
 /** `Before` comes before the event among the parameters, `After` behind it. Types may be missing. */

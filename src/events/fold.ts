@@ -4,7 +4,7 @@
  */
 import { factsOf } from '../domain/agents/tool-facts.ts';
 import { tokensOf } from '../domain/budget.ts';
-import { type AgentId, fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
+import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { bodyOf, type ByType, type EventOf, type EventType, forType, type MimirEvent } from './event.ts';
 import { AGENT_FOLDS, clock, foldAgent, newAgent } from './fold-agent.ts';

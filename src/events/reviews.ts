@@ -1,5 +1,5 @@
 /** The reviews in a run's state: which verdicts count, what was reviewed, what is pending. Pure. */
-import { type AgentOutcome, isAnswered, type MandatoryReview } from '../domain/agents/agent.ts';
+import { isAnswered, type MandatoryReview } from '../domain/agents/agent.ts';
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { type AgentId, fromMicro, type RoleName, ROOT, toMicro } from '../domain/ids.ts';
 import type { AgentState, RunState } from './state.ts';

@@ -2,7 +2,6 @@
 import { plural } from '../../app/views/index.ts';
 import { tellRuns } from '../sessions/rows.ts';
 import { lookAt, sessionVerb } from '../sessions/target.ts';
-import type { SessionClient } from '../../ports/control.ts';
 
 export const allVerb = sessionVerb('all', (args, io) => async (client) => {
   const every = client.runs();

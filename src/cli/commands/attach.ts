@@ -1,6 +1,6 @@
 /** `mimir attach`: shows a run in another process, on the screen or in line mode. Leaving it does not end the run. */
 import * as cli from '../../app/process/index.ts';
-import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
+import { ROOT, type SessionId } from '../../domain/ids.ts';
 import { ControlFault, type RemoteRun } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { newestStopped, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';

@@ -6,13 +6,10 @@ import { fromMicro, type Usd } from '../ids.ts';
 export const PROVIDER_KINDS = ['anthropic', 'openai', 'openai-compatible'] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** Defaults of the servers that speak an API; the client is in the models' folder of that name. */
-interface KindFacts extends Pick<ProviderSetup, 'silentThinkingMs' | 'pingMs'> {
-  /** For the person's own servers: they need an address, and their models may lack tool calls. */
-  readonly own?: true;
-}
-
-export const PROVIDER_FACTS: Readonly<Record<ProviderKind, KindFacts>> = {
+/** Defaults of the servers that speak an API. `own`: for the person's own: they need an address, and their models may lack tool calls. */
+export const PROVIDER_FACTS: Readonly<
+  Record<ProviderKind, Pick<ProviderSetup, 'silentThinkingMs' | 'pingMs'> & { readonly own?: true }>
+> = {
   // Its streams contain pings, so a stream without any data is broken.
   anthropic: { pingMs: 30_000 },
   openai: { silentThinkingMs: 300_000 },

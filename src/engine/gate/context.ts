@@ -25,11 +25,14 @@ export interface RunContext {
   readonly fail: (text: string, is?: 'model' | 'denied' | 'budget') => void;
 }
 
-/** What agents are built from (roles, prompts, models and tools, under the current rules), and how the person takes part. */
-export interface AgentSetup {
-  /** The project in which the agents of a run work. */
+/** The project in which the agents of a run work. */
+interface WorkPlace {
   readonly cwd: string;
   readonly repository: RepositoryPort;
+}
+
+/** What agents are built from (roles, prompts, models and tools, under the current rules), and how the person takes part. */
+export interface AgentSetup extends WorkPlace {
   readonly task: string;
   readonly rules: Rules;
   readonly roles: readonly Role[];

@@ -157,8 +157,10 @@ function markerResult(command: string, result: { readonly ok: boolean; readonly 
   if (rest === null) return null;
   const [, spawn, name, task, from] = MARKER.exec(marker) ?? [];
   if (task !== undefined) return { is: 'finding', task, from: Number(from ?? 0) };
-  return spawn === undefined ? { is: 'final', text: rest } : { is: 'spawn', name: name?.trim() ?? null, task: rest };
+  return spawn === undefined ? { is: 'final', text: rest } : { is: 'spawn', name: nameOf(name), task: rest };
 }
+
+const nameOf = (written: string | undefined): string | null => written?.trim() ?? null;
 
 /** The output after its first line, when that line is the marker; otherwise null. */
 function afterMarker(output: string, marker: string): string | null {

@@ -29,7 +29,7 @@ type SpawnArguments = Parameters<ToolHost['spawn']>[0];
 /** Resolves with the child's answer, or why there is none; left open where the run was stopped meanwhile. */
 export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promise<ToolOutput> {
   const { order, recorder, yieldedSlots, supervisor, ends } = asking;
-  const before = asking.child === null ? undefined : recorder.state().agents.get(asking.child);
+  const before = madeBefore(asking);
   if (before !== undefined && isFinal(before)) return answerOf(before, before.outcome);
   const child = before === undefined ? made(asking, wish) : again(asking, before);
   if (!child.ok) return refused(child.fault);
@@ -42,6 +42,9 @@ export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promi
   const ended = recorder.state().agents.get(child.value.agent);
   return ended === undefined ? refused('The child is gone.') : answerOf(ended, outcome);
 }
+
+const madeBefore = ({ recorder, child }: ToolHostCall): AgentState | undefined =>
+  child === null ? undefined : recorder.state().agents.get(child);
 
 function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | null): ToolOutput {
   if (outcome === 'completed') return { ok: true, text: summary };

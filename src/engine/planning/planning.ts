@@ -84,8 +84,6 @@ function modelOf(
   return rule === null ? ok({ option, name: as }) : fail(`${name} cannot use ${as}: ${reasonText(rule)}`);
 }
 
-// A proposed plan and the person: edits, each checked and recorded, until the plan is approved, rejected or made again.
-
 type PlanDecision =
   | { readonly is: 'approved' }
   | { readonly is: 'rejected' }

@@ -122,8 +122,6 @@ export function decide(
   return pass || onFailure === 'warn' ? 'open' : 'closed';
 }
 
-// The prompt of a reviewer: whose work it reviews, the diff, and that only the tool call counts as a verdict.
-
 /** Bytes of the diff in the prompt; the reviewer can read the files themselves. */
 const MOST_PATCH = 24_000;
 /** Bytes of the file names, so that long names cannot exceed the budget and thus prevent the review. */

@@ -216,10 +216,7 @@ async function requestFor(
   const { capability } = tool;
   if (capability === null) return null;
   const label = tool.label(input);
-  const exact =
-    proposal === null
-      ? await (tool.preview?.(input, context) ?? label)
-      : `${proposal.words ?? label}\n\n${proposal.patch}`;
+  const exact = proposal === null ? await exactOf(use, context) : proposedText(proposal, label);
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
   if (context.signal.aborted) return null;
   const same =
@@ -241,6 +238,10 @@ async function requestFor(
 
 const factsOf = ({ destroys }: Pick<OpenDecision['decision'], 'destroys'>): Pick<ApprovalRequest, 'destroys'> =>
   destroys === undefined ? {} : { destroys };
+
+const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<string> =>
+  tool.preview?.(input, context) ?? tool.label(input);
+const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
 
 /** What an answer for the session may cover besides exactly this action. */
 function widerGrants(
