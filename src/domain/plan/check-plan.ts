@@ -8,9 +8,9 @@ import { MAIN } from '../agents/role.ts';
 import type { Budget } from '../budget.ts';
 import { type RoleName, TaskId } from '../ids.ts';
 import { cappedEffort, type Effort, withEffort } from '../models/provider.ts';
-import { fail, ok, type Result } from '../result.ts';
+import { fail, ok, type Result, tried } from '../result.ts';
 import { globProblem } from '../text/glob.ts';
-import { isObject, objectIn, seenText } from '../text/text.ts';
+import { objectIn, seenText } from '../text/text.ts';
 import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
 import * as plans from './plan.ts';
 import { putInOrder, writesOf } from './writes.ts';
@@ -361,21 +361,14 @@ export function plannerForm(
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }
 
-/** The plan in a model's answer, without null properties of it and of its tasks. Undefined when there is none, or more than one. */
+/**
+ * The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
+ * tasks that change the same files run in parallel.
+ */
 export function planIn(answer: string): unknown {
   const plan = objectIn(answer, 'tasks');
-  if (!isObject(plan)) return plan;
-  const { tasks, ...said }: Record<string, unknown> = withoutNulls(plan);
-  return { ...said, tasks: Array.isArray(tasks) ? tasks.map(taskIn) : tasks };
+  const withoutNull = (key: string, value: unknown): unknown =>
+    value === null || key === 'alongside' ? undefined : value;
+  // What is nested too deep for the call stack is no plan.
+  return plan && tried((): unknown => JSON.parse(JSON.stringify(plan), withoutNull), undefined);
 }
-
-/** Only a person may decide that two tasks that change the same files run in parallel. */
-function taskIn(task: unknown): unknown {
-  if (!isObject(task)) return task;
-  const { alongside: _, ...said } = withoutNulls(task);
-  return said;
-}
-
-// Not by JSON with a replacer: an answer may be nested so deeply that a walk into it overflows the stack.
-const withoutNulls = (one: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null));
