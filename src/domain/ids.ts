@@ -13,14 +13,14 @@ export const ROOT = AgentId.parse('ROOT');
 /** Ids of plan tasks: letters, digits, `-`, `_`, `.`, at most 64. */
 export const TaskId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a task id is up to 64 letters, digits, ".", "_" or "-"')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a task id has up to 64 letters, digits, ".", "_" or "-"')
   .brand<'TaskId'>();
 export type TaskId = z.infer<typeof TaskId>;
 
 /** Names of roles and custom agents, case-sensitive. */
 export const RoleName = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/, 'a role is up to 40 letters, digits, "_" or "-"')
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/, 'a role name has up to 40 letters, digits, "_" or "-"')
   .brand<'RoleName'>();
 export type RoleName = z.infer<typeof RoleName>;
 
@@ -36,7 +36,7 @@ export const providerOf = (model: ModelId): string => model.slice(0, model.index
 
 export const SessionId = z
   .string()
-  .regex(SESSION_ID, 'a session id is up to 64 lower-case letters, digits or "-"')
+  .regex(SESSION_ID, 'a session id has up to 64 lower-case letters, digits or "-"')
   .brand<'SessionId'>();
 export type SessionId = z.infer<typeof SessionId>;
 

@@ -22,7 +22,7 @@ export const codeOf = (error: unknown): string =>
 
 /** Closes a switch over a union: adding a member stops the compiler here. Throws when reached, which is a bug. */
 export function unreachable(value: never): never {
-  throw new Error(`not expected here: ${JSON.stringify(value)}`);
+  throw new Error(`unexpected value: ${JSON.stringify(value)}`);
 }
 
 /** Without the keys that are undefined: for records in which what nobody said is absent. */

@@ -79,7 +79,7 @@ describe('an agent that comes to its last turn', () => {
     });
     expect(run.state().agents.get(S2)?.outcome).toBe('completed');
     expect(told[0]).toContain('half of it is in b.ts:3');
-    expect(told[0]).toContain('It was ended before it was done (Max iterations reached): its answer may lack parts.');
+    expect(told[0]).toContain('It was ended early (Max iterations reached): its answer may be incomplete.');
   });
 
   it('runs no tool when it calls one all the same, and is asked once more', async () => {

@@ -64,7 +64,7 @@ describe('read_finding', () => {
 
   it('gives as much as the result has room for, and where the rest begins', async () => {
     const { results } = await read('x'.repeat(60_000), { task: '#1' });
-    const [, to] = /from (\d+) gives what follows/.exec(results[0] ?? '') ?? [];
+    const [, to] = /from (\d+) returns the rest/.exec(results[0] ?? '') ?? [];
     expect(Number(to)).toBeGreaterThan(10_000);
     expect(results[0]).toContain(`\n${'x'.repeat(Number(to))}\n`);
   });

@@ -139,7 +139,7 @@ export const SpawnRequest = z.strictObject({
   /** The friendly name; null: `childAgents.naming.fallback`. */
   name: z
     .string()
-    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u, 'a name is up to 60 letters, digits, blanks, ".", "_" or "-"')
+    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u, 'a name has up to 60 letters, digits, spaces, ".", "_" or "-"')
     .nullable(),
   /** Seconds: the parent is woken when the child has ended or was idle this long. Null: the parent only gets a message. */
   wait: z.number().min(0).max(86_400).nullable(),

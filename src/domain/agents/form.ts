@@ -10,9 +10,9 @@ import ACCESS from './access.json' with { type: 'json' };
 /** Tools that a custom agent may have, with their purpose. */
 export const AGENT_TOOLS: readonly { readonly name: string; readonly words: string }[] = [
   { name: 'read_file', words: 'reads files of the project' },
-  { name: 'search', words: 'searches in them' },
+  { name: 'search', words: 'searches files of the project' },
   { name: 'git', words: 'reads the history: status, diff, log, blame' },
-  { name: 'bash', words: 'runs commands in the sandbox; without the two below it can change nothing' },
+  { name: 'bash', words: 'runs sandboxed commands, read-only without the two below' },
   { name: 'edit_file', words: 'changes files' },
   { name: 'write_file', words: 'writes new files' },
 ];
@@ -43,9 +43,9 @@ const MOST_FAULTS = 5;
 /** Every property is required and no other allowed, as structured output demands. */
 export const AGENT_FORM = z.strictObject({
   name: z.string().describe('One to three English words, lower case, joined by "-": code-review.'),
-  description: z.string().describe('One sentence, in the language of the request: when this agent is of use.'),
+  description: z.string().describe('One sentence, in the language of the request: when to use this agent.'),
   tools: z.array(z.enum(TOOLS)).describe('No more than the request needs.'),
-  prompt: z.string().describe('What the agent is told: who it is, how it works, what its answer looks like.'),
+  prompt: z.string().describe('Instructions for the agent: who it is, how it works, what its answer looks like.'),
 });
 
 /** Accepts unknown tools, so that they can be reported by name. */
@@ -55,7 +55,7 @@ const unknownWords = (tools: readonly string[]): string =>
   `tools: there is no ${tools
     .slice(0, MOST_FAULTS)
     .map((tool) => `"${oneLine(tool, LONGEST_NAME)}"`)
-    .join(', ')}; there are ${TOOLS.join(', ')}`;
+    .join(', ')}; available: ${TOOLS.join(', ')}`;
 
 /** The request for a model: without invisible characters, limited in size. */
 export const agentRequest = (sentence: string): string =>
@@ -89,10 +89,10 @@ const faultWords = ({ path, message }: { readonly path: PropertyKey[]; readonly 
   oneLine(`${path.length === 0 ? '' : `${path.map(String).join('.')}: `}${message}`, LONGEST_DESCRIPTION);
 
 function problemIn({ name, description, prompt }: AgentText): string | null {
-  if (name === '') return 'name: use lower case letters, digits and "-", a letter first';
+  if (name === '') return 'name: use lower-case letters, digits and "-", starting with a letter';
   if (description === '') return 'description: it is empty';
   if (prompt === '') return 'prompt: it is empty';
-  return bytesIn(prompt) <= MOST_PROMPT ? null : `prompt: it has more than ${MOST_PROMPT} bytes, shorten it`;
+  return bytesIn(prompt) <= MOST_PROMPT ? null : `prompt: it has more than ${MOST_PROMPT} bytes; shorten it`;
 }
 
 const nameOf = (written: string): string =>
@@ -160,7 +160,7 @@ export function withinSentence(
 }
 
 const outWords = (tool: string, words: string | null): readonly string[] =>
-  words === null ? [] : [`${tool}: left out, since the sentence says "${words}"`];
+  words === null ? [] : [`${tool}: left out because the sentence says "${words}"`];
 
 const readOnlyWords = (said: string | null): string => (said === null ? 'it only reads' : `it only reads: "${said}"`);
 

@@ -16,9 +16,9 @@ export interface Grantable {
   readonly file?: string;
 }
 
-/** `npm test …`, `cp … and git add …`; a redirection is `writing files by >`. */
+/** `npm test …`, `cp … and git add …`; a redirection is `writing files with >`. */
 export function programsText(programs: readonly (readonly string[])[]): string {
-  return listed(programs.map((words) => (words[0] === '>' ? 'writing files by >' : `${words.join(' ')} …`)));
+  return listed(programs.map((words) => (words[0] === '>' ? 'writing files with >' : `${words.join(' ')} …`)));
 }
 
 const KINDS: Readonly<Record<string, string>> = {

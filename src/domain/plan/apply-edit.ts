@@ -246,7 +246,7 @@ function withModels(plan: SoundPlan, { models }: Models): Result<reshape.Drafts,
 function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<reshape.Drafts, string> {
   const from = plan.tasks.indexOf(task);
   const other = plan.tasks[from + by];
-  if (other === undefined) return fail(`${reshape.named(plan, task.id)} is ${by === 1 ? 'last' : 'first'} already`);
+  if (other === undefined) return fail(`${reshape.named(plan, task.id)} is already ${by === 1 ? 'last' : 'first'}`);
   const [first, second] = by === 1 ? [task, other] : [other, task];
   if (second.dependsOn.includes(first.id)) {
     return fail(`${reshape.named(plan, second.id)} needs ${reshape.named(plan, first.id)}, so it cannot come first`);

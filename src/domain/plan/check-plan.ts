@@ -255,7 +255,7 @@ function checkBudget(look: Look, draft: plans.DraftTask, role: PlannedRole): voi
   const limit = limitOf(look, role);
   const over = (what: string, asked: number | undefined, most: number | undefined): void => {
     if (asked === undefined || most === undefined || asked <= most) return;
-    fault(look, draft.id, `its budget of ${what} is ${asked}; one agent may use ${most}`);
+    fault(look, draft.id, `its budget of ${what} is ${asked}; one agent may use at most ${most}`);
   };
   over('tokens', draft.budget?.maxTokens, limit.maxTokens);
   over('dollars', draft.budget?.maxCost, limit.maxCost);
@@ -345,7 +345,7 @@ export function plannerForm(
 ): z.ZodType {
   const task = z.strictObject({
     id: z.string().describe('task-1, task-2 …'),
-    description: z.string().describe('Goal, where to look, form of the result. All that the agent is told.'),
+    description: z.string().describe('Goal, where to look, form of the result. The agent is told nothing else.'),
     recommendedRole: roles.length === 0 ? z.string() : z.enum(roles),
     recommendedModel: (models.length === 0 ? z.null() : z.enum(models).nullable()).describe(
       "null: the role's own model.",
@@ -356,7 +356,7 @@ export function plannerForm(
     writes: z
       .array(z.string())
       .nullable()
-      .describe('Globs of the files it may change; [] when it only looks; null: the whole project.'),
+      .describe('Globs of the files it may change; [] if it only reads; null: the whole project.'),
   });
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }

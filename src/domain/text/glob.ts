@@ -18,12 +18,12 @@ const MOST_ALTERNATIVES = 64;
 /** What is wrong with a glob, in words; null when nothing is. */
 export function globProblem(glob: string): string | null {
   if (glob.trim() === '') return 'an empty pattern';
-  if (/^[!]/.test(glob)) return `"${glob}" begins with "!": patterns only say what may be changed`;
+  if (/^[!]/.test(glob)) return `"${glob}" starts with "!", but patterns cannot exclude files`;
   if (/^(?:\/|~|[A-Za-z]:[\\/])/.test(glob))
-    return `"${glob}" is no path in the project: write it relative to the root`;
+    return `"${glob}" is not a path in the project: give it relative to the root`;
   const alternatives = alternativesIn(glob);
   if (alternatives === null) return `"${glob}" has more than ${MOST_ALTERNATIVES} alternatives`;
-  return alternatives.some((each) => each.split('/').includes('..')) ? `"${glob}" leads out of the project` : null;
+  return alternatives.some((each) => each.split('/').includes('..')) ? `"${glob}" leads outside the project` : null;
 }
 
 /** Is the file `name` (relative to the root, with `/`) one of those that `globs` say? */

@@ -183,7 +183,7 @@ export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   if (near !== null) return `did you mean "${near}"?`;
   const some = known.slice(0, 12).join(', ');
-  return known.length === 0 ? 'take it out' : `known here: ${some}${known.length > 12 ? ', …' : ''}`;
+  return known.length === 0 ? 'remove it' : `use one of: ${some}${known.length > 12 ? ', …' : ''}`;
 }
 
 /** Damerau-Levenshtein with neighbours swapped at most once (optimal string alignment). */

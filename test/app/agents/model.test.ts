@@ -157,7 +157,7 @@ describe('a model drafts a custom agent', () => {
     const made = await here.draft(GERMAN);
     expect(made.draft).toMatchObject(AGENT);
     expect(made.spending?.calls).toBe(2);
-    expect(double.asked.at(-1)?.last).toContain('tools: there is no "web"; there are read_file');
+    expect(double.asked.at(-1)?.last).toContain('tools: there is no "web"; available: read_file');
   });
 
   it('keeps to what the sentence says of access, in whatever language', async () => {
@@ -208,7 +208,7 @@ describe('it is left to the person', () => {
 
   it.each([
     ['a rule denies the model', 'enforcement: { allowedModels: [opus-4.5], modelFallback: deny }\n', /allowedModels/],
-    ['mode human has every turn wait', 'mode: { default: human }\n', /mode human: each turn waits for you/],
+    ['mode human has every turn wait', 'mode: { default: human }\n', /mode human: each turn needs approval/],
     ['nothing may be spent', 'budgets: { run: { maxTokens: 0 } }\n', /Budget exceeded/],
   ])('without a call where %s', async (_, config, why) => {
     const double = await doubleOf(always(GOOD));

@@ -45,13 +45,13 @@ describe('an agent in the answer of a model', () => {
     [
       'a tool that there is not',
       answer({ tools: ['web', 'Task', '*'] }),
-      'tools: there is no "web", "Task", "*"; there are read_file',
+      'tools: there is no "web", "Task", "*"; available: read_file',
     ],
     ['tools as text', answer({ tools: '*' }), 'tools: Invalid input'],
     ['no prompt', answer({ prompt: ' \n\u200b' }), 'prompt: it is empty'],
     ['no description', answer({ description: '\u202e' }), 'description: it is empty'],
     ['a prompt without end', answer({ prompt: 'x'.repeat(8001) }), 'prompt: it has more than 8000 bytes'],
-    ['a name of no letters', answer({ name: '检查' }), 'name: use lower case letters'],
+    ['a name of no letters', answer({ name: '检查' }), 'name: use lower-case letters'],
   ])('is refused for %s, in words that a model can mend it by', (_, text, words) => {
     const read = agentIn(text);
     expect(read.ok ? '' : read.fault).toContain(words);
@@ -92,9 +92,9 @@ describe('what a model drafted and the sentence', () => {
       because: [
         'read_file, search: every agent needs them',
         'git: chosen by sonnet',
-        'bash: left out, since the sentence says "nur lesen"',
-        'edit_file: left out, since the sentence says "nur lesen"',
-        'write_file: left out, since the sentence says "nur lesen"',
+        'bash: left out because the sentence says "nur lesen"',
+        'edit_file: left out because the sentence says "nur lesen"',
+        'write_file: left out because the sentence says "nur lesen"',
         'it only reads: "nur lesen"',
       ],
     });
@@ -104,7 +104,7 @@ describe('what a model drafted and the sentence', () => {
     expect(withinSentence(all, '把模块改成 ES 模块，不执行命令', 'sonnet').because).toEqual([
       'read_file, search: every agent needs them',
       'git, edit_file, write_file: chosen by sonnet',
-      'bash: left out, since the sentence says "不执行命令"',
+      'bash: left out because the sentence says "不执行命令"',
     ]);
   });
 

@@ -95,7 +95,7 @@ describe('editing a plan', () => {
     expect(refused(graph('a', 'c:a'), { is: 'move', task: task('c'), by: -1 })).toBe(
       '#2 finder needs #1 finder, so it cannot come first',
     );
-    expect(refused(plan, { is: 'move', task: task('c'), by: 1 })).toBe('#3 finder is last already');
+    expect(refused(plan, { is: 'move', task: task('c'), by: 1 })).toBe('#3 finder is already last');
   });
 
   it('changes several fields in one form', () => {
@@ -123,7 +123,9 @@ describe('editing a plan', () => {
     expect(refused(graph('a'), { is: 'describe', task: a, description: '' })).toContain('description');
     expect(refused(graph('a'), { is: 'model', task: a, model: 'o4-mini' })).toContain('enforcement.allowedModels');
     expect(refused(graph('a'), { is: 'role', task: a, role: 'forbidden' })).toContain('enterprise policy');
-    expect(refused(graph('a'), { is: 'budget', task: a, budget: { maxCost: 5 } })).toContain('one agent may use 1');
+    expect(refused(graph('a'), { is: 'budget', task: a, budget: { maxCost: 5 } })).toContain(
+      'one agent may use at most 1',
+    );
     expect(refused(graph('a'), { is: 'drop', task: task('zz') })).toBe('there is no task "zz" in this plan');
   });
 

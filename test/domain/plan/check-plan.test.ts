@@ -144,8 +144,8 @@ describe('checking a plan', () => {
     expect(over).toEqual({
       ok: false,
       fault: [
-        { task: 'a', problem: 'its budget of tokens is 6000; one agent may use 5000' },
-        { task: 'a', problem: 'its budget of dollars is 2; one agent may use 0.5' },
+        { task: 'a', problem: 'its budget of tokens is 6000; one agent may use at most 5000' },
+        { task: 'a', problem: 'its budget of dollars is 2; one agent may use at most 0.5' },
       ],
     });
   });
@@ -222,7 +222,7 @@ describe('checking a plan', () => {
   it('keeps ids apart, folded ones too (H04, D6)', () => {
     const ids = ['a', 'A', 'a', 'constructor', 'b c', ''];
     const tasks = ids.map((id) => ({ id, description: 'look', role: 'finder' }));
-    const form = 'a task id is up to 64 letters, digits, ".", "_" or "-"';
+    const form = 'a task id has up to 64 letters, digits, ".", "_" or "-"';
     expect(problems({ tasks })).toEqual([
       ['A', 'the id "A" is already used by "a"'],
       ['a', 'the id "a" is already used'],

@@ -39,7 +39,7 @@ describe('What a task may change', () => {
 
   it('is refused with the reason where a glob can not be one', () => {
     const made = check({ tasks: [tester('a', ['../b', 'src/**'])] });
-    expect(made).toEqual({ ok: false, fault: [{ task: 'a', problem: 'writes: "../b" leads out of the project' }] });
+    expect(made).toEqual({ ok: false, fault: [{ task: 'a', problem: 'writes: "../b" leads outside the project' }] });
   });
 
   it('is what a planner says: null is the whole project, and it can not let tasks run side by side', () => {

@@ -62,14 +62,14 @@ describe('A glob', () => {
     expect(matchesGlob([one], path)).toBe(expected);
   });
 
-  it('is refused where it leads out of the project, excludes, says nothing or stands for too much', () => {
+  it('is refused where it leads outside the project, excludes, says nothing or stands for too much', () => {
     expect(['src/**', '../x', 'a/../../b', '/etc', '~/x', '!src', ' ', '{a,b}'.repeat(7)].map(globProblem)).toEqual([
       null,
-      '"../x" leads out of the project',
-      '"a/../../b" leads out of the project',
-      '"/etc" is no path in the project: write it relative to the root',
-      '"~/x" is no path in the project: write it relative to the root',
-      '"!src" begins with "!": patterns only say what may be changed',
+      '"../x" leads outside the project',
+      '"a/../../b" leads outside the project',
+      '"/etc" is not a path in the project: give it relative to the root',
+      '"~/x" is not a path in the project: give it relative to the root',
+      '"!src" starts with "!", but patterns cannot exclude files',
       'an empty pattern',
       `"${'{a,b}'.repeat(7)}" has more than 64 alternatives`,
     ]);

@@ -116,6 +116,6 @@ it('guesses nothing for a word that is far from all', () => {
 
 it('offers what is known when it can not guess', () => {
   expect(suggestion('allowedModel', KNOWN)).toBe('did you mean "allowedModels"?');
-  expect(suggestion('colour', ['theme', 'mouse'])).toBe('known here: theme, mouse');
-  expect(suggestion('colour', [])).toBe('take it out');
+  expect(suggestion('colour', ['theme', 'mouse'])).toBe('use one of: theme, mouse');
+  expect(suggestion('colour', [])).toBe('remove it');
 });

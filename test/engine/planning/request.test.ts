@@ -36,7 +36,7 @@ describe('the planner', () => {
               additionalProperties: false,
               properties: {
                 id: text('task-1, task-2 …'),
-                description: text('Goal, where to look, form of the result. All that the agent is told.'),
+                description: text('Goal, where to look, form of the result. The agent is told nothing else.'),
                 recommendedRole: { type: 'string', enum: ['finder', 'oracle', 'reviewer'] },
                 recommendedModel: {
                   anyOf: [{ type: 'string', enum: ['fast', 'slow'] }, { type: 'null' }],
@@ -54,7 +54,7 @@ describe('the planner', () => {
                 },
                 writes: {
                   anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
-                  description: 'Globs of the files it may change; [] when it only looks; null: the whole project.',
+                  description: 'Globs of the files it may change; [] if it only reads; null: the whole project.',
                 },
               },
             },

@@ -15,7 +15,7 @@ const proposal = (said = SAID): AgentProposal => ({
     description: 'Fixes failing tests.',
     tools: ['read_file', 'search', 'bash', 'edit_file'],
     prompt: 'You fix failing tests.',
-    because: ['bash, edit_file: chosen by sonnet-4.5', 'git: left out, since the sentence says "no git"'],
+    because: ['bash, edit_file: chosen by sonnet-4.5', 'git: left out because the sentence says "no git"'],
   },
   drafted: true,
   said,
@@ -84,7 +84,7 @@ describe('an agent that a model drafts, on the screen', () => {
       SAID,
       'test-fixer',
       'bash  chosen by sonnet-4.5',
-      'git  left out, since the sentence says "no git"',
+      'git  left out because the sentence says "no git"',
     ])
       expect(terminal.text()).toContain(words);
     expect(terminal.text()).not.toContain('Asking');

@@ -165,7 +165,7 @@ describe('keys of the plan screen', () => {
     expect(asked.check(values('lots', '', ''))).toBe('Token limit: enter a number such as 64000 or 64k');
     expect(asked.check(values('', 'cheap', ''))).toBe('Cost limit: enter dollars such as 0.50');
     expect(asked.check(values('', '', '10'))).toBe('Time limit: enter a time such as 90s, 10m or 1h');
-    expect(asked.check(values('', '7', ''))).toContain('one agent may use 1');
+    expect(asked.check(values('', '7', ''))).toContain('one agent may use at most 1');
   });
 
   it('offers the other tasks as dependencies; a cycle cannot be chosen', () => {
