@@ -17,7 +17,7 @@ export const DEFAULT_THEME = 'mimir-dark';
 export function loadTheme(folders: readonly string[], name: string): Result<Theme, string> {
   const parts: ThemeFile[] = [];
   for (let next: string | null = name; next !== null; ) {
-    if (parts.length >= DEEPEST) return fail(`theme ${name}: it extends more than ${DEEPEST - 1} others, or itself`);
+    if (parts.length >= DEEPEST) return fail(`theme ${name} extends more than ${DEEPEST - 1} others, or itself`);
     const read = readTheme(folders, next);
     if (!read.ok) return read;
     parts.unshift(read.value);
@@ -40,7 +40,7 @@ const namesIn = (folder: string): readonly string[] =>
 const TokenSet = z.record(z.enum(TOKENS), FullColour);
 function readTheme(folders: readonly string[], name: string): Result<ThemeFile, string> {
   // Keeps the name from being a path.
-  if (!/^[\w-]+$/.test(name)) return fail(`"${name}" is no name of a theme: letters, digits and hyphens`);
+  if (!/^[\w-]+$/.test(name)) return fail(`"${name}" is not a valid theme name: use letters, digits and hyphens`);
   for (const folder of folders) {
     const file = `${folder}/${name}.yml`;
     const text = readText({ path: file, shown: file, links: 'follow', owner: 'any' });
@@ -68,9 +68,9 @@ export function parseTheme(file: string, text: string): Result<ThemeFile, string
 function wrong(issue: z.core.$ZodIssue | undefined, path: readonly string[]): string {
   if (issue === undefined) return 'not a theme';
   if (path[0] === 'tokens' && (issue.code === 'unrecognized_keys' || issue.code === 'invalid_key')) {
-    return `there is no such token; tokens are ${TOKENS.join(', ')}`;
+    return `unknown token; use one of: ${TOKENS.join(', ')}`;
   }
-  if (issue.code === 'unrecognized_keys') return `not known; a theme has ${Object.keys(ThemeFile.shape).join(', ')}`;
+  if (issue.code === 'unrecognized_keys') return `unknown key; use one of: ${Object.keys(ThemeFile.shape).join(', ')}`;
   return issue.message;
 }
 
@@ -80,7 +80,7 @@ function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, stri
   const tokens = TokenSet.safeParse(given);
   if (!tokens.success) {
     const missing = TOKENS.filter((token) => given[token] === undefined);
-    return fail(`theme ${name}: no colour for ${missing.join(', ')}; give them, or extend a theme that has them`);
+    return fail(`theme ${name} has no colour for ${missing.join(', ')}: add them, or extend a theme that has them`);
   }
   const {
     mode = 'dark',

@@ -38,7 +38,7 @@ describe('effort in configuration', () => {
 
   it('is one of three words', () => {
     expect(faults({ user: 'enforcement: { maxEffort: huge }\n' })).toEqual([
-      `${USER}:1:16: enforcement.maxEffort is "huge" — write one of: low, medium, high`,
+      `${USER}:1:16: enforcement.maxEffort is "huge" — use one of: low, medium, high`,
     ]);
   });
 });

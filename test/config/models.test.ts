@@ -32,18 +32,18 @@ describe('lists of models', () => {
     expect(
       faults({ user: 'enforcement: { allowedModels: [haiku-4.5] }', project: 'enforcement: { allowedModels: [o3] }' }),
     ).toEqual([
-      `${PROJECT}:1:16: allowedModels leaves no model together with enforcement.allowedModels: [haiku-4.5] in ${USER}:1 — let the lists have a model in common`,
+      `${PROJECT}:1:16: allowedModels has no model in common with enforcement.allowedModels: [haiku-4.5] in ${USER}:1 — allow at least one model in all of these lists`,
     ]);
     expect(
       faults({ user: 'enforcement: { allowedModels: [haiku-4.5], deniedModels: ["anthropic/claude-haiku-4-5@*"] }' }),
     ).toEqual([
-      `${USER}:1:16: allowedModels leaves no model together with enforcement.deniedModels: [anthropic/claude-haiku-4-5@*] in ${USER}:1 — let the lists have a model in common`,
+      `${USER}:1:16: allowedModels has no model in common with enforcement.deniedModels: [anthropic/claude-haiku-4-5@*] in ${USER}:1 — allow at least one model in all of these lists`,
     ]);
   });
 
   it('that are empty refuse to start (A03)', () => {
     expect(faults({ project: 'enforcement: { allowedModels: [] }' })).toEqual([
-      `${PROJECT}:1:16: allowedModels is empty, so no model may be used — name at least one, or take the key out`,
+      `${PROJECT}:1:16: allowedModels is empty, so no model may be used — name at least one, or remove the key`,
     ]);
     expect(faults({ project: 'enforcement: { allowedSubAgents: [] }' })).toEqual([
       `${PROJECT}:1:16: allowedSubAgents is empty, so no sub-agent may be used — name at least one, or set agentOrchestration.enabled: false`,
@@ -57,7 +57,7 @@ describe('lists of models', () => {
     expect(rules.allowedModels[0]?.map(({ pattern }) => pattern)).toEqual([HAIKU, SONNET, 'openai/o3@*']);
     expect(faults({ user: 'enforcement:\n  deniedModels: [haiku-4.5x, "anthropic/nothing@*"]' })).toEqual([
       `${USER}:2:18: deniedModels names "haiku-4.5x", which is not a known model — did you mean "haiku-4.5"?`,
-      `${USER}:2:30: deniedModels names "anthropic/nothing@*", which is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …`,
+      `${USER}:2:30: deniedModels names "anthropic/nothing@*", which is not a known model — use one of: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …`,
     ]);
   });
 
@@ -90,7 +90,7 @@ describe('names', () => {
 
   it('typed on the command line are refused by their flag', () => {
     expect(faults({}, { model: 'hiaku-4.5', roleModels: { finder: 'nope-nope-nope' } })).toEqual([
-      '--role-model finder=nope-nope-nope: "nope-nope-nope" is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …',
+      '--role-model finder=nope-nope-nope: "nope-nope-nope" is not a known model — use one of: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …',
       '--model hiaku-4.5: is not a known model — did you mean "haiku-4.5"?',
     ]);
   });

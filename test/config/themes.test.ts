@@ -149,23 +149,23 @@ describe('a theme of your own', () => {
 
   it('is told its faults with file, line and what is right', () => {
     expect(load('bad', 'name: bad\nextends: mimir-dark\ntokens:\n  ok: "#00ff00"\n  okay: "#00ff00"\n')).toBe(
-      'bad.yml:5: tokens.okay: there is no such token; tokens are fg, muted, faint, surface, raised, selection, border, focus, ok, warn, err, info, title',
+      'bad.yml:5: tokens.okay: unknown token; use one of: fg, muted, faint, surface, raised, selection, border, focus, ok, warn, err, info, title',
     );
     expect(load('bad', 'name: bad\ntokens:\n  ok: "#00f"\n')).toBe(
-      'bad.yml:3: tokens.ok: a colour is "#" and six hex digits, such as "#7fca95"',
+      'bad.yml:3: tokens.ok: a colour must be "#" and six hex digits, such as "#7fca95"',
     );
     expect(load('bad', 'name: bad\nroles: {oracle: purple}\n')).toMatch(
-      /^bad\.yml:2: roles\.oracle: a role's colour is a token \(fg, muted, /,
+      /^bad\.yml:2: roles\.oracle: the colour of a role must be a token \(fg, muted, /,
     );
     expect(load('bad', 'name: bad\nfonts: 3\n')).toBe(
-      'bad.yml:2: fonts: not known; a theme has name, mode, extends, glyphs, colours, tokens, roles',
+      'bad.yml:2: fonts: unknown key; use one of: name, mode, extends, glyphs, colours, tokens, roles',
     );
     expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"\n')).toMatch(/^bad\.yml:\d:\d: /);
-    expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"}\n')).toMatch(/^theme bad: no colour for muted, faint/);
+    expect(load('bad', 'name: bad\ntokens: {fg: "#ffffff"}\n')).toMatch(/^theme bad has no colour for muted, faint/);
   });
 
   it('is looked for by name only', () => {
-    expect(load('../mimir-dark')).toBe('"../mimir-dark" is no name of a theme: letters, digits and hyphens');
+    expect(load('../mimir-dark')).toBe('"../mimir-dark" is not a valid theme name: use letters, digits and hyphens');
     expect(load('none')).toMatch(/^there is no theme "none": looked for none\.yml in /);
     expect(load('loop', 'name: loop\nextends: loop\n')).toMatch(/extends more than 3 others, or itself/);
   });

@@ -46,7 +46,7 @@ describe.concurrent('what rules ask of a person', () => {
   it('trust in what has a fault: it is said which, and the session goes on without it', async () => {
     const machine = makeMachine({ ...LEDGER, '.mimir/agents/deploy.md': '---\nnmae: deploy\n---\nDeploy it.\n' });
     const person = machine.opens([], LOOK);
-    await person.sees('Do you trust this project?', 'a role file with a fault');
+    await person.sees('Do you trust this project?', 'an invalid role file');
     for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
       // A second T would be written into the field, and take the words about the first away.
       person.press('T');
@@ -55,7 +55,7 @@ describe.concurrent('what rules ask of a person', () => {
     }
     await person.sees('Trusted, but not used in this session', '! trusted, but not used in');
     await person.sees('.mimir/agents/deploy.md:2:1');
-    await person.doesNotSee('since this project is not trusted');
+    await person.doesNotSee('because this project is not trusted');
     person.terminal.kill();
   });
 

@@ -111,7 +111,7 @@ describe('models', () => {
     );
     expect(ran.code).toBe(3);
     expect(said(ran)).toEqual([
-      '.mimir/config.yml:2:16: allowedModels leaves no model together with enforcement.allowedModels: [haiku-4.5] in /etc/mimir/policy.yml:2 — let the lists have a model in common',
+      '.mimir/config.yml:2:16: allowedModels has no model in common with enforcement.allowedModels: [haiku-4.5] in /etc/mimir/policy.yml:2 — allow at least one model in all of these lists',
     ]);
   });
 
@@ -176,7 +176,7 @@ describe('forced agents', () => {
     );
     expect(ran.code).toBe(3);
     expect(said(ran)).toEqual([
-      '/etc/mimir/policy.yml:3:32: the forced agent security is pinned to opus-4.5, which is not allowed: enforcement.allowedModels: [haiku-4.5] (project, .mimir/config.yml:1) — pin it to a model that every list allows',
+      '/etc/mimir/policy.yml:3:32: the mandatory review security is pinned to opus-4.5, which is not allowed: enforcement.allowedModels: [haiku-4.5] (project, .mimir/config.yml:1) — pin it to a model that every list allows',
     ]);
   });
 
@@ -189,7 +189,11 @@ describe('forced agents', () => {
     );
     expect([blind.code, said(blind)]).toEqual([
       3,
-      [expect.stringContaining('the role security is forced as it is by /etc/mimir/policy.yml:1')],
+      [
+        expect.stringContaining(
+          'the role security cannot be changed: it is a mandatory review (/etc/mimir/policy.yml:1)',
+        ),
+      ],
     ]);
     const home = at({});
     mkdirSync(join(home.config, 'agents'));
@@ -200,7 +204,7 @@ describe('forced agents', () => {
     const replaced = await home.run(['config', 'show'], managed(home, { files: policy }));
     expect([replaced.code, said(replaced)]).toEqual([
       3,
-      [expect.stringContaining('the managed policy forces the role "security", which can\'t be replaced')],
+      [expect.stringContaining('the managed policy requires the role "security", so it cannot be replaced')],
     ]);
     const unknown = await under(
       { managed: { 'policy.yml': 'enforcement: { forcedSubAgents: { securty: { enabled: true } } }\n' } },
@@ -246,7 +250,7 @@ describe('endpoints', () => {
     const ran = await home.run(['run', TASK, '--yes'], { env: { WIRE_KEY: KEY, ANTHROPIC_API_KEY: KEY } });
     expect([ran.code, double.asked.length]).toEqual([3, 0]);
     expect(said(ran)).toContain(
-      ".mimir/config.yml:2:33: providers.anthropic.baseUrl can't be set by a project — move it to your own config.yml (`mimir config show` names it)",
+      '.mimir/config.yml:2:33: providers.anthropic.baseUrl cannot be set by a project — move it to your own config.yml (`mimir config show` prints its path)',
     );
   });
 });
@@ -309,7 +313,7 @@ describe('a policy that changes', () => {
       ['claude-sonnet-4-5'],
     ]);
     expect(invalid.out).toContain('/etc/mimir/policy.yml:1:16: unknown key enforcement.allowedModel');
-    expect(gone.out).toContain('/etc/mimir/policy.yml ruled this run and is gone');
+    expect(gone.out).toContain('/etc/mimir/policy.yml applied to this run and is missing');
   });
 
   it('that vanished refuses the next start, until the record of it is removed', async () => {
@@ -320,7 +324,7 @@ describe('a policy that changes', () => {
     const refused = await home.run(['config', 'show'], how);
     expect(refused.code).toBe(3);
     expect(said(refused)).toEqual([
-      `/etc/mimir/policy.yml: ruled here before and is gone — put it back; if the administrator took it away, remove ${home.state}/managed-seen.json`,
+      `/etc/mimir/policy.yml: applied here before and is missing — restore it; if the administrator removed it, delete ${home.state}/managed-seen.json`,
     ]);
     expect((await home.run(['doctor'], how)).err).toBe('');
     rmSync(join(home.state, 'managed-seen.json'));

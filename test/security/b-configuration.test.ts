@@ -47,12 +47,12 @@ describe('a managed file that somebody else could have written', () => {
       await refused({ files: { 'policy.yml': { text: FINE, owner: 1000 } }, as: 'mapped' }),
     ];
     expect(told).toEqual([
-      `${FILE}: ${FILE} may be written by its group (mode 0664) — run: chmod go-w ${FILE}`,
-      `${FILE}: ${FILE} may be written by anybody (mode 0646) — run: chmod go-w ${FILE}`,
+      `${FILE}: ${FILE} is writable by its group (mode 0664) — run: chmod go-w ${FILE}`,
+      `${FILE}: ${FILE} is writable by everyone (mode 0646) — run: chmod go-w ${FILE}`,
       `${FILE}: ${FILE} belongs to user 1000, not to root — run: chown root:root ${FILE}`,
-      '/etc/mimir: /etc/mimir may be written by anybody (mode 0777) — run: chmod go-w /etc/mimir',
+      '/etc/mimir: /etc/mimir is writable by everyone (mode 0777) — run: chmod go-w /etc/mimir',
       '/etc/mimir: /etc/mimir belongs to user 1000, not to root — run: chown root:root /etc/mimir',
-      expect.stringContaining(`${FILE} belongs to user 65534, which in a user namespace stands for everybody unknown`),
+      expect.stringContaining(`${FILE} belongs to user 65534, which in a user namespace can be any unknown user`),
     ]);
   });
 
@@ -63,7 +63,7 @@ describe('a managed file that somebody else could have written', () => {
     const how = managed(home, { files: {} });
     symlinkSync(join(home.root, 'policy.yml'), join(how.folder, 'policy.yml'));
     const ran = await home.run(['config', 'show'], how);
-    expect([ran.code, wordsOf(ran)]).toEqual([3, expect.stringMatching(/may be written by anybody \(mode [0-7]{4}\)/)]);
+    expect([ran.code, wordsOf(ran)]).toEqual([3, expect.stringMatching(/is writable by everyone \(mode [0-7]{4}\)/)]);
   });
 });
 
@@ -87,20 +87,20 @@ describe('a managed file that is none', () => {
       ...(isRoot ? [await quickly((folder) => writeFileSync(at(folder), FINE, { mode: 0o600 }), 'ordinary')] : []),
     ];
     expect(told).toEqual([
-      `${FILE}: is not a regular file — put a plain file there, or remove it`,
-      `${FILE}: is not a regular file — put a plain file there, or remove it`,
-      `${FILE}: leads nowhere: there is no /etc/mimir/nowhere.yml — put a plain file there, or remove it`,
-      `${FILE}: is a chain of links without an end — put a plain file there, or remove it`,
-      ...(isRoot ? [`${FILE}: can't be read: no permission — let everybody read it: chmod a+r ${FILE}`] : []),
+      `${FILE}: is not a regular file — replace it with a plain file, or remove it`,
+      `${FILE}: is not a regular file — replace it with a plain file, or remove it`,
+      `${FILE}: is a broken symbolic link: /etc/mimir/nowhere.yml does not exist — replace it with a plain file, or remove it`,
+      `${FILE}: has too many symbolic links in its path — replace it with a plain file, or remove it`,
+      ...(isRoot ? [`${FILE}: cannot be read: no permission — make it readable for everyone: chmod a+r ${FILE}`] : []),
     ]);
   });
 
   it('is refused under a name that would not be read, and where the folder of them is a file', async () => {
     expect(await refused({ files: { 'policy.d/10.yaml': FINE } })).toBe(
-      '/etc/mimir/policy.d/10.yaml: would not be read by this name — let its name end in .yml',
+      '/etc/mimir/policy.d/10.yaml: is not read under this name — rename it to end in .yml',
     );
     expect(await refused({ files: { 'policy.d': FINE } })).toBe(
-      '/etc/mimir/policy.d: is not a directory — make a directory of it, or remove it',
+      '/etc/mimir/policy.d: is not a directory — replace it with a directory, or remove it',
     );
   });
 
@@ -126,11 +126,11 @@ describe('what a managed file says', () => {
       await told('uii: { ascii: true }\n'),
     ];
     expect(all.map((line) => line.replace('/etc/mimir/policy.d/a.yml:', ''))).toEqual([
-      '2:1: "enforcement" is here a second time, first in line 1 — keep one of them',
+      '2:1: duplicate key "enforcement", first used in line 1 — keep one of them',
       '1:1: directives are not accepted — remove this line',
-      '1:23: agentOrchestration.maxNestingDepth is "2" — write a number, without quotes',
+      '1:23: agentOrchestration.maxNestingDepth is "2" — use a number, without quotes',
       '1:16: unknown key enforcement.allowedModel — did you mean "allowedModels"?',
-      '2:1: a second document begins here — keep one document, without "---"',
+      '2:1: a second document starts here — keep one document, without "---"',
       '1:19: tags (!foo) are not accepted — remove the tag',
       '1:1: unknown key uii — did you mean "ui"?',
     ]);
@@ -139,7 +139,7 @@ describe('what a managed file says', () => {
   it('may be for a newer Mimir only, which is told before anything that this one doesn’t know', async () => {
     const policy = 'minVersion: "9.1"\nenforcement: { somethingNew: true }\n';
     expect(await refused({ files: { 'policy.yml': policy } })).toMatch(
-      /^\/etc\/mimir\/policy\.yml:1:1: this policy is for Mimir 9\.1 or later; this is \d+\.\d+\.\d+ — update Mimir$/,
+      /^\/etc\/mimir\/policy\.yml:1:1: this policy requires Mimir 9\.1 or later; this is \d+\.\d+\.\d+ — update Mimir$/,
     );
   });
 
@@ -155,7 +155,7 @@ describe('what a managed file says', () => {
     const typed = await home.run(['run', 'x', '--yes', '--mode', 'yolo'], { ...how, env });
     expect([typed.code, wordsOf(typed)]).toEqual([
       3,
-      expect.stringContaining('is looser than mode.max: confirm allows'),
+      expect.stringContaining('is less strict than mode.max: confirm allows'),
     ]);
     rmSync(join(home.project, '.env'));
   });

@@ -120,7 +120,7 @@ export function issueFaults(
 
 /** Advice for keys that people expect but that do not exist. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ['apiKey', 'a file never holds a key: set a variable and write its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"'],
+  ['apiKey', 'set a variable and give its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"; keys are not accepted in files'],
 ]);
 
 /** Keys that this layer may not set at all. */
@@ -129,9 +129,9 @@ function forbidden(name: LayerName, file: string, tree: Tree, path: readonly str
   const at = (problem: string, remedy: string): readonly ConfigFault[] => [
     faultAt(file, tree, path, `${nameOf(path)} ${problem}`, remedy),
   ];
-  if (kind === 'managed only' && name !== 'managed') return at('is for the managed policy only', 'take it out');
+  if (kind === 'managed only' && name !== 'managed') return at('is only allowed in the managed policy', 'remove it');
   if (kind !== 'grant' || name !== 'project') return [];
-  return at("can't be set by a project", 'move it to your own config.yml (`mimir config show` names it)');
+  return at('cannot be set by a project', 'move it to your own config.yml (`mimir config show` prints its path)');
 }
 
 /** Drops `yolo` from a project's preferences: a project may not prefer a mode without any questions. */
@@ -139,7 +139,7 @@ function withoutYolo(file: string, checked: ValidatedLayer): ValidatedLayer {
   const path = ['mode', 'default'];
   if (checked.settings.mode?.default !== 'yolo') return checked;
   const place = `${file}:${placeOf(checked.tree, path).line}`;
-  const why = 'mode.default: yolo is ignored: what a project prefers is never looser than confirm';
+  const why = 'mode.default: yolo is ignored: a project cannot prefer a mode less strict than confirm';
   return dropped(checked, [path], `${place}: ${why}`);
 }
 
@@ -148,7 +148,7 @@ function withoutPreferences(file: string, checked: ValidatedLayer): ValidatedLay
   const preferences = leavesOf(checked.tree).filter((path) => ruleOf(path).kind === 'preference');
   if (preferences.length === 0) return checked;
   const names = preferences.map(nameOf).join(', ');
-  return dropped(checked, preferences, `${file}: ignored, since this project is not trusted: ${names}`);
+  return dropped(checked, preferences, `${file}: ignored because this project is not trusted: ${names}`);
 }
 
 function dropped(before: ValidatedLayer, paths: readonly (readonly string[])[], note: string): ValidatedLayer {
@@ -162,13 +162,13 @@ function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
   const is = secretly(name) ?? shown(value);
   switch (issue.code) {
     case 'invalid_type':
-      return { problem: `${name} is ${is}`, remedy: `write ${KINDS.get(issue.expected) ?? issue.expected}` };
+      return { problem: `${name} is ${is}`, remedy: `use ${KINDS.get(issue.expected) ?? issue.expected}` };
     case 'invalid_value':
       return { problem: `${name} is ${is}`, remedy: among(value, issue.values.map(String)) };
     case 'too_small':
-      return { problem: `${name} is ${is}`, remedy: `write at least ${String(issue.minimum)}` };
+      return { problem: `${name} is ${is}`, remedy: `use at least ${String(issue.minimum)}` };
     case 'too_big':
-      return { problem: `${name} is ${is}`, remedy: `write at most ${String(issue.maximum)}` };
+      return { problem: `${name} is ${is}`, remedy: `use at most ${String(issue.maximum)}` };
     default:
       return { problem: `${name} is ${is}`, remedy: adviceIn(issue) };
   }
@@ -177,14 +177,14 @@ function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
 /** The text beside the type in the schema, unless it is one of zod's own. */
 function adviceIn(issue: z.core.$ZodIssue): string {
   const [inner = issue] = issue.code === 'invalid_key' ? issue.issues : [];
-  return inner.message.startsWith('Invalid') ? '`mimir config schema` shows what may stand here' : inner.message;
+  return inner.message.startsWith('Invalid') ? 'run `mimir config schema` to see the accepted values' : inner.message;
 }
 
 /** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
 function secretly(name: string): string | null {
-  if (/apiKeyEnv$|passthrough\[|inheritEnvironment\[/.test(name)) return 'no name of a variable';
-  if (name.includes('.headers.')) return 'no value of a header';
-  return name.endsWith('baseUrl') ? 'no address' : null;
+  if (/apiKeyEnv$|passthrough\[|inheritEnvironment\[/.test(name)) return 'not the name of a variable';
+  if (name.includes('.headers.')) return 'not a header value';
+  return name.endsWith('baseUrl') ? 'not an address' : null;
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([
@@ -193,8 +193,8 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['number', 'a number, without quotes'],
   ['string', 'text'],
   ['array', 'a list: [a, b]'],
-  ['object', 'keys below it, or take it out'],
-  ['record', 'keys below it, or take it out'],
+  ['object', 'keys and values, or remove it'],
+  ['record', 'keys and values, or remove it'],
 ]);
 
 /** `agentOrchestration.roles.finder.tools[1]`. */
@@ -223,9 +223,9 @@ function shown(value: unknown): string {
 }
 
 function among(value: unknown, choices: readonly string[]): string {
-  if (typeof value !== 'string') return `write one of: ${choices.join(', ')}`;
+  if (typeof value !== 'string') return `use one of: ${choices.join(', ')}`;
   const hint = suggestion(value, choices);
-  return hint.startsWith('did') ? hint : `write one of: ${choices.join(', ')}`;
+  return hint.startsWith('did') ? hint : `use one of: ${choices.join(', ')}`;
 }
 
 /** Flags that set rules and preferences, parsed: milliseconds and US dollars. */
@@ -286,14 +286,14 @@ function flagOf([section, key, third]: Path, { theme = '', mode, roleModels }: F
 export function baseUrlProblem(baseUrl: string): FaultWords | null {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return { problem: 'is no address that models can be called at', remedy: ADDRESS };
+    return { problem: 'is not an http or https address', remedy: ADDRESS };
   }
   if (url.username !== '' || url.password !== '') {
     return {
-      problem: 'holds a user name or a password, which would be seen wherever the address is shown',
-      remedy: 'take it out, and name the environment variable with the key as apiKeyEnv',
+      problem: 'contains a user name or password, which would be visible wherever the address is shown',
+      remedy: 'remove it, and name the environment variable with the key in apiKeyEnv',
     };
   }
-  if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host and a path', remedy: ADDRESS };
+  if (url.search !== '' || url.hash !== '') return { problem: 'has a query or a fragment', remedy: ADDRESS };
   return null;
 }

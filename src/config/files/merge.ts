@@ -139,7 +139,7 @@ export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly 
       .filter(({ layer, value: other }) => (bound ? layer === 'user' : LOWER.includes(layer)) && !same(other))
       .map(
         (each) =>
-          `${reasonText(each.from)} has no effect: ${reasonText(from)} ${merge === 'highest' ? 'goes before it' : 'is tighter'}`,
+          `${reasonText(each.from)} has no effect: ${reasonText(from)} ${merge === 'highest' ? 'overrides it' : 'is tighter'}`,
       );
   });
 

@@ -34,7 +34,11 @@ export function readText({ path, shown, links, owner }: FileToRead): Result<stri
     });
   } catch (error) {
     if (error instanceof TypeError) return wrong('is not UTF-8 text', 'save it as UTF-8');
-    return unreadable(codeOf(error), wrong, owner === 'root' ? `let everybody read it: chmod a+r ${path}` : undefined);
+    return unreadable(
+      codeOf(error),
+      wrong,
+      owner === 'root' ? `make it readable for everyone: chmod a+r ${path}` : undefined,
+    );
   }
 }
 
@@ -62,9 +66,10 @@ type Owned = Pick<Stats, 'uid' | 'mode'>;
 
 function ownerWords(owner: FileToRead['owner'], status: Owned): readonly [problem: string, remedy: string] | null {
   if (owner === 'mine' && !isMine(status)) {
-    return ['belongs to another user, or anybody may write it', 'take it over and run chmod go-w on it'];
+    return ['belongs to another user, or is writable by others', 'make yourself its owner and run chmod go-w on it'];
   }
-  if (owner === 'root' && !isRoots(status)) return ["is not root's alone to write", 'run: chown root, chmod go-w'];
+  if (owner === 'root' && !isRoots(status))
+    return ['is writable by users other than root', 'run chown root and chmod go-w on it'];
   return null;
 }
 
@@ -78,10 +83,10 @@ type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
 
 function unreadable(code: string, wrong: Wrong, open = 'make it readable for you'): Result<string | null, ConfigFault> {
   if (code === 'ENOENT') return ok(null);
-  if (code === 'ENOTDIR') return wrong('is below a file where a directory is expected', 'move that file away');
-  if (code === 'ELOOP') return wrong('is a symbolic link', 'put the file itself there');
+  if (code === 'ENOTDIR') return wrong('has a file in its path where a directory is expected', 'move that file');
+  if (code === 'ELOOP') return wrong('is a symbolic link', 'replace it with the file itself');
   if (code === 'EACCES') return wrong(NO_PERMISSION, open);
-  return wrong(`can't be read (${code})`, 'check the file');
+  return wrong(`cannot be read (${code})`, 'check the file');
 }
 
 /** Reads at most `limit` bytes from the current position. */
@@ -114,11 +119,11 @@ export function fileFault(file: string, problem: string, remedy: string): Config
   return { file, line: null, column: null, problem, remedy };
 }
 
-export const NO_PERMISSION = "can't be read: no permission";
-export const OTHER_NAME = 'would not be read by this name';
-export const PLAIN_FILE = 'put a plain file there, or remove it';
+export const NO_PERMISSION = 'cannot be read: no permission';
+export const OTHER_NAME = 'is not read under this name';
+export const PLAIN_FILE = 'replace it with a plain file, or remove it';
 export const NOT_A_DIRECTORY = 'is a file, not a directory';
-export const THE_DIRECTORY = 'put the directory itself there';
+export const THE_DIRECTORY = 'replace it with the directory itself';
 
 /** `file:line:column: what — what to do`. */
 export function faultText({ file, line, column, problem, remedy }: ConfigFault): string {

@@ -30,7 +30,7 @@ export function readTree(text: string, file: string): Result<Tree, ConfigFault> 
   } catch (error) {
     if (error instanceof Unfit) return fail({ file, ...error.at, problem: error.message, remedy: error.remedy });
     // Any other error of the parser is a fault of the input.
-    return fail(fileFault(file, 'is not readable as YAML', 'check its syntax'));
+    return fail(fileFault(file, 'is not valid YAML', 'check its syntax'));
   }
 }
 
@@ -49,7 +49,7 @@ class Unfit extends Error {
 const MAX_KEYS = 2000;
 const MAX_DEPTH = 12;
 /** Problem and remedy. */
-const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'] as const;
+const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'reduce the nesting'] as const;
 
 interface Walk {
   readonly lines: LineCounter;
@@ -78,7 +78,7 @@ function parsed(text: string): Tree {
   if (second !== undefined) {
     throw new Unfit(
       placeIn(lines, second.range[0]),
-      'a second document begins here',
+      'a second document starts here',
       'keep one document, without "---"',
     );
   }
@@ -105,9 +105,13 @@ const ODD = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
 function oddAt(text: string, index: number): Unfit {
   const code = (text.codePointAt(index) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   if (!/[\r\v\f\u0085\u2028\u2029]/.test(text[index] ?? ''))
-    return new Unfit(at(text, index), `has the control character U+${code}`, 'remove it, or save the file as UTF-8');
-  const problem = `has the character U+${code}, which some programs show as the end of a line and YAML does not`;
-  return new Unfit(at(text, index), problem, 'remove it, or begin a new line');
+    return new Unfit(
+      at(text, index),
+      `contains the control character U+${code}`,
+      'remove it, or save the file as UTF-8',
+    );
+  const problem = `contains U+${code}, which some programs show as a line break but YAML does not treat as one`;
+  return new Unfit(at(text, index), problem, 'remove it, or start a new line');
 }
 
 const at = (text: string, index: number): Place => ({
@@ -127,7 +131,8 @@ function refuseTooMuch(text: string): void {
   let [index, signs, depth] = [0, 0, 0];
   for (const token of new Lexer().lex(text)) {
     if (SIGN.test(token)) signs += 1;
-    if (signs > MOST_SIGNS) throw new Unfit(at(text, index), `has more than ${MOST_SIGNS} signs`, 'shorten it');
+    if (signs > MOST_SIGNS)
+      throw new Unfit(at(text, index), `has more than ${MOST_SIGNS} syntax characters`, 'shorten it');
     if (token === '[' || token === '{') depth += 1;
     else if (token === ']' || token === '}') depth = Math.max(0, depth - 1);
     if (depth > DEEP) throw new Unfit(at(text, index), ...TOO_DEEP);
@@ -151,7 +156,7 @@ const placeAt = (node: Node, { lines }: Walk): Place => placeIn(lines, node.rang
 function treeOf(node: Node, walk: Walk, depth: number): Tree {
   const at = placeAt(node, walk);
   if (depth > MAX_DEPTH) throw new Unfit(at, ...TOO_DEEP);
-  if (isAlias(node)) throw new Unfit(at, 'aliases (*name) are not accepted', 'write the value out');
+  if (isAlias(node)) throw new Unfit(at, 'aliases (*name) are not accepted', 'write out the value');
   refuseProperties(node, at);
   if (isMap(node)) return { is: 'map', at, entries: mapOf(node.items, walk, depth) };
   if (isSeq(node)) {
@@ -162,7 +167,7 @@ function treeOf(node: Node, walk: Walk, depth: number): Tree {
 
 function refuseProperties(node: Node, at: Place): void {
   if ('anchor' in node && node.anchor !== undefined) {
-    throw new Unfit(at, 'anchors (&name) are not accepted', 'write the value out where it is needed');
+    throw new Unfit(at, 'anchors (&name) are not accepted', 'write out the value where it is needed');
   }
   if (node.tag !== undefined) throw new Unfit(at, `tags (${node.tag}) are not accepted`, 'remove the tag');
 }
@@ -179,13 +184,13 @@ function mapOf(pairs: readonly Pair[], walk: Walk, depth: number): readonly Entr
     if (!isNode(key)) throw new Unfit({ line: 1, column: 1 }, 'a key is missing', 'write a key before the ":"');
     const at = placeAt(key, walk);
     refuseProperties(key, at);
-    if (!isScalar(key)) throw new Unfit(at, 'a key must be one word', 'write a plain key');
+    if (!isScalar(key)) throw new Unfit(at, 'a key cannot be a list or a map', 'write a plain key');
     const name = key.source ?? String(key.value);
     walk.keys += 1;
     if (walk.keys > MAX_KEYS) throw new Unfit(at, `has more than ${MAX_KEYS} keys`, 'shorten it');
     const first = seen.get(name);
     if (first !== undefined) {
-      throw new Unfit(at, `"${name}" is here a second time, first in line ${first.line}`, 'keep one of them');
+      throw new Unfit(at, `duplicate key "${name}", first used in line ${first.line}`, 'keep one of them');
     }
     if (name === '__proto__') throw new Unfit(at, '"__proto__" is not accepted as a key', 'remove it');
     seen.set(name, at);
@@ -196,11 +201,11 @@ function mapOf(pairs: readonly Pair[], walk: Walk, depth: number): readonly Entr
 function scalarOf(node: Node, at: Place): string | number | boolean | null {
   const value: unknown = isScalar(node) ? node.value : null;
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new Unfit(at, 'a number without end is not accepted', 'write a plain number');
+    throw new Unfit(at, 'this number is not finite', 'write a plain number');
   }
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return value;
-  throw new Unfit(at, 'this kind of value is not accepted', 'write text, a number, true or false');
+  throw new Unfit(at, 'this kind of value is not accepted', 'use text, a number, true or false');
 }
 
 // Walks over a tree of a configuration file: its plain value, the place of a path, keys taken out or written another way.

@@ -36,7 +36,7 @@ export function readManagedFile(file: string): Result<ManagedFile, texts.ConfigF
   const text = texts.readText({ path: file, shown: file, links: 'follow', owner: 'root' });
   if (!text.ok) return text;
   if (text.value !== null) return ok({ shown: file, text: text.value });
-  return fail(texts.fileFault(file, 'leads nowhere', 'put the file itself there, or remove it'));
+  return fail(texts.fileFault(file, 'is a broken symbolic link', 'replace it with the file itself, or remove it'));
 }
 
 /** The names in a folder of the administrator's; null if it does not exist. The folder is checked like its files. */
@@ -51,8 +51,8 @@ export function managedFolder(folder: string): Result<readonly string[] | null, 
         .sort(),
     );
   } catch (error) {
-    const remedy = `make it readable for everybody: chmod a+rx ${folder}`;
-    return fail(texts.fileFault(folder, `can't be read (${texts.codeOf(error)})`, remedy));
+    const remedy = `make it readable for everyone: chmod a+rx ${folder}`;
+    return fail(texts.fileFault(folder, `cannot be read (${texts.codeOf(error)})`, remedy));
   }
 }
 
@@ -73,7 +73,7 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
   if (misnamed.length > 0) return fail(misnamed);
   const files = names.filter((name) => name.endsWith('.yml')).map((name) => path.join(folder, name));
   if (files.length > MAX_FILES) {
-    return fail([texts.fileFault(folder, `has more than ${MAX_FILES} files`, 'put them together')]);
+    return fail([texts.fileFault(folder, `has more than ${MAX_FILES} files`, 'merge some of them')]);
   }
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
 }
@@ -100,7 +100,7 @@ const LIKE_YAML = /\.ya?ml$/i;
 
 function misnamedIn(folder: string, name: string): texts.ConfigFault {
   const within = path.basename(folder) === 'policy.d';
-  const remedy = within ? 'let its name end in .yml' : 'name it policy.yml, or move it into policy.d as a .yml';
+  const remedy = within ? 'rename it to end in .yml' : 'rename it to policy.yml, or move it to policy.d as a .yml file';
   return texts.fileFault(path.join(folder, name), texts.OTHER_NAME, remedy);
 }
 
@@ -164,7 +164,7 @@ function ownerProblem(file: string, kind: 'file' | 'directory'): texts.FaultWord
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) return { problem: 'is a chain of links without an end', remedy: texts.PLAIN_FILE };
+    if (links > MAX_LINKS) return { problem: 'has too many symbolic links in its path', remedy: texts.PLAIN_FILE };
     const target = readlinkSync(next);
     rest = [...partsOf(target), ...rest];
     if (path.isAbsolute(target)) here = '/';
@@ -180,12 +180,13 @@ function statusOf(part: string): Result<Stats, texts.FaultWords> {
     return ok(lstatSync(part));
   } catch (error) {
     const code = texts.codeOf(error);
-    if (code === 'ENOENT') return fail({ problem: `leads nowhere: there is no ${part}`, remedy: texts.PLAIN_FILE });
+    if (code === 'ENOENT')
+      return fail({ problem: `is a broken symbolic link: ${part} does not exist`, remedy: texts.PLAIN_FILE });
     if (code === 'EACCES') {
-      const remedy = `let everybody read it: chmod a+rx ${path.dirname(part)}`;
+      const remedy = `make it readable for everyone: chmod a+rx ${path.dirname(part)}`;
       return fail({ problem: `${texts.NO_PERMISSION} for ${part}`, remedy });
     }
-    return fail({ problem: `can't be read (${code} at ${part})`, remedy: 'check the file' });
+    return fail({ problem: `cannot be read (${code} at ${part})`, remedy: 'check the file' });
   }
 }
 
@@ -193,16 +194,16 @@ function statusOf(part: string): Result<Stats, texts.FaultWords> {
 function unfit(part: string, { uid, mode }: Stats): texts.FaultWords | null {
   if (uid === OVERFLOW) {
     return {
-      problem: `${part} belongs to user ${OVERFLOW}, which in a user namespace stands for everybody unknown: whether it is root's can't be told`,
-      remedy: 'start Mimir outside of that container or namespace, or map root into it',
+      problem: `${part} belongs to user ${OVERFLOW}, which in a user namespace can be any unknown user: its owner cannot be verified as root`,
+      remedy: 'start Mimir outside the container or namespace, or map root into it',
     };
   }
   if (uid !== 0)
     return { problem: `${part} belongs to user ${uid}, not to root`, remedy: `run: chown root:root ${part}` };
   if ((mode & 0o170000) === 0o120000 || (mode & 0o022) === 0) return null;
-  const who = (mode & 0o002) === 0 ? 'its group' : 'anybody';
+  const who = (mode & 0o002) === 0 ? 'its group' : 'everyone';
   return {
-    problem: `${part} may be written by ${who} (mode ${(mode & 0o7777).toString(8).padStart(4, '0')})`,
+    problem: `${part} is writable by ${who} (mode ${(mode & 0o7777).toString(8).padStart(4, '0')})`,
     remedy: `run: chmod go-w ${part}`,
   };
 }
@@ -212,7 +213,7 @@ function kindProblem(real: string, kind: 'file' | 'directory'): texts.FaultWords
   if (kind === 'file') return status.isFile() ? null : { problem: 'is not a regular file', remedy: texts.PLAIN_FILE };
   return status.isDirectory()
     ? null
-    : { problem: 'is not a directory', remedy: 'make a directory of it, or remove it' };
+    : { problem: 'is not a directory', remedy: 'replace it with a directory, or remove it' };
 }
 
 // The managed files as layers. The required version is checked first, because a newer policy may have unknown keys.
@@ -241,7 +242,7 @@ export function versionFault(file: string, text: string, version: () => string):
   if (typeof least !== 'string') return null;
   const own = version();
   if (!isOlder(own, least)) return null;
-  const problem = `this policy is for Mimir ${least} or later; this is ${own}`;
+  const problem = `this policy requires Mimir ${least} or later; this is ${own}`;
   return faultAt(file, tree.value, ['minVersion'], problem, 'update Mimir');
 }
 

@@ -18,7 +18,7 @@ export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
 /** A model of this provider would be mistaken for the built-in analyst, which no list of allowed models restricts. */
 const nameFaults = (layer: Layer, name: string): readonly ConfigFault[] =>
   name === 'offline'
-    ? [layer.fault(['providers', name], 'there is a built-in provider "offline"', 'give yours another name')]
+    ? [layer.fault(['providers', name], 'the name "offline" belongs to the built-in provider', 'choose another name')]
     : [];
 
 function addressFaults(layer: Layer, name: string, { kind, baseUrl }: ProviderEntry): readonly ConfigFault[] {
@@ -36,8 +36,8 @@ function addressFaults(layer: Layer, name: string, { kind, baseUrl }: ProviderEn
 function protocolFaults(layer: Layer, name: string, { kind, protocol }: ProviderEntry): readonly ConfigFault[] {
   if (protocol === undefined || PROVIDER_FACTS[kind].own === true) return [];
   const kinds = PROVIDER_KINDS.filter((one) => PROVIDER_FACTS[one].own).join(' or ');
-  const problem = `protocol: ${protocol} is for providers of kind ${kinds}`;
-  return [layer.fault(['providers', name, 'protocol'], problem, 'take it out')];
+  const problem = `protocol: ${protocol} is only for providers of kind ${kinds}`;
+  return [layer.fault(['providers', name, 'protocol'], problem, 'remove it')];
 }
 
 function modelFaults(
@@ -49,7 +49,7 @@ function modelFaults(
     Object.keys(map ?? {})
       .filter((model) => wireNameOf(name, model, models) === null)
       .map((model) => {
-        const problem = `${section} names "${model}", which provider "${name}" doesn't have`;
+        const problem = `${section} names "${model}", which provider "${name}" does not have`;
         return layer.fault(['providers', name, section, model], problem, `add it to providers.${name}.models`);
       }),
   );
@@ -90,7 +90,7 @@ export const shortSecretNotes = (secrets: readonly Secret[]): readonly string[] 
     .filter(({ value }) => isTooShortToHide(value))
     .map(
       ({ name }) =>
-        `${name}: its value is shorter than ${SHORTEST_HIDDEN} characters, which might be a word: it is not taken out of logs, screens and what models read`,
+        `${name}: its value is shorter than ${SHORTEST_HIDDEN} characters and could be an ordinary word, so it is not redacted in logs, on screens and in what models read`,
     );
 
 /** `inHeaders`: within headers, `{env: NAME}` names a variable. */

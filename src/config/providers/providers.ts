@@ -126,12 +126,12 @@ function usability(
 function ruleAgainst({ baseUrl }: Pick<ProviderSetup, 'baseUrl'>, rules: Rules): string | null {
   const { hostname, host } = new URL(baseUrl);
   const rule = endpointProblem(hostname, rules) === null ? null : endpointProblem(host, rules);
-  return rule === null ? null : `${host} may not be called: ${reasonText(rule)}`;
+  return rule === null ? null : `${host} is not allowed: ${reasonText(rule)}`;
 }
 
 function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): string | null {
   if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
-    return `${setup.keyEnv} holds characters that no key has: set it again`;
+    return `${setup.keyEnv} contains characters that are invalid in a key: set it again`;
   }
   const needed = setup.key === null && setup.keyEnv !== null && !isLoopback(setup.baseUrl);
   return needed ? `no ${setup.keyEnv}` : null;
@@ -198,14 +198,14 @@ type Problem = readonly [problem: string, remedy: string];
 
 function problemOf(name: string, value: unknown, all: readonly string[]): Problem | null {
   const lower = name.toLowerCase();
-  if (!NAME.test(name)) return ['is no name of a header', 'write letters, digits and "-": x-team'];
+  if (!NAME.test(name)) return ['is not a header name', 'use letters, digits and "-", as in x-team'];
   if (lower === 'authorization')
-    return ['is how the key is sent', 'take it out, and name the variable with the key as apiKeyEnv'];
-  if (OF_THE_CONNECTION.test(lower)) return ['belongs to the connection and can not be set', 'take it out'];
+    return ['is reserved for the key', 'remove it, and name the variable with the key in apiKeyEnv'];
+  if (OF_THE_CONNECTION.test(lower)) return ['belongs to the connection and cannot be set', 'remove it'];
   if (all.some((other) => other !== name && other.toLowerCase() === lower))
-    return ['is written twice', 'leave one of them out'];
+    return ['is set twice', 'remove one of them'];
   if (typeof value === 'string' && !VALUE.test(value))
-    return ['has a value with characters that no header can carry', 'write visible ASCII characters only'];
+    return ['has a value with characters that are invalid in a header', 'use visible ASCII characters only'];
   return null;
 }
 
@@ -224,7 +224,7 @@ function headersOf({ headers = {} }: Pick<ProviderEntry, 'headers'>, env: Enviro
     const value = typeof said === 'string' ? said : (env[said.env] ?? '').trim();
     if (typeof said !== 'string' && value === '') obstacle ??= `no ${said.env} (for the header ${name})`;
     else if (VALUE.test(value)) sent[name.toLowerCase()] = value;
-    else obstacle ??= `the value of the header ${name} holds characters that no header can carry: set it again`;
+    else obstacle ??= `the value of the header ${name} contains invalid characters: set it again`;
   }
   return { headers: sent, obstacle };
 }

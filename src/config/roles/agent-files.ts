@@ -54,20 +54,20 @@ const oneLine = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').t
 function lacks({ name, description, tools, prompt }: AgentText, others: Others): string | null {
   const named = agentNameProblem(name, others);
   if (named !== null) return named;
-  if (description === '') return 'it needs a description: a sentence that says when it is of use';
+  if (description === '') return 'it needs a description that says when to use it';
   if (tools.length === 0) return 'it needs at least one tool, such as read_file';
-  return prompt === '' ? 'it needs a prompt: what it is told to do' : null;
+  return prompt === '' ? 'it needs a prompt with its instructions' : null;
 }
 
 /** Why an agent cannot have this name: it is invalid, in use, or looks like another name. */
 export function agentNameProblem(name: string, others: Others): string | null {
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name)) {
-    return `"${name}" can't be its name: use up to 40 letters, digits, "_" or "-", a letter first`;
+    return `"${name}" is not a valid name: use up to 40 letters, digits, "_" or "-", starting with a letter`;
   }
   const same = others.find((other) => lookOf(other.name) === lookOf(name));
   if (same === undefined) return null;
   return same.name === name
-    ? `there is an agent "${name}" already (${same.source}): choose another name`
+    ? `the agent "${name}" already exists (${same.source}): choose another name`
     : `"${name}" looks like "${same.name}" (${same.source}): choose another name`;
 }
 

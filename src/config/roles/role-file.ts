@@ -66,7 +66,7 @@ export function readRole(given: RoleText): Result<ReadRole, readonly ConfigFault
 export function parseRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
   const parts = given.kind === 'json' ? { front: given.text, body: '' } : frontMatter(given.text);
   if (parts === null)
-    return fail([fileFault(given.file, 'has no front matter', 'begin with "---", the keys, and "---"')]);
+    return fail([fileFault(given.file, 'has no front matter', 'start the file with "---", the keys, and "---"')]);
   const tree = readTree(parts.front, given.file);
   if (!tree.ok) return fail([tree.fault]);
   const front = Front.safeParse(plainOf(tree.value));
@@ -90,14 +90,14 @@ function roleOf(
     return fail([
       at(
         'name',
-        `"${written}" can't be the name of a role`,
-        'use up to 40 letters, digits, "_" or "-", a letter first',
+        `"${written}" is not a valid role name`,
+        'use up to 40 letters, digits, "_" or "-", starting with a letter',
       ),
     ]);
   }
   const prompt = (front.prompt ?? body).trim();
   if (prompt === '')
-    return fail([fileFault(given.file, 'has no prompt', 'write below the front matter what the role is to do')]);
+    return fail([fileFault(given.file, 'has no prompt', 'write the instructions of the role below the front matter')]);
   const listed = toolsOf(front.tools);
   const keys = keysOf(tree);
   const findings = findingsIn(given, front, listed, keys, at);
@@ -107,10 +107,10 @@ function roleOf(
   // Agents of the text protocol work by commands alone.
   if (role.protocol === 'text' && !role.capabilities.includes('shell')) {
     const problem = 'protocol: text needs a shell, which this role does not have';
-    return fail([at('protocol', problem, 'add bash_execution to its tools, or take protocol out')]);
+    return fail([at('protocol', problem, 'add bash_execution to its tools, or remove protocol')]);
   }
-  const remedy = 'take it out; budgets.role says what an agent of this role may use';
-  const gone = keys.includes(GONE) ? [at(GONE, `${GONE} has no effect any more`, remedy)] : [];
+  const remedy = 'remove it; budgets.role sets the limits for agents of this role';
+  const gone = keys.includes(GONE) ? [at(GONE, `${GONE} no longer has an effect`, remedy)] : [];
   return ok({ role, notes: [...findings, ...gone].map(faultText) });
 }
 
@@ -172,9 +172,9 @@ function findingsIn(
   const unknownTools = listed.filter((name) => !isToolName(name));
   return [
     ...(front.tools === undefined
-      ? [at('tools', 'names no tools, so this role may only read', 'add "tools:" for more')]
+      ? [at('tools', 'lists no tools, so this role can only read', 'add "tools:" to give it more')]
       : []),
-    ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is left out`, suggestion(name, TOOL_NAMES))),
+    ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is ignored`, suggestion(name, TOOL_NAMES))),
     ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggested(null, key))),
   ];
 }
@@ -188,7 +188,7 @@ function tooMuch({ file }: RoleText, prompt: string, listed: readonly string[], 
       ? []
       : [fileFault(file, `has a prompt of more than ${MAX_STRICT_PROMPT} bytes`, 'shorten it')];
   if (!listed.includes('*')) return long;
-  return [...long, at('tools', 'a role of a project can\'t have "*" for its tools', 'name them one by one')];
+  return [...long, at('tools', 'a role of a project cannot use "*" for its tools', 'list them one by one')];
 }
 
 /** The front matter between the first two `---`, with its line numbers preserved, and the text below it. */

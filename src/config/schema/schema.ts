@@ -62,21 +62,21 @@ const names = z.array(name).max(500);
 
 // The text beside a pattern is the advice in a fault.
 const variables = z
-  .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'write a name such as JAVA_HOME'))
+  .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'use a variable name such as JAVA_HOME'))
   .max(500);
 /** In the form of `new URL`: a name or an address, optionally with a port. A list of others would silently allow no call at all. */
 const host = z
   .string()
   .regex(
     /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i,
-    'write the host alone, or host:port: api.anthropic.com',
+    'use a host or host:port, such as api.anthropic.com',
   );
 const childName = name.regex(
   /^(?:\{(?:friendly_name|role|short_id|id)\}|[\p{L}\p{N} ._-])*$/u,
-  'write {friendly_name}, {role}, {short_id}, {id} and letters, digits, "-" or "_"',
+  'use {friendly_name}, {role}, {short_id}, {id}, letters, digits, "-" or "_"',
 );
 /** The advice for an invalid address. */
-export const ADDRESS = 'write an address such as http://127.0.0.1:11434/v1';
+export const ADDRESS = 'use an address such as http://127.0.0.1:11434/v1';
 
 function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord<z.ZodString, T> {
   const type = z.record(key, each);
@@ -85,23 +85,23 @@ function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord
 }
 
 const TIME = /^\d{1,9}(?:ms|s|m|h|d)$/;
-const TIMES = 'write a time such as 500ms, 30s, 10m, 1h or 90d';
+const TIMES = 'use a duration such as 500ms, 30s, 10m, 1h or 90d';
 const time = z.string().regex(TIME, TIMES);
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
   .union([z.int().min(0).max(1e10), time], TIMES)
-  .describe('Milliseconds, or a number with ms, s, m, h or d: 10m');
+  .describe('Duration in milliseconds, or with a unit (ms, s, m, h or d) such as 10m');
 
 /** The milliseconds of a written duration; null if it is not one. */
 export const durationMs = (written: string | number): number | null =>
   typeof written === 'number' ? written : TIME.test(written) ? typedLimit('maxDuration', written) : null;
 
 const money = {
-  maxCost: key(z.number().min(0).max(1e6), 'US dollars; 0 means none may be spent'),
+  maxCost: key(z.number().min(0).max(1e6), 'Maximum cost in US dollars; 0 allows none'),
   maxTokens: key(
     z.int().min(0).max(1e12),
-    'Input, output and cache writes in full, cache reads at a tenth; 0 means none',
+    'Maximum tokens: input, output and cache writes in full, cache reads at one tenth; 0 allows none',
   ),
 };
 const Limits = section({ ...money, maxDuration: key(Duration) });
@@ -109,22 +109,22 @@ const Limits = section({ ...money, maxDuration: key(Duration) });
 const DayLimits = section(money);
 
 const RoleSettings = section({
-  enabled: tightest(z.boolean(), 'and', 'false: no plan and no agent may use the role'),
-  defaultModel: key(name, 'The model of its agents where a plan names none'),
-  fallbackModels: key(names, 'What stands in for it, in this order'),
-  tools: tightest(names, 'each', 'Fewer tools than the role has'),
-  effort: key(z.enum(EFFORTS), "How much its models think; absent: the provider's own default"),
-  iterations: key(z.int().min(1).max(MOST_ITERATIONS), 'Turns of an agent, the closing answer included'),
+  enabled: tightest(z.boolean(), 'and', 'If false, plans and agents cannot use the role'),
+  defaultModel: key(name, 'Model of its agents if the plan names none'),
+  fallbackModels: key(names, 'Models to use if the default model is unavailable, in this order'),
+  tools: tightest(names, 'each', 'Limits the tools of the role to these'),
+  effort: key(z.enum(EFFORTS), "Reasoning effort of its models; default: the provider's own"),
+  iterations: key(z.int().min(1).max(MOST_ITERATIONS), 'Maximum turns of an agent, including its final answer'),
 });
 
 const Orchestration = section({
-  enabled: tightest(z.boolean(), 'and', 'false: always one agent'),
-  autoDetect: key(z.boolean(), 'Let the planner decide whether to split'),
-  promptForApproval: tightest(z.boolean(), 'or', 'Show the plan and wait for a yes'),
+  enabled: tightest(z.boolean(), 'and', 'If false, one agent does the whole task'),
+  autoDetect: key(z.boolean(), 'Let the planner decide whether to split the task'),
+  promptForApproval: tightest(z.boolean(), 'or', 'Show the plan and wait for approval'),
   promptForModels: key(z.boolean(), 'Ask for the model of each task'),
-  maxNestingDepth: tightest(z.int().min(0).max(8), 'min', 'Levels of agents below the root'),
-  maxParallelAgents: tightest(z.int().min(1).max(256), 'min', 'Agents at once'),
-  onFailure: key(z.enum(['ask', 'retry', 'skip', 'stop']), 'What becomes of tasks that need one that failed'),
+  maxNestingDepth: tightest(z.int().min(0).max(8), 'min', 'Maximum levels of agents below the root'),
+  maxParallelAgents: tightest(z.int().min(1).max(256), 'min', 'Maximum agents that run at once'),
+  onFailure: key(z.enum(['ask', 'retry', 'skip', 'stop']), 'What happens to tasks that depend on a failed task'),
   roles: key(map(RoleSettings)),
 });
 
@@ -138,18 +138,18 @@ const Forced = section({
 ROWS.set(Forced.shape.enabled, { rule: { kind: 'restriction', merge: 'or' } });
 
 const Enforcement = section({
-  modelsDefault: managed(z.enum(['allow', 'deny']), 'deny: without a list of allowed models, none is'),
-  allowedModels: tightest(names, 'each', 'Names, ids, or a family: provider/name@*; absent: any'),
-  deniedModels: tightest(names, 'union', 'Stronger than any list of allowed ones'),
-  modelFallback: tightest(z.enum(['list', 'deny']), ['list', 'deny'], 'deny: no other model stands in'),
-  maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'The most that models may be told to think'),
-  allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that models may be called on; absent: any'),
-  allowedSubAgents: tightest(names, 'each', 'Roles that plans may use; absent: any'),
-  forcedSubAgents: tightest(map(Forced), 'first', 'Roles that run whatever a plan says'),
+  modelsDefault: managed(z.enum(['allow', 'deny']), 'deny: no model is allowed unless allowedModels is set'),
+  allowedModels: tightest(names, 'each', 'Allowed models: names, ids, or a family as provider/name@*; default: any'),
+  deniedModels: tightest(names, 'union', 'Models that are never allowed; overrides allowedModels'),
+  modelFallback: tightest(z.enum(['list', 'deny']), ['list', 'deny'], 'deny: no fallback to another model'),
+  maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'Highest reasoning effort that may be used'),
+  allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that model calls may go to; default: any'),
+  allowedSubAgents: tightest(names, 'each', 'Roles that plans may use; default: any'),
+  forcedSubAgents: tightest(map(Forced), 'first', 'Mandatory reviews: roles that run whatever a plan says'),
   permissions: tightest(
     section({ edits: key(z.literal('ask')), commands: key(z.literal('ask')) }),
     ['allow', 'ask'],
-    'What no plan may allow: each change of a file, each command is asked about',
+    'ask: no plan may allow these actions without asking',
   ),
 });
 
@@ -159,42 +159,46 @@ const Price = section({ input: dollars, output: dollars, cacheRead: key(dollars)
 const wireName = z.string().regex(/^\S{1,200}$/);
 const variable = z
   .string()
-  .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'write the name of an environment variable, such as ANTHROPIC_API_KEY');
+  .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'use the name of an environment variable, such as ANTHROPIC_API_KEY');
 const HeaderValue = z.union([z.string().max(8000), z.strictObject({ env: variable })], {
-  error: 'write a text, or {env: NAME} for the value of a variable',
+  error: 'use text, or {env: NAME} for the value of a variable',
 });
 
 const ProviderSettings = section({
-  kind: z.enum(PROVIDER_KINDS).describe('Whose protocol it speaks'),
-  apiKeyEnv: key(variable, 'The environment variable that holds the key'),
-  baseUrl: key(z.string().regex(/^https?:\/\/\S{1,500}$/, ADDRESS), 'The address of its API'),
-  models: key(z.array(wireName).max(500), 'Models as the server names them'),
-  protocol: key(z.literal('text'), 'For models without tool calls: agents work by commands in their answers'),
+  kind: z.enum(PROVIDER_KINDS).describe('API protocol of the provider'),
+  apiKeyEnv: key(variable, 'Environment variable that contains the API key'),
+  baseUrl: key(z.string().regex(/^https?:\/\/\S{1,500}$/, ADDRESS), 'Address of its API'),
+  models: key(z.array(wireName).max(500), 'Models, by the names that the server uses'),
+  protocol: key(z.literal('text'), 'text: for models without tool calls; agents write commands in their answers'),
   prices: key(map(Price, wireName), 'US dollars per million tokens'),
-  windows: key(map(z.int().min(1000).max(1e8), wireName), 'Context windows in tokens'),
-  firstTokenTimeout: key(Duration, 'How long a call may last before the first word of its answer'),
-  idleTimeout: key(Duration, 'How long an answer may stop between two words'),
-  retryFor: key(Duration, 'How long a failing call is tried again; 0: never'),
-  answersAs: key(map(z.array(wireName).max(50), wireName), 'Other names under which a model may answer'),
+  windows: key(map(z.int().min(1000).max(1e8), wireName), 'Context window in tokens'),
+  firstTokenTimeout: key(Duration, 'Maximum time until the first token of an answer'),
+  idleTimeout: key(Duration, 'Maximum pause between two tokens of an answer'),
+  retryFor: key(Duration, 'How long a failing call is retried; 0: never'),
+  answersAs: key(map(z.array(wireName).max(50), wireName), 'Other names that the model may report in its answers'),
   headers: key(
     map(HeaderValue, z.string().min(1).max(100)),
-    'Headers of each request: a text, or {env: NAME} for a value from the environment',
+    'Header of each request: text, or {env: NAME} for the value of an environment variable',
   ),
 });
 
 const Sandbox = section({
-  required: tightest(z.boolean(), 'or', 'No shell at all without a sandbox'),
+  required: tightest(z.boolean(), 'or', 'If true, no command runs without a sandbox'),
   network: key(
     section({
-      allowedDomains: tightest(names, 'each', 'Commands have no network in this version, whatever is listed'),
+      allowedDomains: tightest(names, 'each', 'No effect in this version: commands have no network'),
     }),
   ),
   fs: key(
     section({
       denyRead: tightest(names, 'union', 'Paths that agents and commands may not read'),
-      denyWrite: tightest(names, 'union', 'Paths that they may not write'),
-      allowRead: granted(names, 'Folders outside of the project that commands may read as well', 'each'),
-      allowWrite: tightest(names, 'each', 'The only places that they may write; absent: the whole project'),
+      denyWrite: tightest(names, 'union', 'Paths that agents and commands may not write'),
+      allowRead: granted(names, 'Folders outside the project that commands may read', 'each'),
+      allowWrite: tightest(
+        names,
+        'each',
+        'The only paths that agents and commands may write; default: the whole project',
+      ),
     }),
   ),
 });
@@ -202,58 +206,61 @@ const Sandbox = section({
 /** A bare number is seconds here, unlike elsewhere, because other programs use seconds. */
 const Seconds = z
   .union([z.number().min(0).max(1e7), time], TIMES)
-  .describe('Seconds, or a number with ms, s, m, h or d: 600, 10m');
+  .describe('Duration in seconds, or with a unit (ms, s, m, h or d) such as 10m');
 
-const FOREIGN = 'Read for agents of other programs; without effect on these';
+const FOREIGN = 'For agents of other programs; no effect on those of Mimir';
 
 /** Merged by `highest`, because an organisation's value must override the person's. */
 const ChildAgents = section({
   mode: tightest(
     z.enum(['auto', 'manual', 'supervised']),
     ['auto', 'supervised', 'manual'],
-    'auto: agents spawn within the limits; supervised: each spawn asks; manual: only a person spawns',
+    'auto: agents spawn within the limits; supervised: each spawn needs approval; manual: only a person may spawn',
   ),
   orphans: key(
     z.enum(['adopt', 'kill', 'keep']),
-    'What becomes of a child whose parent ends before it; adopt: the root takes it',
+    'What happens to a child whose parent ends first; adopt: the root becomes its parent',
   ),
   messages: tightest(
     z.enum(['run', 'family']),
     ['run', 'family'],
-    'Whom an agent may write to: any of its run, or parent, children and siblings',
+    'Which agents an agent may message; family: only parent, children and siblings',
   ),
-  maxPerParent: tightest(z.int().min(1).max(256), 'min', 'Children of one agent that are not done'),
+  maxPerParent: tightest(z.int().min(1).max(256), 'min', 'Maximum unfinished children of one agent'),
   command: key(z.string().max(500), FOREIGN),
   args: key(names, FOREIGN),
-  defaultModel: key(name, 'Of children where nothing else says a model'),
+  defaultModel: key(name, 'Model of children if nothing else sets one'),
   autoComplete: key(
     section({
-      enabled: key(z.boolean(), 'false: no child is ever idle'),
-      idleTimeout: key(Seconds, 'Seconds, or 10m: without an event for this long a child is idle; 0: never'),
+      enabled: key(z.boolean(), 'If false, no child is ever idle'),
+      idleTimeout: key(
+        Seconds,
+        'Seconds, or a time such as 10m, without an event after which a child is idle; 0: never',
+      ),
       detectCompletionPhrases: key(z.boolean(), FOREIGN),
       completionPatterns: key(names, FOREIGN),
     }),
   ),
   cleanup: key(
     section({
-      autoKillOnComplete: key(z.boolean(), 'No message resumes a child that is done'),
-      autoArchiveTranscript: key(z.boolean(), 'false: nothing is copied into archivePath'),
+      autoKillOnComplete: key(z.boolean(), 'If true, messages do not resume a finished child'),
+      autoArchiveTranscript: key(z.boolean(), 'If false, nothing is copied to archivePath'),
       // In the project's folder, agents could read and commit other agents' transcripts.
       archivePath: key(
         z
           .string()
           .max(1000)
-          .regex(/^(?:\/|~(?:\/|$))/, 'write a folder from / or ~'),
-        'A folder that transcripts of children are copied into, from / or ~',
+          .regex(/^(?:\/|~(?:\/|$))/, 'use a folder that starts with / or ~'),
+        'Folder for copies of the transcripts of children; starts with / or ~',
       ),
       closeTmuxSession: key(z.boolean(), FOREIGN),
     }),
   ),
   notifications: key(
     section({
-      notifyParentOnComplete: key(z.boolean(), 'A message to the parent when a child is done'),
-      notifyParentOnError: key(z.boolean(), 'A message to the parent when a child fails'),
-      notifyParentOnIdle: key(z.boolean(), 'A message to the parent when a child is idle'),
+      notifyParentOnComplete: key(z.boolean(), 'Send the parent a message when a child finishes'),
+      notifyParentOnError: key(z.boolean(), 'Send the parent a message when a child fails'),
+      notifyParentOnIdle: key(z.boolean(), 'Send the parent a message when a child is idle'),
     }),
   ),
   progress: key(
@@ -263,29 +270,29 @@ const ChildAgents = section({
       snapshotInterval: key(Seconds, FOREIGN),
     }),
   ),
-  workingDir: key(z.enum(['inherit', 'specify']), 'specify: a spawn has to name its folder'),
-  inheritEnvironment: granted(variables, 'Variables that commands may see', 'each'),
+  workingDir: key(z.enum(['inherit', 'specify']), 'specify: a spawn must name its folder'),
+  inheritEnvironment: granted(variables, 'Environment variables that commands may see', 'each'),
   naming: key(
     section({ pattern: key(childName), fallback: key(childName) }),
-    'Of {friendly_name}, {role}, {short_id}, {id}',
+    'Name of a child, from {friendly_name}, {role}, {short_id} and {id}',
   ),
 });
 
 const Interface = section({
-  theme: preferred(name, 'A theme by name; auto takes dark or light, whichever fits the background of the terminal'),
-  ascii: key(z.boolean(), 'Signs of plain ASCII only'),
-  mouse: key(z.boolean(), 'false leaves the mouse to the terminal'),
-  links: key(z.boolean(), 'false sends no links (OSC 8) to the terminal'),
-  reducedMotion: key(z.boolean(), 'true: nothing moves that only pleases'),
+  theme: preferred(name, 'Name of a theme; auto selects dark or light to match the background of the terminal'),
+  ascii: key(z.boolean(), 'If true, only ASCII characters are drawn'),
+  mouse: key(z.boolean(), 'If false, the terminal handles the mouse'),
+  links: key(z.boolean(), 'If false, no links (OSC 8) are sent to the terminal'),
+  reducedMotion: key(z.boolean(), 'If true, decorative animation is off'),
 });
 
 const Budgets = section({
   run: key(Limits),
   agent: key(Limits),
   role: key(map(Limits)),
-  day: key(DayLimits, 'All runs of one day together'),
-  model: key(map(DayLimits), 'One model or family, by the day'),
-  atLimit: tightest(z.enum(['finish', 'stop']), ['finish', 'stop'], 'What happens at a limit when nobody answers'),
+  day: key(DayLimits, 'Limits for all runs of one day together'),
+  model: key(map(DayLimits), 'Daily limits of one model or family'),
+  atLimit: tightest(z.enum(['finish', 'stop']), ['finish', 'stop'], 'What happens at a limit if nobody answers'),
 });
 
 ROWS.set(Permissions, { keys: Permissions.shape });
@@ -296,27 +303,27 @@ export const Settings = section({
   budgets: tightest(Budgets, 'min'),
   limits: tightest(
     section({
-      maxTasksPerPlan: key(z.int().min(1).max(500), 'Tasks of one plan'),
-      maxAgentsPerRun: key(z.int().min(1).max(1000), 'Agents of one run, children included'),
+      maxTasksPerPlan: key(z.int().min(1).max(500), 'Maximum tasks of a plan'),
+      maxAgentsPerRun: key(z.int().min(1).max(1000), 'Maximum agents of a run, including children'),
     }),
     'min',
   ),
   mode: key(
     section({
-      default: preferred(z.enum(MODES), 'How much is asked, unless somebody chooses'),
-      max: tightest(z.enum(MODES), MODES.toReversed(), 'The loosest that may be chosen'),
+      default: preferred(z.enum(MODES), 'Mode of a run if no other is chosen'),
+      max: tightest(z.enum(MODES), MODES.toReversed(), 'Least strict mode that may be chosen'),
     }),
   ),
   commands: key(
     section({
-      allow: granted(names, 'Run without a question', 'union'),
-      ask: tightest(names, 'union', 'Always asked'),
-      deny: tightest(names, 'union', 'Never run; stronger than the others'),
+      allow: granted(names, 'Commands that run without asking', 'union'),
+      ask: tightest(names, 'union', 'Commands that are always asked about'),
+      deny: tightest(names, 'union', 'Commands that never run; overrides the other lists'),
     }),
   ),
-  permissions: granted(Permissions, 'What plans let agents do without asking, unless a person decides otherwise'),
+  permissions: granted(Permissions, 'Permissions that a plan starts with; allow: without asking'),
   sandbox: key(Sandbox),
-  env: key(section({ passthrough: granted(variables, 'Variables that commands may see', 'each') })),
+  env: key(section({ passthrough: granted(variables, 'Environment variables that commands may see', 'each') })),
   childAgents: granted(ChildAgents, undefined, 'highest'),
   providers: granted(
     map(
@@ -324,28 +331,28 @@ export const Settings = section({
       z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'name a provider with lower-case letters, digits, "-" or "_"'),
     ),
   ),
-  trust: granted(names, 'Folders; what lies below is trusted at first sight'),
+  trust: granted(names, 'Folders; every project below them is trusted without asking'),
   ui: granted(Interface),
-  keys: granted(map(z.string().max(40)), 'Another key for an action, by the name of the action'),
+  keys: granted(map(z.string().max(40)), 'Key for an action, by the name of the action'),
   approvals: key(
-    section({ answerWithin: tightest(Duration, 'min', 'A question nobody answers in this time is denied') }),
+    section({ answerWithin: tightest(Duration, 'min', 'Time after which an unanswered question is denied') }),
   ),
   notifications: granted(
     section({
-      bell: key(z.boolean(), 'A bell when nobody looks at the terminal'),
+      bell: key(z.boolean(), 'Ring the bell when the terminal is not in focus'),
       desktop: key(
         z.union([z.boolean(), z.literal('auto')]),
-        'A notice of the desktop (OSC 9 or 777) when nobody looks; auto is true',
+        'Show a desktop notification (OSC 9 or 777) when the terminal is not in focus; auto means true',
       ),
     }),
   ),
   audit: granted(
-    section({ checkpointEvery: key(z.int().min(1).max(1e6), 'Events between two checkpoints of the log') }),
+    section({ checkpointEvery: key(z.int().min(1).max(1e6), 'Number of events between two checkpoints of the log') }),
   ),
   retention: granted(section({ sessions: key(Duration, 'How long sessions are kept') })),
   minVersion: managed(
-    z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/, 'write a version in quotes, such as "1.0"'),
-    'The oldest version of Mimir that may read this policy: "1.0"',
+    z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/, 'use a version in quotes, such as "1.0"'),
+    'Oldest version of Mimir that may use this policy, such as "1.0"',
   ),
 });
 export type Settings = z.infer<typeof Settings>;
@@ -397,14 +404,14 @@ export const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['sessions.naming.fallback', 'childAgents.naming.fallback'],
 ]);
 
-const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour is "#" and six hex digits, such as "#7fca95"');
+const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour must be "#" and six hex digits, such as "#7fca95"');
 
 const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
 
 export const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
 
 const OneColour = z.union([Hex, FullColour], {
-  error: `a colour is "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
+  error: `a colour must be "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
 });
 
 /** Without a name for 16 colours, the terminal's default is the only colour that is surely readable. */
@@ -413,7 +420,7 @@ const ColourValue = OneColour.transform(
 );
 
 const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
-  error: `a role's colour is a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
+  error: `the colour of a role must be a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
 });
 
 export const ThemeFile = z.strictObject({

@@ -76,8 +76,8 @@ function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
     .map((layer) => layer.reason(path))
     .map((from) => `${from.rule} in ${placeText(from)}`)
     .join(' and ');
-  const problem = `allowedSubAgents leaves no role together with ${against}`;
-  return [last.fault(path, problem, 'let the lists have a role in common')];
+  const problem = `allowedSubAgents has no role in common with ${against}`;
+  return [last.fault(path, problem, 'allow at least one role in all of these lists')];
 }
 
 function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {

@@ -163,7 +163,7 @@ function versionIn(packageRoot: string): string {
 
 function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly texts.ConfigFault[] {
   if (mode === undefined || !isLooser(mode, maxMode.value)) return [];
-  const problem = `is looser than ${maxMode.from.rule} allows (${placeText(maxMode.from)})`;
+  const problem = `is less strict than ${maxMode.from.rule} allows (${placeText(maxMode.from)})`;
   return [texts.fileFault(`--mode ${mode}`, problem, `use --mode ${maxMode.value}`)];
 }
 
@@ -214,7 +214,7 @@ function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, r
 /** A fault for `config.yaml`, whose restrictions would otherwise be ignored silently. */
 function otherEnding({ path: place, shown }: LayerFile): texts.ConfigFault | null {
   if (!existsSync(place.replace(/\.yml$/, '.yaml'))) return null;
-  return texts.fileFault(shown.replace(/\.yml$/, '.yaml'), texts.OTHER_NAME, 'name it config.yml');
+  return texts.fileFault(shown.replace(/\.yml$/, '.yaml'), texts.OTHER_NAME, 'rename it to config.yml');
 }
 
 /** A link in place of `.mimir` would let another directory configure this project. */

@@ -46,8 +46,8 @@ export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): reado
     const path = ['enforcement', 'forcedSubAgents', name];
     const others = known.filter((each) => each !== 'main');
     const isNew = layer.name === 'managed' && name !== 'main' && nearest(name, others) === null;
-    const remedy = `${suggestion(name, others)}${isNew ? `; or describe it in /etc/mimir/agents/${name}.md` : ''}`;
-    return [layer.fault(path, `there is no role "${name}" that could be forced here`, remedy)];
+    const remedy = `${suggestion(name, others)}${isNew ? `; or define it in /etc/mimir/agents/${name}.md` : ''}`;
+    return [layer.fault(path, `there is no role "${name}" for a mandatory review`, remedy)];
   });
 
 /** Faults of pinned models, which have no fallback: an unknown or forbidden one is refused at the start. */
@@ -64,7 +64,7 @@ export const pinFaults = (layers: readonly Layer[], rules: Rules, own: readonly 
     if (id === null) return [layer.fault(at, `"${model}" is not a known model`, suggestion(model, modelNames(own)))];
     const against = modelProblem(id, rules);
     if (against === null) return [];
-    const problem = `the forced agent ${name} is pinned to ${model}, which is not allowed: ${reasonText(against)}`;
+    const problem = `the mandatory review ${name} is pinned to ${model}, which is not allowed: ${reasonText(against)}`;
     return [layer.fault(at, problem, 'pin it to a model that every list allows')];
   });
 
@@ -78,8 +78,8 @@ export const forcedRoleFaults = (layers: readonly Layer[]): readonly ConfigFault
         const rule = forced.find(({ name }) => name === role);
         const key = (['tools', 'iterations', 'effort'] as const).find((each) => said[each] !== undefined);
         if (rule === undefined || key === undefined) return [];
-        const problem = `the role ${role} is forced as it is by ${placeText(rule.from)}`;
-        return [layer.fault(['agentOrchestration', 'roles', role, key], problem, `take ${key} out`)];
+        const problem = `the role ${role} cannot be changed: it is a mandatory review (${placeText(rule.from)})`;
+        return [layer.fault(['agentOrchestration', 'roles', role, key], problem, `remove ${key}`)];
       }),
     );
 };
@@ -143,16 +143,16 @@ const archiveOf = ({ archivePath, autoArchiveTranscript }: Written['cleanup'] = 
 
 /** Keys without effect, with the reason. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  command: "it is for agents of other programs; Mimir's own are none that are started",
-  args: "they are for agents of other programs; Mimir's own are none that are started",
+  command: "it is for agents of other programs; Mimir's own are not started by a command",
+  args: "they are for agents of other programs; Mimir's own are not started by a command",
   'autoComplete.detectCompletionPhrases':
-    "it is for agents of other programs; Mimir's own end with their turn, never because of words",
+    "it is for agents of other programs; Mimir's own end with their turn, whatever they write",
   'autoComplete.completionPatterns':
-    "they are for agents of other programs; Mimir's own end with their turn, never because of words",
+    "they are for agents of other programs; Mimir's own end with their turn, whatever they write",
   'cleanup.closeTmuxSession': "it is for agents of other programs; Mimir's own have no tmux session",
   'progress.enableTokenTracking': 'tokens are always counted',
-  'progress.enableToolTracking': 'tools are always counted',
-  'progress.snapshotInterval': 'figures are taken from the log at each look',
+  'progress.enableToolTracking': 'tool calls are always counted',
+  'progress.snapshotInterval': 'progress is always read from the log',
 };
 
 /** One line for each key that somebody set and that has no effect. */

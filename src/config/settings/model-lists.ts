@@ -137,7 +137,7 @@ function nothingLeft(
   const empty = naming.filter((_, index) => allowed[index]?.length === 0);
   if (empty.length > 0) {
     return empty.map((layer) =>
-      layer.fault(path, 'allowedModels is empty, so no model may be used', 'name at least one, or take the key out'),
+      layer.fault(path, 'allowedModels is empty, so no model may be used', 'name at least one, or remove the key'),
     );
   }
   const left = knownIds(own).filter(
@@ -150,6 +150,6 @@ function nothingLeft(
   const against = [...naming.slice(0, -1).map((layer) => layer.reason(path)), ...denied.map(({ from }) => from)].map(
     (from) => `${from.rule} in ${placeText(from)}`,
   );
-  const problem = `allowedModels leaves no model together with ${[...new Set(against)].join(' and ')}`;
-  return [last.fault(path, problem, 'let the lists have a model in common')];
+  const problem = `allowedModels has no model in common with ${[...new Set(against)].join(' and ')}`;
+  return [last.fault(path, problem, 'allow at least one model in all of these lists')];
 }

@@ -31,11 +31,11 @@ export function openPolicyWatcher(
 
   const anew = (): Result<Rules, string> => {
     const read = readManagedLayers(managedRoot, version);
-    if (!read.ok) return fail(`the managed policy can't be used: ${read.fault.map(faultText).join('; ')}`);
+    if (!read.ok) return fail(`the managed policy cannot be used: ${read.fault.map(faultText).join('; ')}`);
     const gone = files.filter((file) => read.value.files.every(({ shown }) => shown !== file));
     if (gone.length > 0) return fail(goneText(gone));
     const found = inForce([...layers, ...read.value.layers.map(({ layer }) => layer)], known);
-    if (!found.ok) return fail(`the managed policy can't be used: ${found.fault.map(faultText).join('; ')}`);
+    if (!found.ok) return fail(`the managed policy cannot be used: ${found.fault.map(faultText).join('; ')}`);
     files = read.value.files.map(({ shown }) => shown);
     if (isLooser(found.value.rules, written)) waiting.push(looserText(files));
     written = found.value.rules;
@@ -76,13 +76,13 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 const isLooser = (next: Rules, before: Rules): boolean => !same(deciding(meet(before, next)), deciding(next));
 
 const goneText = (files: readonly string[]): string =>
-  `${files.join(', ')} ruled this run and ${files.length === 1 ? 'is' : 'are'} gone: put ${files.length === 1 ? 'it' : 'them'} back`;
+  `${files.join(', ')} applied to this run and ${files.length === 1 ? 'is' : 'are'} missing: restore ${files.length === 1 ? 'it' : 'them'}`;
 
 const resumeText = (files: readonly string[]): string =>
-  `the managed policy (${files.join(', ')}) has tightened paths, variables or endpoints, which a run takes on when it begins: resume it`;
+  `the managed policy (${files.join(', ')}) now has tighter paths, variables or endpoints, which take effect when a run starts: resume it`;
 
 const looserText = (files: readonly string[]): string =>
-  `the managed policy has changed (${files.join(', ')}): what tightens holds now, what loosens when Mimir is started again`;
+  `the managed policy has changed (${files.join(', ')}): tighter rules apply now, looser ones after a restart of Mimir`;
 
 // Records in the person's state which managed files existed. A missing file is refused, since it may only be hidden. After a real removal by an
 // administrator, the record has to be deleted; the refusal names it.
@@ -101,15 +101,15 @@ export const seenFile = ({ state }: Pick<Places, 'state'>): string => path.join(
 export function vanished(managed: Managed, places: Places): readonly ConfigFault[] {
   const file = seenFile(places);
   const known = shownPath(file, places.home);
-  const remedy = `put it back; if the administrator took it away, remove ${known}`;
+  const remedy = `restore it; if the administrator removed it, delete ${known}`;
   const before = readSeen(file);
   if (before === 'unreadable') {
     const problem = 'this record of the managed policy is damaged';
-    return [fileFault(known, problem, 'remove it, when the managed policy is as it should be')];
+    return [fileFault(known, problem, 'check the managed policy, then remove this file')];
   }
   return before
     .filter(({ shown }) => managed.every((each) => each.shown !== shown))
-    .map(({ shown }) => fileFault(shown, 'ruled here before and is gone', remedy));
+    .map(({ shown }) => fileFault(shown, 'applied here before and is missing', remedy));
 }
 
 /** Writes the record if it has changed. Never fails: without a writable state no run starts anyway. */

@@ -25,5 +25,5 @@ export function prepare(packageRoot: string): Prepared {
 
 function sound<T>(read: Result<T, unknown>): T {
   if (read.ok) return read.value;
-  throw new Error(`the package's own files have a fault: ${JSON.stringify(read.fault)}`);
+  throw new Error(`the package's own files are invalid: ${JSON.stringify(read.fault)}`);
 }

@@ -76,7 +76,7 @@ export function toRules(layers: readonly Layer[], values: Values, models: Omit<M
 
 function at(values: Values, name: string): Effective {
   const found = values.get(name);
-  if (found === undefined) throw new Error(`the defaults of the package don't say ${name}`);
+  if (found === undefined) throw new Error(`the defaults of the package do not set ${name}`);
   return found;
 }
 
@@ -90,7 +90,7 @@ function number(values: Values, name: string): Rule<number> {
 function word<const T extends string | boolean>(values: Values, name: string, choices: readonly T[]): Rule<T> {
   const { value, from } = at(values, name);
   const chosen = choices.find((choice) => choice === value);
-  if (chosen === undefined) throw new Error(`${name} is none of ${choices.join(', ')}`);
+  if (chosen === undefined) throw new Error(`${name} is not one of ${choices.join(', ')}`);
   return { value: chosen, from };
 }
 
@@ -245,7 +245,7 @@ export const keptBackNotes = (layers: readonly Layer[]): readonly string[] =>
       if (!isKeptBack(name, layers)) return [];
       const place = placeText(layer.reason(['childAgents', 'inheritEnvironment', index]));
       return [
-        `${place}: childAgents.inheritEnvironment: ${name} is not passed on: it opens doors elsewhere, and only a managed policy may list it`,
+        `${place}: childAgents.inheritEnvironment: ${name} is not passed on: it gives access to other systems, so only a managed policy may list it`,
       ];
     }),
   );
@@ -311,10 +311,10 @@ function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
     const fault = (problem: string, remedy: string): readonly ConfigFault[] => [
       layer.fault(['sandbox', 'fs', key, index], `${key} names "${written}", ${problem}`, remedy),
     ];
-    if (/[*?]/.test(written)) return fault('and patterns mean nothing here', 'name each file or folder');
+    if (/[*?]/.test(written)) return fault('but patterns are not supported', 'name each file or folder');
     if (key === 'allowRead') return openFault(written, fault);
     return isOutside(written, layer.name === 'project', key)
-      ? fault('which is outside of the project', 'name a path inside it')
+      ? fault('which is outside the project', 'name a path inside it')
       : [];
   });
 }
@@ -325,10 +325,10 @@ function openFault(
   fault: (problem: string, remedy: string) => readonly ConfigFault[],
 ): readonly ConfigFault[] {
   const place = plain(written);
-  if (!/^(?:~\/|\/)/.test(written)) return fault('which is no place outside of the project', 'begin it with / or ~/');
-  if (['/', '~', '~/'].includes(place)) return fault('which is too much', 'name the folders that commands need');
+  if (!/^(?:~\/|\/)/.test(written)) return fault('which is not outside the project', 'start it with / or ~/');
+  if (['/', '~', '~/'].includes(place)) return fault('which is too broad', 'name the folders that commands need');
   return CREDENTIALS.some((name) => lies(`~/${name}`, place))
-    ? fault('where credentials lie', 'name a folder that holds none')
+    ? fault('which contains credentials', 'name a folder without credentials')
     : [];
 }
 

@@ -92,12 +92,16 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
   const misnamed = names
     .filter((name) => !ARGUMENT.test(name))
     .map((name) =>
-      fault(['arguments', name], `"${name}" can't be an argument`, 'use lower-case letters, digits, "-" and "_"'),
+      fault(
+        ['arguments', name],
+        `"${name}" is not a valid argument name`,
+        'use lower-case letters, digits, "-" and "_"',
+      ),
     );
   const wrong = slots.flatMap(({ at, slot }) => {
-    if (!isFilled(at)) return [fault(at, `{{${slot}}} stands in ${nameOf(at)}`, FILLED)];
+    if (!isFilled(at)) return [fault(at, `{{${slot}}} is used in ${nameOf(at)}`, FILLED)];
     if (names.includes(slot)) return [];
-    const remedy = names.length === 0 ? 'describe it under arguments' : suggestion(slot, names);
+    const remedy = names.length === 0 ? 'define it under arguments' : suggestion(slot, names);
     return [fault(at, `there is no argument "${slot}" for {{${slot}}}`, `${remedy}; a literal {{ is written {{"{{"}}`)];
   });
   const used = new Set(slots.map(({ slot }) => slot));
@@ -106,14 +110,14 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
     .map((name) =>
       fault(
         ['arguments', name],
-        `nothing uses the argument "${name}"`,
-        `write {{${name}}} in a description, or take it out`,
+        `the argument "${name}" is not used`,
+        `write {{${name}}} in a description, or remove it`,
       ),
     );
   return [...misnamed, ...wrong, ...idle];
 }
 
-const FILLED = 'arguments are filled into reason, descriptions and writes only';
+const FILLED = 'arguments can be used in reason, descriptions and writes only';
 
 /** True for fields in which arguments are filled. Roles, models and tools never depend on values. */
 function isFilled([first, , field]: Path): boolean {
@@ -157,7 +161,7 @@ export function fillTemplate(
   if (missing.length > 0) return fail(`${info.name} needs ${missing.map(wantedWords).join(' and ')}`);
   for (const [name, value] of all) {
     if (value.length > LONGEST_VALUE) return fail(`${name} is longer than ${LONGEST_VALUE} characters`);
-    if (CONTROL.test(value)) return fail(`${name} has characters that can't be seen: leave them out`);
+    if (CONTROL.test(value)) return fail(`${name} contains invisible characters: remove them`);
   }
   return draftOf(file, all, info);
 }
@@ -169,7 +173,7 @@ function draftOf(file: TemplateFile, values: ReadonlyMap<string, string>, info: 
     ...(task.writes === undefined ? {} : { writes: task.writes.map((glob) => filled(glob, values)) }),
   }));
   const broken = tasks.flatMap(({ writes = [] }) => writes).find((glob) => /[\n\t]/.test(glob));
-  if (broken !== undefined) return fail('a value that goes into writes must be one line');
+  if (broken !== undefined) return fail('a value used in writes must be one line');
   const draft = readDraft({ reason: filled(file.reason, values), tasks });
   if (!draft.ok) {
     return fail(draft.fault.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; '));
@@ -180,10 +184,10 @@ function draftOf(file: TemplateFile, values: ReadonlyMap<string, string>, info: 
 
 /** `it has target (Where to look) and depth (How deep; "shallow" by default)`, or that it has none. */
 const argumentWords = ({ arguments: known }: TemplateInfo): string =>
-  known.length === 0 ? 'it has none' : `it has ${known.map(wantedWords).join(' and ')}`;
+  known.length === 0 ? 'it takes none' : `it takes ${known.map(wantedWords).join(' and ')}`;
 
 function wantedWords(one: TemplateInfo['arguments'][number]): string {
-  const otherwise = one.default === '' ? '' : `${JSON.stringify(one.default)} where it isn't said`;
+  const otherwise = one.default === '' ? '' : `default ${JSON.stringify(one.default)}`;
   const words = [one.description, otherwise].filter((part) => part !== '').join('; ');
   return words === '' ? one.name : `${one.name} (${words})`;
 }
@@ -246,18 +250,18 @@ const argumentsOf = ({ arguments: all }: TemplateRequest): object =>
 
 function wishProblem({ name, arguments: all }: TemplateRequest, tasks: readonly TemplateTask[]): string | null {
   if (!TEMPLATE_NAME.test(name)) {
-    return `"${name}" can't be the name of a template: up to 40 lower-case letters, digits and "-", a letter or digit first`;
+    return `"${name}" is not a valid template name: use up to 40 lower-case letters, digits and "-", starting with a letter or digit`;
   }
   const texts = tasks.flatMap(({ description, writes = [] }) => [description, ...writes]);
   for (const { name: argument, text } of all) {
     if (!ARGUMENT.test(argument))
-      return `"${argument}" can't be an argument: use lower-case letters, digits, "-" and "_"`;
-    if (text.trim() === '') return `what should become {{${argument}}} is empty`;
+      return `"${argument}" is not a valid argument name: use lower-case letters, digits, "-" and "_"`;
+    if (text.trim() === '') return `the text to replace with {{${argument}}} is empty`;
     if (!texts.some((one) => one.includes(text)))
-      return `"${text}", which should become {{${argument}}}, stands in no task`;
+      return `no task contains "${text}", the text to replace with {{${argument}}}`;
   }
   const twice = all.find((one, index) => all.findIndex(({ name: same }) => same === one.name) !== index);
-  return twice === undefined ? null : `there are two arguments "${twice.name}"`;
+  return twice === undefined ? null : `the argument "${twice.name}" is given twice`;
 }
 
 /** Verifies the written text: filled with its defaults it must give the same plan. */
@@ -271,7 +275,7 @@ function readBack({ name }: TemplateRequest, tasks: readonly TemplateTask[], tex
     const back = again.value.draft.tasks[index];
     return back?.description !== task.description || back.writes?.join('\n') !== task.writes?.join('\n');
   });
-  return lost === -1 ? ok(text) : fail(`the text of task ${lost + 1} can't be written to a file`);
+  return lost === -1 ? ok(text) : fail(`the text of task ${lost + 1} cannot be written to a file`);
 }
 /** The size limit of configuration files. */
 const LARGEST = 64 * 1024;
@@ -314,15 +318,15 @@ function oneOf(
 ): Result<Template, readonly ConfigFault[]> {
   const [file, stem] = [`${shown}/${name}`, path.parse(name).name];
   if (!TEMPLATE_NAME.test(stem)) {
-    return fail([fileFault(file, "can't be the name of a template", 'use lower-case letters, digits and "-"')]);
+    return fail([fileFault(file, 'is not a valid template name', 'use lower-case letters, digits and "-"')]);
   }
   const links = strict ? 'refuse' : 'follow';
   const text = readText({ path: path.join(folder, name), shown: file, links, owner: 'any' });
   if (!text.ok) return fail([text.fault]);
   const read = readTemplate({ shown: file, stem, text: text.value ?? '' });
   if (!read.ok || read.value.info.name === stem) return read;
-  const remedy = `name the file ${read.value.info.name}.yml, or the template ${stem}`;
-  return fail([fileFault(file, `calls itself "${read.value.info.name}"`, remedy)]);
+  const remedy = `rename the file to ${read.value.info.name}.yml, or the template to ${stem}`;
+  return fail([fileFault(file, `contains a template named "${read.value.info.name}"`, remedy)]);
 }
 
 /** The value of a YAML or JSON plan file, or its fault with file, line and column. As strict as for configuration. */

@@ -37,14 +37,14 @@ export function trustFiles(root: string, own: boolean): Result<readonly TrustFil
   try {
     for (const file of [...namesIn(root, own ? OTHER_FOLDERS : ['.mimir', ...OTHER_FOLDERS]), ...instructions(root)]) {
       if (found.some((one) => one.file === file)) continue;
-      if (found.length >= MOST_FILES) throw new Refused(`there are more than ${MOST_FILES} files to trust`);
+      if (found.length >= MOST_FILES) throw new Refused(`more than ${MOST_FILES} files would need trust`);
       const one = readOne(root, file, left);
       found.push(one);
       left -= one.bytes;
     }
   } catch (error) {
     if (error instanceof Refused) return fail(error.message);
-    return fail(`a file can't be read (${codeOf(error)})`);
+    return fail(`a file cannot be read (${codeOf(error)})`);
   }
   return ok(found.toSorted((a, b) => (a.file < b.file ? -1 : 1)));
 }
@@ -73,27 +73,28 @@ function isFolder(root: string, folder: string): boolean {
   return parts.every((_, index) => {
     const part = parts.slice(0, index + 1).join('/');
     const status = fs.lstatSync(path.join(root, part), { throwIfNoEntry: false });
-    if (status?.isSymbolicLink() === true) throw new Refused(`${part} is a symbolic link: put the folder itself there`);
+    if (status?.isSymbolicLink() === true)
+      throw new Refused(`${part} is a symbolic link: replace it with the folder itself`);
     return status?.isDirectory() === true;
   });
 }
 
 function walk(root: string, folder: string, depth: number, names: string[]): void {
-  if (depth === 0) throw new Refused(`${folder} is too deep`);
+  if (depth === 0) throw new Refused(`${folder} is nested too deeply`);
   for (const entry of fs.readdirSync(path.join(root, folder), { withFileTypes: true })) {
     const name = `${folder}/${entry.name}`;
     if (entry.isDirectory()) walk(root, name, depth - 1, names);
     else if (entry.isFile()) names.push(name);
-    else if (entry.isSymbolicLink()) throw new Refused(`${name} is a symbolic link: put the file itself there`);
-    else throw new Refused(`${name} is not a regular file: take it away`);
-    if (names.length > MOST_FILES) throw new Refused(`there are more than ${MOST_FILES} files below ${folder}`);
+    else if (entry.isSymbolicLink()) throw new Refused(`${name} is a symbolic link: replace it with the file itself`);
+    else throw new Refused(`${name} is not a regular file: remove it`);
+    if (names.length > MOST_FILES) throw new Refused(`${folder} contains more than ${MOST_FILES} files`);
   }
 }
 
 function readOne(root: string, file: string, left: number): TrustFile {
   return withOpen(path.join(root, file), 'refuse', (descriptor, status) => {
-    if (!status.isFile()) throw new Refused(`${file} is not a regular file: take it away`);
-    if (status.size > left) throw new Refused(`${file} is too large: all files together may have 4 MiB`);
+    if (!status.isFile()) throw new Refused(`${file} is not a regular file: remove it`);
+    if (status.size > left) throw new Refused(`${file} is too large: the limit for all files together is 4 MiB`);
     const bytes = readUpTo(descriptor, status.size + 1);
     return { file, bytes: bytes.length, digest: jsonDigest(bytes.toString('base64')), text: textOf(bytes) };
   });
@@ -136,14 +137,14 @@ export function readRecord(root: string, places: State): Result<TrustRecord | nu
   if (folder !== null) return fail(folder);
   try {
     return withOpen(file, 'refuse', (descriptor, status) => {
-      if (!status.isFile() || status.size > MOST) return fail(`${file} is no record of Mimir's: remove it`);
-      if (!isPrivate(status)) return fail(`${file} belongs to another user, or others may write it: remove it`);
+      if (!status.isFile() || status.size > MOST) return fail(`${file} is not a trust record: remove it`);
+      if (!isPrivate(status)) return fail(`${file} belongs to another user, or is writable by others: remove it`);
       const parsed = TrustRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
       return parsed.success && parsed.data.root === root ? ok(parsed.data) : fail(`${file} is damaged: remove it`);
     });
   } catch (error) {
     if (error instanceof SyntaxError) return fail(`${file} is damaged: remove it`);
-    return codeOf(error) === 'ENOENT' ? ok(null) : fail(`${file} can't be read (${codeOf(error)})`);
+    return codeOf(error) === 'ENOENT' ? ok(null) : fail(`${file} cannot be read (${codeOf(error)})`);
   }
 }
 /** More than the texts of all files can take. */
@@ -159,7 +160,7 @@ export function writeRecord(record: TrustRecord, places: State): Result<void, st
     replaceFile(file, JSON.stringify(record));
     return ok(undefined);
   } catch (error) {
-    return fail(`${file} can't be written (${codeOf(error)}): check that folder`);
+    return fail(`${file} cannot be written (${codeOf(error)}): check the folder`);
   }
 }
 
@@ -180,7 +181,7 @@ export function removeRecord(root: string, places: State): Result<boolean, strin
     fs.rmSync(file);
     return ok(true);
   } catch (error) {
-    return fail(`${file} can't be removed (${codeOf(error)})`);
+    return fail(`${file} cannot be removed (${codeOf(error)})`);
   }
 }
 
@@ -197,12 +198,13 @@ function folderProblem(places: State): string | null {
       const status = fs.lstatSync(folder, { throwIfNoEntry: false });
       if (status === undefined) continue;
       const sound = status.isDirectory() && isPrivate(status);
-      if (!sound) return `${folder} is a link, another user's, or others may write it: nothing it says of trust counts`;
+      if (!sound)
+        return `${folder} is a link, belongs to another user, or is writable by others: its trust records are ignored`;
     }
     return null;
   } catch (error) {
     // A path through a file has no records; writing there reports the problem.
-    return codeOf(error) === 'ENOTDIR' ? null : `${places.state} can't be looked at (${codeOf(error)})`;
+    return codeOf(error) === 'ENOTDIR' ? null : `${places.state} cannot be read (${codeOf(error)})`;
   }
 }
 

@@ -41,15 +41,16 @@ function realDirectory(directory: string): Result<string, ConfigFault> {
     fail(fileFault(directory, problem, remedy));
   try {
     const real = realpathSync(directory);
-    if (!statSync(real).isDirectory()) return wrong(NOT_A_DIRECTORY, 'name the directory of the project');
+    if (!statSync(real).isDirectory()) return wrong(NOT_A_DIRECTORY, 'give the directory of the project');
     accessSync(real, constants.R_OK | constants.X_OK);
     return ok(real);
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'ENOENT') return wrong('does not exist', 'check the path, or make the directory first');
-    if (code === 'ENOTDIR') return wrong('is below a file, not a directory', 'name the directory of the project');
+    if (code === 'ENOENT') return wrong('does not exist', 'check the path, or create the directory first');
+    if (code === 'ENOTDIR')
+      return wrong('has a file in its path where a directory is expected', 'give the directory of the project');
     if (code === 'EACCES') return wrong(NO_PERMISSION, 'check its permissions');
-    return wrong(`can't be opened (${code})`, 'check the path');
+    return wrong(`cannot be opened (${code})`, 'check the path');
   }
 }
 

@@ -70,7 +70,7 @@ export function giveTrust(
   if (isTooWide(root, places.home)) return fail(tooWide(root));
   const files = trusted.trustFiles(root, own);
   if (!files.ok) return files;
-  if (trusted.digestOf(files.value) !== digest) return fail('it has changed since it was shown: look again');
+  if (trusted.digestOf(files.value) !== digest) return fail('it has changed since it was shown: review it again');
   const kept = files.value.map(({ file, digest: one, text }) => ({ file, digest: one, text }));
   return trusted.writeRecord({ version: 1, ...trusted.folderNow(root), digest, files: kept }, places);
 }
@@ -79,9 +79,9 @@ export function giveTrust(
 export const takeTrust = (projectRoot: string, places: Where): Result<boolean, string> =>
   trusted.removeRecord(realpathSync(projectRoot), places);
 
-const tooWide = (root: string): string => `${root} is never trusted: it is home, or above it`;
+const tooWide = (root: string): string => `${root} cannot be trusted: it is your home directory or contains it`;
 
-const REPLACED = '# the folder itself is another one than the one that was trusted';
+const REPLACED = '# the folder itself was replaced after it was trusted';
 
 // The changes since a project was trusted. The caller provides the diff.
 
@@ -133,7 +133,7 @@ export function trustOf(projectRoot: string, entries: readonly string[], home: s
     const real = path.isAbsolute(named) ? realOf(named) : null;
     const tooWide = real !== null && isTooWide(real, home);
     if (tooWide || !path.isAbsolute(named))
-      notes.push(`trust: "${entry}" is ignored: ${tooWide ? 'it is too wide' : 'name it from / or ~ on'}`);
+      notes.push(`trust: "${entry}" is ignored: ${tooWide ? 'it is too broad' : 'start it with / or ~'}`);
     return real !== null && !tooWide && holds(real, project);
   });
   return { trusted: trusted.length > 0, notes };
@@ -162,7 +162,7 @@ function rolesOf({ file, text }: trusted.TrustFile): readonly string[] {
   if (!isRoleFile(file)) return [];
   const { dir, base } = path.parse(file);
   const role = readRole(roleText({ shown: dir, owner: 'project' }, base, text ?? ''));
-  if (!role.ok) return [`a role file with a fault (${file})`];
+  if (!role.ok) return [`an invalid role file (${file})`];
   const { name, capabilities } = role.value.role;
   return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];
 }
@@ -172,7 +172,7 @@ function templatesOf({ file, text }: trusted.TrustFile): readonly string[] {
   const { dir, ext, name } = path.parse(file);
   if (dir !== PLAN_FOLDER || ext !== '.yml') return [];
   const read = readTemplate({ shown: file, stem: name, text: text ?? '' });
-  if (!read.ok) return [`a plan template with a fault (${file})`];
+  if (!read.ok) return [`an invalid plan template (${file})`];
   const { tasks } = read.value.info;
   return [`plan template ${name}: ${tasks === 1 ? '1 task' : `${tasks} tasks`} (${file})`];
 }
@@ -193,7 +193,7 @@ function preferencesOf({ file, text }: trusted.TrustFile): readonly string[] {
 }
 /** `withoutYolo` in layer.ts drops it, trusted or not. */
 const isIgnored = (name: string, value: string): boolean => name === 'mode.default' && value === 'yolo';
-const IGNORED = ', which is ignored: what a project prefers is never looser than confirm';
+const IGNORED = ', which is ignored: a project cannot prefer a mode less strict than confirm';
 const SECTION = /^(?:agentOrchestration|ui)\./;
 
 const instructionsLine = ({ file, bytes }: trusted.TrustFile): string =>

@@ -114,8 +114,8 @@ describe('the templates of a place', () => {
       'there is no template "reviw"; did you mean "review"?',
       'there is no template "theirs"; .mimir/plans/theirs.yml is used once you trust this project: mimir trust',
       'review needs target (What to review: a folder, a file or a feature)',
-      'review has no argument "x"; it has target (What to review: a folder, a file or a feature) and concern (What to look for; "bugs, security and missing tests" where it isn\'t said)',
-      '~/.config/mimir/plans/broken.yml:1:1: tasks is 3 — write a list: [a, b]',
+      'review has no argument "x"; it takes target (What to review: a folder, a file or a feature) and concern (What to look for; default "bugs, security and missing tests")',
+      '~/.config/mimir/plans/broken.yml:1:1: tasks is 3 — use a list: [a, b]',
     ]);
   });
 });
@@ -173,7 +173,7 @@ describe('keeping a plan', () => {
   });
 
   it('says what is wrong with a name', () => {
-    expect(place().keep({ name: '../../evil' })).toContain('Not saved: "../../evil" can\'t be the name');
+    expect(place().keep({ name: '../../evil' })).toContain('Not saved: "../../evil" is not a valid template name');
   });
 });
 

@@ -68,8 +68,8 @@ describe('a provider that is configured and can not be used', () => {
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err.split('\n')).toEqual([
       'mimir: no provider is available:',
-      like(/^ {2}openai: api\.openai\.com may not be called: enforcement\.allowedEndpoints: .*config\.yml:1\)$/),
-      like(/^ {2}groq: api\.groq\.com may not be called: /),
+      like(/^ {2}openai: api\.openai\.com is not allowed: enforcement\.allowedEndpoints: .*config\.yml:1\)$/),
+      like(/^ {2}groq: api\.groq\.com is not allowed: /),
       '  ask the author of that rule, or use the built-in analyst: --model offline',
       '',
     ]);
@@ -99,13 +99,13 @@ describe('a provider that is configured and can not be used', () => {
   });
 });
 
-describe('a limit on cost', () => {
+describe('a cost limit', () => {
   it('leaves out models whose price nobody knows, with the rule and where it stands', async () => {
     user('budgets: { run: { maxCost: 3 } }\n');
     const { code, out } = await run(['models'], { ANTHROPIC_API_KEY: CANARY });
     expect(code).toBe(0);
     const [, rest = ''] = out.split('Not usable: denied by budgets.run.maxCost');
-    expect(rest.split('\n')[0]).toMatch(/the price of this model is not known.*config\.yml:1\)$/);
+    expect(rest.split('\n')[0]).toMatch(/the price of this model is unknown.*config\.yml:1\)$/);
     expect(rest).toMatch(/^ {2}sonnet-5\.5 .* unknown$/m);
     expect(out.split('Not usable')[0]).toMatch(/^ {2}sonnet-4\.5 /m);
   });

@@ -12,33 +12,33 @@ describe('wrong values', () => {
   it('are refused with their place, in every layer, and never converted (B06)', () => {
     const text = 'agentOrchestration:\n  enabled: "false"\n  maxNestingDepth: "2"\n  maxParallelAgents: 2.5\n';
     const told = (file: string): readonly string[] => [
-      `${file}:2:3: agentOrchestration.enabled is "false" — write true or false, without quotes`,
-      `${file}:3:3: agentOrchestration.maxNestingDepth is "2" — write a number, without quotes`,
-      `${file}:4:3: agentOrchestration.maxParallelAgents is 2.5 — write a whole number, without quotes`,
+      `${file}:2:3: agentOrchestration.enabled is "false" — use true or false, without quotes`,
+      `${file}:3:3: agentOrchestration.maxNestingDepth is "2" — use a number, without quotes`,
+      `${file}:4:3: agentOrchestration.maxParallelAgents is 2.5 — use a whole number, without quotes`,
     ];
     expect(both(text)).toEqual([...told(USER), ...told(PROJECT)]);
     expect(loaded({ user: 'agentOrchestration: { maxParallelAgents: 4.0 }' }).rules.maxParallelAgents.value).toBe(4);
   });
 
   it.each([
-    ['agentOrchestration: { maxNestingDepth: 9 }', '1:23: agentOrchestration.maxNestingDepth is 9 — write at most 8'],
+    ['agentOrchestration: { maxNestingDepth: 9 }', '1:23: agentOrchestration.maxNestingDepth is 9 — use at most 8'],
     [
       'agentOrchestration: { maxParallelAgents: 0 }',
-      '1:23: agentOrchestration.maxParallelAgents is 0 — write at least 1',
+      '1:23: agentOrchestration.maxParallelAgents is 0 — use at least 1',
     ],
     ['mode: { max: yollo }', '1:9: mode.max is "yollo" — did you mean "yolo"?'],
-    ['mode: { max: loud }', '1:9: mode.max is "loud" — write one of: human, confirm, yolo'],
+    ['mode: { max: loud }', '1:9: mode.max is "loud" — use one of: human, confirm, yolo'],
     [
       'budgets: { run: { maxDuration: soon } }',
-      '1:19: budgets.run.maxDuration is "soon" — write a time such as 500ms, 30s, 10m, 1h or 90d',
+      '1:19: budgets.run.maxDuration is "soon" — use a duration such as 500ms, 30s, 10m, 1h or 90d',
     ],
-    ['budgets: { run: { maxCost: -1 } }', '1:19: budgets.run.maxCost is -1 — write at least 0'],
+    ['budgets: { run: { maxCost: -1 } }', '1:19: budgets.run.maxCost is -1 — use at least 0'],
     [
       'enforcement: { allowedModels: haiku-4.5 }',
-      '1:16: enforcement.allowedModels is "haiku-4.5" — write a list: [a, b]',
+      '1:16: enforcement.allowedModels is "haiku-4.5" — use a list: [a, b]',
     ],
-    ['enforcement:', '1:1: enforcement is empty — write keys below it, or take it out'],
-    ['- a', '1:1: the file is ["a"] — write keys below it, or take it out'],
+    ['enforcement:', '1:1: enforcement is empty — use keys and values, or remove it'],
+    ['- a', '1:1: the file is ["a"] — use keys and values, or remove it'],
   ])('are told with what to write instead: %s', (text, expected) => {
     expect(faults({ user: text })).toEqual([`${USER}:${expected}`]);
   });
@@ -71,20 +71,20 @@ describe('unknown keys', () => {
       faults({ user: 'provider: { a: {} }\ncolour: red\nbudgets: { role: { oracle: { maxCosts: 1 } } }' }),
     ).toEqual([
       `${USER}:1:1: unknown key provider — did you mean "providers"?`,
-      `${USER}:2:1: unknown key colour — known here: agentOrchestration, enforcement, budgets, limits, mode, commands, permissions, sandbox, env, childAgents, providers, trust, …`,
+      `${USER}:2:1: unknown key colour — use one of: agentOrchestration, enforcement, budgets, limits, mode, commands, permissions, sandbox, env, childAgents, providers, trust, …`,
       `${USER}:3:30: unknown key budgets.role.oracle.maxCosts — did you mean "maxCost"?`,
     ]);
   });
 
   it('for a key of a provider name the variable that belongs there', () => {
     expect(faults({ user: 'providers: { a: { kind: anthropic, apiKey: abc } }' })).toEqual([
-      `${USER}:1:36: unknown key providers.a.apiKey — a file never holds a key: set a variable and write its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"`,
+      `${USER}:1:36: unknown key providers.a.apiKey — set a variable and give its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"; keys are not accepted in files`,
     ]);
   });
 
   it('of what is not built yet are unknown', () => {
     expect(faults({ user: 'notifications: { webhook: "http://127.0.0.1:1" }' })).toEqual([
-      `${USER}:1:18: unknown key notifications.webhook — known here: bell, desktop`,
+      `${USER}:1:18: unknown key notifications.webhook — use one of: bell, desktop`,
     ]);
   });
 
@@ -99,11 +99,11 @@ describe('the file of a project', () => {
     const text =
       'providers:\n  anthropic: { kind: anthropic, baseUrl: "https://evil.example" }\ncommands: { allow: ["curl **"] }\ntrust: ["/"]\nminVersion: "9"\n';
     expect(faults({ project: text })).toEqual([
-      `${PROJECT}:2:16: providers.anthropic.kind can't be set by a project — move it to your own config.yml (\`mimir config show\` names it)`,
-      `${PROJECT}:2:33: providers.anthropic.baseUrl can't be set by a project — move it to your own config.yml (\`mimir config show\` names it)`,
-      `${PROJECT}:3:13: commands.allow can't be set by a project — move it to your own config.yml (\`mimir config show\` names it)`,
-      `${PROJECT}:4:1: trust can't be set by a project — move it to your own config.yml (\`mimir config show\` names it)`,
-      `${PROJECT}:5:1: minVersion is for the managed policy only — take it out`,
+      `${PROJECT}:2:16: providers.anthropic.kind cannot be set by a project — move it to your own config.yml (\`mimir config show\` prints its path)`,
+      `${PROJECT}:2:33: providers.anthropic.baseUrl cannot be set by a project — move it to your own config.yml (\`mimir config show\` prints its path)`,
+      `${PROJECT}:3:13: commands.allow cannot be set by a project — move it to your own config.yml (\`mimir config show\` prints its path)`,
+      `${PROJECT}:4:1: trust cannot be set by a project — move it to your own config.yml (\`mimir config show\` prints its path)`,
+      `${PROJECT}:5:1: minVersion is only allowed in the managed policy — remove it`,
     ]);
   });
 
@@ -119,7 +119,7 @@ describe('the file of a project', () => {
     ]);
     expect(roles.find(({ name }) => name === 'finder')?.models).toEqual(['haiku-4.5', 'qwen-3', 'sonnet-4.5']);
     expect(notes).toEqual([
-      `${PROJECT}: ignored, since this project is not trusted: mode.default, agentOrchestration.roles.finder.defaultModel`,
+      `${PROJECT}: ignored because this project is not trusted: mode.default, agentOrchestration.roles.finder.defaultModel`,
       `agentOrchestration.promptForApproval: false (project, ${PROJECT}:3) has no effect: agentOrchestration.promptForApproval: true (default) is tighter`,
       `agentOrchestration.maxParallelAgents: 99 (project, ${PROJECT}:4) has no effect: agentOrchestration.maxParallelAgents: 4 (default) is tighter`,
       `mode.max: yolo (project, ${PROJECT}:1) has no effect: mode.max: confirm (user, ${USER}:1) is tighter`,
@@ -167,25 +167,25 @@ describe('files that are odd', () => {
     };
     const mimir = (project: string): string => path.join(project, '.mimir');
     expect(told(({ project, home }) => symlinkSync(home, mimir(project)))).toEqual([
-      '.mimir: is a symbolic link — put the directory itself there, or remove it',
+      '.mimir: is a symbolic link — replace it with the directory itself, or remove it',
     ]);
     expect(told(({ project }) => writeFileSync(mimir(project), ''))).toEqual([
-      '.mimir: is a file, not a directory — put the directory itself there, or remove it',
+      '.mimir: is a file, not a directory — replace it with the directory itself, or remove it',
     ]);
     expect(
       told(({ project }) => {
         mkdirSync(mimir(project));
         symlinkSync('/etc/passwd', path.join(project, PROJECT));
       }),
-    ).toEqual([`${PROJECT}: is a symbolic link — put the file itself there`]);
+    ).toEqual([`${PROJECT}: is a symbolic link — replace it with the file itself`]);
     expect(told(({ project }) => mkdirSync(path.join(project, PROJECT), { recursive: true }))).toEqual([
-      `${PROJECT}: is not a regular file — put a plain file there, or remove it`,
+      `${PROJECT}: is not a regular file — replace it with a plain file, or remove it`,
     ]);
     expect(
       told(({ home }) => writeFileSync(path.join(home, '.config/mimir/config.yml'), Buffer.from([0x61, 0xff]))),
     ).toEqual([`${USER}: is not UTF-8 text — save it as UTF-8`]);
     expect(told(({ home }) => chmodSync(path.join(home, '.config/mimir/config.yml'), 0o666))).toEqual([
-      `${USER}: belongs to another user, or anybody may write it — take it over and run chmod go-w on it`,
+      `${USER}: belongs to another user, or is writable by others — make yourself its owner and run chmod go-w on it`,
     ]);
   });
 });

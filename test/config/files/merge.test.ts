@@ -63,7 +63,7 @@ describe('budgets of layers', () => {
     expect(agentBudget('oracle', loaded({ user, project }).rules).maxCost).toBe(3);
   });
 
-  it('know whether anybody set a limit on cost (D10)', () => {
+  it('know whether anybody set a cost limit (D10)', () => {
     expect(loaded().rules.costLimitSet).toBe(false);
     expect(loaded({ project: 'budgets: { role: { oracle: { maxCost: 1 } } }' }).rules.costLimitSet).toBe(true);
     expect(loaded({}, { maxCost: 3 }).rules.costLimitSet).toBe(true);

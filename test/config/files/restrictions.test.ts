@@ -53,10 +53,10 @@ describe('forced agents', () => {
       `${USER}:1:62: "sonet-4.5" is not a known model — did you mean "sonnet-4.5"?`,
     ]);
     expect(faults({ user: forced('model: o3'), project: 'enforcement: { deniedModels: [o3] }\n' })).toEqual([
-      `${USER}:1:62: the forced agent security is pinned to o3, which is not allowed: enforcement.deniedModels: [o3] (project, ${PROJECT}:1) — pin it to a model that every list allows`,
+      `${USER}:1:62: the mandatory review security is pinned to o3, which is not allowed: enforcement.deniedModels: [o3] (project, ${PROJECT}:1) — pin it to a model that every list allows`,
     ]);
     expect(faults({ project: 'enforcement: { forcedSubAgents: { main: { enabled: true } } }\n' })).toEqual([
-      expect.stringContaining('there is no role "main" that could be forced here'),
+      expect.stringContaining('there is no role "main" for a mandatory review'),
     ]);
     expect(faults({ user: 'enforcement: { forcedSubAgents: { nobody: { enabled: false } } }\n' })).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe('budgets of days and models', () => {
       `${USER}:1:21: budgets.model names "opsu-4.5", which is not a known model — did you mean "opus-4.5"?`,
     ]);
     expect(faults({ user: 'budgets: { day: { maxDuration: 1h } }\n' })).toEqual([
-      `${USER}:1:19: unknown key budgets.day.maxDuration — known here: maxCost, maxTokens`,
+      `${USER}:1:19: unknown key budgets.day.maxDuration — use one of: maxCost, maxTokens`,
     ]);
   });
 });
@@ -127,7 +127,7 @@ describe('the box', () => {
 
   it('takes paths only, from a project only its own: a system folder that is hidden would leave no sandbox at all', () => {
     const fs = (text: string): string => `sandbox: { fs: { ${text} } }\n`;
-    const outside = 'which is outside of the project — name a path inside it';
+    const outside = 'which is outside the project — name a path inside it';
     for (const written of ['/usr', '~/x', '../x', 'a/../../x']) {
       expect(faults({ project: fs(`denyRead: [${written}]`) })).toEqual([
         `.mimir/config.yml:1:29: denyRead names "${written}", ${outside}`,
@@ -139,7 +139,7 @@ describe('the box', () => {
     ]);
     for (const key of ['denyRead', 'denyWrite', 'allowWrite']) {
       expect(faults({ user: fs(`${key}: ["**/*.pem"]`) })).toEqual([
-        holding(`${key} names "**/*.pem", and patterns mean nothing here — name each file or folder`),
+        holding(`${key} names "**/*.pem", but patterns are not supported — name each file or folder`),
       ]);
     }
   });
@@ -167,28 +167,28 @@ describe('the box', () => {
       ['~/a/b', 'sandbox.fs.allowRead: ~/a/b'],
     ]);
     expect(faults({ project: 'sandbox: { fs: { allowRead: [/srv] } }\n' })).toEqual([
-      expect.stringContaining("sandbox.fs.allowRead can't be set by a project"),
+      expect.stringContaining('sandbox.fs.allowRead cannot be set by a project'),
     ]);
     expect(faults({ user: 'sandbox: { fs: { allowRead: [sdk, ~/, ~/.ssh/id, "~/a*"] } }\n' })).toEqual([
-      `${USER}:1:30: allowRead names "sdk", which is no place outside of the project — begin it with / or ~/`,
-      `${USER}:1:35: allowRead names "~/", which is too much — name the folders that commands need`,
-      `${USER}:1:39: allowRead names "~/.ssh/id", where credentials lie — name a folder that holds none`,
-      `${USER}:1:50: allowRead names "~/a*", and patterns mean nothing here — name each file or folder`,
+      `${USER}:1:30: allowRead names "sdk", which is not outside the project — start it with / or ~/`,
+      `${USER}:1:35: allowRead names "~/", which is too broad — name the folders that commands need`,
+      `${USER}:1:39: allowRead names "~/.ssh/id", which contains credentials — name a folder without credentials`,
+      `${USER}:1:50: allowRead names "~/a*", but patterns are not supported — name each file or folder`,
     ]);
   });
 
   it('has no place outside of the project to write, no odd names of variables, and no network yet', () => {
     expect(faults({ user: 'sandbox: { fs: { allowWrite: [../other] } }\n' })).toEqual([
-      `${USER}:1:31: allowWrite names "../other", which is outside of the project — name a path inside it`,
+      `${USER}:1:31: allowWrite names "../other", which is outside the project — name a path inside it`,
     ]);
     expect(faults({ user: 'env: { passthrough: ["A=B"] }\n' })).toEqual([
-      `${USER}:1:22: env.passthrough[0] is no name of a variable — write a name such as JAVA_HOME`,
+      `${USER}:1:22: env.passthrough[0] is not the name of a variable — use a variable name such as JAVA_HOME`,
     ]);
     expect(loaded({ user: 'sandbox: { network: { allowedDomains: [a.example] } }\n' }).notes).toEqual([
       `${USER}:1: sandbox.network.allowedDomains: commands have no network in this version`,
     ]);
     expect(faults({ project: 'env: { passthrough: [JAVA_HOME] }\n' })).toEqual([
-      expect.stringContaining("env.passthrough can't be set by a project"),
+      expect.stringContaining('env.passthrough cannot be set by a project'),
     ]);
   });
 });
@@ -201,7 +201,7 @@ describe('lists of roles', () => {
         project: '#\nenforcement: { allowedSubAgents: [reviewer] }\n',
       }),
     ).toEqual([
-      `${PROJECT}:2:16: allowedSubAgents leaves no role together with enforcement.allowedSubAgents: [finder, oracle] in ${USER}:1 — let the lists have a role in common`,
+      `${PROJECT}:2:16: allowedSubAgents has no role in common with enforcement.allowedSubAgents: [finder, oracle] in ${USER}:1 — allow at least one role in all of these lists`,
     ]);
   });
 });
@@ -222,7 +222,7 @@ describe('keys of the administrator', () => {
 
   it('are nobody else’s', () => {
     expect(faults({ user: 'enforcement: { modelsDefault: deny }\n' })).toEqual([
-      `${USER}:1:16: enforcement.modelsDefault is for the managed policy only — take it out`,
+      `${USER}:1:16: enforcement.modelsDefault is only allowed in the managed policy — remove it`,
     ]);
   });
 });
@@ -245,7 +245,7 @@ describe('permissions', () => {
     });
     expect(rules.permissionsHeld).toEqual({ commands: held });
     expect(faults({ user: 'enforcement: { permissions: { commands: allow } }\n' })).toEqual([
-      `${USER}:1:31: enforcement.permissions.commands is "allow" — write one of: ask`,
+      `${USER}:1:31: enforcement.permissions.commands is "allow" — use one of: ask`,
     ]);
   });
 });

@@ -17,7 +17,7 @@ describe('an end of a line that only some programs see', () => {
     'is refused in a comment with its place, so that it swallows no key: %j',
     (end, code) => {
       const text = `# rules${end}enforcement:${end}  deniedModels: [opus-4.5]\nmode: {}\n`;
-      const problem = `has the character U+${code}, which some programs show as the end of a line and YAML does not`;
+      const problem = `contains U+${code}, which some programs show as a line break but YAML does not treat as one`;
       expect(faultOf(text)).toEqual([1, 8, problem]);
       expect(faultOf(`a: 1\r\nb: 2 # x${end}`)).toEqual([2, 9, problem]);
       expect(faultOf(`a: "x${end}y"`)).toEqual([1, 6, problem]);
@@ -26,7 +26,7 @@ describe('an end of a line that only some programs see', () => {
   );
 
   it('is told apart from any other control character', () => {
-    expect(faultOf('a: 1\0')).toEqual([1, 5, 'has the control character U+0000']);
+    expect(faultOf('a: 1\0')).toEqual([1, 5, 'contains the control character U+0000']);
   });
 
   it('is refused in each kind of file, and CR with LF is one end', () => {
@@ -34,7 +34,7 @@ describe('an end of a line that only some programs see', () => {
     const role = parseRole({ file: 'x.md', stem: 'x', text: hidden, source: 'user', kind: 'md' });
     expect(role.ok || role.fault[0]?.problem).toContain('U+2028');
     const theme = parseTheme('t.yml', 'extends: dark # x\u0085a: 1');
-    expect(theme.ok ? '' : theme.fault).toContain('t.yml:1:18: has the character U+0085');
+    expect(theme.ok ? '' : theme.fault).toContain('t.yml:1:18: contains U+0085');
     expect(parsePlanText('tasks: [] # \r task', 'p.yml')).toMatchObject({ ok: false });
     expect(faultOf('a: 1\r\n# note\r\nb: 2\r\n')).toBe(null);
   });
@@ -47,7 +47,7 @@ describe('an end of a line that only some programs see', () => {
 
 describe('what takes a parser long', () => {
   const deep = 'is nested deeper than 12 levels';
-  const signs = 'has more than 8000 signs';
+  const signs = 'has more than 8000 syntax characters';
   it.each([
     ['[', 50_000, deep],
     ['{a: ', 1500, deep],

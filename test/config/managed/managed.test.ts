@@ -44,13 +44,13 @@ describe('the files of an administrator', () => {
   it.each<readonly [string, (file: string) => void, string]>([
     ['a directory', (file) => mkdirSync(file), 'is not a regular file'],
     ['a FIFO', (file) => spawnSync('mkfifo', ['-m', '644', file]), 'is not a regular file'],
-    ['a link to a device', (file) => symlinkSync('/dev/zero', file), 'may be written by anybody'],
-    ['a link that leads nowhere', (file) => symlinkSync('gone.yml', file), 'leads nowhere'],
-    ['a link to itself', (file) => symlinkSync(path.basename(file), file), 'is a chain of links without an end'],
+    ['a link to a device', (file) => symlinkSync('/dev/zero', file), 'is writable by everyone'],
+    ['a link that leads nowhere', (file) => symlinkSync('gone.yml', file), 'is a broken symbolic link'],
+    ['a link to itself', (file) => symlinkSync(path.basename(file), file), 'has too many symbolic links in its path'],
     [
       'a link into a folder of everybody’s',
       (file) => symlinkSync('/tmp/policy.yml', file),
-      '/tmp may be written by anybody',
+      '/tmp is writable by everyone',
     ],
     [
       'a link back through a folder of somebody’s',
@@ -92,7 +92,7 @@ describe('the files of an administrator', () => {
       chmodSync(path.join(root, 'policy.d'), 0o777);
     });
     expect(told).toEqual([
-      '/etc/mimir/policy.d: /etc/mimir/policy.d may be written by anybody (mode 0777) — run: chmod go-w /etc/mimir/policy.d',
+      '/etc/mimir/policy.d: /etc/mimir/policy.d is writable by everyone (mode 0777) — run: chmod go-w /etc/mimir/policy.d',
     ]);
   });
 });
@@ -116,7 +116,7 @@ describe('the record of managed files', () => {
     expect(vanished(one, places)).toEqual([]);
     expect(vanished([{ shown: FILE, digest: 'b' }], places)).toEqual([]);
     expect(vanished([], places).map(faultText)).toEqual([
-      `${FILE}: ruled here before and is gone — put it back; if the administrator took it away, remove ~/state/managed-seen.json`,
+      `${FILE}: applied here before and is missing — restore it; if the administrator removed it, delete ~/state/managed-seen.json`,
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('the record of managed files', () => {
     rememberManaged(one, places);
     writeFileSync(seenFile(places), '{');
     expect(vanished(one, places).map(faultText)).toEqual([
-      '~/state/managed-seen.json: this record of the managed policy is damaged — remove it, when the managed policy is as it should be',
+      '~/state/managed-seen.json: this record of the managed policy is damaged — check the managed policy, then remove this file',
     ]);
   });
 });

@@ -32,20 +32,20 @@ describe('headers of a provider', () => {
       loadedWith(env, user).providers.find(({ name }) => name === 'local')?.unusable;
     expect(why({})).toBe('no GATEWAY (for the header x-gateway-token)');
     expect(why({ GATEWAY: 'two\nlines' })).toBe(
-      'the value of the header x-gateway-token holds characters that no header can carry: set it again',
+      'the value of the header x-gateway-token contains invalid characters: set it again',
     );
   });
 
   it.each([
-    ['Authorization: "Bearer s3cret-value"', 'is how the key is sent', 'name the variable with the key as apiKeyEnv'],
-    ['Content-Length: "3"', 'belongs to the connection and can not be set', 'take it out'],
-    ['host: s3cret-value', 'belongs to the connection and can not be set', 'take it out'],
-    ['"x team": s3cret-value', 'is no name of a header', 'write letters, digits and "-": x-team'],
-    ['x-a: s3cret-value, X-A: s3cret-value', 'is written twice', 'leave one of them out'],
+    ['Authorization: "Bearer s3cret-value"', 'is reserved for the key', 'name the variable with the key in apiKeyEnv'],
+    ['Content-Length: "3"', 'belongs to the connection and cannot be set', 'remove it'],
+    ['host: s3cret-value', 'belongs to the connection and cannot be set', 'remove it'],
+    ['"x team": s3cret-value', 'is not a header name', 'use letters, digits and "-", as in x-team'],
+    ['x-a: s3cret-value, X-A: s3cret-value', 'is set twice', 'remove one of them'],
     [
       'x-a: "s3cret-välue"',
-      'has a value with characters that no header can carry',
-      'write visible ASCII characters only',
+      'has a value with characters that are invalid in a header',
+      'use visible ASCII characters only',
     ],
   ])('%s is refused with its place, and no value is repeated', (written, problem, remedy) => {
     const [fault = ''] = faults({ user: entry(`    headers: { ${written} }\n`) });
@@ -57,7 +57,7 @@ describe('headers of a provider', () => {
 
   it('are a text or {env: NAME}; anything else is refused', () => {
     const [fault = ''] = faults({ user: entry('    headers: { x-a: { file: s3cret-value } }\n') });
-    expect(fault).toContain('write a text, or {env: NAME} for the value of a variable');
+    expect(fault).toContain('use text, or {env: NAME} for the value of a variable');
     expect(fault).not.toContain('s3cret');
   });
 
@@ -98,6 +98,6 @@ it('other names that a model may answer under go by its name on the wire; they n
     'claude-sonnet-4-5-20250929': ['other'],
   });
   expect(faults({ user: written('nobody') })).toEqual([
-    `${USER}:2:46: answersAs names "nobody", which provider "anthropic" doesn't have — add it to providers.anthropic.models`,
+    `${USER}:2:46: answersAs names "nobody", which provider "anthropic" does not have — add it to providers.anthropic.models`,
   ]);
 });

@@ -186,18 +186,18 @@ describe('a host that is not in enforcement.allowedEndpoints', () => {
       `${user}providers:\n  local: { kind: openai-compatible, baseUrl: "http://127.0.0.1:${port}/v1" }\n`;
     expect(providersWith(env, user).map(({ unusable }) => unusable)).toEqual([
       null,
-      `api.openai.com may not be called: ${why}`,
-      `openrouter.ai may not be called: ${why}`,
+      `api.openai.com is not allowed: ${why}`,
+      `openrouter.ai is not allowed: ${why}`,
     ]);
     expect(named('local', providersWith(env, local(11_434)))?.unusable).toBeNull();
-    expect(named('local', providersWith(env, local(9)))?.unusable).toBe(`127.0.0.1:9 may not be called: ${why}`);
+    expect(named('local', providersWith(env, local(9)))?.unusable).toBe(`127.0.0.1:9 is not allowed: ${why}`);
   });
 
   it('is judged by the address that is really called', () => {
     const user = 'enforcement: { allowedEndpoints: [api.anthropic.com] }\n';
     const env = { ANTHROPIC_API_KEY: 'a', ANTHROPIC_BASE_URL: 'https://api.anthropic.com.evil.example' };
     expect(named('anthropic', providersWith(env, user))?.unusable).toMatch(
-      /^api\.anthropic\.com\.evil\.example may not be called: enforcement\.allowedEndpoints/,
+      /^api\.anthropic\.com\.evil\.example is not allowed: enforcement\.allowedEndpoints/,
     );
   });
 });
@@ -207,7 +207,7 @@ describe('an entry of enforcement.allowedEndpoints', () => {
     'that could match no host is refused: %s',
     (written) => {
       expect(faults({ user: `enforcement:\n  allowedEndpoints: [api.openai.com, "${written}"]\n` })).toEqual([
-        `${USER}:2:38: enforcement.allowedEndpoints[1] is "${written}" — write the host alone, or host:port: api.anthropic.com`,
+        `${USER}:2:38: enforcement.allowedEndpoints[1] is "${written}" — use a host or host:port, such as api.anthropic.com`,
       ]);
     },
   );
@@ -220,11 +220,11 @@ describe('an entry of enforcement.allowedEndpoints', () => {
 
 describe('what is refused', () => {
   it.each([
-    ['https://me:secret@api.example/v1', 'holds a user name or a password'],
-    ['https://api.example/v1?key=secret', 'has more than a host and a path'],
-    ['https://exa mple/v1', 'is no address'],
-    ['ftp://api.example/secret', 'is no address'],
-    ['http://[secret/v1', 'is no address that models can be called at'],
+    ['https://me:secret@api.example/v1', 'contains a user name or password'],
+    ['https://api.example/v1?key=secret', 'has a query or a fragment'],
+    ['https://exa mple/v1', 'is not an address'],
+    ['ftp://api.example/secret', 'is not an address'],
+    ['http://[secret/v1', 'is not an http or https address'],
   ])('is the address %s, with file and line and without what it holds', (address, problem) => {
     const user = `providers:\n  mine:\n    kind: openai-compatible\n    baseUrl: "${address}"\n`;
     const [fault = ''] = faults({ user });
@@ -235,7 +235,7 @@ describe('what is refused', () => {
   it('is such an address in the environment, by the name of the variable', () => {
     const [fault = '', ...others] = envFaults({ ANTHROPIC_BASE_URL: 'https://me:secret@proxy.example' });
     expect(others).toEqual([]);
-    expect(fault).toMatch(/^ANTHROPIC_BASE_URL: holds a user name or a password/);
+    expect(fault).toMatch(/^ANTHROPIC_BASE_URL: contains a user name or password/);
     expect(fault).not.toContain('secret');
     expect(envFaults({ OPENAI_BASE_URL: 'file:///etc/passwd' })).toHaveLength(1);
   });
@@ -248,22 +248,22 @@ describe('what is refused', () => {
 `;
     expect(faults({ user })).toEqual([
       `${USER}:2:3: provider "mine" has no baseUrl — add the address of its API: baseUrl: "http://127.0.0.1:11434/v1"`,
-      `${USER}:3:3: there is a built-in provider "offline" — give yours another name`,
-      `${USER}:4:37: prices names "gpt-5x", which provider "openai" doesn't have — add it to providers.openai.models`,
+      `${USER}:3:3: the name "offline" belongs to the built-in provider — choose another name`,
+      `${USER}:4:37: prices names "gpt-5x", which provider "openai" does not have — add it to providers.openai.models`,
     ]);
   });
 
   it('is any provider that a project names (A07)', () => {
     const project = 'providers:\n  anthropic: { kind: anthropic, baseUrl: "https://evil.example" }\n';
     expect(faults({ project })).toEqual([
-      expect.stringMatching(/^\.mimir\/config\.yml:2:\d+: providers\.anthropic\.kind can't be set by a project/),
-      expect.stringMatching(/^\.mimir\/config\.yml:2:\d+: providers\.anthropic\.baseUrl can't be set by a project/),
+      expect.stringMatching(/^\.mimir\/config\.yml:2:\d+: providers\.anthropic\.kind cannot be set by a project/),
+      expect.stringMatching(/^\.mimir\/config\.yml:2:\d+: providers\.anthropic\.baseUrl cannot be set by a project/),
     ]);
   });
 
   it('is a key with characters that no key has: a line break in a header would tell it', () => {
     const [anthropic] = providersWith({ ANTHROPIC_API_KEY: `${CANARY}\nsecond` });
-    expect(anthropic?.unusable).toBe('ANTHROPIC_API_KEY holds characters that no key has: set it again');
+    expect(anthropic?.unusable).toBe('ANTHROPIC_API_KEY contains characters that are invalid in a key: set it again');
   });
 });
 
@@ -282,7 +282,7 @@ describe('a key', () => {
     const user = `providers:\n  mine: { kind: anthropic, apiKeyEnv: "${CANARY}" }\n`;
     const [fault = ''] = faults({ user });
     expect(fault).toContain(
-      'providers.mine.apiKeyEnv is no name of a variable — write the name of an environment variable',
+      'providers.mine.apiKeyEnv is not the name of a variable — use the name of an environment variable',
     );
     expect(fault).not.toContain(CANARY);
   });
@@ -311,7 +311,7 @@ describe('providers whose models take no tool calls', () => {
       'openai-compatible\n    baseUrl: "http://127.0.0.1:8000/v1"\n    models: [small]\n    protocol: text';
     expect(named('local', providersWith({}, local(compatible)))?.protocol).toBe('text');
     expect(faults({ user: local('openai\n    protocol: text') })).toEqual([
-      `${USER}:4:5: protocol: text is for providers of kind openai-compatible — take it out`,
+      `${USER}:4:5: protocol: text is only for providers of kind openai-compatible — remove it`,
     ]);
   });
 });

@@ -55,14 +55,14 @@ describe('the file of a custom agent', () => {
   });
 
   it.each([
-    [{ name: 'finder' }, 'there is an agent "finder" already (built-in): choose another name'],
+    [{ name: 'finder' }, 'the agent "finder" already exists (built-in): choose another name'],
     [{ name: 'f1nder' }, '"f1nder" looks like "finder" (built-in): choose another name'],
-    [{ name: '../x' }, '"../x" can\'t be its name: use up to 40 letters, digits, "_" or "-", a letter first'],
-    [{ description: ' \n' }, 'it needs a description: a sentence that says when it is of use'],
+    [{ name: '../x' }, '"../x" is not a valid name: use up to 40 letters, digits, "_" or "-", starting with a letter'],
+    [{ description: ' \n' }, 'it needs a description that says when to use it'],
     [{ tools: [] }, 'it needs at least one tool, such as read_file'],
-    [{ prompt: ' ' }, 'it needs a prompt: what it is told to do'],
-    [{ tools: ['read_fil'] }, 'unknown tool "read_fil" is left out: did you mean "read_file"?'],
-    [{ tools: ['*'] }, 'a role of a project can\'t have "*" for its tools: name them one by one'],
+    [{ prompt: ' ' }, 'it needs a prompt with its instructions'],
+    [{ tools: ['read_fil'] }, 'unknown tool "read_fil" is ignored: did you mean "read_file"?'],
+    [{ tools: ['*'] }, 'a role of a project cannot use "*" for its tools: list them one by one'],
     [{ prompt: 'x'.repeat(16_001) }, 'has a prompt of more than 16000 bytes: shorten it'],
   ] as const)('I08: is refused, in words: %j', (wish, words) => {
     expect(told(wish)).toBe(words);

@@ -45,7 +45,7 @@ describe('instruction files of a project', () => {
     expect(sections(instructions)).toEqual(['AGENTS.md', 'CLAUDE.md', '.mimir/instructions.md']);
     expect(instructions).toContain('## Project instructions (AGENTS.md)\n\nRun `make check`.\n[31mRed.\n\n## Project');
     expect(instructions.startsWith('The project has conventions')).toBe(true);
-    expect(instructions).toContain('They grant nothing');
+    expect(instructions).toContain('They grant no permissions');
     expect(instructions).not.toContain('Not at the root');
   });
 
@@ -110,12 +110,12 @@ describe('trust in a directory', () => {
     expect(trustOf(project, ['~', '/', home, path.dirname(home), '.', 'work'], home)).toEqual({
       trusted: false,
       notes: [
-        'trust: "~" is ignored: it is too wide',
-        'trust: "/" is ignored: it is too wide',
-        `trust: "${home}" is ignored: it is too wide`,
-        `trust: "${path.dirname(home)}" is ignored: it is too wide`,
-        'trust: "." is ignored: name it from / or ~ on',
-        'trust: "work" is ignored: name it from / or ~ on',
+        'trust: "~" is ignored: it is too broad',
+        'trust: "/" is ignored: it is too broad',
+        `trust: "${home}" is ignored: it is too broad`,
+        `trust: "${path.dirname(home)}" is ignored: it is too broad`,
+        'trust: "." is ignored: start it with / or ~',
+        'trust: "work" is ignored: start it with / or ~',
       ],
     });
   });

@@ -152,14 +152,14 @@ describe('a role file', () => {
     const result = read('---\ndescription: Mine\n---\nDo it.');
     expect(result.ok && result.value.role.capabilities).toEqual(['read']);
     expect(told('---\ndescription: Mine\n---\nDo it.')).toEqual([
-      'agents/mine.md:2:1: names no tools, so this role may only read — add "tools:" for more',
+      'agents/mine.md:2:1: lists no tools, so this role can only read — add "tools:" to give it more',
     ]);
   });
 
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
-      'agents/mine.md:3:1: unknown tool "Raed" is left out — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, prompt',
+      'agents/mine.md:3:1: unknown tool "Raed" is ignored — did you mean "Read"?',
+      'agents/mine.md:4:1: unknown key colour is ignored — use one of: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, prompt',
     ]);
   });
 
@@ -176,9 +176,9 @@ describe('a role file', () => {
     ]).toEqual([60, 60, 150, 500]);
   });
 
-  it('of an earlier version may say minTokens, which has no effect any more, and is told so (D17)', () => {
+  it('of an earlier version may say minTokens, which no longer has an effect, and is told so (D17)', () => {
     expect(told(agent('tools: [Read]\nminTokens: 5000'))).toEqual([
-      'agents/mine.md:4:1: minTokens has no effect any more — take it out; budgets.role says what an agent of this role may use',
+      'agents/mine.md:4:1: minTokens no longer has an effect — remove it; budgets.role sets the limits for agents of this role',
     ]);
   });
 
@@ -191,14 +191,14 @@ describe('a role file', () => {
       told('---\ndescription: x\nname: no way\n---\nx'),
       told('---\na: &x 1\n---\nx'),
     ]).toEqual([
-      ['agents/mine.md: has no front matter — begin with "---", the keys, and "---"'],
-      ['agents/mine.md:2:1: description is empty — write text'],
-      ['agents/mine.md:3:1: iterations is 501 — write at most 500'],
-      ['agents/mine.md: has no prompt — write below the front matter what the role is to do'],
+      ['agents/mine.md: has no front matter — start the file with "---", the keys, and "---"'],
+      ['agents/mine.md:2:1: description is empty — use text'],
+      ['agents/mine.md:3:1: iterations is 501 — use at most 500'],
+      ['agents/mine.md: has no prompt — write the instructions of the role below the front matter'],
       [
-        'agents/mine.md:3:1: "no way" can\'t be the name of a role — use up to 40 letters, digits, "_" or "-", a letter first',
+        'agents/mine.md:3:1: "no way" is not a valid role name — use up to 40 letters, digits, "_" or "-", starting with a letter',
       ],
-      ['agents/mine.md:2:7: anchors (&name) are not accepted — write the value out where it is needed'],
+      ['agents/mine.md:2:7: anchors (&name) are not accepted — write out the value where it is needed'],
     ]);
   });
 });
@@ -220,7 +220,7 @@ describe('roles of a user', () => {
     const fewer = loaded({ files: { [`${AGENTS}/oracle.md`]: agent('tools: [Read, Bash]') } });
     expect(roleIn(fewer.roles, 'oracle')?.capabilities).toEqual(['read', 'shell']);
     expect(faults({ files: { [`${AGENTS}/finder.md`]: agent('tools: [Read, Bash, Edit]') } })).toEqual([
-      '~/.config/mimir/agents/finder.md: replaces the built-in role "finder" with more than it has: write, shell — take those tools out, or give the role another name',
+      '~/.config/mimir/agents/finder.md: gives the built-in role "finder" more than it has: write, shell — remove those tools, or choose another name for the role',
     ]);
   });
 
@@ -233,7 +233,7 @@ describe('roles of a user', () => {
         },
       }),
     ).toEqual([
-      '~/.config/mimir/agents/b.md: role "same" is described in ~/.config/mimir/agents/a.md as well — keep one of them',
+      '~/.config/mimir/agents/b.md: role "same" is also defined in ~/.config/mimir/agents/a.md — keep one of them',
     ]);
   });
 });
@@ -246,7 +246,7 @@ describe('roles of a project', () => {
     });
     const result = load(place);
     expect(result.ok && result.value.notes).toEqual([
-      'not loaded, since this project is not trusted: .mimir/agents/evil.md, .mini-cc/agents/old.json',
+      'not loaded because this project is not trusted: .mimir/agents/evil.md, .mini-cc/agents/old.json',
     ]);
     expect(result.ok && roleIn(result.value.roles, 'evil')).toBeUndefined();
   });
@@ -295,7 +295,7 @@ describe('settings of roles', () => {
     const role = read(by('[bash_execution]'));
     expect(role.ok && role.value.role.protocol).toBe('text');
     expect(told(by('[Read]'))).toEqual([
-      'agents/mine.md:3:1: protocol: text needs a shell, which this role does not have — add bash_execution to its tools, or take protocol out',
+      'agents/mine.md:3:1: protocol: text needs a shell, which this role does not have — add bash_execution to its tools, or remove protocol',
     ]);
     expect(told(by('[bash_execution]').replace('text', 'voice'))).toEqual([
       expect.stringContaining('agents/mine.md:3:'),

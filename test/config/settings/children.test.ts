@@ -59,7 +59,7 @@ describe('the rules on children', () => {
     expect(childRules(loaded({ user: `childAgents: { ${written} }` }).rules).idleTimeout).toBe(ms);
   });
 
-  it('no transcript is copied where that is switched off', () => {
+  it('no transcript is copied where that is disabled', () => {
     const user = 'childAgents: { cleanup: { autoArchiveTranscript: false, archivePath: ~/t } }';
     expect(childRules(loaded({ user }).rules).archivePath).toBe(null);
   });
@@ -88,7 +88,7 @@ describe('the rules on children', () => {
 
   it('S117: can be set by a project in nothing else', () => {
     expect(faults({ project: 'childAgents: { orphans: kill }' })).toEqual([
-      `${PROJECT}:1:16: childAgents.orphans can't be set by a project — move it to your own config.yml (\`mimir config show\` names it)`,
+      `${PROJECT}:1:16: childAgents.orphans cannot be set by a project — move it to your own config.yml (\`mimir config show\` prints its path)`,
     ]);
   });
 
@@ -106,15 +106,18 @@ describe('the rules on children', () => {
   });
 
   it.each([
-    ['maxPerParent: 0', /childAgents\.maxPerParent is 0 — write at least 1/],
-    ['maxPerParent: 257', /write at most 256/],
-    ['mode: sometimes', /childAgents\.mode is "sometimes" — write one of: auto, manual, supervised/],
+    ['maxPerParent: 0', /childAgents\.maxPerParent is 0 — use at least 1/],
+    ['maxPerParent: 257', /use at most 256/],
+    ['mode: sometimes', /childAgents\.mode is "sometimes" — use one of: auto, manual, supervised/],
     ['defaultModel: haiku-45x', /"haiku-45x" is not a known model/],
-    ['cleanup: { archivePath: transcripts }', /archivePath is "transcripts" — write a folder from \/ or ~/],
-    ['naming: { pattern: "{name}" }', /naming\.pattern is "\{name\}" — write \{friendly_name\}/],
-    ['naming: { fallback: "a/b" }', /naming\.fallback is "a\/b" — write .* and letters, digits/],
-    ['inheritEnvironment: ["A B"]', /childAgents\.inheritEnvironment\[0\] is no name of a variable — write a name/],
-    ['autoComplete: { idleTimeout: soon }', /idleTimeout is "soon" — write a time such as/],
+    ['cleanup: { archivePath: transcripts }', /archivePath is "transcripts" — use a folder that starts with \/ or ~/],
+    ['naming: { pattern: "{name}" }', /naming\.pattern is "\{name\}" — use \{friendly_name\}/],
+    ['naming: { fallback: "a/b" }', /naming\.fallback is "a\/b" — use .*, letters, digits/],
+    [
+      'inheritEnvironment: ["A B"]',
+      /childAgents\.inheritEnvironment\[0\] is not the name of a variable — use a variable name/,
+    ],
+    ['autoComplete: { idleTimeout: soon }', /idleTimeout is "soon" — use a duration such as/],
   ])('are refused where they can not be meant: %s', (written, words) => {
     expect(faults({ user: `childAgents: { ${written} }` })).toEqual([expect.stringMatching(words)]);
   });
@@ -141,7 +144,7 @@ describe('the rules on children', () => {
       `${USER}:6: childAgents.progress.snapshotInterval`,
     ]);
     expect(notes[0]).toBe(
-      `${USER}:2: childAgents.command has no effect: it is for agents of other programs; Mimir's own are none that are started`,
+      `${USER}:2: childAgents.command has no effect: it is for agents of other programs; Mimir's own are not started by a command`,
     );
   });
 });
@@ -158,7 +161,7 @@ describe('variables that children inherit', () => {
     expect(notes).toEqual(
       ['SSH_AUTH_SOCK', 'GITHUB_TOKEN'].map(
         (name) =>
-          `${USER}:3: childAgents.inheritEnvironment: ${name} is not passed on: it opens doors elsewhere, and only a managed policy may list it`,
+          `${USER}:3: childAgents.inheritEnvironment: ${name} is not passed on: it gives access to other systems, so only a managed policy may list it`,
       ),
     );
   });

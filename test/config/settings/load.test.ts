@@ -37,8 +37,8 @@ describe('loading', () => {
   it('refuses a file by the other ending: its restrictions would hold for nobody', () => {
     const files = { 'work/.mimir/config.yaml': 'mode: { max: human }\n', '.config/mimir/config.yaml': '' };
     expect(faults({ files })).toEqual([
-      '~/.config/mimir/config.yaml: would not be read by this name — name it config.yml',
-      '.mimir/config.yaml: would not be read by this name — name it config.yml',
+      '~/.config/mimir/config.yaml: is not read under this name — rename it to config.yml',
+      '.mimir/config.yaml: is not read under this name — rename it to config.yml',
     ]);
   });
 
@@ -77,7 +77,7 @@ describe('loading', () => {
   it('refuses a mode that a rule forbids, and lowers a default silently chosen elsewhere', () => {
     const user = 'mode:\n  max: confirm\n';
     expect(faults({ user }, { mode: 'yolo' })).toEqual([
-      '--mode yolo: is looser than mode.max: confirm allows (~/.config/mimir/config.yml:2) — use --mode confirm',
+      '--mode yolo: is less strict than mode.max: confirm allows (~/.config/mimir/config.yml:2) — use --mode confirm',
     ]);
     expect(loaded({ user: 'mode: { default: yolo, max: confirm }' }).rules.mode).toBe('confirm');
   });
@@ -187,12 +187,14 @@ describe('the project', () => {
       const result = findProject(directory, home);
       return result.ok ? '' : `${result.fault.problem} — ${result.fault.remedy}`;
     };
-    expect(fault(file)).toBe('is a file, not a directory — name the directory of the project');
-    expect(fault(path.join(file, 'x'))).toBe('is below a file, not a directory — name the directory of the project');
-    expect(fault(path.join(home, 'none'))).toBe('does not exist — check the path, or make the directory first');
+    expect(fault(file)).toBe('is a file, not a directory — give the directory of the project');
+    expect(fault(path.join(file, 'x'))).toBe(
+      'has a file in its path where a directory is expected — give the directory of the project',
+    );
+    expect(fault(path.join(home, 'none'))).toBe('does not exist — check the path, or create the directory first');
     const linked = made(home, 'linked');
     symlinkSync(home, path.join(linked, '.git'));
-    expect(fault(linked)).toBe('is a symbolic link — put the directory itself there');
+    expect(fault(linked)).toBe('is a symbolic link — replace it with the directory itself');
   });
 });
 

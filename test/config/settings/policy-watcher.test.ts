@@ -53,7 +53,7 @@ describe('the policy of a run', () => {
     expect(policyWatcher.notes?.()).toEqual([]);
     write('policy.yml', most(16));
     expect([agents(policyWatcher), agents(policyWatcher)]).toEqual([3, 3]);
-    expect(policyWatcher.notes?.()).toEqual([expect.stringContaining('what loosens when Mimir is started again')]);
+    expect(policyWatcher.notes?.()).toEqual([expect.stringContaining('looser ones after a restart of Mimir')]);
     expect(policyWatcher.notes?.()).toEqual([]);
     write('policy.yml', `${most(16)}enforcement: { deniedModels: [o3] }\n`);
     const now = policyWatcher.now();
@@ -105,7 +105,8 @@ describe('the policy of a run', () => {
   ])('pauses the run where %j comes in, which its tools were not opened with', (tightened) => {
     const { policyWatcher, write } = office({ 'policy.yml': most(8) });
     write('policy.yml', `${most(8)}${tightened}`);
-    const paused = /^the managed policy \(.*policy\.yml\) has tightened paths, variables or endpoints, .*: resume it$/;
+    const paused =
+      /^the managed policy \(.*policy\.yml\) now has tighter paths, variables or endpoints, .*: resume it$/;
     expect([agents(policyWatcher), agents(policyWatcher)]).toEqual([
       expect.stringMatching(paused),
       expect.stringMatching(paused),
@@ -138,7 +139,7 @@ describe('the policy of a run', () => {
     const { policyWatcher, write } = office({ 'policy.yml': most(3) });
     write('policy.yml', `${most(3)}enforcement: { allowedModel: [o3] }\n`);
     expect(agents(policyWatcher)).toMatch(
-      /^the managed policy can't be used: .*policy\.yml:2:16: unknown key enforcement\.allowedModel — did you mean "allowedModels"\?$/,
+      /^the managed policy cannot be used: .*policy\.yml:2:16: unknown key enforcement\.allowedModel — did you mean "allowedModels"\?$/,
     );
     expect(agents(policyWatcher)).toMatch(/unknown key/);
     write('policy.yml', most(3));
@@ -148,17 +149,17 @@ describe('the policy of a run', () => {
   it('fails when what changed leaves nothing together with the files that were frozen', () => {
     const { policyWatcher, write } = office({ 'policy.yml': most(3) }, 'enforcement: { allowedModels: [o3] }\n');
     write('policy.yml', 'enforcement: { allowedModels: [haiku-4.5] }\n');
-    expect(agents(policyWatcher)).toMatch(/allowedModels leaves no model together with .*policy\.yml:1/);
+    expect(agents(policyWatcher)).toMatch(/allowedModels has no model in common with .*policy\.yml:1/);
   });
 
   it('fails when a file is gone, and when anybody may write it', () => {
     const { policyWatcher, write, root } = office({ 'policy.yml': most(3), 'policy.d/10.yml': '' });
     rmSync(path.join(root, 'policy.d/10.yml'));
-    expect(agents(policyWatcher)).toMatch(/policy\.d\/10\.yml ruled this run and is gone: put it back$/);
+    expect(agents(policyWatcher)).toMatch(/policy\.d\/10\.yml applied to this run and is missing: restore it$/);
     write('policy.d/10.yml', '');
     expect(agents(policyWatcher)).toBe(3);
     rmSync(root, { recursive: true });
-    expect(agents(policyWatcher)).toMatch(/policy\.yml, .*10\.yml ruled this run and are gone: put them back/);
+    expect(agents(policyWatcher)).toMatch(/policy\.yml, .*10\.yml applied to this run and are missing: restore them/);
   });
 
   it('leaves the files of persons and projects as the run found them', () => {

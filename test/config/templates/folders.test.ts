@@ -48,10 +48,10 @@ describe('folders of templates', () => {
     });
     expect(look(root)).toEqual([
       'audit from .mimir/plans/audit.yml',
-      '.mimir/plans/Bad Name.yml: can\'t be the name of a template — use lower-case letters, digits and "-"',
-      '.mimir/plans/broken.yml:1:1: tasks is empty — write a list: [a, b]',
-      '.mimir/plans/broken.yml:1:1: unknown key x — known here: name, description, arguments, reason, tasks, forced',
-      '.mimir/plans/other.yml: calls itself "audit" — name the file audit.yml, or the template other',
+      '.mimir/plans/Bad Name.yml: is not a valid template name — use lower-case letters, digits and "-"',
+      '.mimir/plans/broken.yml:1:1: tasks is empty — use a list: [a, b]',
+      '.mimir/plans/broken.yml:1:1: unknown key x — use one of: name, description, arguments, reason, tasks, forced',
+      '.mimir/plans/other.yml: contains a template named "audit" — rename the file to audit.yml, or the template to other',
     ]);
     expect(look(freshDirectory())).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe('folders of templates', () => {
     const elsewhere = freshDirectory();
     writeFileSync(path.join(elsewhere, 'audit.yml'), AUDIT);
     symlinkSync(path.join(elsewhere, 'audit.yml'), path.join(root, '.mimir/plans/audit.yml'));
-    expect(look(root)).toEqual(['.mimir/plans/audit.yml: is a symbolic link — put the file itself there']);
+    expect(look(root)).toEqual(['.mimir/plans/audit.yml: is a symbolic link — replace it with the file itself']);
     const linked = freshDirectory();
     mkdirSync(path.join(linked, '.mimir'));
     symlinkSync(elsewhere, path.join(linked, '.mimir/plans'));
@@ -72,7 +72,7 @@ describe('folders of templates', () => {
     const files = trustFiles(place({ 'audit.yml': AUDIT, 'broken.yml': 'x: 1\n' }), false);
     expect(files.ok && bringsOf(files.value)).toEqual([
       'plan template audit: 1 task (.mimir/plans/audit.yml)',
-      'a plan template with a fault (.mimir/plans/broken.yml)',
+      'an invalid plan template (.mimir/plans/broken.yml)',
     ]);
   });
 });

@@ -55,7 +55,7 @@ describe('a plan template', () => {
   });
 
   it('is filled with plain text: in descriptions, in writes, and never read again', () => {
-    expect(fill({ target: 'src/a: {{depth}} "x"\n- y' })).toBe('a value that goes into writes must be one line');
+    expect(fill({ target: 'src/a: {{depth}} "x"\n- y' })).toBe('a value used in writes must be one line');
     expect(fill({ target: 'src/a: {{depth}} "x" # no' })).toEqual({
       task: 'Audit src/a: {{depth}} "x" # no',
       draft: {
@@ -74,12 +74,12 @@ describe('a plan template', () => {
 
   it('names unknown and missing arguments with those that there are', () => {
     expect(fill({ target: 'x', dept: 'y' })).toBe(
-      'audit has no argument "dept"; it has target (Where to look) and depth (How deep; "shallow" where it isn\'t said)',
+      'audit has no argument "dept"; it takes target (Where to look) and depth (How deep; default "shallow")',
     );
     expect(fill({})).toBe('audit needs target (Where to look)');
     expect(fill({ target: ' ' })).toBe('audit needs target (Where to look)');
     expect(fill({ target: 'x', constructor: 'y' })).toContain('no argument "constructor"');
-    expect(fill({ target: 'x\u001b[2J' })).toBe("target has characters that can't be seen: leave them out");
+    expect(fill({ target: 'x\u001b[2J' })).toBe('target contains invisible characters: remove them');
     expect(fill({ target: 'x'.repeat(4001) })).toBe('target is longer than 4000 characters');
   });
 
@@ -92,12 +92,12 @@ describe('a plan template', () => {
     [
       'an argument that nothing uses',
       ['{{ depth }}', 'deep'],
-      'audit.yml:5:3: nothing uses the argument "depth" — write {{depth}} in a description, or take it out',
+      'audit.yml:5:3: the argument "depth" is not used — write {{depth}} in a description, or remove it',
     ],
     [
       'a slot that decides who works',
       ['role: finder', 'role: "{{target}}"'],
-      'audit.yml:10:5: {{target}} stands in tasks[0].role — arguments are filled into reason, descriptions and writes only',
+      'audit.yml:10:5: {{target}} is used in tasks[0].role — arguments can be used in reason, descriptions and writes only',
     ],
     [
       'a key that is not known',
@@ -109,13 +109,13 @@ describe('a plan template', () => {
       ['role: finder', 'roel: finder'],
       'audit.yml:10:5: unknown key tasks[0].roel — did you mean "role"?',
     ],
-    ['a wrong type', ['default: shallow', 'default: 3'], 'audit.yml:5:35: arguments.depth.default is 3 — write text'],
-    ['no tasks', [/tasks:[\s\S]*/, 'tasks: []\n'], 'audit.yml:7:1: tasks is [] — write at least 1'],
+    ['a wrong type', ['default: shallow', 'default: 3'], 'audit.yml:5:35: arguments.depth.default is 3 — use text'],
+    ['no tasks', [/tasks:[\s\S]*/, 'tasks: []\n'], 'audit.yml:7:1: tasks is [] — use at least 1'],
     ['broken YAML', ['tasks:', 'tasks: ['], 'fix the YAML here'],
     [
       'a name that is none',
       [/depth(?=:)/, 'De pth'],
-      '"De pth" can\'t be an argument — use lower-case letters, digits, "-" and "_"',
+      '"De pth" is not a valid argument name — use lower-case letters, digits, "-" and "_"',
     ],
   ] as const)('says file, line and what would be right for %s', (_, [from, to], words) => {
     const faults = read(AUDIT.replace(from, to));
@@ -200,12 +200,12 @@ tasks:
       said({ arguments: [one, { ...one, text: 'Review' }] }),
       said({ description: '{{nothing}}' }),
     ]).toEqual([
-      '"../evil" can\'t be the name of a template: up to 40 lower-case letters, digits and "-", a letter or digit first',
-      '"A" can\'t be the name of a template: up to 40 lower-case letters, digits and "-", a letter or digit first',
-      '"X" can\'t be an argument: use lower-case letters, digits, "-" and "_"',
-      'what should become {{x}} is empty',
-      '"lib", which should become {{x}}, stands in no task',
-      'there are two arguments "target"',
+      '"../evil" is not a valid template name: use up to 40 lower-case letters, digits and "-", starting with a letter or digit',
+      '"A" is not a valid template name: use up to 40 lower-case letters, digits and "-", starting with a letter or digit',
+      '"X" is not a valid argument name: use lower-case letters, digits, "-" and "_"',
+      'the text to replace with {{x}} is empty',
+      'no task contains "lib", the text to replace with {{x}}',
+      'the argument "target" is given twice',
       expect.stringContaining('there is no argument "nothing"'),
     ]);
   });

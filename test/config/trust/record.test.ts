@@ -84,7 +84,7 @@ describe('the question of trust', () => {
   it('says of a mode that asks nobody that it is ignored even then', () => {
     const [line] = site({ '.mimir/config.yml': 'mode: { default: yolo }\n' }).look().brings;
     expect(line).toBe(
-      'prefers mode.default yolo, which is ignored: what a project prefers is never looser than confirm',
+      'prefers mode.default yolo, which is ignored: a project cannot prefer a mode less strict than confirm',
     );
   });
 
@@ -104,7 +104,7 @@ describe('the question of trust', () => {
     write('AGENTS.md', 'Use spaces.\n');
     expect(giveTrust(root, places, shown)).toEqual({
       ok: false,
-      fault: 'it has changed since it was shown: look again',
+      fault: 'it has changed since it was shown: review it again',
     });
     give();
     expect(look()).toMatchObject({ state: 'trusted', diff: '' });
@@ -148,7 +148,7 @@ describe('the question of trust', () => {
     renameSync(`${root}-copy`, root);
     expect(look()).toMatchObject({
       state: 'changed',
-      diff: '# the folder itself is another one than the one that was trusted',
+      diff: '# the folder itself was replaced after it was trusted',
     });
     give();
     cpSync(`${root}-old`, path.join(root, 'below'), { recursive: true });
@@ -188,9 +188,9 @@ describe('the question of trust', () => {
 
 describe('what is never trusted', () => {
   it.each([
-    ['.mimir/agents/evil.md', '.mimir/agents/evil.md is a symbolic link: put the file itself there'],
-    ['.mimir/themes', '.mimir/themes is a symbolic link: put the file itself there'],
-    ['.mini-cc', '.mini-cc is a symbolic link: put the folder itself there'],
+    ['.mimir/agents/evil.md', '.mimir/agents/evil.md is a symbolic link: replace it with the file itself'],
+    ['.mimir/themes', '.mimir/themes is a symbolic link: replace it with the file itself'],
+    ['.mini-cc', '.mini-cc is a symbolic link: replace it with the folder itself'],
   ])('a link: %s', (name, problem) => {
     const { root, places, look } = site();
     mkdirSync(path.join(places.home, 'elsewhere/agents'), { recursive: true });
@@ -205,7 +205,7 @@ describe('what is never trusted', () => {
     const question = trustQuestion(places.home, places, { listed: ['~'] });
     expect(question).toMatchObject({
       state: 'nothing',
-      problem: `${places.home} is never trusted: it is home, or above it`,
+      problem: `${places.home} cannot be trusted: it is your home directory or contains it`,
     });
     expect(giveTrust(places.home, places, question.digest).ok).toBe(false);
     expect(giveTrust('/', places, '').ok).toBe(false);
@@ -228,7 +228,7 @@ describe('what is never trusted', () => {
     chmodSync(file, 0o666);
     expect(look({ listed: ['~/work'] })).toMatchObject({
       state: 'new',
-      notes: [`${file} belongs to another user, or others may write it: remove it`],
+      notes: [`${file} belongs to another user, or is writable by others: remove it`],
     });
     chmodSync(file, 0o600);
     writeFileSync(file, '{"version":1}');
@@ -238,7 +238,7 @@ describe('what is never trusted', () => {
     expect(look().state).toBe('new');
     rmSync(file);
     chmodSync(folder, 0o777);
-    expect(look().notes[0]).toContain('nothing it says of trust counts');
+    expect(look().notes[0]).toContain('its trust records are ignored');
   });
 });
 
