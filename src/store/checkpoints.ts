@@ -58,7 +58,7 @@ export function checkpointsBeside(database: string, every: number): Checkpoints 
       if (fault === null) return;
       const words = fault instanceof Error ? fault.message : 'unknown';
       throw new LogFault(
-        `the checkpoints of the log can't be written: ${words}\n  ${file} must be a file of your own`,
+        `the checkpoints of the log cannot be written: ${words}\n  ${file} must be a file that you own`,
         { cause: fault },
       );
     },
@@ -71,7 +71,7 @@ function append(file: string, line: string): void {
   try {
     const found = fstatSync(handle);
     const own = process.getuid?.();
-    if (!found.isFile() || (own !== undefined && own !== found.uid)) throw new Error('it is not a file of your own');
+    if (!found.isFile() || (own !== undefined && own !== found.uid)) throw new Error('it is not a file that you own');
     if ((found.mode & 0o077) !== 0) fchmodSync(handle, 0o600);
     // A single write, so that lines of several processes do not mix.
     writeSync(handle, line);
@@ -106,7 +106,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return '';
-    throw new LogFault(`the checkpoints of the log can't be read: ${messageOf(error)}`, { cause: error });
+    throw new LogFault(`the checkpoints of the log cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -188,7 +188,7 @@ function overOf(limit: DayLimit, used: Sum, asked: Sum): DayOver | null {
 
 /** Rejects an amount that is not an exact count, which is a bug of the caller. */
 function whole(amount: number): number {
-  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`not an amount to be charged: ${amount}`);
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`not a valid amount to charge: ${amount}`);
   return amount;
 }
 
@@ -220,9 +220,7 @@ function checkPrivate(file: string): void {
   const { mode, uid } = lstatSync(file);
   const own = process.getuid?.();
   if ((own !== undefined && uid !== own) || (mode & 0o077) !== 0)
-    throw new LogFault(
-      `${file} can be reached by others: it must belong to you with rights 0600; remove or correct it`,
-    );
+    throw new LogFault(`${file} is accessible to other users: make yourself its owner with mode 0600, or remove it`);
 }
 
 /** What `act` returns; an error of SQLite's or the system's as a `LogFault` that says what to do. */
@@ -231,8 +229,8 @@ function inOwnWords<T>(file: string, act: () => T): T {
     return act();
   } catch (error) {
     if (error instanceof LogFault || !(error instanceof Error) || !('code' in error)) throw error;
-    const text = `the record of what a day may use, ${file}, can't be written: ${error.message}`;
-    throw new LogFault(`${text}\n  no model is called without it; check the disk, or take the limits of the day away`, {
+    const text = `the record of the daily budget, ${file}, cannot be written: ${error.message}`;
+    throw new LogFault(`${text}\n  no model is called without it; check the disk, or remove the daily limits`, {
       cause: error,
     });
   }

@@ -133,7 +133,7 @@ const whole = (problem: string): AuditFault => ({ session: null, seq: null, prob
 
 function chainFaults(database: DatabaseSync, file: string, name: string): readonly AuditFault[] {
   const session = SessionId.safeParse(name).data;
-  if (session === undefined) return [whole('a record names no session')];
+  if (session === undefined) return [whole('a record has no valid session id')];
   try {
     const seq = inWords(file, () => brokenRecord(database, session));
     return seq === null ? [] : [{ session, seq, problem: records.DAMAGE.changed }];

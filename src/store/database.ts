@@ -141,7 +141,7 @@ export function inWords<T>(file: string, act: () => T): T {
   } catch (error) {
     const code = sqliteCode(error);
     if (code === null) throw error;
-    throw new LogFault(WORDS[code & 0xff]?.(file) ?? `the log ${file} can't be used: ${messageOf(error)}`, {
+    throw new LogFault(WORDS[code & 0xff]?.(file) ?? `the log ${file} cannot be used: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -149,18 +149,23 @@ export function inWords<T>(file: string, act: () => T): T {
 
 const WORDS: Readonly<Record<number, (file: string) => string>> = {
   5: (file) =>
-    `the log ${file} is being written by another process for more than ${PATIENCE / 1000} s: try again when that has ended`,
-  8: (file) => `the log ${file} can't be written: it is read-only; make it writable, or set XDG_STATE_HOME elsewhere`,
-  10: (file) => `the log ${file} can't be written: the disk reports an error (is it full, or a quota reached?)`,
-  11: (file) => `the log ${file} is damaged (not a whole SQLite database): move it away, Mimir makes a new one`,
-  13: (file) => `the log ${file} can't be written: the disk is full; free some space and go on with "mimir resume"`,
-  14: (file) => `the log ${file} can't be opened: check the rights of its folder, or set XDG_STATE_HOME elsewhere`,
-  26: (file) => `the log ${file} is damaged (not a SQLite database): move it away, Mimir makes a new one`,
+    `the log ${file} has been locked by another process for more than ${PATIENCE / 1000} s: try again when that process has ended`,
+  8: (file) =>
+    `the log ${file} cannot be written: it is read-only; make it writable, or set XDG_STATE_HOME to another folder`,
+  10: (file) => `the log ${file} cannot be written: the disk reports an error (is it full, or a quota reached?)`,
+  11: (file) =>
+    `the log ${file} is damaged (not a complete SQLite database): move it away, and Mimir creates a new one`,
+  13: (file) =>
+    `the log ${file} cannot be written: the disk is full; free some space, then continue with "mimir resume"`,
+  14: (file) =>
+    `the log ${file} cannot be opened: check the permissions of its folder, or set XDG_STATE_HOME to another folder`,
+  26: (file) => `the log ${file} is damaged (not a SQLite database): move it away, and Mimir creates a new one`,
 };
 
 function formOf(database: DatabaseSync, file: string): number {
   const form = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (form > FORM) throw new LogFault(`the log ${file} was written by a newer Mimir: use that one, or update this one`);
+  if (form > FORM)
+    throw new LogFault(`the log ${file} was written by a newer version of Mimir: use that version, or update this one`);
   return form;
 }
 
@@ -230,7 +235,7 @@ export function prepare(place: Place): string {
   } catch (error) {
     if (error instanceof LogFault) throw error;
     throw new LogFault(
-      `the log can't be written: ${messageOf(error)}\n  ${folder} must be a folder that you may write to (XDG_STATE_HOME moves it)`,
+      `the log cannot be written: ${messageOf(error)}\n  ${folder} must be a folder that you can write to (XDG_STATE_HOME moves it)`,
       { cause: error },
     );
   }
@@ -241,7 +246,7 @@ export function prepare(place: Place): string {
 export function exists(file: string): boolean {
   const found = statOf(file);
   if (found === undefined) return false;
-  if (!found.isFile()) throw new LogFault(`${file} is not a plain file: move it away, Mimir makes a new one`);
+  if (!found.isFile()) throw new LogFault(`${file} is not a regular file: move it away, and Mimir creates a new one`);
   checkOwner(file, found.uid);
   return true;
 }
@@ -252,9 +257,9 @@ export function stillThere(file: string): () => void {
   return () => {
     const now = lstatSync(file, { throwIfNoEntry: false });
     if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return;
-    const what = now === undefined ? 'was deleted' : 'was replaced by another';
+    const what = now === undefined ? 'was deleted' : 'was replaced';
     throw new LogFault(
-      `the log ${file} ${what} while it was written: nothing more is done\n  put the folder ${folder} back as it was, then go on with "mimir resume"; without it this session can't be resumed`,
+      `the log ${file} ${what} while it was in use: Mimir stopped\n  restore the folder ${folder}, then continue with "mimir resume"; without it this session cannot be resumed`,
     );
   };
 }
@@ -264,7 +269,7 @@ function statOf(file: string): Stats | undefined {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new LogFault(`the log can't be read: ${messageOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
+    throw new LogFault(`the log cannot be read: ${messageOf(error)}\n  check the folder (XDG_STATE_HOME moves it)`, {
       cause: error,
     });
   }
@@ -283,7 +288,9 @@ function create(file: string): void {
 function keepPrivate(path: string, mode: number): void {
   const found = lstatSync(path);
   if (found.isSymbolicLink()) {
-    throw new LogFault(`${path} is a symbolic link: put a folder of your own there, or set XDG_STATE_HOME to another`);
+    throw new LogFault(
+      `${path} is a symbolic link: replace it with a folder of your own, or set XDG_STATE_HOME to another`,
+    );
   }
   checkOwner(path, found.uid);
   if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
@@ -293,6 +300,6 @@ function checkOwner(path: string, owner: number): void {
   const own = process.getuid?.();
   if (own === undefined || own === owner) return;
   throw new LogFault(
-    `${path} belongs to another user (${owner}, you are ${own}): Mimir keeps its log to itself\n  set XDG_STATE_HOME to a folder of your own`,
+    `${path} belongs to another user (${owner}, you are ${own}): the log must be private to you\n  set XDG_STATE_HOME to a folder of your own`,
   );
 }

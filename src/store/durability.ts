@@ -147,6 +147,6 @@ export function walSyncOf(file: string, disk: Disk = DISK): WalSync {
 
 const faultOf = (file: string, cause: Error): LogFault =>
   new LogFault(
-    `the log ${file} can't be written: ${cause.message}\n  check the disk, then go on with "mimir resume"; the last steps before this may be missing`,
+    `the log ${file} cannot be written: ${cause.message}\n  check the disk, then continue with "mimir resume"; the last steps may be missing`,
     { cause },
   );

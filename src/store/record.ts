@@ -171,8 +171,8 @@ export function bytesIn(database: DatabaseSync): (hash: string) => Uint8Array | 
 /** Descriptions of a damaged record. */
 export const DAMAGE = {
   changed: 'is missing or was changed',
-  other: 'is not the one that was checkpointed',
-  gone: 'was checkpointed and is not in the log',
+  other: 'differs from its checkpoint',
+  gone: 'was checkpointed but is missing from the log',
 } as const;
 
 /** The first missing or changed record of a session. */
@@ -181,7 +181,7 @@ export class DamagedRecord extends LogFault {
 
   constructor(session: SessionId, seq: number) {
     super(
-      `the log is damaged: record ${seq} of session ${session} ${DAMAGE.changed}\n  what comes after it cannot be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
+      `the log is damaged: record ${seq} of session ${session} ${DAMAGE.changed}\n  later records cannot be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` shows how to continue`,
     );
     this.seq = seq;
   }

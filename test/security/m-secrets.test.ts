@@ -160,7 +160,7 @@ describe('files of Mimir', () => {
     const behind = await linked.run(['run', 'Look', '--model', 'offline', '--yes']);
     expect([behind.code, behind.err, readdirSync(target)]).toEqual([
       2,
-      `mimir: ${linked.state} is a symbolic link: put a folder of your own there, or set XDG_STATE_HOME to another\n`,
+      `mimir: ${linked.state} is a symbolic link: replace it with a folder of your own, or set XDG_STATE_HOME to another\n`,
       [],
     ]);
     if (!isRoot) context.skip('only root can make a folder that belongs to somebody else');

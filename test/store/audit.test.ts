@@ -43,7 +43,7 @@ function change(place: Place, sql: string, ...values: readonly (string | number)
 }
 
 const CHAIN = 'is missing or was changed';
-const GONE = 'was checkpointed and is not in the log';
+const GONE = 'was checkpointed but is missing from the log';
 
 describe('a log that is as it was written', () => {
   it('has no faults; records, sessions and checkpoints are counted, all or of one session', () => {
@@ -125,8 +125,8 @@ describe('a log that was changed', () => {
     );
     log.close();
     expect(verifyLog(place).faults).toEqual([
-      { session: 'first', seq: 10, problem: 'is not the one that was checkpointed' },
-      { session: 'first', seq: 20, problem: 'is not the one that was checkpointed' },
+      { session: 'first', seq: 10, problem: 'differs from its checkpoint' },
+      { session: 'first', seq: 20, problem: 'differs from its checkpoint' },
       { session: 'first', seq: 25, problem: GONE },
     ]);
   });

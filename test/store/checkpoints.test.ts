@@ -91,7 +91,7 @@ describe('the lines of checkpoints', () => {
     expect(readCheckpoints(file)).toEqual({ heads: [], damaged: [] });
     mkdirSync(join(dirname(file), 'heads.jsonl'));
     expect(() => readCheckpoints(file)).toThrow(LogFault);
-    expect(() => readCheckpoints(file)).toThrow("the checkpoints of the log can't be read: EISDIR");
+    expect(() => readCheckpoints(file)).toThrow('the checkpoints of the log cannot be read: EISDIR');
   });
 });
 
@@ -132,7 +132,7 @@ describe('a checkpoint is added', () => {
     const log = openLog(place);
     log.append(ONE, NOON, [effect]);
     expect(() => log.append(ONE, NOON, [mode])).toThrow(
-      /^the checkpoints of the log can't be written: EISDIR.*\n {2}\S+heads\.jsonl must be a file of your own$/,
+      /^the checkpoints of the log cannot be written: EISDIR.*\n {2}\S+heads\.jsonl must be a file that you own$/,
     );
     log.close();
   });
@@ -145,7 +145,7 @@ describe('a log that differs from its checkpoints', () => {
     change(place, 'DELETE FROM events WHERE seq = 2');
     append(place, mode, mode, mode);
     change(place, "UPDATE events SET data = replace(data, 'confirm', 'yolo') WHERE seq = 4");
-    expect(damageOf(place, ONE)).toMatchObject({ seq: 2, problem: 'is not the one that was checkpointed', last: 3 });
+    expect(damageOf(place, ONE)).toMatchObject({ seq: 2, problem: 'differs from its checkpoint', last: 3 });
   });
 
   it('is damaged at the first changed record where that is not behind the checkpoint', () => {
@@ -179,7 +179,7 @@ describe('a log that differs from its checkpoints', () => {
       sessions: 0,
       records: 0,
       checkpoints: 1,
-      faults: [{ session: 'first', seq: 2, problem: 'was checkpointed and is not in the log' }],
+      faults: [{ session: 'first', seq: 2, problem: 'was checkpointed but is missing from the log' }],
     });
   });
 
@@ -187,7 +187,9 @@ describe('a log that differs from its checkpoints', () => {
     const place = newPlace();
     append(place, mode);
     change(place, "UPDATE events SET session = ''");
-    expect(verifyLog(place).faults).toEqual([{ session: null, seq: null, problem: 'a record names no session' }]);
+    expect(verifyLog(place).faults).toEqual([
+      { session: null, seq: null, problem: 'a record has no valid session id' },
+    ]);
   });
 });
 
@@ -196,7 +198,7 @@ describe('a place that is none', () => {
     const stateDir = join(freshFolder(), 'state');
     writeFileSync(stateDir, '');
     expect(() => openLogReadOnly({ stateDir, project: freshFolder() })).toThrow(
-      /^the log can't be read: ENOTDIR.*\n {2}check that folder \(XDG_STATE_HOME moves it\)$/,
+      /^the log cannot be read: ENOTDIR.*\n {2}check the folder \(XDG_STATE_HOME moves it\)$/,
     );
     expect(() => openLog({ stateDir, project: freshFolder() })).toThrow(LogFault);
   });

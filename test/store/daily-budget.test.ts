@@ -128,14 +128,14 @@ describe('the ledger of a day', () => {
     const file = join(stateDir, 'days.db');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     chmodSync(file, 0o644);
-    expect(() => openDayLedger(stateDir, () => NOON)).toThrow(/can be reached by others/);
+    expect(() => openDayLedger(stateDir, () => NOON)).toThrow(/is accessible to other users/);
   });
 
   it('charges whole amounts alone, and names one that is none', () => {
     const ledger = openDayLedger(folder(), () => NOON);
     for (const tokens of [-1, 0.5, Number.NaN, Infinity])
-      expect(() => ledger.reserve(call('a', tokens, 0), [])).toThrow(`not an amount to be charged: ${tokens}`);
-    expect(() => ledger.reserve(call('a', 1, -0.000001), [])).toThrow('not an amount to be charged: -1');
+      expect(() => ledger.reserve(call('a', tokens, 0), [])).toThrow(`not a valid amount to charge: ${tokens}`);
+    expect(() => ledger.reserve(call('a', 1, -0.000001), [])).toThrow('not a valid amount to charge: -1');
     expect(ledger.reserve(call('a', 0, 0), [all({ maxTokens: 0, maxCost: 0 })])).toBeNull();
     expect(ledger.today()).toEqual({ tokens: 0, cost: 0 });
     ledger.close();

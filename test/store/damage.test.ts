@@ -65,8 +65,10 @@ describe('a log that was changed behind its back', () => {
   it('is refused when a newer Mimir made it', () => {
     const place = filled();
     change(place, 'PRAGMA user_version = 99');
-    expect(() => openLog(place)).toThrow('was written by a newer Mimir: use that one, or update this one');
-    expect(() => openLogReadOnly(place)).toThrow('was written by a newer Mimir');
+    expect(() => openLog(place)).toThrow(
+      'was written by a newer version of Mimir: use that version, or update this one',
+    );
+    expect(() => openLogReadOnly(place)).toThrow('was written by a newer version of Mimir');
   });
 });
 
@@ -74,7 +76,7 @@ describe('a database file that is cut or garbled', () => {
   it('is told in plain words when it is no database', () => {
     const place = filled();
     writeFileSync(databaseOf(place), 'this is not a database, but it is long enough to be looked at\n'.repeat(100));
-    const words = `the log ${databaseOf(place)} is damaged (not a SQLite database): move it away, Mimir makes a new one`;
+    const words = `the log ${databaseOf(place)} is damaged (not a SQLite database): move it away, and Mimir creates a new one`;
     expect(() => openLog(place)).toThrow(words);
     expect(() => openLogReadOnly(place)).toThrow(words);
   });

@@ -171,7 +171,7 @@ describe('letters of other processes', () => {
     const script = `trap '' XFSZ; ulimit -f 0; exec '${process.execPath}' '${CHILD}' '${where.stateDir}' '${where.project}' ${SESSION} full 1`;
     const { status, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/LogFault: the log .* can't be (written|used)/);
+    expect(stderr).toMatch(/LogFault: the log .* cannot be (written|used)/);
     expect(openMessageStore(where).waiting(SESSION)).toEqual([letter('a')]);
   });
 });

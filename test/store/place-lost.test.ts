@@ -24,7 +24,7 @@ it('is told where the folder was deleted, at each write', () => {
   const { place, append } = written();
   rmSync(place.stateDir, { recursive: true });
   expect(append).toThrow(LogFault);
-  expect(append).toThrow(/log\.db was deleted while it was written: nothing more is done\n {2}put the folder .* back/);
+  expect(append).toThrow(/log\.db was deleted while it was in use: Mimir stopped\n {2}restore the folder /);
 });
 
 it('is told where another log stands in its place, which stays as it is; put back, it is written again', () => {
@@ -34,7 +34,7 @@ it('is told where another log stands in its place, which stays as it is; put bac
   const other = openLog(place);
   other.close();
   const before = readFileSync(databaseOf(place));
-  expect(append).toThrow(/log\.db was replaced by another while it was written/);
+  expect(append).toThrow(/log\.db was replaced while it was in use/);
   expect(readFileSync(databaseOf(place)).equals(before)).toBe(true);
   rmSync(folder, { recursive: true });
   renameSync(`${folder}.away`, folder);
@@ -63,6 +63,6 @@ it('pauses a run before its next effect, with these words', async () => {
   expect(acts).toEqual(['write a']);
   expect([result.status, result.error?.split('\n')[0]]).toEqual([
     'stopped',
-    `the log ${databaseOf(place)} was deleted while it was written: nothing more is done`,
+    `the log ${databaseOf(place)} was deleted while it was in use: Mimir stopped`,
   ]);
 });

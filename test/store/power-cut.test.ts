@@ -103,7 +103,7 @@ it('a log whose file the disk does not take is told so: what was committed follo
   // Can be opened and written, and never synced.
   const trail = walSyncOf('/dev/null');
   trail.behind();
-  await vi.waitFor(() => expect(() => trail.check()).toThrow("the log /dev/null can't be written: EINVAL"));
+  await vi.waitFor(() => expect(() => trail.check()).toThrow('the log /dev/null cannot be written: EINVAL'));
 });
 
 describe('what may be lost to a power cut', () => {
@@ -162,7 +162,7 @@ describe('what may be lost to a power cut', () => {
 
 describe('a disk that fails behind the back of a writer', () => {
   const words =
-    /^the log \S+log\.db-wal can't be written: EIO: i\/o error\n {2}check the disk, then go on with "mimir resume"/;
+    /^the log \S+log\.db-wal cannot be written: EIO: i\/o error\n {2}check the disk, then continue with "mimir resume"/;
 
   it('is told by the next event, whatever it is, and by every other one; what was read before still reads', () => {
     const disk = heldDisk();

@@ -64,7 +64,7 @@ describe('a log that is gone on with', () => {
     copyFileSync(old, databaseOf(place));
     expect(damageOf(place, ONE)).toEqual({
       seq: 3,
-      problem: 'was checkpointed and is not in the log',
+      problem: 'was checkpointed but is missing from the log',
       last: 2,
       file: databaseOf(place),
     });
@@ -91,7 +91,7 @@ describe('a log that is gone on with', () => {
     append(anew, [mode, starts('never', 'a')]);
     change(anew, 'DELETE FROM events WHERE seq = 2');
     append(anew, [mode, mode], 1000);
-    expect(damageOf(anew, ONE)).toMatchObject({ seq: 2, problem: 'is not the one that was checkpointed', last: 3 });
+    expect(damageOf(anew, ONE)).toMatchObject({ seq: 2, problem: 'differs from its checkpoint', last: 3 });
   });
 });
 

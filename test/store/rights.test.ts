@@ -65,7 +65,7 @@ describe('the files of a log', () => {
     const place = { stateDir: freshFolder(), project: freshFolder() };
     mkdirSync(folderOf(place), { recursive: true });
     symlinkSync('/dev/null', databaseOf(place));
-    const words = `${databaseOf(place)} is not a plain file: move it away, Mimir makes a new one`;
+    const words = `${databaseOf(place)} is not a regular file: move it away, and Mimir creates a new one`;
     expect(() => openLog(place)).toThrow(words);
     expect(() => openLogReadOnly(place)).toThrow(words);
   });
@@ -77,10 +77,10 @@ describe('the files of a log', () => {
     for (const path of [folder, join(stateDir, 'projects'), stateDir]) chmodSync(path, 0o500);
     expect(await asOrdinary('read', stateDir, project)).toBe('read 1');
     expect(await asOrdinary('write', stateDir, project)).toMatch(
-      /^LogFault: the log \S+ can't be (?:written|opened): /,
+      /^LogFault: the log \S+ cannot be (?:written|opened): /,
     );
     expect(await asOrdinary('write', stateDir, freshFolder())).toMatch(
-      /^LogFault: the log can't be written: EACCES.*\n {2}\S+ must be a folder that you may write to \(XDG_STATE_HOME moves it\)$/,
+      /^LogFault: the log cannot be written: EACCES.*\n {2}\S+ must be a folder that you can write to \(XDG_STATE_HOME moves it\)$/,
     );
     // An ordinary user could not remove what is below them.
     for (const path of [stateDir, join(stateDir, 'projects'), folder]) chmodSync(path, 0o700);
@@ -94,7 +94,7 @@ describe('the files of a log', () => {
     mkdirSync(folder);
     if (isRoot) chownSync(folder, NOBODY, NOBODY);
     chmodSync(folder, 0o500);
-    expect(await asOrdinary('write', stateDir, project)).toMatch(/^LogFault: the log can't be written: EACCES/);
+    expect(await asOrdinary('write', stateDir, project)).toMatch(/^LogFault: the log cannot be written: EACCES/);
     chmodSync(folder, 0o700);
   });
 
@@ -118,27 +118,27 @@ describe('what the database refuses', () => {
 
   it('is told by its kind, also where the code says more than the kind', () => {
     for (const code of [8, 8 + 256, 8 + 5 * 256])
-      expect(said(code)).toThrow("the log log.db can't be written: it is read-only; make it writable");
+      expect(said(code)).toThrow('the log log.db cannot be written: it is read-only; make it writable');
   });
 
   it.each([
-    [5, 'is being written by another process for more than 5 s: try again when that has ended'],
-    [8, "can't be written: it is read-only"],
-    [10, "can't be written: the disk reports an error"],
-    [11, 'is damaged (not a whole SQLite database)'],
-    [13, "can't be written: the disk is full"],
-    [14, "can't be opened: check the rights of its folder"],
+    [5, 'has been locked by another process for more than 5 s: try again when that process has ended'],
+    [8, 'cannot be written: it is read-only'],
+    [10, 'cannot be written: the disk reports an error'],
+    [11, 'is damaged (not a complete SQLite database)'],
+    [13, 'cannot be written: the disk is full'],
+    [14, 'cannot be opened: check the permissions of its folder'],
     [26, 'is damaged (not a SQLite database)'],
   ])('is told in words with what to do: %i', (code, words) => {
     expect(said(code)).toThrow(`the log log.db ${words}`);
   });
 
   it.each([4, 6, 7, 9, 12, 15, 25, 27])('has no words of ours for %i', (code) => {
-    expect(said(code)).toThrow(new LogFault("the log log.db can't be used: no such table"));
+    expect(said(code)).toThrow(new LogFault('the log log.db cannot be used: no such table'));
   });
 
   it('is told in its own words where the kind is none that a person can do something about', () => {
-    expect(said(1)).toThrow(new LogFault("the log log.db can't be used: no such table"));
+    expect(said(1)).toThrow(new LogFault('the log log.db cannot be used: no such table'));
   });
 });
 
@@ -150,7 +150,7 @@ describe('a full disk', () => {
     const { out } = await ended(
       start('bash', ['-c', command, process.execPath, CHILD, 'fill', place.stateDir, place.project]),
     );
-    expect(out).toMatch(/^LogFault: the log \S+ can't be written: /);
+    expect(out).toMatch(/^LogFault: the log \S+ cannot be written: /);
     const log = openLog(place);
     const events = log.read(SESSION);
     expect(events.length).toBeGreaterThan(0);
