@@ -114,12 +114,12 @@ async function listen(parts: Parts): Promise<void> {
     const began = serving.world.elapsed();
     const read = line === null ? null : requestIn(line, serving.as);
     if (read === null) {
-      leave(`no request: JSON with an "id", up to ${LONGEST_REQUEST / 1024 / 1024} MiB a line`);
+      leave(`not a request: send JSON with an "id", up to ${LONGEST_REQUEST / 1024 / 1024} MiB per line`);
       return;
     }
     if (!read.ok) outbox.send(read.fault);
     else if (read.value.ask === 'follow' && work.follow !== null) {
-      outbox.send({ id: read.value.id, refused: 'one connection follows once: open another' });
+      outbox.send({ id: read.value.id, refused: 'this connection already follows the run: open another' });
     } else begin(read.value, work, (request) => reply(parts, asking, request));
     serving.pace.spent(serving.world.elapsed() - began);
     while (work.answers.size >= AT_ONCE) await Promise.race(work.answers);
@@ -155,7 +155,7 @@ async function greeted(
   const said = new AbortController();
   void over.then(() => said.abort());
   void serving.world.sleep(HELLO_WITHIN, said.signal).then(() => {
-    if (!said.signal.aborted) leave('no hello came');
+    if (!said.signal.aborted) leave('no hello was received');
   });
   const first = await lines.next();
   said.abort();
@@ -187,7 +187,7 @@ async function reply(
     outbox.send(given.ok ? { id: request.id, value: given.value } : { id: request.id, refused: given.fault });
   } catch (error) {
     const words = messageOf(error);
-    outbox.send({ id: request.id, refused: `${request.ask} went wrong: ${words}` });
+    outbox.send({ id: request.id, refused: `${request.ask} failed: ${words}` });
   }
 }
 

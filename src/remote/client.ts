@@ -30,7 +30,7 @@ export async function reach(where: Where, session: SessionId): Promise<RemoteRun
     if (reached === null) continue;
     if (reached.session === session) return reached;
     reached.close();
-    throw new ControlFault(`${path}: session ${reached.session} listens there, not ${session}`);
+    throw new ControlFault(`${path} belongs to session ${reached.session}, not ${session}`);
   }
   return null;
 }
@@ -38,7 +38,7 @@ export async function reach(where: Where, session: SessionId): Promise<RemoteRun
 /** The run behind an agent's door. Throws `ControlFault` when nobody opens. */
 export async function reachSocket(path: string): Promise<RemoteRun> {
   const reached = await reachAt(path);
-  if (reached === null) throw new ControlFault(`nobody listens at ${path}: the run of this agent has ended`);
+  if (reached === null) throw new ControlFault(`nothing listens at ${path}: the run of this agent has ended`);
   return reached;
 }
 
@@ -108,7 +108,7 @@ function controlsOver({ ask, gone }: Link, listeners: Set<(tick: Tick) => void>,
   };
 }
 
-const STRANGE = 'the process that carries the run gave an answer that makes no sense';
+const STRANGE = 'the process that hosts the run sent an invalid answer';
 
 /** The value of an answer; a fault if there is none for any reason. Rejects for a bug only. */
 async function answerIn<T>(asked: Promise<Answer>, is: (value: unknown) => value is T): Promise<Result<T, string>> {
@@ -159,7 +159,7 @@ async function* followRun(run: Followed, after: number): AsyncGenerator<MimirEve
   const hangUp = (): void => void socket.destroy();
   run.closed.addEventListener('abort', hangUp);
   try {
-    if (hello.session !== run.session) throw new ControlFault(`session ${hello.session} listens there by now`);
+    if (hello.session !== run.session) throw new ControlFault(`session ${hello.session} now listens there`);
     socket.write(lineOf({ id: 1, ask: 'follow', after }));
     for await (const line of lines) {
       const event = eventIn(line);
@@ -189,7 +189,7 @@ function eventIn(line: string | null): MimirEvent | null {
 const HELLO_WITHIN = 5000;
 const ANSWER_WITHIN = 30_000;
 
-const GONE = 'the process that carried the run has ended';
+const GONE = 'the process that hosted the run has ended';
 
 interface Answer {
   readonly result: Result<unknown, string>;
@@ -224,7 +224,7 @@ async function greet(path: string, client: string) {
   throw new ControlFault(`${path}: ${hello}`);
 }
 
-const SILENT = 'whoever listens there does not answer: is that process stopped?';
+const SILENT = 'the process that listens there does not answer: is it stopped?';
 
 /** Null if nothing listens there. `onTick` gets streamed text, if that was requested. */
 async function openLink(
@@ -264,7 +264,7 @@ async function openLink(
   };
 }
 
-const TOO_LONG = `this is too long to be asked of a run: ${LONGEST_REQUEST / 1024 / 1024} MiB at most`;
+const TOO_LONG = `the request is too long: at most ${LONGEST_REQUEST / 1024 / 1024} MiB`;
 
 interface Waiting {
   readonly resolve: (answer: Answer) => void;
@@ -273,7 +273,7 @@ interface Waiting {
 }
 
 /** Said of a line that is not what a run sends. */
-const STRANGE_LINE = 'what came from the run makes no sense';
+const STRANGE_LINE = 'the run sent an invalid message';
 
 /** Delivers answers to pending requests until the connection ends; resolves with the reason. */
 async function read(
@@ -312,7 +312,7 @@ function inTime(answer: Promise<Answer>, late: () => void): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       late();
-      reject(new ControlFault('the process that carries the run does not answer: is it stopped?'));
+      reject(new ControlFault('the process that hosts the run does not answer: is it stopped?'));
     };
     bound.addEventListener('abort', giveUp);
     answer.then(resolve, reject).finally(() => bound.removeEventListener('abort', giveUp));
@@ -329,7 +329,7 @@ function connectTo(path: string): Promise<Socket | null> {
     });
     socket.once('error', (error) => {
       if (['ENOENT', 'ECONNREFUSED'].includes(codeOf(error))) resolve(null);
-      else reject(new ControlFault(`${path} can't be reached: ${error.message}`));
+      else reject(new ControlFault(`cannot connect to ${path}: ${error.message}`));
     });
   });
 }

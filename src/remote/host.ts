@@ -45,7 +45,7 @@ export function startProcess({ command, cwd, env, stateDir, session }: ProcessRe
   child.unref();
   let ended: { code: number; words: string } | null = null;
   child.once('error', (error) => {
-    ended = { code: 1, words: `${program} can't be started: ${error.message}` };
+    ended = { code: 1, words: `${program} cannot be started: ${error.message}` };
   });
   child.once('exit', (code, signal) => {
     const words = lastWords(file);
@@ -68,17 +68,17 @@ export function startProcess({ command, cwd, env, stateDir, session }: ProcessRe
 
 function outputAt(file: string, folder: string): number {
   const fault = privateIn(folder);
-  if (fault !== null) throw noPlace(`a process of its own has no place for its output: ${fault}`);
+  if (fault !== null) throw noPlace(`the output of the background process cannot be stored: ${fault}`);
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
   try {
     return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0o600);
   } catch (error) {
-    throw noPlace(`${file} can't be written: ${messageOf(error)}`);
+    throw noPlace(`${file} cannot be written: ${messageOf(error)}`);
   }
 }
 
 const noPlace = (why: string): ControlFault =>
-  new ControlFault(`${why}\n  make it writable, or set XDG_STATE_HOME elsewhere`);
+  new ControlFault(`${why}\n  make it writable, or set XDG_STATE_HOME to another folder`);
 
 function lastWords(file: string): string {
   try {

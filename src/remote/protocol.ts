@@ -64,9 +64,9 @@ export function readRequest(line: Readonly<Record<string, unknown>>, asker: Agen
   if (!read.success) return fail(wordsOf(read.error));
   const request = read.data;
   if (asker === null) return ok(request);
-  if (!OF_AGENTS.has(request.ask)) return fail(`an agent may not ask for "${request.ask}": that is the person's`);
+  if (!OF_AGENTS.has(request.ask)) return fail(`an agent may not ask for "${request.ask}": only a person may`);
   if (request.ask === 'submit' && !isForAgents(request.command)) {
-    return fail(`an agent may not ${request.command.do}: that is the person's`);
+    return fail(`an agent may not ${request.command.do}: only a person may`);
   }
   return ok(request);
 }
@@ -87,5 +87,5 @@ function wordsOf(error: z.ZodError): string {
     const where = path.map(String).join('.');
     return where === '' ? message : `${where}: ${message}`;
   });
-  return `this can't be asked: ${issues.join('; ')}`.slice(0, 500);
+  return `invalid request: ${issues.join('; ')}`.slice(0, 500);
 }

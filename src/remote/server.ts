@@ -250,7 +250,7 @@ async function freePlace({ where, world }: SharedSockets, name: string): Promise
     if (path !== null) return path;
     await world.sleep(LOOK_EVERY);
   }
-  throw new ControlFault(`another process listens for session ${where.session} already`);
+  throw new ControlFault(`another process already listens for session ${where.session}`);
 }
 
 interface Meeting {
@@ -263,7 +263,7 @@ interface Meeting {
 function meet(socket: Socket, { shared, door, talks, pace }: Meeting): void {
   const { where, world, given, agents } = shared;
   if (talks.size >= door.most || (door.as !== null && agents.size >= MOST_OF_AGENTS)) {
-    turnAway(socket, world, `${talks.size} clients are here already: try again when one has gone`);
+    turnAway(socket, world, `${talks.size} clients are already connected: try again when one has disconnected`);
     return;
   }
   const hello = (client: string | null, left: Promise<void>): void => door.came(client, left);
@@ -279,7 +279,7 @@ function listenAt(path: string, came: (socket: Socket) => void): Promise<Server>
     const server = createServer({ allowHalfOpen: true }, came);
     const failed = (error: unknown): void => {
       server.close();
-      reject(new ControlFault(`nobody can listen at ${path}: ${messageOf(error)}`));
+      reject(new ControlFault(`cannot listen at ${path}: ${messageOf(error)}`));
     };
     // For example too many open files later on; new clients then cannot connect.
     server.on('error', failed);

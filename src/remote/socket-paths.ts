@@ -82,9 +82,9 @@ export async function placeFor(where: Where, name: string): Promise<string | nul
       return path;
     }
   } catch (error) {
-    throw new ControlFault(`${path} can't be a socket: ${messageOf(error)}`);
+    throw new ControlFault(`cannot create a socket at ${path}: ${messageOf(error)}`);
   }
-  throw new ControlFault(`${path} can't be a socket: a folder is in its place\n  move it away`);
+  throw new ControlFault(`cannot create a socket at ${path}: a folder is in its place\n  move the folder away`);
 }
 
 /** Links the person's socket in the state folder. If that fails, it is found through the folders alone. */
@@ -136,7 +136,7 @@ export function privateIn(folder: string): string | null {
 function whyNot(folder: string): string | null {
   try {
     const parent = statSync(dirname(folder), { throwIfNoEntry: false });
-    if (parent === undefined) return `${dirname(folder)} is not there`;
+    if (parent === undefined) return `${dirname(folder)} does not exist`;
     if (!isSafeParent(parent)) return `${dirname(folder)} can be changed by other users`;
     if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = lstatSync(folder);

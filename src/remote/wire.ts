@@ -43,13 +43,13 @@ const LONGEST_NAME = 64;
 /** The server's first line, or why this is not a usable server. */
 export function readServerHello(line: Readonly<Record<string, unknown>> | null): ServerHello | string {
   if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number') {
-    return refusal(line) ?? 'what listens there is not Mimir';
+    return refusal(line) ?? 'the process that listens there is not Mimir';
   }
   if (line['protocol'] !== PROTOCOL) return otherVersion('the process there', line['protocol']);
   const { session, as } = line;
   if (isSessionId(session) && (as === null || isAgentId(as)))
     return { mimir: 'control', protocol: PROTOCOL, session, as };
-  return 'what listens there does not say whose run it carries';
+  return 'the process that listens there does not name its session';
 }
 
 /**
@@ -64,7 +64,8 @@ export function readClientHello(
   if (line['protocol'] !== PROTOCOL) return otherVersion('you', line['protocol']);
   const { client } = line;
   if (client === undefined) return { mimir: 'control', protocol: PROTOCOL };
-  if (typeof client !== 'string' || client.length > LONGEST_NAME) return 'a client is named in up to 64 characters';
+  if (typeof client !== 'string' || client.length > LONGEST_NAME)
+    return 'the name of a client has at most 64 characters';
   return { mimir: 'control', protocol: PROTOCOL, client };
 }
 
@@ -73,7 +74,7 @@ export const refusal = (line: unknown): string | null =>
   isRecord(line) && typeof line['bye'] === 'string' ? line['bye'] : null;
 
 const otherVersion = (who: string, version: number): string =>
-  `${who} speak${who === 'you' ? '' : 's'} version ${version} of the protocol, this Mimir ${PROTOCOL}: use one Mimir for both`;
+  `${who} speak${who === 'you' ? '' : 's'} version ${version} of the protocol, this Mimir ${PROTOCOL}: use the same version of Mimir for both`;
 
 // A socket as lines in and out. Writers never wait for a write; they wait for space before they produce more.
 

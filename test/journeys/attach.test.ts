@@ -102,7 +102,7 @@ describe.concurrent('screens on a run of another process', () => {
     await person.sees('Run process lost', 'continue here');
     person.press('esc');
     await person.doesNotSee('The recorded state');
-    await person.sees('! The process that carried the run has ended', 'R continues here');
+    await person.sees('! The process that hosted the run has ended', 'R continues here');
     run.go();
     person.press('R');
     await person.sees('┌─ 1 Answer', ANSWER);

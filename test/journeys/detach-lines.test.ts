@@ -84,7 +84,7 @@ describe.concurrent('line mode', () => {
     const person = run.machine.opens(['attach', '--plain'], PLAIN);
     await person.sees('Attached to session');
     for (const pid of run.hosts()) process.kill(pid, 'SIGKILL');
-    await person.sees('The run has no process: the process that carried the run has ended', 'here continues it');
+    await person.sees('The run has no process: the process that hosted the run has ended', 'here continues it');
     run.go();
     person.type('here');
     person.press('enter');

@@ -12,13 +12,13 @@ import { FINDER, KNOCKED, knockedRun, message, said } from '../support/control-r
 import { reached, served, somewhere } from '../support/knocking.ts';
 
 const HELLO = { mimir: 'control', protocol: 1, session: KNOCKED, as: null };
-const STRANGE = 'the process that carries the run gave an answer that makes no sense';
+const STRANGE = 'the process that hosts the run sent an invalid answer';
 
 describe('who reaches for a run', () => {
   it.each([
     ['speaks another version', { ...HELLO, protocol: 2 }, 'the process there speaks version 2 of the protocol'],
-    ['is no Mimir', { hello: 'world' }, 'what listens there is not Mimir'],
-    ['does not say whose run it carries', { ...HELLO, session: '' }, 'does not say whose run it carries'],
+    ['is no Mimir', { hello: 'world' }, 'the process that listens there is not Mimir'],
+    ['does not name its session', { ...HELLO, session: '' }, 'does not name its session'],
     ['has no room', { bye: 'too many are here' }, 'too many are here'],
   ])('is told when what listens %s', async (_, hello, words) => {
     const where = await listening((socket) => socket.write(`${JSON.stringify(hello)}\n`));
@@ -45,7 +45,7 @@ describe('who reaches for a run', () => {
 
   it('hears what makes no sense as the end', async () => {
     const where = await listening((socket) => socket.write(`${JSON.stringify(HELLO)}\nnonsense\n`));
-    expect(await (await reached(where)).controls.lost).toBe('what came from the run makes no sense');
+    expect(await (await reached(where)).controls.lost).toBe('the run sent an invalid message');
   });
 
   it('is told what went wrong with the source of events, and of what was never asked', async () => {
@@ -61,7 +61,7 @@ describe('who reaches for a run', () => {
     run.record(said('one'));
     const events = (await reached(where)).controls.events(0)[Symbol.asyncIterator]();
     expect((await events.next()).value).toEqual(run.stored[0]);
-    await expect(events.next()).rejects.toThrow(new ControlFault('follow went wrong: the disk is full'));
+    await expect(events.next()).rejects.toThrow(new ControlFault('follow failed: the disk is full'));
   });
 
   it('is refused in words by a command that can’t be done, or is too long to be asked', async () => {
@@ -69,7 +69,7 @@ describe('who reaches for a run', () => {
     const { controls } = await reached(where);
     expect(await controls.submit(message('x'))).toEqual(fail({ text: 'it has ended' }));
     expect(await controls.submit(message('x'.repeat(1_100_000)))).toEqual(
-      fail({ text: 'this is too long to be asked of a run: 1 MiB at most' }),
+      fail({ text: 'the request is too long: at most 1 MiB' }),
     );
     expect(run.submitted).toHaveLength(1);
   });
@@ -77,7 +77,7 @@ describe('who reaches for a run', () => {
   it('is told of a command that broke, and the run goes on', async () => {
     const { where } = await served(knockedRun(() => Promise.reject(new Error('a bug'))));
     const person = await reached(where);
-    expect(await person.controls.submit(message('x'))).toEqual(fail({ text: 'submit went wrong: a bug' }));
+    expect(await person.controls.submit(message('x'))).toEqual(fail({ text: 'submit failed: a bug' }));
     expect(await person.events(null, 0)).toEqual(ok([]));
   });
 });

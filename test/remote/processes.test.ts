@@ -40,7 +40,7 @@ describe('a run in another process', () => {
     const waiting = person.family();
     await waiting;
     child.kill('SIGKILL');
-    const gone = 'the process that carried the run has ended';
+    const gone = 'the process that hosted the run has ended';
     await expect(following).rejects.toThrow(new ControlFault(gone));
     expect(await person.controls.lost).toBe(gone);
     await expect(person.controls.submit(message('hello?'))).rejects.toThrow(new ControlFault(gone));
@@ -49,7 +49,7 @@ describe('a run in another process', () => {
     expect(await person.controls.previewPlan([])).toEqual({ ok: false, fault: gone });
     expect(await reach(where, KNOCKED)).toBeNull();
     await expect(agent.family()).rejects.toThrow(new ControlFault(gone));
-    await expect(reachSocket(door)).rejects.toThrow(`nobody listens at ${door}: the run of this agent has ended`);
+    await expect(reachSocket(door)).rejects.toThrow(`nothing listens at ${door}: the run of this agent has ended`);
   });
 
   it('is reached again when another process carries it on', async () => {
@@ -87,7 +87,7 @@ describe('a run in another process', () => {
     child.kill('SIGSTOP');
     const open = [controls.previewMode('yolo'), controls.previewPlan([])];
     child.kill('SIGKILL');
-    const gone = 'the process that carried the run has ended';
+    const gone = 'the process that hosted the run has ended';
     expect(await Promise.all(open)).toEqual([
       { refused: gone, looser: false, changes: [], answers: 0 },
       { ok: false, fault: gone },

@@ -122,7 +122,7 @@ describe('a run that is knocked at', () => {
     await until(() => run.submitted.length === 1);
     expect(control.clients()).toBe(1);
     screen.close();
-    await expect(receipt).rejects.toThrow('the process that carried the run has ended');
+    await expect(receipt).rejects.toThrow('the process that hosted the run has ended');
     await until(() => control.clients() === 0);
     slow.resolve({ text: 'handed over' });
   });
@@ -211,7 +211,7 @@ describe('the door of an agent', () => {
     const { control } = await served();
     const path = await agentSocketOf(control);
     for (let at = 0; at < 32; at += 1) await (await raw(path)).next();
-    await expect(atDoor(control)).rejects.toThrow('32 clients are here already');
+    await expect(atDoor(control)).rejects.toThrow('32 clients are already connected');
   });
 });
 

@@ -54,7 +54,7 @@ describe('the place of a run’s sockets', () => {
     const folder = join(state, 'runtime', 'name');
     mkdirSync(folder, { recursive: true });
     await expect(placeFor(at(state, join(state, 'runtime')), 'name')).rejects.toThrow(
-      `${folder} can't be a socket: a folder is in its place\n  move it away`,
+      `cannot create a socket at ${folder}: a folder is in its place\n  move the folder away`,
     );
     expect(existsSync(folder)).toBe(true);
   });
@@ -103,7 +103,7 @@ describe('the place of a run’s sockets', () => {
     const { where, child } = await hosted();
     const late = openControl(where, world);
     await expect(late.serve(knockedRun().given)).rejects.toThrow(
-      'another process listens for session knocked-at already',
+      'another process already listens for session knocked-at',
     );
     await late.close();
     await reached(where);
@@ -146,13 +146,13 @@ describe('the place of a run’s sockets', () => {
     const server = createServer((socket) => socket.on('error', () => undefined).end('220 mail ESMTP\n')).listen(path);
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
-    await expect(reach(where, KNOCKED)).rejects.toThrow(`${path}: what listens there is not Mimir`);
+    await expect(reach(where, KNOCKED)).rejects.toThrow(`${path}: the process that listens there is not Mimir`);
   });
 
   it('holds another session: it is said', async () => {
     const { where } = await served();
     await expect(reach(where, SessionId.parse('another'))).rejects.toThrow(
-      'session knocked-at listens there, not another',
+      'belongs to session knocked-at, not another',
     );
   });
 });

@@ -52,7 +52,7 @@ describe('an agent at its door', () => {
     const { controls } = door;
     expect(await controls.submit({ do: 'set mode', mode: 'yolo' })).toEqual({
       ok: false,
-      fault: { text: `an agent may not set mode: that is the person's` },
+      fault: { text: `an agent may not set mode: only a person may` },
     });
     const others = [
       { do: 'answer', approval: 'a1', allow: true, scope: 'session' },
@@ -92,8 +92,8 @@ describe('a stranger', () => {
     const [hello, ...answers] = await client.heard;
     expect(hello).toEqual(HERE);
     expect(answers).toEqual([
-      { id: 1, refused: holding(`this can't be asked: ask: `) },
-      { id: 2, refused: `this can't be asked: command.agent: an agent id has the form ROOT::S1::S2` },
+      { id: 1, refused: holding(`invalid request: ask: `) },
+      { id: 2, refused: `invalid request: command.agent: an agent id has the form ROOT::S1::S2` },
       { id: 3, refused: holding('"all"') },
       { id: 4, refused: holding('after: ') },
       { id: 5, refused: holding('__proto__') },
@@ -108,7 +108,7 @@ describe('a stranger', () => {
     client.socket.write(`${HELLO}${'{"id":1,"ask":"follow","after":0}\n'.repeat(100)}`);
     await client.next();
     for (let at = 1; at < 100; at += 1) {
-      expect(await client.next()).toEqual({ id: 1, refused: 'one connection follows once: open another' });
+      expect(await client.next()).toEqual({ id: 1, refused: 'this connection already follows the run: open another' });
     }
     expect(run.watched().events).toBe(1);
   });
@@ -116,11 +116,11 @@ describe('a stranger', () => {
   it.each([
     ['no hello', 'GET / HTTP/1.1\n', 'the first line must be {"mimir":"control","protocol":1}'],
     ['another version', '{"mimir":"control","protocol":2}\n', 'you speak version 2 of the protocol'],
-    ['no JSON', `${HELLO}kill everything\n`, 'no request: JSON with an "id", up to 1 MiB a line'],
-    ['no number', `${HELLO}{"ask":"poke"}\n`, 'no request: JSON with an "id", up to 1 MiB a line'],
-    ['no text', Buffer.from([...Buffer.from(HELLO), 0xff, 0xfe, 0x0a]), 'no request'],
-    ['5 MB in one line (I04)', `${HELLO}{"id":1,"text":"${'x'.repeat(5_000_000)}`, 'no request'],
-    ['a million brackets', `${HELLO}${'['.repeat(1_000_000)}\n`, 'no request'],
+    ['no JSON', `${HELLO}kill everything\n`, 'not a request: send JSON with an "id", up to 1 MiB per line'],
+    ['no number', `${HELLO}{"ask":"poke"}\n`, 'not a request: send JSON with an "id", up to 1 MiB per line'],
+    ['no text', Buffer.from([...Buffer.from(HELLO), 0xff, 0xfe, 0x0a]), 'not a request'],
+    ['5 MB in one line (I04)', `${HELLO}{"id":1,"text":"${'x'.repeat(5_000_000)}`, 'not a request'],
+    ['a million brackets', `${HELLO}${'['.repeat(1_000_000)}\n`, 'not a request'],
   ])('is told why, and hung up on, who sends %s', async (_, bytes, words) => {
     const { run, where } = await served();
     const client = await raw(pathOf(where));
@@ -136,7 +136,7 @@ describe('a stranger', () => {
     const client = await raw(pathOf(where));
     await client.next();
     await world.advance(10_000);
-    expect(await client.next()).toEqual({ bye: 'no hello came' });
+    expect(await client.next()).toEqual({ bye: 'no hello was received' });
     await world.advance(1000);
     await client.heard;
   });

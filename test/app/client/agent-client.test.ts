@@ -38,7 +38,7 @@ describe('a verb at a door', () => {
   it('behind which nobody is, is exit 2 in words', async () => {
     const { stage } = await atDoor();
     const door = join(stage.home.root, 'nobody');
-    const gone = wrong(`nobody listens at ${door}: the run of this agent has ended`);
+    const gone = wrong(`nothing listens at ${door}: the run of this agent has ended`);
     expect(await stage.ask(sendVerb, ['main', 'x'], { door })).toEqual(gone);
     expect(await stage.ask(spawnVerb, ['x'], { door })).toEqual(gone);
   });

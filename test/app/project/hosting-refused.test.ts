@@ -53,9 +53,9 @@ describe('a spawn into a folder that is none of the project', () => {
   it.each([
     [
       'nosuch',
-      /^mimir: --working-dir nosuch: there is no such folder in the project \S+\n {2}expected a folder in it\n$/,
+      /^mimir: --working-dir nosuch: there is no such folder in the project \S+\n {2}use a folder in the project\n$/,
     ],
-    ['..', /^mimir: --working-dir \.\. is outside of the project \S+\n {2}expected a folder in it\n$/],
+    ['..', /^mimir: --working-dir \.\. is outside the project \S+\n {2}use a folder in the project\n$/],
   ])('S028: is exit 2 where nothing runs, and begins no run: %s', async (folder, words) => {
     const home = fresh();
     const ran = await home.run(['spawn', 'finder', 'Find add', '--working-dir', folder]);
@@ -92,11 +92,13 @@ describe('a state folder that is read-only', () => {
     const spawned = await home.run(['spawn', 'finder', 'Find add'], { program });
     expect(spawned).toMatchObject({ code: 2, out: '' });
     expect(spawned.err).toMatch(
-      /^mimir: the log \S+ can't be written: it is read-only; make it writable, or set XDG_STATE_HOME elsewhere\n$/,
+      /^mimir: the log \S+ cannot be written: it is read-only; make it writable, or set XDG_STATE_HOME to another folder\n$/,
     );
     const detached = await home.run(['run', 'x', '--detach'], { program });
     expect(detached).toMatchObject({ code: 2, out: '' });
-    expect(detached.err).toMatch(/(?:EROFS|ENOENT).*\n {2}make it writable, or set XDG_STATE_HOME elsewhere\n$/);
+    expect(detached.err).toMatch(
+      /(?:EROFS|ENOENT).*\n {2}make it writable, or set XDG_STATE_HOME to another folder\n$/,
+    );
   });
 
   it('is said where the folder can’t be made', async () => {
@@ -105,6 +107,6 @@ describe('a state folder that is read-only', () => {
     writeFileSync(home.state, 'a file');
     const detached = await home.run(['run', 'x', '--detach']);
     expect(detached).toMatchObject({ code: 2, out: '' });
-    expect(detached.err).toMatch(/\n {2}make it writable, or set XDG_STATE_HOME elsewhere\n$/);
+    expect(detached.err).toMatch(/\n {2}make it writable, or set XDG_STATE_HOME to another folder\n$/);
   });
 });

@@ -88,7 +88,7 @@ describe('mimir run --detach', () => {
     );
     const [pid = 0] = hosts();
     process.kill(pid, 'SIGSTOP');
-    expect(await said()).toMatch(new RegExp(`^· runs +run ${session} cannot be reached: .*is that process stopped\\?`));
+    expect(await said()).toMatch(new RegExp(`^· runs +run ${session} cannot be reached: .*is it stopped\\?`));
     process.kill(pid, 'SIGCONT');
     expect((await home.run(['kill', session])).code).toBe(0);
     await until(() => hosts().length === 0);

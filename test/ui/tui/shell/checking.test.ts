@@ -116,7 +116,7 @@ describe('a change that another process judges', () => {
     expect(performance.now() - begun).toBeLessThan(20 * 33);
     terminal.press('down');
     child.kill('SIGKILL');
-    await until(() => terminal.text().includes('Not possible: the process that carried the run has ended'));
+    await until(() => terminal.text().includes('Not possible: the process that hosted the run has ended'));
     terminal.press('enter', 'L');
     expect(run.commands).toEqual([]);
     terminal.press('esc');

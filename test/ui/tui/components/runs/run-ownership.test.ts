@@ -233,10 +233,10 @@ describe('a run that another process carries', () => {
 
   it('says when it was lost, refuses in words, and goes on here with R', async () => {
     const { press, screen, lose, asked } = await scene('elsewhere');
-    await lose('the process that carried the run has ended');
+    await lose('the process that hosted the run has ended');
     expect(screen()).toContain('Run process lost');
     await press('esc', 's');
-    expect(screen()).toContain('! The process that carried the run has ended. R continues here, q quits.');
+    expect(screen()).toContain('! The process that hosted the run has ended. R continues here, q quits.');
     expect(screen()).toContain('Not done: nobody is there');
     await press('R');
     expect(asked).toEqual(['attach', 'resume']);
