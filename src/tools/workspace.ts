@@ -87,7 +87,7 @@ export function realName(root: Root, name: string, access: 'read' | 'write'): Re
   const byName = denied(root, name, access);
   if (byName !== null) return fail(byName);
   const real = realOf(path.join(root.path, name));
-  if (real === null) return fail(`${name}: a link that leads nowhere or in a circle`);
+  if (real === null) return fail(`${name}: a broken or circular link`);
   if (!isInside(root.path, real)) return fail(`${name}: leads outside the project through a link`);
   const relative = path.relative(root.path, real).split(path.sep).join('/');
   const byTarget = refused(root, relative, access);
@@ -144,7 +144,7 @@ function openFault(shown: string, error: unknown): string {
     case 'ENXIO':
       return `${shown}: not a regular file`;
     default:
-      return `${shown}: can't be opened (${codeOf(error) || 'unknown error'})`;
+      return `${shown}: cannot be opened (${codeOf(error) || 'unknown error'})`;
   }
 }
 
@@ -174,4 +174,4 @@ export async function workingFolder(root: Root, given: string | undefined): Prom
 }
 
 const wordsFor = (given: string, fault: string): string =>
-  `the commands of this agent start in ${given}, which can't be used now (${fault}): it has to be a folder of the project again`;
+  `the commands of this agent start in ${given}, which cannot be used now (${fault}): it must be a folder of the project again`;

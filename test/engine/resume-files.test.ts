@@ -88,6 +88,6 @@ describe('an agent that had read a file before its run was killed', () => {
           : undefined,
     });
     await run.result;
-    expect(edited(run.events())).toEqual([[false, 'a.ts: read it first; an edit needs to know what it changes']]);
+    expect(edited(run.events())).toEqual([[false, 'a.ts: read it before you edit it']]);
   });
 });

@@ -16,7 +16,7 @@ it('the folder of the configuration, the ones above it and those in it are no pr
       const ran = await home.run(['run', 'Write a role', '--yes', '--cwd', folder]);
       expect([ran.code, ran.err]).toEqual([
         2,
-        expect.stringMatching(/a folder of Mimir's own .*go into a project folder/),
+        expect.stringMatching(/a folder that belongs to Mimir .*use a project folder/),
       ]);
       const doctor = await home.run(['doctor', '--cwd', folder]);
       expect(doctor.out).toContain("a folder of Mimir's own");
@@ -43,8 +43,11 @@ it('a project holds no folder of Mimir’s own and lies in none, under whatever 
     const checked = checkRoot(join(folder, name), place);
     return checked.ok ? checked.value.rules.denyWrite.map((rule) => rule.path) : checked.fault.replaceAll(folder, '');
   };
-  const [holds, lies] = ["holds a folder of Mimir's own (/alias)", "lies in a folder of Mimir's own (/alias)"];
-  const where = 'go into a project folder';
+  const [holds, lies] = [
+    'contains a folder that belongs to Mimir (/alias)',
+    'is inside a folder that belongs to Mimir (/alias)',
+  ];
+  const where = 'use a project folder';
   expect(['home', 'home/.config', 'alias', 'home/.config/mimir/agents', 'project'].map(said)).toEqual([
     `/home: ${holds}; ${where}`,
     `/home/.config: ${holds}; ${where}`,

@@ -176,11 +176,11 @@ describe('the home of a command', () => {
       `head -c 3M /dev/zero > ~/.cache/go-build/x; ln -s ${place.other} ~/.cache/go-build/out; mkdir -m 0 ~/.cache/go-build/shut`,
     );
     expect(await run('ls -A ~/.cache/go-build')).toBe(
-      'The caches of builds had grown over their bound (4 GiB): they were emptied before this command.',
+      'The build caches exceeded their limit (4 GiB) and were emptied before this command.',
     );
     await run(`head -c 3M /dev/zero > /tmp/x; ln -s ${place.other} /tmp/out`, { agent: 'b' });
     expect(await run('ls -A /tmp', { agent: 'b' })).toBe(
-      `/tmp had grown over its bound (2 GiB): it was emptied before this command.\n${tmpWith()}`,
+      `/tmp exceeded its limit (2 GiB) and was emptied before this command.\n${tmpWith()}`,
     );
     expect(readFileSync(path.join(place.other, 'b.txt'), 'utf8')).toBe('other\n');
     expect(readdirSync(path.join(place.state, 'homes')).filter((name) => name.includes('gone'))).toEqual([]);

@@ -16,7 +16,7 @@ describe('the probe', () => {
     const { state, texts } = await runCommands(place, ['touch made'], { within });
     expect(state).toEqual({ is: 'none', because: 'bubblewrap is missing: install the package "bubblewrap"' });
     expect(texts).toEqual([
-      'not run: the sandbox could not start this: bubblewrap is missing: install the package "bubblewrap"',
+      'not run: the sandbox could not start the command: bubblewrap is missing: install the package "bubblewrap"',
     ]);
     expect(readdirSync(place.project)).toEqual(['a.txt']);
     const from = builtIn('sandbox.required');
@@ -41,7 +41,9 @@ describe('the probe', () => {
       return state.is === 'none' ? state.because : state.is;
     };
     // In the namespace of an ordinary user nothing belongs to root.
-    expect(await why(refused)).toContain(isRoot ? 'this system refuses it new namespaces' : 'does not belong to root');
+    expect(await why(refused)).toContain(
+      isRoot ? 'this system does not allow new namespaces' : 'does not belong to root',
+    );
     const nested = ['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
     const bound = ['--bind', place.project, place.project, '--bind', place.state, place.state];
     expect(await why([...nested, ...bound])).toContain(
@@ -69,7 +71,7 @@ describe('the probe', () => {
     mkdirSync(path.join(place.project, 'elsewhere'));
     symlinkSync('elsewhere', path.join(place.project, '.vscode'));
     const { texts } = await runCommands(place, ['touch made']);
-    expect(texts[0]).toMatch(/^not run: the sandbox could not start this: .*\.vscode is a symbolic link/);
+    expect(texts[0]).toMatch(/^not run: the sandbox could not start the command: .*\.vscode is a symbolic link/);
     expect(existsSync(path.join(place.project, 'made'))).toBe(false);
   });
 });

@@ -43,7 +43,7 @@ describe('another folder in the place of the project', () => {
       await tools.use('bash', { command: 'touch b.txt' }),
     ];
     for (const { ok, text } of said)
-      expect([ok, text.includes('is not the folder any more that this session began in')]).toEqual([false, true]);
+      expect([ok, text.includes('is no longer the folder in which this session started')]).toEqual([false, true]);
     expect(readdirSync(folder)).toEqual(['a.txt']);
   });
 });
@@ -62,7 +62,7 @@ describe('a repository, or a .mimir, that a command makes within the project', (
       ['set-aside-MIMIR'],
       ['.git', 'set-aside-git~1'],
     ]);
-    expect(texts[0]).toContain('sub/.git was made by this command');
+    expect(texts[0]).toContain('sub/.git was created by this command');
     expect(texts[0]).toContain('it is sub/set-aside-git now');
   });
 

@@ -226,7 +226,7 @@ describe('what the project holds', () => {
     expect(await obstacle(place, 'git status')).toBeNull();
     mkdirSync(path.join(place.project, 'deep/inner'), { recursive: true });
     git(path.join(place.project, 'deep/inner'), 'init', '--quiet');
-    expect(await obstacle(place, 'ls; git -P log')).toBe('deep/inner is a git repository of its own');
+    expect(await obstacle(place, 'ls; git -P log')).toBe('deep/inner is a separate git repository');
     expect(await obstacle(place, 'ls')).toBeNull();
   });
 
@@ -234,7 +234,7 @@ describe('what the project holds', () => {
     const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, 'keys/one': 'SECRET\n' });
     repositoryIn(place);
     const paths = { denyRead: [{ path: 'keys', rule: 'rule on keys' }], denyWrite: [], allowWrite: [] };
-    expect(await obstacle(place, 'git show', paths)).toBe('a rule hides keys, which git would show from its commits');
+    expect(await obstacle(place, 'git show', paths)).toBe('policy hides keys, which git would show from its commits');
     expect(await obstacle(place, 'cat a.txt', paths)).toBeNull();
   });
 
@@ -244,7 +244,7 @@ describe('what the project holds', () => {
     const secret = git(place.project, 'rev-parse', 'HEAD:.env').trim();
     const commit = git(place.project, 'rev-parse', 'HEAD').trim();
     git(place.project, 'tag', '-a', '-m', 'a release', 'v1');
-    const asks = (id: string): string => `${id} is the content of a file whose name it does not tell`;
+    const asks = (id: string): string => `${id} is the content of a file without its name`;
     const short = secret.slice(0, 9);
     for (const [command, why] of [
       [`git show ${secret}`, asks(secret)],
@@ -257,7 +257,7 @@ describe('what the project holds', () => {
         String.raw`git show $'\x61${short}'`,
         `for i in ${short.slice(0, 3)}; do git show $\{i}${short.slice(3)}; done`,
         `for i in ${short.slice(0, 3)}; do for j in ${short.slice(3, 6)}; do git show $i$j; done; done`,
-      ].map((command) => [command, 'git may be given an id that is put together by the shell'] as const),
+      ].map((command) => [command, 'git may be given an id that the shell composes'] as const),
       ['for f in a.txt src/*.ts; do git log --oneline -1 -- $f; done; git diff HEAD~1 -- *.txt', null],
       [`git show ${commit}; git show ${commit.slice(0, 9)} --stat; git log deadbeefdead; git show v1`, null],
     ] as const)
@@ -284,7 +284,7 @@ describe('what the project holds', () => {
     const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, ...many });
     expect(await obstacle(place, 'ls')).toBe('the project is too large to be searched for .env files');
     expect((await runCommands(place, ['cat p/299/.env'], READS)).texts).toEqual([
-      'not run: the sandbox could not start this: the project is too large to be searched for .env files',
+      'not run: the sandbox could not start the command: the project is too large to be searched for .env files',
     ]);
   });
 });

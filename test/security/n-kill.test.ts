@@ -26,7 +26,7 @@ describe.each(USERS)('commands of the user %s', (user) => {
   it('N01: what ignores TERM and leaves its session is ended with the box', async () => {
     const place = openPlace(user);
     const { texts, seconds } = await runCommands(place, [stubborn(7101)], { timeout: ENOUGH });
-    expect(texts[0]).toMatch(/^stopped: the time limit of \d s is over, after T; processes ended: \d+\non$/);
+    expect(texts[0]).toMatch(/^stopped: the time limit of \d s was reached, after T; processes ended: \d+\non$/);
     // The limit, and two and a half seconds for the end where nothing else runs (the bench has the figure).
     expect(seconds[0]).toBeLessThan(30);
     expect(left(7101)).toBe(0);
@@ -73,7 +73,7 @@ describe.each(USERS)('commands of the user %s', (user) => {
     const place = openPlace(user);
     const { texts } = await runCommands(place, [stubborn(7106)], { box: 'none', timeout: ENOUGH });
     const told = /; STILL RUNNING, could not be ended: (\d+)/.exec(texts[0] ?? '')?.[1] ?? '0';
-    expect(texts[0]).toMatch(/^stopped: the time limit of \d s is over, after T; processes ended: \d+/);
+    expect(texts[0]).toMatch(/^stopped: the time limit of \d s was reached, after T; processes ended: \d+/);
     expect(left(7106)).toBe(Number(told));
   });
 });

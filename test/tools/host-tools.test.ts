@@ -47,7 +47,7 @@ describe('the tools of a project', () => {
   it('are not opened where no project can be', () => {
     expect(openTools({ root: '/', home: '/nowhere/home', stateDir: '/nowhere/state' })).toEqual({
       ok: false,
-      fault: "/: the root of the file system can't be a project; go into a project folder",
+      fault: '/: the root of the file system cannot be a project; use a project folder',
     });
   });
 });
@@ -65,9 +65,9 @@ describe('the Task tool', () => {
     expect(await role({ agent_type: 'my-reviewer' })).toBe(JSON.stringify({ ...child, role: 'my-reviewer' }));
     await expect(tools.use('Task', { ...child, agent_type: 'code', prompt: '' })).rejects.toThrow('prompt');
     await expect(tools.use('Task', { prompt: 'Find.', agent_type: 'code' })).rejects.toThrow('description');
-    await expect(tools.use('Task', child)).rejects.toThrow('one of the two');
+    await expect(tools.use('Task', child)).rejects.toThrow('give either subagent_type or agent_type');
     await expect(tools.use('Task', { ...child, agent_type: 'code', subagent_type: 'Plan' })).rejects.toThrow(
-      'one of the two',
+      'give either subagent_type or agent_type',
     );
     await expect(tools.use('Task', { ...child, agent_type: 'co de' })).rejects.toThrow('agent type');
     expect(await tools.preview('Task', { ...child, agent_type: 'code' })).toBe(

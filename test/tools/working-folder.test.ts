@@ -6,9 +6,9 @@ import { openPlace, runCommands, USERS } from '../support/boxes.ts';
 import { freshFolder, writeFiles } from '../support/repos.ts';
 import { workbench } from './workbench.ts';
 
-const SAID = 'run in packages/api, but tools for files take paths from the project root';
+const SAID = 'run in packages/api, but file tools take paths from the project root';
 const refusal = (folder: string, why: string): string =>
-  `not run: the commands of this agent start in ${folder}, which can't be used now (${why}): it has to be a folder of the project again`;
+  `not run: the commands of this agent start in ${folder}, which cannot be used now (${why}): it must be a folder of the project again`;
 
 describe.each(USERS)('the working folder of a command of the user %s', (user) => {
   it.each(['read-write', 'read-only', 'none'] as const)(
@@ -29,7 +29,7 @@ describe.each(USERS)('the working folder of a command of the user %s', (user) =>
       gone: 'gone: no such folder',
       'a.txt': 'a.txt: not a folder',
       out: 'out: leads outside the project through a link',
-      dangling: 'dangling: a link that leads nowhere or in a circle',
+      dangling: 'dangling: a broken or circular link',
       '../other': '../other: outside the project; paths are relative to its root',
     };
     for (const box of ['read-write', 'none'] as const) {

@@ -91,7 +91,7 @@ describe('the path jail', () => {
     linkSync(outside, path.join(app, 'hard.txt'));
     expect(await write(app, 'hard.txt', digestOf('outside\n'))).toEqual({
       ok: false,
-      fault: 'hard.txt: has 2 names (hard links); writing it would change the others as well',
+      fault: 'hard.txt: has 2 hard links; writing it would also change the others',
     });
     expect(readFileSync(outside, 'utf8')).toBe('outside\n');
   });
@@ -268,7 +268,7 @@ describe('the project root', () => {
       symlinkSync('a', path.join(folder, name));
       expect(check(folder)).toEqual({
         ok: false,
-        fault: `${folder}/${name}: is a symbolic link; replace it by a real folder to work here`,
+        fault: `${folder}/${name}: is a symbolic link; replace it with a real folder to work here`,
       });
     }
   });
@@ -283,7 +283,7 @@ describe('the project root', () => {
     });
     expect(await workbench(folder).use('git', { subcommand: 'log' })).toEqual({
       ok: false,
-      text: `no git here: ${because}`,
+      text: `git is not available: ${because}`,
     });
   });
 

@@ -19,13 +19,9 @@ const Input = z.strictObject({
     .min(1)
     .max(200_000)
     .describe('Exact text to replace, without line numbers, with its indentation.'),
-  new_text: z.string().max(1_000_000).describe('What stands there afterwards.'),
+  new_text: z.string().max(1_000_000).describe('Text to put in its place.'),
   all: z.boolean().default(false).describe('Replace every match; otherwise there must be exactly one.'),
-  digest: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Digest of the content this edit is meant for; else what you last read.'),
+  digest: z.string().max(64).optional().describe('Digest of the content to edit; default: the content you last read.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -130,7 +126,7 @@ async function plannedEdit(root: Root, seen: Seen, agent: AgentId, input: Input)
   if (!current.ok) return current;
   const { name, text, digest } = current.value;
   const expected = input.digest ?? seen.digest(agent, name);
-  if (expected === null) return fail(`${name}: read it first; an edit needs to know what it changes`);
+  if (expected === null) return fail(`${name}: read it before you edit it`);
   if (expected !== digest) {
     return fail(`${name}: has changed since it was read (expected digest ${expected}, now ${digest}); read it again`);
   }
@@ -166,5 +162,5 @@ function noMatch(text: string, sought: string): string {
   const loose = first === undefined ? -1 : text.split('\n').findIndex((line) => line.trim() === first.trim());
   if (loose === -1) return 'old_text is not in the file; read it again';
   const lines = plural(sought.split('\n').length, 'line');
-  return `old_text is not in the file exactly; line ${loose + 1} is like its first line: compare ${lines} from there, with indentation`;
+  return `old_text is not in the file exactly; line ${loose + 1} resembles its first line: compare ${lines} from there, including indentation`;
 }

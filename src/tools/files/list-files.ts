@@ -14,9 +14,15 @@ const Input = z.strictObject({
     .min(1)
     .max(300)
     .optional()
-    .describe('Only files that match, as in .gitignore: `*.ts`, `src/**/*.test.ts`; `!` in front leaves out.'),
-  limit: z.number().int().min(1).max(2000).default(300).describe('Most names to show; the rest is counted by folder.'),
-  about: z.string().min(1).max(80).optional().describe('What is listed, in a few words: shown beside the call.'),
+    .describe('Only files that match, as in .gitignore: `*.ts`, `src/**/*.test.ts`; a leading `!` excludes.'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(2000)
+    .default(300)
+    .describe('Maximum names to show; the rest is counted by folder.'),
+  about: z.string().min(1).max(80).optional().describe('What is listed, in a few words; shown beside the call.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -29,7 +35,7 @@ const NUL = 0;
 export const listFilesTool = (root: Root): Tool<Input> => ({
   name: 'list_files',
   description:
-    'Lists files below a folder, sorted by path, one a line, relative to the project root. Files that .gitignore leaves out are not shown. When there are more than `limit`, the rest is counted by folder: list one of those, or give a glob.',
+    'Lists files below a folder, sorted by path, one per line, relative to the project root. Files ignored by .gitignore are not shown. Files beyond `limit` are counted by folder: list one of those, or give a glob.',
   input: Input,
   capability: 'read',
   repeat: 'safe',

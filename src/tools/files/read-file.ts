@@ -32,7 +32,7 @@ const FRAME_BYTES = 600;
 export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   name: 'read_file',
   description:
-    'Reads a text file with line numbers (number, tab, text). Gives a part with `from` and `lines` for long files. The head line shows the digest that edit_file and write_file check. Read a file before you edit it. Binary files give size and digest only; files named .env* are refused.',
+    'Reads a text file with line numbers (number, tab, text). For long files, read a part with `from` and `lines`. The head line shows the digest that edit_file and write_file check. Read a file before you edit it. Binary files return only size and digest; files named .env* are refused.',
   input: Input,
   capability: 'read',
   repeat: 'safe',
@@ -51,7 +51,7 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
       seen.note(agent, saw.file, saw.digest);
       return { ...output, saw };
     } catch (error) {
-      return result.refused(`${path}: can't be read (${messageOf(error)})`);
+      return result.refused(`${path}: cannot be read (${messageOf(error)})`);
     } finally {
       await file.value.handle.close();
     }
@@ -148,7 +148,7 @@ class LinePicker {
 
 function partText(file: OpenFile, part: Part, from: number): string {
   const name = result.shownName(file.name);
-  const digest = part.digest === null ? 'not read whole: above 10 MiB' : `digest ${part.digest}`;
+  const digest = part.digest === null ? 'not read in full: larger than 10 MiB' : `digest ${part.digest}`;
   if (part.binary) return `${name}: binary file, ${file.size} bytes, ${digest}`;
   if (file.size === 0) return `${name}: empty file, ${digest}`;
   const of = part.total === null ? `a file of ${file.size} bytes` : `${part.total}`;
@@ -159,7 +159,7 @@ function partText(file: OpenFile, part: Part, from: number): string {
   const width = String(last).length;
   const numbered = part.lines.map((line, index) => `${String(from + index).padStart(width)}\t${line}`);
   const rest = part.total === null ? null : part.total - last;
-  const more = rest === 0 ? [] : [`(${rest === null ? 'more' : `${rest} more`}; read on with from: ${last + 1})`];
+  const more = rest === 0 ? [] : [`(${rest === null ? 'more' : `${rest} more`}; continue with from: ${last + 1})`];
   return [`${name} (lines ${from}-${last} of ${of}, ${digest})`, ...numbered, ...more].join('\n');
 }
 

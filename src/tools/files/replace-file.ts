@@ -38,7 +38,7 @@ export async function replaceFile(root: Root, change: Replacement): Promise<Resu
     const folderOf = { handle: folder.value, real: parent, state: root.state };
     return await replaceIn(folderOf, place, name.value, path.posix.basename(real.value), change);
   } catch (error) {
-    return fail(`${name.value}: can't be written (${messageOf(error)})`);
+    return fail(`${name.value}: cannot be written (${messageOf(error)})`);
   } finally {
     await folder.value.close();
   }
@@ -112,7 +112,7 @@ async function replaceIn(
     if (moved !== null) return fail(moved);
     await putInPlace(fresh, target, again.value === null);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return fail(`${shown}: was made by somebody else meanwhile; read it first`);
+    if (codeOf(error) === 'EEXIST') return fail(`${shown}: was created by someone else in the meantime; read it first`);
     throw error;
   } finally {
     await unlink(fresh).catch(() => undefined);
@@ -142,9 +142,7 @@ async function lookAt(target: string, shown: string): Promise<Result<Present | n
     const stat = await opened.value.stat();
     if (!stat.isFile()) return fail(`${shown}: not a regular file`);
     if (stat.nlink !== 1) {
-      return fail(
-        `${shown}: has ${plural(stat.nlink, 'name')} (hard links); writing it would change the others as well`,
-      );
+      return fail(`${shown}: has ${plural(stat.nlink, 'hard link')}; writing it would also change the others`);
     }
     if (stat.size > WHOLE_FILE_BYTES) return fail(`${shown}: larger than 10 MiB; change it with a command`);
     const digest = digestOf(await opened.value.readFile());
@@ -156,7 +154,7 @@ async function lookAt(target: string, shown: string): Promise<Result<Present | n
 
 function staleness(shown: string, present: Present | null, expected: string | null): string | null {
   if (present === null) {
-    return expected === null ? null : `${shown}: is gone; it was expected to have digest ${expected}`;
+    return expected === null ? null : `${shown}: no longer exists (expected digest ${expected})`;
   }
   if (expected === null) {
     return `${shown}: exists; read it and pass its digest to replace it (digest now: ${present.digest})`;

@@ -15,11 +15,16 @@ const Input = z.strictObject({
   pattern: z.string().min(1).max(1000).describe('Regular expression (Rust syntax), or plain text with `fixed`.'),
   path: z.string().default('.').describe('Folder or file to search, relative to the project root.'),
   glob: z.string().min(1).max(300).optional().describe('Only files that match: `*.ts`, `!*.test.ts`.'),
-  fixed: z.boolean().default(false).describe('Take the pattern as plain text.'),
+  fixed: z.boolean().default(false).describe('Treat the pattern as plain text.'),
   ignore_case: z.boolean().default(false),
   context: z.number().int().min(0).max(10).default(0).describe('Lines to show before and after each match.'),
-  limit: z.number().int().min(1).max(1000).default(100).describe('Most matching lines to show.'),
-  about: z.string().min(1).max(80).optional().describe('What is looked for, in a few words: shown beside the search.'),
+  limit: z.number().int().min(1).max(1000).default(100).describe('Maximum matching lines to show.'),
+  about: z
+    .string()
+    .min(1)
+    .max(80)
+    .optional()
+    .describe('What is searched for, in a few words; shown beside the search.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -40,7 +45,7 @@ type Found = z.output<typeof Found>;
 export const searchTool = (root: Root): Tool<Input> => ({
   name: 'search',
   description:
-    'Searches the text of files for a regular expression (or plain text with `fixed: true`) and shows matching lines as `file:line: text`. Files that .gitignore leaves out and binary files are not searched. Narrow with `path` and `glob`; show surroundings with `context`.',
+    'Searches the text of files for a regular expression (or plain text with `fixed: true`) and shows matching lines as `file:line: text`. Files ignored by .gitignore and binary files are not searched. Narrow with `path` and `glob`; show surrounding lines with `context`.',
   input: Input,
   capability: 'read',
   repeat: 'safe',

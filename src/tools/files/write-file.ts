@@ -10,14 +10,14 @@ import type { Seen } from './read-file.ts';
 import { exists } from '../workspace.ts';
 
 const Input = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the project root. Missing folders are made.'),
+  path: z.string().describe('Path of the file, relative to the project root. Missing folders are created.'),
   content: z.string().max(5_000_000).describe('The whole content.'),
   digest: z
     .string()
     .max(64)
     .optional()
     .describe(
-      'To replace a file: the digest of its present content. Not needed after you have read it; leave out for a new file.',
+      'To replace a file: the digest of its current content. Not needed after you have read it; omit for a new file.',
     ),
 });
 type Input = z.output<typeof Input>;
@@ -26,7 +26,7 @@ export const writeFileTool = (place: FilePlace): Tool<Input> =>
   changingTool(place, 'write', plannedWrite, {
     name: 'write_file',
     description:
-      'Makes a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
+      'Creates a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
     input: Input,
   });
 
@@ -37,7 +37,7 @@ async function plannedWrite(root: Root, seen: Seen, agent: AgentId, input: Input
   if (!name.ok) return name;
   const after = input.content.toWellFormed();
   if (!(await exists(root, name.value))) {
-    if (input.digest !== undefined) return fail(`${name.value}: no such file; leave the digest out to make it`);
+    if (input.digest !== undefined) return fail(`${name.value}: no such file; omit the digest to create it`);
     return ok({ name: name.value, before: null, after, expected: null });
   }
   const current = await currentText(root, name.value);

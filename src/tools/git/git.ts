@@ -17,9 +17,9 @@ const Ref = z
   .string()
   .min(1)
   .max(300)
-  .regex(/^[^-\p{Cc}\s][^\p{Cc}]*$/u, 'a ref does not begin with "-" and holds no control character');
+  .regex(/^[^-\p{Cc}\s][^\p{Cc}]*$/u, 'a ref cannot start with "-" or contain control characters');
 /** A path that git cannot take for an option. */
-export const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)');
+export const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path cannot start with "-" (use ./-name)');
 
 const Input = z.strictObject({
   subcommand: z.enum(['status', 'diff', 'log', 'show', 'blame', 'ls-files', 'branch', 'tag', 'rev-parse', 'shortlog']),
@@ -29,7 +29,7 @@ const Input = z.strictObject({
     .default([])
     .describe('Commits, branches, ranges: `HEAD~2`, `main..topic`, `HEAD:src/a.ts`.'),
   paths: z.array(PathName).max(100).default([]).describe('Only these files or folders, relative to the project root.'),
-  staged: z.boolean().default(false).describe('diff: what is staged instead of what is not.'),
+  staged: z.boolean().default(false).describe('diff: staged instead of unstaged changes.'),
   stat: z.boolean().default(false).describe('diff, log, show: only which files changed and how much.'),
   patch: z.boolean().default(false).describe('log: with the changes of each commit.'),
   limit: z.number().int().min(1).max(500).default(30).describe('log: how many commits.'),
@@ -39,7 +39,7 @@ type Input = z.output<typeof Input>;
 export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox): Tool<Input> => ({
   name: 'git',
   description:
-    'Reads the git repository: status, diff, log, show, blame, ls-files, branch, tag, rev-parse, shortlog. Nothing is ever changed, fetched or run. Give commits in `refs` and files in `paths`.',
+    'Reads the git repository: status, diff, log, show, blame, ls-files, branch, tag, rev-parse, shortlog. It never changes, fetches or runs anything. Give commits in `refs` and files in `paths`.',
   input: Input,
   capability: 'git-read',
   repeat: 'safe',
@@ -48,7 +48,7 @@ export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox):
   async run(input, { signal }) {
     // Checked at each call, because a command may have created or swapped the repository meanwhile.
     const state = gitOf(root.path);
-    if (state.is === 'none') return refused(`no git here: ${state.because}`);
+    if (state.is === 'none') return refused(`git is not available: ${state.because}`);
     const all = denied(root, '', 'read');
     if (all !== null) return refused(all);
     const args = argsFor(root, input);
@@ -125,7 +125,7 @@ function pathspec(root: Root, given: string): Result<string, string> {
   const refusal = denied(root, name.value, 'read');
   if (refusal !== null) return fail(refusal);
   if (name.value !== '' && looksBare(path.join(root.path, name.value))) {
-    return fail(`${given}: a git repository of its own inside the project; git is not run there`);
+    return fail(`${given}: a separate git repository inside the project; git does not run there`);
   }
   return ok(name.value === '' ? '.' : name.value);
 }
@@ -182,7 +182,7 @@ export function withoutSecrets(root: Root, text: string): string {
     if (head === undefined) continue;
     const isEnv = ENV_FILE.test(head);
     secret = isEnv || hidden.some((name) => name.test(head));
-    if (secret) kept.push(isEnv ? '(content of a .env file: not shown)' : '(content that policy hides: not shown)');
+    if (secret) kept.push(isEnv ? '(content of a .env file: not shown)' : '(content hidden by policy: not shown)');
   }
   return kept.join('\n');
 }

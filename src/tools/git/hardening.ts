@@ -19,7 +19,7 @@ const SETTINGS: Settings = Object.entries(OFF);
 const NAMED_PROGRAM = /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|command|textconv|driver)$/is;
 
 const GIT_TIME_LIMIT = 30_000;
-const TOO_LONG = 'the configuration of this repository is too long to be made harmless; git is not run';
+const TOO_LONG = 'the configuration of this repository is too long to be made safe; git does not run';
 
 export interface GitCall {
   readonly root: Root;
@@ -73,7 +73,7 @@ function plainGit(
   more: Settings,
 ): Promise<ProgramEnd> {
   const file = programOn(environment, 'git');
-  if (file === null) return Promise.resolve(neverRan('not started', 'there is no git on the PATH'));
+  if (file === null) return Promise.resolve(neverRan('not started', 'git is not on the PATH'));
   const fixed = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
   const what = {
     file,

@@ -67,12 +67,12 @@ export function checkRoot(
     { is: realOrSame(home), name: 'the home directory' },
     { is: realOrSame(tmpdir()), name: 'the shared temporary directory' },
   ].find((place) => place.is === real);
-  if (reserved !== undefined) return fail(`${folder}: ${reserved.name} can't be a project; go into a project folder`);
+  if (reserved !== undefined) return fail(`${folder}: ${reserved.name} cannot be a project; use a project folder`);
   const foreign = [state, ...(rules?.own ?? [])].flatMap((own) => ownProblem(real, own))[0];
-  if (foreign !== undefined) return fail(`${folder}: ${foreign}; go into a project folder`);
+  if (foreign !== undefined) return fail(`${folder}: ${foreign}; use a project folder`);
   const link = ['.mimir', '.git'].find((name) => isLink(path.join(real, name)));
   if (link !== undefined) {
-    return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
+    return fail(`${path.join(folder, link)}: is a symbolic link; replace it with a real folder to work here`);
   }
   return ok({
     path: real,
@@ -90,7 +90,7 @@ export function replaced({ path: folder, identity }: Pick<Root, 'path' | 'identi
   } catch {
     // It is gone, which counts as much.
   }
-  return `${folder} is not the folder any more that this session began in; start Mimir again to work in the one that is there now`;
+  return `${folder} is no longer the folder in which this session started; restart Mimir to work in the present one`;
 }
 
 function identityOf(folder: string): string {
@@ -101,8 +101,8 @@ function identityOf(folder: string): string {
 /** Agents must not be able to write files that become Mimir's configuration or state at the next start. */
 function ownProblem(real: string, own: string): readonly string[] {
   const place = realOrSame(own);
-  if (isInside(real, place)) return [`holds a folder of Mimir's own (${own})`];
-  return isInside(place, real) ? [`lies in a folder of Mimir's own (${own})`] : [];
+  if (isInside(real, place)) return [`contains a folder that belongs to Mimir (${own})`];
+  return isInside(place, real) ? [`is inside a folder that belongs to Mimir (${own})`] : [];
 }
 
 const NO_RULES: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };
@@ -117,7 +117,7 @@ function placed(
   const at = ({ path: written, rule }: PathRule): PathRule => ({ path: place(written), rule });
   return {
     denyRead: denyRead.map(at),
-    denyWrite: [...denyWrite.map(at), ...own.map((place) => ({ path: place, rule: "it is Mimir's own" }))],
+    denyWrite: [...denyWrite.map(at), ...own.map((place) => ({ path: place, rule: 'it belongs to Mimir' }))],
     ...(allowRead.length === 0 ? {} : { allowRead: allowRead.map(at) }),
     allowWrite: allowWrite.map(({ paths, rule }) => ({ paths: paths.map(place), rule })),
   };
@@ -240,7 +240,7 @@ export function insideName(
 export function forbidden(name: string, access: Access): string | null {
   const components = name.split('/').map(folded);
   const secret = components.some((component) => component.startsWith('.env'));
-  if (secret) return `${name}: files named .env* are neither read nor written by agents`;
+  if (secret) return `${name}: agents never read or write files named .env*`;
   if (access === 'read') return null;
   const folder = components.find((component) => PROTECTED_FOLDERS.has(component));
   if (folder !== undefined) return `${name}: ${folder} is protected; agents never write there`;
@@ -267,7 +267,7 @@ function folded(component: string): string {
 
 function malformedName(given: string, folder: boolean): string | null {
   if (given === '') return 'the path is empty';
-  if (given.includes('\0')) return 'the path holds a NUL character';
+  if (given.includes('\0')) return 'the path contains a NUL character';
   if (!given.isWellFormed()) return 'the path is not well-formed Unicode';
   if (Buffer.byteLength(given) > MAX_PATH_BYTES) return `the path is longer than ${MAX_PATH_BYTES} bytes`;
   const tooLong = given.split('/').some((component) => Buffer.byteLength(component) > MAX_COMPONENT_BYTES);
@@ -291,7 +291,7 @@ function onMount({ path: root }: Root, name: string): string | null {
   const mount = mountsBelow(root).find((place) => isInside(place, path.join(root, name)));
   return mount === undefined
     ? null
-    : `${name}: ${path.relative(root, mount)} is a file system of its own that is mounted in the project; agents never write there`;
+    : `${name}: ${path.relative(root, mount)} is a separate file system mounted in the project; agents never write there`;
 }
 
 /** As `denied`, for a name without links: where lists say what may be written, it must be in each of them. */
@@ -306,11 +306,11 @@ export function refused(root: Root, real: string, access: Access): string | null
 const notAmong = ({ writes }: Root, real: string): string | null =>
   writes === undefined || matchesGlob(writes, real)
     ? null
-    : `${real}: this task may change ${writesText(writes)} only. ${WHAT_TO_DO}`;
+    : `${real}: this task may only change ${writesText(writes)}. ${WHAT_TO_DO}`;
 
 /** What an agent can do that needs to change something else. */
 export const WHAT_TO_DO =
-  'If this has to be changed, say so in your answer, or ask with ask_user: a person can widen what the task may change.';
+  'If this has to change, say so in your answer, or ask with ask_user: a person can extend what the task may change.';
 
 /** Paths below `folder` (real) that may not be read, relative to it; walks through the folder skip them. */
 export function hiddenBelow({ rules }: Root, folder: string): readonly string[] {
@@ -320,7 +320,7 @@ export function hiddenBelow({ rules }: Root, folder: string): readonly string[] 
 }
 
 const refusal = (name: string, access: Access, rule: string): string =>
-  `${name}: not to be ${access === 'read' ? 'read' : 'written'} by agents: ${rule}`;
+  `${name}: agents may not ${access === 'read' ? 'read' : 'write'} it: ${rule}`;
 
 function denyingRule({ path: root, rules }: Root, name: string, access: Access): PathRule | null {
   const place = path.join(root, name);

@@ -132,7 +132,7 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
       return ok({ child, pid: child.pid });
     }
     child.once('error', () => undefined);
-    return fail(`${program.file} can't be started`);
+    return fail(`${program.file} cannot be started`);
   } catch (error) {
     // `spawn` throws when the command line is longer than the system allows.
     return fail(messageOf(error));

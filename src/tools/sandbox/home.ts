@@ -107,8 +107,8 @@ export function openHomes(options: HomeOptions): Homes {
   };
 }
 
-const SHARED_WORDS = 'The caches of builds had grown over their bound (4 GiB): they were emptied before this command.';
-const TMP_WORDS = '/tmp had grown over its bound (2 GiB): it was emptied before this command.';
+const SHARED_WORDS = 'The build caches exceeded their limit (4 GiB) and were emptied before this command.';
+const TMP_WORDS = '/tmp exceeded its limit (2 GiB) and was emptied before this command.';
 
 interface Bounded {
   /** Call this before a command; returns notes for the agent that runs it. */

@@ -169,7 +169,7 @@ export function masksOf(stateDir: string, root: string): Masks {
           makeMasks(folder, wanted);
           return true;
         });
-        if (made === null) return fail('another process holds the lock of the boxes of this project');
+        if (made === null) return fail('another process holds the sandbox lock of this project');
         return ok(() => endBox(folder, entry));
       } catch (error) {
         return fail(messageOf(error));

@@ -168,7 +168,7 @@ export function whyNoBubblewrap(root: string, environment: Environment): string 
   const [found] = allOutside(root, environment);
   return found === undefined
     ? 'bubblewrap is missing: install the package "bubblewrap"'
-    : `${found} can not be relied on: it, or its folder, does not belong to root alone, as far as this process can see (in a user namespace it may not)`;
+    : `${found} cannot be trusted: it or its folder does not belong to root alone, as far as this process can see (a user namespace can hide the owner)`;
 }
 
 function allOutside(root: string, environment: Environment): readonly string[] {

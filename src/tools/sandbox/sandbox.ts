@@ -73,7 +73,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const program = machine.findBubblewrap(root.value.path, environment);
   if (program === null) return noSandbox(machine.whyNoBubblewrap(root.value.path, environment));
   const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
-  if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
+  if (bash === null || yes === null) return noSandbox('bash is not on the PATH');
   const masks = masksOf(options.stateDir, root.value.path);
   const fresh = {
     chains: new Map<string, machine.Chains>(),
@@ -171,7 +171,7 @@ async function wrapFor(
   return ok({ file: parts.program, argv, env, note: inHome.note, end });
 }
 
-const NO_LINK = 'is a symbolic link; replace it by a real folder to run commands here';
+const NO_LINK = 'is a symbolic link; replace it with a real folder to run commands here';
 const whyHidden = ({ reads }: SandboxedCommand, whole: boolean): string | null =>
   reads === true && !whole ? TOO_LARGE : null;
 
@@ -302,10 +302,10 @@ function whyRefused({ is, stderr }: ProgramEnd, milliseconds: number): string {
       ?.replace(/^bwrap: /, '') ?? '';
   if (is === 'time limit') return `bubblewrap did not answer within ${milliseconds / 1000} s`;
   if (/mount proc|mounting proc/i.test(said))
-    return `bubblewrap can't make its own /proc (${said}): Mimir seems to run inside another sandbox or container`;
+    return `bubblewrap cannot create its own /proc (${said}): Mimir seems to run inside another sandbox or container`;
   if (/namespace|uid map|gid map|clone|unshare|No space left/i.test(said))
-    return `bubblewrap is there, but this system refuses it new namespaces (${said}): they are switched off or used up, or Mimir runs inside another sandbox`;
-  return `bubblewrap is there, but does not work${said === '' ? '' : ` (${said})`}`;
+    return `bubblewrap is installed, but this system does not allow new namespaces (${said}): they are disabled or exhausted, or Mimir runs inside another sandbox`;
+  return `bubblewrap is installed, but does not work${said === '' ? '' : ` (${said})`}`;
 }
 
 /** Creates `absent` (absolute, parents first) before the sandbox, as mount points; those that stay empty are removed at its end. */
@@ -427,8 +427,9 @@ async function startSandboxed(wrapped: Wrapped, course: Course): Promise<Program
 }
 
 /** The result text of a tool whose program could not be started in the sandbox. */
-export const notRun = ({ stderr }: ProgramEnd): string => `not run: the sandbox could not start this: ${stderr.trim()}`;
+export const notRun = ({ stderr }: ProgramEnd): string =>
+  `not run: the sandbox could not start the command: ${stderr.trim()}`;
 
 /** Why nothing can be sandboxed; `fault` is the problem with the state directory. */
 export const stateFault = (stateDir: string, fault: string): string =>
-  `the state directory ${stateDir} can't be used for it: ${fault}`;
+  `the state directory ${stateDir} cannot be used for the sandbox: ${fault}`;

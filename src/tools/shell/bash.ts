@@ -31,19 +31,19 @@ import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 import INPUTS from './inputs.json' with { type: 'json' };
 
 const WORDS =
-  'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
+  'Runs one bash command in the project root and returns its output, exit code and duration. Each command runs in a fresh shell: `cd` and variables do not persist. There is no standard input and no terminal. When the command ends, all its background processes are ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no approval.';
 /** What a command finds in the box, for the model to know. */
 const IN_BOX =
-  ' It runs in a sandbox: no network; only the project can be written (by roles that write, and as far as their task may change it), but not .git, .mimir and the folders of editors; .env* files can not be read; packages that are on this machine can be used, by cargo, go, mvn, npm and the like; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.';
+  ' It runs in a sandbox: no network; only the project is writable (for roles that write, within what their task may change), but not .git, .mimir and editor folders; .env* files cannot be read; packages on this machine can be used by cargo, go, mvn, npm and the like; /tmp is your own and lasts until you end; HOME is empty each time, except for package and build caches.';
 
 const Input = z.strictObject({
   command: z
     .string()
     .min(1)
     .max(100_000)
-    .refine((command) => !command.includes('\0'), 'a command can not hold a NUL character')
+    .refine((command) => !command.includes('\0'), 'a command cannot contain a NUL character')
     .describe('One bash command line, run in the project root in a fresh shell.'),
-  timeout: z.number().int().min(1).max(600).default(120).describe('Seconds until it is ended.'),
+  timeout: z.number().int().min(1).max(600).default(120).describe('Time limit in seconds.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -75,7 +75,7 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
 
   async run({ command, timeout }, context) {
     const bash = programOn(place.environment, 'bash');
-    if (bash === null) return refused('not run: there is no bash on the PATH');
+    if (bash === null) return refused('not run: bash is not on the PATH');
     const folder = await workingFolder(place.root, context.workingDir);
     if (!folder.ok) return refused(`not run: ${folder.fault}`);
     const what = { file: bash, args: ['--noprofile', '--norc', '-c', command], cwd: folder.value };
@@ -161,7 +161,7 @@ function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame)
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
   // File tools take paths from the root, so a model that reads paths in this output must know the difference.
-  const where = folder === undefined ? '' : `; run in ${folder}, but tools for files take paths from the project root`;
+  const where = folder === undefined ? '' : `; run in ${folder}, but file tools take paths from the project root`;
   const told = [end.note ?? '', said].map((text) => (text === '' ? '' : `\n${text}`)).join('');
   const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}${told}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
@@ -180,7 +180,7 @@ function endText(end: ProgramEnd, timeout: number): string {
     case 'exited':
       return end.exit === null ? `ended by ${end.endedBy ?? 'a signal'}` : `exit code ${end.exit}`;
     case 'time limit':
-      return `stopped: the time limit of ${timeout} s is over,`;
+      return `stopped: the time limit of ${timeout} s was reached,`;
     case 'stopped':
       return 'stopped';
     case 'not started':
@@ -221,10 +221,10 @@ async function obstacleOf(ground: SandboxContext, command: string): Promise<stri
   if (state.is === 'none') return state.because;
   // A commit has what a rule hides in the folder.
   const [hidden] = hiddenBelow(root, root.path);
-  if (hidden !== undefined) return `a rule hides ${hidden}, which git would show from its commits`;
+  if (hidden !== undefined) return `policy hides ${hidden}, which git would show from its commits`;
   const [inner] = repositories;
   // git would obey its configuration, in its folder as well as from above, where it is a submodule.
-  if (inner !== undefined) return `${path.relative(root.path, inner)} is a git repository of its own`;
+  if (inner !== undefined) return `${path.relative(root.path, inner)} is a separate git repository`;
   return contentById(ground, state.directory, command);
 }
 
@@ -235,20 +235,20 @@ async function contentById(
   command: string,
 ): Promise<string | null> {
   const ids = idsIn(command);
-  if (ids === null) return 'git may be given an id that is put together by the shell';
+  if (ids === null) return 'git may be given an id that the shell composes';
   const call = { root, environment, sandbox };
   const refs = await runGit(call, directory, ['for-each-ref', '--format=%(objecttype) %(*objecttype) %(refname)']);
   if (refs.is === 'not started') return null;
-  if (refs.exit !== 0) return 'git could not tell what its tags stand for';
+  if (refs.exit !== 0) return 'git could not resolve its tags';
   const named = /^(?:blob |tag (?:blob|tag)) (.+)$/m.exec(refs.stdout)?.[1];
-  if (named !== undefined) return `${named} is the content of a file whose name it does not tell`;
+  if (named !== undefined) return `${named} is the content of a file without its name`;
   if (ids.length === 0) return null;
   // An id is looked at through the tag that it may be; one that is short for several is told as ambiguous.
   const input = ids.map((id) => `${id}^{}\n`).join('');
   const end = await runGit({ ...call, input }, directory, ['cat-file', '--batch-check=%(objecttype)']);
-  if (end.exit !== 0) return 'git could not tell what its ids stand for';
+  if (end.exit !== 0) return 'git could not resolve its ids';
   const found = end.stdout.split('\n').findIndex((line) => /^blob$| ambiguous$/.test(line));
-  return ids[found] === undefined ? null : `${ids[found]} is the content of a file whose name it does not tell`;
+  return ids[found] === undefined ? null : `${ids[found]} is the content of a file without its name`;
 }
 
 /** What may be ids of git's in a command, however it is quoted; null where the shell could make one of pieces. */
@@ -281,7 +281,7 @@ async function readingEnvironment(
     return fail(stateFault(stateDir, String(error)));
   }
   const found = await harmlessGit({ root, environment: plain, signal, sandbox }, state.directory, SETTINGS);
-  return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
+  return found.ok ? found : fail(`git could not be made safe: ${found.fault.stderr.trim()}`);
 }
 
 // Which files decide what a command does: `package.json` of `npm test`, `Makefile` of `make`, the script of `sh x.sh`. A

@@ -25,14 +25,14 @@ const Input = z.strictObject({
   message: z
     .string()
     .max(20_000)
-    .regex(/^\s*[^\s-]/, 'a message begins with a word, not with "-"')
-    .refine((message) => !message.includes('\0'), 'a message can not hold a NUL character')
+    .regex(/^\s*[^\s-]/, 'a message must start with a word, not with "-"')
+    .refine((message) => !message.includes('\0'), 'a message cannot contain a NUL character')
     .describe('A short first line; after an empty line, why.'),
   paths: z
     .array(PathName)
     .max(200)
     .default([])
-    .describe('Only these files or folders, relative to the project root; everything that changed when left out.'),
+    .describe('Only these files or folders, relative to the project root; default: everything that changed.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -52,7 +52,7 @@ export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly st
   return {
     name: 'git_commit',
     description:
-      'Commits changes of the project on the current branch: all of them, or those in `paths`. Rules and reviews of the organisation are asked before. Hooks are not run, nothing is signed or pushed; .env files, submodules and files that go through a filter are left out.',
+      'Commits changes of the project on the current branch: all of them, or those in `paths`. Rules and reviews of the organisation apply first. Hooks do not run, nothing is signed or pushed; .env files, submodules and files with a filter are left out.',
     input: Input,
     capability: 'git-write',
     repeat: 'never',
@@ -93,7 +93,7 @@ function wordsOf({ message }: Input, draft: Draft, note: string): string {
 }
 
 const notAmong = (files: readonly string[], writes: readonly string[]): string =>
-  `nothing was committed: this task may change ${writesText(writes)} only, and ${files.slice(0, NAMED).map(shownName).join(', ')} would be in it as well; name what is yours in paths`;
+  `nothing was committed: this task may only change ${writesText(writes)}, but the commit would include ${files.slice(0, NAMED).map(shownName).join(', ')}; list your own files in paths`;
 
 const subjectOf = (message: string): string => (message.trim().split('\n')[0] ?? '').slice(0, 100);
 
@@ -120,7 +120,7 @@ async function writeCommit(toolHost: CommitHost, order: CommitOrder) {
   const { message, paths, signal, tree } = order;
   const draft = await draftCommit(toolHost, { paths, signal, into: 'repository' });
   if (tree !== undefined && draft.tree !== tree)
-    throw new TreeFault('the files have changed since this commit was looked at; ask for it again');
+    throw new TreeFault('the files have changed since this commit was shown; request it again');
   const who = await identityOf(toolHost, draft, signal);
   if (who === null) throw new TreeFault(NOBODY);
   const parent = draft.parent === null ? [] : ['-p', draft.parent];
@@ -146,13 +146,13 @@ async function moveBranch(
   const before = parent ?? '0'.repeat(commit.length);
   const args = ['update-ref', '-m', `commit: ${subject}`, 'HEAD', commit, before];
   const why = await inRepository(toolHost, directory, args, { environment: { ...toolHost.environment, ...who } });
-  if (why !== null) throw new TreeFault(`the branch ${branch} could not be moved to it: ${why}`);
+  if (why !== null) throw new TreeFault(`the branch ${branch} could not be moved to the commit: ${why}`);
 }
 
 /** Updates the person's index for the committed files; other staged changes stay. */
 async function refreshIndex(toolHost: CommitHost, { directory, entries }: Draft): Promise<string> {
   const why = await inRepository(toolHost, directory, trees.INDEX_INFO, { input: trees.newerLines(entries) });
-  return why === null ? '' : `the index could not be refreshed (${why}); "git reset" does it`;
+  return why === null ? '' : `the index could not be refreshed (${why}); run "git reset" to refresh it`;
 }
 
 /** Runs git in the repository; returns why it failed, or null. Nothing interrupts it half-way: the branch and the index must agree. */
@@ -291,7 +291,7 @@ async function leftOutOf(
   const filters = await filtersOf(staging, entries);
   return entries.flatMap(({ path: name }) => {
     const inside = links.some((link) => name === link.path || name.startsWith(`${link.path}/`));
-    const because = inside ? 'it lies in a submodule' : whyNot(staging.store.root, name, filters.get(name));
+    const because = inside ? 'it is in a submodule' : whyNot(staging.store.root, name, filters.get(name));
     return because === null ? [] : [{ path: name, because }];
   });
 }
@@ -300,7 +300,7 @@ function whyNot(root: Root, name: string, filter: string | undefined): string | 
   if (forbidden(name, 'read') !== null) return 'a .env file';
   if (denied(root, name, 'read') !== null) return 'policy hides it from agents';
   if (filter === undefined) return null;
-  return `it goes through the filter "${filter}", a program that is not run here; commit it yourself`;
+  return `it uses the filter "${filter}", a program that Mimir does not run; commit it yourself`;
 }
 
 /** The filter of each path by `.gitattributes`: without its filter an encrypted file would be committed as plain text. */
@@ -346,11 +346,11 @@ const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
 
 function baseOf(root: Root, { directory, branch, commit }: RepositoryFacts): CommitBase {
   const state = gitOf(root.path);
-  if (state.is === 'none') throw new TreeFault(`no git here: ${state.because}`);
-  if (directory === null) throw new TreeFault('no git here: .git is no repository');
+  if (state.is === 'none') throw new TreeFault(`git is not available: ${state.because}`);
+  if (directory === null) throw new TreeFault('git is not available: .git is not a repository');
   const underWay = UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)));
   if (underWay !== undefined)
-    throw new TreeFault(`${underWay[1]} is under way in this repository; a person has to end it first`);
+    throw new TreeFault(`${underWay[1]} is in progress in this repository; a person has to finish it first`);
   if (branch === null) throw new TreeFault('HEAD is on no branch: a commit would be lost; switch to a branch first');
   return { branch, directory, parent: commit };
 }

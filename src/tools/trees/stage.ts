@@ -173,7 +173,7 @@ async function enter(staging: Staging, excludes: string): Promise<void> {
     const input = found.map((name) => `100644 ${object}\t${name}.mimir-looks-here\0`).join('');
     await inIndex(staging, INDEX_INFO, { input });
   }
-  throw new TreeFault(`repositories lie in each other more than ${DEEPEST} deep: what changed in them can't be told`);
+  throw new TreeFault(`repositories are nested more than ${DEEPEST} levels deep: their changes cannot be determined`);
 }
 
 /** A pattern that matches only this name. */

@@ -73,7 +73,7 @@ export async function attempted<T>(act: () => Promise<T>): Promise<Result<T, str
   } catch (error) {
     if (error instanceof TreeFault) return fail(error.message);
     if (!(error instanceof Error && 'code' in error)) throw error;
-    return fail(`what changed in the project can't be told: ${error.message}`);
+    return fail(`the changes in the project cannot be determined: ${error.message}`);
   }
 }
 
@@ -122,7 +122,7 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
   };
 }
 
-const NO_GIT = "there is no git on the PATH: what changed in the project can't be told";
+const NO_GIT = 'git is not on the PATH: the changes in the project cannot be determined';
 const FIXED = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
 
 function environmentOf(environment: Environment, facts: RepositoryFacts, call: StoreCall): Environment {
@@ -227,6 +227,6 @@ function once(file: string, content: string): void {
 function wordsOf(end: ProgramEnd, command: string): string {
   if (end.is === 'stopped') return 'stopped';
   if (end.is === 'time limit') return `git ${command} took longer than ${TIME_LIMIT / 1000} s on this project`;
-  if (end.exit === 0) return `git ${command} gave more than can be looked at`;
+  if (end.exit === 0) return `git ${command} returned more than can be read`;
   return `git ${command}: ${end.stderr.trim() || `failed (${end.exit ?? end.endedBy ?? end.is})`}`;
 }

@@ -139,7 +139,7 @@ async function rulesNow(staging: staged.Staging): Promise<IgnoreRules> {
     const top = Math.min(...fresh.map(depthOf));
     for (const name of fresh) if (depthOf(name) === top) known.set(name, textOf(staging, name));
   }
-  throw new TreeFault('ignore files lie too deep in ignored folders: what changed there can not be told');
+  throw new TreeFault('ignore files are nested too deeply in ignored folders: the changes there cannot be determined');
 }
 
 /** The rules in force when the project had the content of `tree`. */
@@ -191,7 +191,7 @@ async function unjudgedWords(staging: staged.Staging, rules: IgnoreRules, at: nu
     const count = await changedBelow(path.join(staging.store.root.path, folder), at, looked);
     if (count > 0) words.push(`${JSON.stringify(folder)} (${count} ${count === 1 ? 'file' : 'files'})`);
   }
-  if (looked.left <= 0) words.push('not all of them were looked at');
+  if (looked.left <= 0) words.push('not all of them were checked');
   return words.join(', ');
 }
 
@@ -312,5 +312,5 @@ function bounded(patch: string): string {
   const text = capLines(patch, LINE_COLUMNS);
   const bytes = Buffer.byteLength(text);
   if (bytes <= PATCH_BYTES) return text;
-  return `(this patch is ${bytes} bytes long; ${PATCH_BYTES} of them are shown, its head and its end)\n${capText(text, PATCH_BYTES)}`;
+  return `(this patch has ${bytes} bytes; ${PATCH_BYTES} of them are shown, from its start and its end)\n${capText(text, PATCH_BYTES)}`;
 }

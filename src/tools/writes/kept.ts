@@ -183,8 +183,8 @@ function setAside(root: string, place: string): string {
   while (fs.lstatSync(named(count), { throwIfNoEntry: false }) !== undefined) count += 1;
   try {
     fs.renameSync(place, named(count));
-    return `${name} was made by this command, and agents make no repository and no .mimir within the project: it is ${path.relative(root, named(count))} now`;
+    return `${name} was created by this command, but agents may not create a repository or .mimir in the project: it was renamed to ${path.relative(root, named(count))}`;
   } catch (error) {
-    return `${name} was made by this command, which agents may not, and could not be renamed: ${messageOf(error)}`;
+    return `${name} was created by this command, which agents may not do, and could not be renamed: ${messageOf(error)}`;
   }
 }

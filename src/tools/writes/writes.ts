@@ -120,7 +120,7 @@ async function held(parts: Parts, writer: Writer, globs: readonly string[], fold
 const NOTHING: PutBack = { text: '', changed: false };
 
 const closedTo = ({ tooWide }: Scope): PutBack => ({
-  text: `Commands could not change ${tooWide.join(', ')}: there is too much beside it to look at; use write_file and edit_file.`,
+  text: `Commands could not change ${tooWide.join(', ')}: there are too many files beside it to check; use write_file and edit_file.`,
   changed: false,
 });
 
@@ -155,8 +155,7 @@ async function putBack(parts: Parts, scope: Scope, before: Looked, writer: Write
   return wordsOf(scope.globs, undone, left, [...away]);
 }
 
-const TOO_MUCH =
-  'the command made so many files that what it changed can not be looked at; look at the project yourself';
+const TOO_MUCH = 'the command created so many files that its changes cannot be checked; check the project yourself';
 
 function differences(before: Looked, now: Looked): readonly Difference[] {
   const gone = [...before.files].flatMap(([name, stats]): readonly Difference[] => {
@@ -195,12 +194,12 @@ function wordsOf(
   away: readonly string[],
 ): PutBack {
   if (undone.length === 0 && left.length === 0) return NOTHING;
-  const kept = away.length === 0 ? '' : `; as the command had left them they are in ${away.join(', ')}`;
+  const kept = away.length === 0 ? '' : `; the versions of the command are in ${away.join(', ')}`;
   const lines = [
     undone.length === 0
       ? ''
-      : `PUT BACK as it was before the command: ${listed(undone)}. This task may change ${writesText(globs)} only${kept}. ${WHAT_TO_DO}`,
-    left.length === 0 ? '' : `Changed meanwhile where another agent may write, and left: ${listed(left)}.`,
+      : `PUT BACK as it was before the command: ${listed(undone)}. This task may only change ${writesText(globs)}${kept}. ${WHAT_TO_DO}`,
+    left.length === 0 ? '' : `Changed meanwhile where another agent may write, and kept: ${listed(left)}.`,
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), changed: undone.length > 0 };
 }

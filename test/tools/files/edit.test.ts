@@ -36,7 +36,7 @@ describe('edit_file and write_file', () => {
       (await tools.use('edit_file', { path: name, old_text, new_text: 'new' })).text;
     expect(await edit('= 1')).toBe('a.ts: old_text occurs 2 times (lines 1, 2); add surrounding lines, or set all');
     expect(await edit('nothing like it')).toBe('a.ts: old_text is not in the file; read it again');
-    expect(await edit('  const b = 1;')).toContain('line 2 is like its first line');
+    expect(await edit('  const b = 1;')).toContain('line 2 resembles its first line');
     expect(await edit('x\ny', 'w.txt')).toContain(String.raw`its lines end in \r\n`);
     expect((await tools.use('edit_file', { path: 'a.ts', old_text: '= 1', new_text: '= $&', all: true })).ok).toBe(
       true,
@@ -48,9 +48,7 @@ describe('edit_file and write_file', () => {
     const folder = makeFolder({ 'a.ts': code });
     const tools = workbench(folder);
     const edit = { path: 'a.ts', old_text: 'a = 1', new_text: 'a = 2' };
-    expect((await tools.use('edit_file', edit)).text).toBe(
-      'a.ts: read it first; an edit needs to know what it changes',
-    );
+    expect((await tools.use('edit_file', edit)).text).toBe('a.ts: read it before you edit it');
     await tools.use('read_file', { path: 'a.ts' });
     expect((await tools.use('edit_file', edit, { agent: agent('ROOT::S1') })).ok).toBe(false);
     writeFiles(folder, { 'a.ts': `${code}// more\n` });

@@ -13,7 +13,7 @@ describe('read_file', () => {
   it('numbers the lines that were asked for and says how to go on', async () => {
     const tools = workbench(makeFolder({ 'a.txt': numbers(12) }));
     expect((await tools.use('read_file', { path: 'a.txt', from: 9, lines: 2 })).text).toBe(
-      `a.txt (lines 9-10 of 12, digest ${digestOf(numbers(12))})\n 9\tline 9\n10\tline 10\n(2 more; read on with from: 11)`,
+      `a.txt (lines 9-10 of 12, digest ${digestOf(numbers(12))})\n 9\tline 9\n10\tline 10\n(2 more; continue with from: 11)`,
     );
     expect((await tools.use('read_file', { path: 'a.txt', from: 99 })).text).toBe(
       `a.txt: no line 99; it has 12 lines, digest ${digestOf(numbers(12))}`,
@@ -33,7 +33,7 @@ describe('read_file', () => {
             const { text } = await tools.use('read_file', { path: 'a', from }, { room });
             expect(Buffer.byteLength(text)).toBeLessThanOrEqual(room);
             seen.push(...[...text.matchAll(/^ *\d+\t(.*)$/gm)].map(([, line = '']) => line));
-            const [, next] = /read on with from: (\d+)\)$/.exec(text) ?? [];
+            const [, next] = /continue with from: (\d+)\)$/.exec(text) ?? [];
             from = next === undefined ? null : Number(next);
           }
           expect(seen).toEqual(lines);
@@ -62,10 +62,10 @@ describe('read_file', () => {
     const tools = workbench(folder);
     const begun = performance.now();
     expect((await tools.use('read_file', { path: 'sparse' })).text).toBe(
-      'sparse: binary file, 1073741824 bytes, not read whole: above 10 MiB',
+      'sparse: binary file, 1073741824 bytes, not read in full: larger than 10 MiB',
     );
     expect((await tools.use('read_file', { path: 'big.log', from: 2, lines: 1 })).text).toBe(
-      'big.log (lines 2-2 of a file of 13000000 bytes, not read whole: above 10 MiB)\n2\ta log line of some length\n(more; read on with from: 3)',
+      'big.log (lines 2-2 of a file of 13000000 bytes, not read in full: larger than 10 MiB)\n2\ta log line of some length\n(more; continue with from: 3)',
     );
     expect(performance.now() - begun).toBeLessThan(30_000);
     const edit = await tools.use('edit_file', { path: 'big.log', old_text: 'a', new_text: 'b' });
@@ -104,7 +104,7 @@ describe('read_file', () => {
     expect(read).toMatch(/^min\.js \(lines 1-1 of 1, digest [0-9a-f]{16}\)\n1\tx{2000}… \(line of 2000000 bytes\)$/);
     const long = (await tools.use('read_file', { path: 'long.txt' })).text;
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(64 * 1024);
-    expect(long).toMatch(/^long.txt \(lines 1-(\d+) of 800,[^]*\n *\1\ty+\n\(\d+ more; read on with from: \d+\)$/);
+    expect(long).toMatch(/^long.txt \(lines 1-(\d+) of 800,[^]*\n *\1\ty+\n\(\d+ more; continue with from: \d+\)$/);
     expect(long).not.toContain('left out');
   });
 

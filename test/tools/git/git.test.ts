@@ -206,7 +206,7 @@ describe('the git tool', () => {
     const tools = workbench(folder);
     expect(await tools.use('git', { subcommand: 'log', paths: ['embedded'] })).toEqual({
       ok: false,
-      text: 'embedded: a git repository of its own inside the project; git is not run there',
+      text: 'embedded: a separate git repository inside the project; git does not run there',
     });
     expect((await tools.use('git', { subcommand: 'log', paths: ['..'] })).ok).toBe(false);
   });
@@ -216,7 +216,7 @@ describe('the git tool', () => {
     git(folder, 'init', '--quiet', '--bare');
     expect(await workbench(folder).use('git', { subcommand: 'log' })).toEqual({
       ok: false,
-      text: 'no git here: this folder is not the top of a git repository',
+      text: 'git is not available: this folder is not the top of a git repository',
     });
   });
 
@@ -227,7 +227,7 @@ describe('the git tool', () => {
     symlinkSync(path.join(makeRepository(), '.git'), path.join(folder, '.git'));
     expect(await tools.use('git', { subcommand: 'log' })).toEqual({
       ok: false,
-      text: 'no git here: .git is neither a folder nor a short file',
+      text: 'git is not available: .git is neither a folder nor a short file',
     });
   });
 

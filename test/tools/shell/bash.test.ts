@@ -26,7 +26,7 @@ describe('the bash tool', () => {
       const run = await workbench(folder).use('bash', { command: 'touch made' }, { sandbox: box });
       expect(run).toEqual({
         ok: false,
-        text: `not run: the sandbox could not start this: not probed`,
+        text: `not run: the sandbox could not start the command: not probed`,
         unsandboxedCommand: true,
       });
     }
@@ -108,7 +108,7 @@ describe('the bash tool', () => {
     expect(performance.now() - begun).toBeLessThan(30_000);
     expect(run.ok).toBe(false);
     expect(run.text).toMatch(
-      /^stopped: the time limit of 3 s is over, after [0-9.]+ s; processes ended: \d+\nstarted$/,
+      /^stopped: the time limit of 3 s was reached, after [0-9.]+ s; processes ended: \d+\nstarted$/,
     );
     expect(sleepers(/sleep 98[5-8]/)).toEqual([]);
   });

@@ -124,7 +124,7 @@ describe('what is committed', () => {
     writeFiles(folder, { 'a.txt': 'three\n' });
     expect(await tools.use('git_commit', { message: 'Two' }, { tree: proposed.value.tree })).toEqual({
       ok: false,
-      text: 'nothing was committed: the files have changed since this commit was looked at; ask for it again',
+      text: 'nothing was committed: the files have changed since this commit was shown; request it again',
     });
     expect(commitObjects(folder)).toBe(1);
     writeFiles(folder, { 'a.txt': 'two\n' });
@@ -159,7 +159,7 @@ describe('what is committed', () => {
       '  a.txt',
       'left out: .env (a .env file)',
       'left out: app/.env.local (a .env file)',
-      'left out: b.key (it goes through the filter "crypt", a program that is not run here; commit it yourself)',
+      'left out: b.key (it uses the filter "crypt", a program that Mimir does not run; commit it yourself)',
     ]);
     expect(git(folder, 'log', '-p', '--all')).not.toContain('canary');
     expect((await bench(folder).use('git_commit', { message: 'A', paths: ['.env'] })).ok).toBe(false);
@@ -244,9 +244,9 @@ describe('a commit is refused', () => {
     texts.push(await textOf(), (await bench(makeFolder()).use('git_commit', { message: 'No' })).text);
     expect(texts).toEqual([
       'nothing was committed: there is nothing to commit',
-      'nothing was committed: a merge is under way in this repository; a person has to end it first',
+      'nothing was committed: a merge is in progress in this repository; a person has to finish it first',
       'nothing was committed: HEAD is on no branch: a commit would be lost; switch to a branch first',
-      'nothing was committed: no git here: this folder is not the top of a git repository',
+      'nothing was committed: git is not available: this folder is not the top of a git repository',
     ]);
     expect(commitObjects(folder)).toBe(1);
   });
@@ -290,7 +290,7 @@ describe('A commit of a task that may change only some files', () => {
     expect(await tools.propose('git_commit', { message: 'Change' }, { writes: ['docs/**'] })).toEqual({
       ok: false,
       fault:
-        'nothing was committed: this task may change docs/** only, and src/a.ts would be in it as well; name what is yours in paths',
+        'nothing was committed: this task may only change docs/**, but the commit would include src/a.ts; list your own files in paths',
     });
     const own = await tools.propose('git_commit', { message: 'Change', paths: ['docs'] }, { writes: ['docs/**'] });
     expect(own).toMatchObject({ ok: true, value: { files: ['docs/a.md'] } });

@@ -121,7 +121,7 @@ describe('the tree of a project', () => {
     const without = trees(folder, freshFolder(), { PATH: freshFolder() });
     expect(await without.now(signal)).toEqual({
       ok: false,
-      fault: "there is no git on the PATH: what changed in the project can't be told",
+      fault: 'git is not on the PATH: the changes in the project cannot be determined',
     });
     expect(await trees(folder).now(AbortSignal.abort())).toEqual({ ok: false, fault: 'stopped' });
   });
@@ -160,7 +160,7 @@ describe('a patch between two trees', () => {
     writeFiles(folder, { 'a.txt': 'a line of text\n'.repeat(60_000) });
     const { patch } = valueOf(await port.changes(from, await now(port), signal));
     expect(Buffer.byteLength(patch)).toBeLessThan(210 * 1024);
-    expect(patch).toMatch(/^\(this patch is \d+ bytes long; 204800 of them are shown/);
+    expect(patch).toMatch(/^\(this patch has \d+ bytes; 204800 of them are shown/);
   });
 
   it('can not be emptied by attributes of the project', async () => {

@@ -32,7 +32,7 @@ describe('A task that may change docs/**', () => {
     const { project, use } = await heldProject(FILES);
     symlinkSync('../src/auth', path.join(project, 'docs/link'));
     const only =
-      'this task may change docs/** only. If this has to be changed, say so in your answer, or ask with ask_user: a person can widen what the task may change.';
+      'this task may only change docs/**. If this has to change, say so in your answer, or ask with ask_user: a person can extend what the task may change.';
     const write = (name: string): Promise<{ readonly ok: boolean; readonly text: string }> =>
       use(['docs/**'], 'write_file', { path: name, content: 'x' });
     expect(await write('src/auth/new.js')).toEqual({ ok: false, text: `src/auth/new.js: ${only}` });
@@ -117,7 +117,7 @@ describe('A task whose globs are narrower than their folders', () => {
     const done = await bash(['src/*.ts'], 'echo x > src/x.md; echo y > src/b.ts; echo z > src/a.ts');
     expect(done.ok).toBe(false);
     expect(done.text).toContain(
-      'PUT BACK as it was before the command: src/x.md (new). This task may change src/*.ts only',
+      'PUT BACK as it was before the command: src/x.md (new). This task may only change src/*.ts',
     );
     expect([
       existsSync(path.join(project, 'src/x.md')),
