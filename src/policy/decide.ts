@@ -67,7 +67,7 @@ export function decide(action: Action, rules: Rules, context: Circumstances): De
   try {
     return permitted(settled(judged(action, rules, context), context), rules, context);
   } catch (error) {
-    return deny(builtIn(`the decision failed: ${error instanceof Error ? error.message : 'unknown fault'}`));
+    return deny(builtIn(`the decision failed: ${error instanceof Error ? error.message : 'unknown error'}`));
   }
 }
 
@@ -108,7 +108,7 @@ function judged(action: Action, rules: Rules, context: Circumstances): Decision 
     case 'spawn':
       return judgedSpawn(action, rules, { ...context, mode }, row);
     case 'turn':
-      return mode === 'human' ? ask(row('each turn waits for you')) : allow(row('turns run'));
+      return mode === 'human' ? ask(row('each turn needs approval')) : allow(row('turns are allowed'));
     case 'model':
       return judgedModel(action, rules);
     default:
@@ -134,7 +134,7 @@ const reasonOfMode =
 
 function judgedModel({ model, price }: Extract<Action, { readonly is: 'model' }>, rules: Rules): Decision {
   const problem = modelProblem(model, rules) ?? priceProblem(price, rules);
-  return problem === null ? allow(builtIn('no rule speaks against this model')) : deny(problem);
+  return problem === null ? allow(builtIn('no rule denies this model')) : deny(problem);
 }
 
 type ToolAction = Extract<Action, { readonly is: 'tool' }>;
@@ -156,10 +156,10 @@ const QUIET: readonly Capability[] = ['read', 'git-read'];
 
 /** Decisions that need no further check. A grant of the session replaces the answer. */
 function byTable(capability: Capability, context: Circumstances, row: Row): Decision {
-  if (context.mode === 'yolo') return allow(row(`${capability} runs`));
-  if (context.mode === 'confirm' && QUIET.includes(capability)) return allow(row(`${capability} runs`));
+  if (context.mode === 'yolo') return allow(row(`${capability} is allowed`));
+  if (context.mode === 'confirm' && QUIET.includes(capability)) return allow(row(`${capability} is allowed`));
   if (context.granted) return allow(row(`${capability} was allowed for this session`));
-  return ask(row(`${capability} asks`));
+  return ask(row(`${capability} needs approval`));
 }
 
 /** Without `write`, a shell runs in a read-only sandbox or not at all, so the command needs no analysis. */
@@ -178,7 +178,7 @@ function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, r
 function unsandboxedCommand(rules: Rules, context: Circumstances, row: Row): Decision {
   if (rules.sandboxRequired?.value === true) return deny(rules.sandboxRequired.from);
   if (context.mode === 'yolo') return deny(row('no shell without a sandbox'));
-  return askSingly(row('shell asks, UNSANDBOXED'));
+  return askSingly(row('shell needs approval, UNSANDBOXED'));
 }
 
 function boxed(command: CommandVerdict, action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
@@ -186,7 +186,7 @@ function boxed(command: CommandVerdict, action: ToolAction, rules: Rules, contex
   if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
   const { destroys } = command;
   if (destroys !== undefined) return askSingly(alwaysAsked(destroys), { destroys });
-  if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
+  if (context.mode === 'yolo') return allow(row('shell is allowed in the sandbox'));
   const reads = readsOnly(command, action, context);
   return (
     byRule(command, context, row) ??
@@ -239,13 +239,13 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
   switch (how) {
     case 'auto':
       return action.reads === true && context.mode === 'confirm'
-        ? allow(row('a child that only reads runs'))
+        ? allow(row('a child that only reads is allowed'))
         : byTable('spawn', context, row);
     // No grant of the session covers the next one, which is the purpose of the rule.
     case 'supervised':
-      return askSingly({ ...from, rule: `${from.rule}: each spawn asks` });
+      return askSingly({ ...from, rule: `${from.rule}: each spawn needs approval` });
     case 'manual':
-      return deny({ ...from, rule: `${from.rule}: only a person spawns` });
+      return deny({ ...from, rule: `${from.rule}: only a person may spawn` });
     default:
       return deny({ ...from, rule: `${from.rule}: unknown` });
   }
@@ -261,7 +261,7 @@ export function spawnProblem(
   if (!(depth <= deepest.value)) {
     return { ...deepest.from, rule: `Max nesting depth (${deepest.value}) exceeded. Cannot create nested agent.` };
   }
-  const has = `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already`;
+  const has = `the run already has ${agents === 1 ? '1 agent' : `${agents} agents`}`;
   if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: ${has}` };
   const { maxPerParent } = childRules(rules);
   if (siblings < maxPerParent.value) return null;

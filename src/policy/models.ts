@@ -200,8 +200,8 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: F
 /** The text protocol needs a role with a shell. */
 function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelRequest['words']): Reason | null {
   if (protocol === 'text')
-    return words === 'never' ? builtIn(`${label} works by commands (protocol: text), and the role has no shell`) : null;
-  return tools === false && words !== 'only' ? builtIn(`${label} takes no tool calls`) : null;
+    return words === 'never' ? builtIn(`${label} works by commands (protocol: text), but the role has no shell`) : null;
+  return tools === false && words !== 'only' ? builtIn(`${label} does not support tool calls`) : null;
 }
 
 /** Which protocols agents of a role can use. */
@@ -240,7 +240,7 @@ function standIn(wish: ModelRequest, asked: string): ModelId | undefined {
 function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
   const { rules } = wish;
   if (rules.modelFallback.value === 'deny') {
-    const text = `${asked} can't be used by ${wish.role}${aside(obstacle)}, and no other model may take its place`;
+    const text = `${asked} cannot be used by ${wish.role}${aside(obstacle)}, and no other model may replace it`;
     return fail({ text, reasons: [obstacle, rules.modelFallback.from].filter(isWritten) });
   }
   const listed = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
@@ -263,7 +263,7 @@ function unknown(asked: string, models: readonly ModelOption[]): NoModel {
   const names = [...new Set(models.filter(({ usable }) => usable.yes).map(({ label }) => label))];
   const more = names.length > SOME ? ', …; `mimir models` lists all' : '';
   return {
-    text: `There is no model "${asked}"${names.length === 0 ? '' : `; there are ${names.slice(0, SOME).join(', ')}${more}`}`,
+    text: `There is no model "${asked}"${names.length === 0 ? '' : `; available: ${names.slice(0, SOME).join(', ')}${more}`}`,
     reasons: [],
   };
 }
@@ -282,7 +282,7 @@ function unpriced(wish: ModelRequest): string {
   const { id, label } = wish.models.find((one) => one.id !== OFFLINE && obstacleTo(one.id, wish) === null) ?? {};
   if (id === undefined) return '';
   const provider = providerOf(id);
-  return `; ${label} could be used, but a limit on cost is set and its price is not known: say it under providers.${provider}.prices`;
+  return `; ${label} could be used, but a cost limit is set and its price is unknown: set it under providers.${provider}.prices`;
 }
 
 // The models that a role asks for, in order: a usable model of its preferred grade, then the list in its file. Pure.

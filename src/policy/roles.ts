@@ -48,7 +48,7 @@ export function plannedRoleProblem(
   if (role?.name === MAIN) return switchedOff(MAIN, rules);
   const problem = roleProblem(name, rules, roles);
   if (problem !== null || role?.planned !== false) return problem;
-  return { text: `The role ${name} can't be planned`, reason: builtIn(`role "${name}" is not for plans`) };
+  return { text: `The role ${name} cannot be planned`, reason: builtIn(`role "${name}" is not for plans`) };
 }
 
 /** The roles that tasks of a plan may have; `main` for a plan of one task. */
@@ -57,7 +57,7 @@ export const plannableRoles = (rules: Rules, roles: readonly Role[]): readonly R
 
 function switchedOff(role: string, { disabledRoles }: Rules): RoleProblem | null {
   const off = disabledRoles.find((entry) => entry.role === role);
-  return off === undefined ? null : { text: `Role '${role}' is switched off`, reason: off.from };
+  return off === undefined ? null : { text: `Role '${role}' is disabled`, reason: off.from };
 }
 
 function unknownRole(name: string, roles: readonly Pick<Role, 'name'>[]): RoleProblem {

@@ -229,10 +229,10 @@ export function priceProblem(price: ModelOption['price'], rules: Rules): Reason 
     ({ value, from }) => value.maxCost !== undefined && from.layer !== 'default',
   );
   const role = rules.roleBudgets.find(({ budget }) => budget.value.maxCost !== undefined);
-  const from = set?.from ?? role?.budget.from ?? builtIn('a limit on cost');
+  const from = set?.from ?? role?.budget.from ?? builtIn('a cost limit');
   return {
     ...from,
-    rule: `${from.rule}: the price of this model is not known, so the limit can't be kept; \`prices\` under its provider says it`,
+    rule: `${from.rule}: the price of this model is unknown, so the limit cannot be enforced; set it in \`prices\` of its provider`,
   };
 }
 
@@ -264,8 +264,8 @@ export class Permit {
 
   /** Uses `permit` up for `binding`, or returns why it does not apply. A permit that was tried cannot be used again. */
   static spend(this: void, permit: Permit, binding: Binding): Result<void, string> {
-    if (!(#binding in permit)) return fail('this is no permit');
-    if (permit.#spent) return fail('its permit was used already');
+    if (!(#binding in permit)) return fail('this is not a permit');
+    if (permit.#spent) return fail('its permit was already used');
     permit.#spent = true;
     const { agent, action, policyHash, sandbox } = permit.#binding;
     if (agent !== binding.agent) return fail('its permit is for another agent');

@@ -118,7 +118,7 @@ describe('another model', () => {
     expect(eventsOf(run, 'policy.decided')[0]).toMatchObject({ subject: SLOW, decision: 'deny', ...from });
   });
 
-  it('is not asked where substitution is switched off: the rule is named (D4)', async () => {
+  it('is not asked where substitution is disabled: the rule is named (D4)', async () => {
     const from = { rule: 'modelFallback: deny', layer: 'user', file: '/home/u/config.yml', line: 4 } as const;
     const rules = { ...RULES, modelFallback: { value: 'deny', from } } as const;
     const run = await ended({ roles: ROLES, rules, script: only(() => fault('overloaded')) });

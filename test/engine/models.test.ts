@@ -44,14 +44,14 @@ describe('the model', () => {
     expect(of(run, 'policy.decided')[0]).toMatchObject({ subject: FAST, decision: 'deny', ...written });
   });
 
-  it('of unknown price is not called where somebody set a limit on cost (D10)', async () => {
+  it('of unknown price is not called where somebody set a cost limit (D10)', async () => {
     const unpriced = scriptedModel('scripted/unpriced', { aliases: ['unpriced'], price: null });
     const from = { rule: 'limits.maxCost: 1', layer: 'user', file: '/home/u/config.yml', line: 9 } as const;
     const rules = { ...RULES, costLimitSet: true, runBudget: { value: { maxCost: 1 }, from } };
     const setting = { catalogue: [...MODELS, unpriced], roleModels: new Map([['oracle', 'unpriced']]) };
     const refused = await ran(() => undefined, { ...setting, rules });
     expect(refused.state().agents.get(S1)?.error).toMatch(
-      /^model scripted\/unpriced is not allowed: limits.maxCost: 1: the price of this model is not known/,
+      /^model scripted\/unpriced is not allowed: limits.maxCost: 1: the price of this model is unknown/,
     );
     expect(of(refused, 'model.started')).toEqual([]);
     const free = await ran(() => undefined, setting);

@@ -47,13 +47,13 @@ describe('K06: a run that is resumed after the rules were tightened', () => {
     expect(run.events().filter(({ type }) => type === 'model.fallback')).toEqual([]);
   });
 
-  it('does not begin an agent whose role is switched off; the others go on', async () => {
+  it('does not begin an agent whose role is disabled; the others go on', async () => {
     const first = await stopped();
     const run = again(first, { rules: { ...RULES, disabledRoles: [{ role: 'oracle', from }] } });
     expect((await run.result).success).toBe(false);
     expect(outcomes(run)).toEqual([
       ['completed', null],
-      ['failed', `Role 'oracle' is switched off: the new rule ${PLACE}`],
+      ['failed', `Role 'oracle' is disabled: the new rule ${PLACE}`],
     ]);
     expect(run.events().findLast(({ type }) => type === 'policy.decided')).toMatchObject({ agent: S2, line: 7 });
   });

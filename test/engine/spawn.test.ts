@@ -124,7 +124,7 @@ describe('a child made by the Task tool', () => {
       script: ofS1(spawning()),
     });
     await full.result;
-    expect(results(full)[0]?.[1]).toMatch(/^Denied: the test: the run has 1 agent already/);
+    expect(results(full)[0]?.[1]).toMatch(/^Denied: the test: the run already has 1 agent/);
     for (const [role, words] of [
       ['main', /never a sub-agent/],
       ['nobody', /There is no role 'nobody'/],

@@ -66,7 +66,7 @@ describe('the table of modes', () => {
   it('says in the reason that nobody could be asked', () => {
     expect(decide(use('write'), someRules(), at({ interactive: false }))).toEqual({
       verdict: 'deny',
-      because: builtIn('mode confirm: write asks, and nobody can be asked here'),
+      because: builtIn('mode confirm: write needs approval, and nobody can be asked here'),
       unanswered: true,
     });
   });
@@ -96,7 +96,7 @@ describe('what a mode never loosens', () => {
     const rules = someRules({ commands: { allow: [{ words: ['npm', 'test'], from }], ask: [], deny: [] } });
     expect(decide(use('shell', 'npm test'), rules, at({ sandbox: 'none', granted: true }))).toEqual({
       verdict: 'ask',
-      because: builtIn('mode confirm: shell asks, UNSANDBOXED'),
+      because: builtIn('mode confirm: shell needs approval, UNSANDBOXED'),
       singly: true,
     });
   });
@@ -113,7 +113,7 @@ describe('what a mode never loosens', () => {
     const rules = someRules({ maxMode: { value: 'confirm', from } });
     expect(decide(use('write'), rules, at({ mode: 'yolo' }))).toEqual({
       verdict: 'ask',
-      because: { ...from, rule: 'mode.max: confirm (write asks)' },
+      because: { ...from, rule: 'mode.max: confirm (write needs approval)' },
     });
   });
 
@@ -140,19 +140,19 @@ describe('a command that only reads (D39)', () => {
   it('asks in mode human and without a sandbox, and runs in yolo as any other', () => {
     expect(judge('cat a.ts', { mode: 'human' })).toEqual({
       verdict: 'ask',
-      because: builtIn('mode human: shell asks'),
+      because: builtIn('mode human: shell needs approval'),
     });
     expect(judge('cat a.ts', { sandbox: 'none' }).verdict).toBe('ask');
     expect(judge('cat a.ts', { mode: 'yolo' })).toEqual({
       verdict: 'allow',
-      because: builtIn('mode yolo: shell runs in the sandbox'),
+      because: builtIn('mode yolo: shell is allowed in the sandbox'),
     });
   });
 
   it('asks, with the reason, where the project does not permit it', () => {
     expect(judge('cat a.ts', { reading: { ...reading, obstacle: 'it is too large' } })).toEqual({
       verdict: 'ask',
-      because: builtIn('mode confirm: shell asks: it only reads, but it is too large'),
+      because: builtIn('mode confirm: shell needs approval: it only reads, but it is too large'),
     });
   });
 
@@ -187,7 +187,7 @@ describe('spawning', () => {
     const full = someRules({ maxAgentsPerRun: { value: 3, from: written('limits.maxAgentsPerRun: 3', 2) } });
     expect(decide(spawn, full, yolo)).toEqual({
       verdict: 'deny',
-      because: written('limits.maxAgentsPerRun: 3: the run has 3 agents already', 2),
+      because: written('limits.maxAgentsPerRun: 3: the run already has 3 agents', 2),
     });
     const off = someRules({ enabled: { value: false, from: written('agentOrchestration.enabled: false', 1) } });
     expect(decide(spawn, off, yolo).verdict).toBe('deny');

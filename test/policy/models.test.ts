@@ -233,7 +233,7 @@ describe('choosing a model', () => {
     expect(chooseModel(wish({ rules }))).toEqual({
       ok: false,
       fault: {
-        text: "haiku-4.5 can't be used by finder, and no other model may take its place",
+        text: 'haiku-4.5 cannot be used by finder, and no other model may replace it',
         reasons: [onlySonnet, off],
       },
     });
@@ -242,7 +242,7 @@ describe('choosing a model', () => {
 
   it('refuses a name that nobody knows, instead of taking another', () => {
     const chosen = chooseModel(wish({ asked: 'haiku-4.5x' }));
-    expect(chosen.ok ? '' : chosen.fault.text).toBe('There is no model "haiku-4.5x"; there are haiku-4.5, sonnet-4.5');
+    expect(chosen.ok ? '' : chosen.fault.text).toBe('There is no model "haiku-4.5x"; available: haiku-4.5, sonnet-4.5');
   });
 
   it('passes over names in a role that nobody knows', () => {

@@ -73,7 +73,10 @@ describe('what the approved plan allows', () => {
     const rules = someRules({ permissionsHeld: { edits: from } });
     expect([verdict(write, {}, rules), verdict(shell('npm test'), {}, rules)]).toEqual(['ask', 'allow']);
     const { decision, rules: named, change } = explainAction('writing a', write, rules, at({ permissions: ALL }));
-    expect([decision, named.map(({ reason }) => reason)]).toEqual(['ask', [builtIn('mode confirm: write asks'), from]]);
+    expect([decision, named.map(({ reason }) => reason)]).toEqual([
+      'ask',
+      [builtIn('mode confirm: write needs approval'), from],
+    ]);
     expect(change.join('\n')).toContain('~/config.yml:3');
   });
 

@@ -56,7 +56,7 @@ describe('a permit', () => {
   it('is good once', () => {
     const permit = permitOf();
     expect(Permit.spend(permit, FOR)).toEqual({ ok: true, value: undefined });
-    expect(Permit.spend(permit, FOR)).toEqual({ ok: false, fault: 'its permit was used already' });
+    expect(Permit.spend(permit, FOR)).toEqual({ ok: false, fault: 'its permit was already used' });
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('a permit', () => {
 
   it('can not be made up from its looks', () => {
     const looks: unknown = Object.create(Permit.prototype);
-    expect(Reflect.apply(Permit.spend, null, [looks, FOR])).toEqual({ ok: false, fault: 'this is no permit' });
+    expect(Reflect.apply(Permit.spend, null, [looks, FOR])).toEqual({ ok: false, fault: 'this is not a permit' });
   });
 
   it('is minted by decide alone, and every use of a tool and every call of a model spends one', () => {

@@ -34,10 +34,10 @@ describe('a role', () => {
     expect(roleProblem('finder', someRules({ allowedSubAgents: [list, other] }), ROLES)?.reason).toEqual(other.from);
   });
 
-  it('that is switched off, unknown or the root is refused (O131)', () => {
+  it('that is disabled, unknown or the root is refused (O131)', () => {
     const from = written('agentOrchestration.roles.finder.enabled: false', 5);
     expect(roleProblem('finder', someRules({ disabledRoles: [{ role: 'finder', from }] }), ROLES)).toEqual({
-      text: "Role 'finder' is switched off",
+      text: "Role 'finder' is disabled",
       reason: from,
     });
     expect(roleProblem('constructor', someRules(), ROLES)).toEqual({
@@ -75,14 +75,14 @@ describe('budgets', () => {
     expect(agentBudget('finder', rules)).toEqual({ maxCost: 1, maxTokens: 1000 });
   });
 
-  it('refuse a model without a known price only where somebody set a limit on cost (D10)', () => {
+  it('refuse a model without a known price only where somebody set a cost limit (D10)', () => {
     const from = written('budgets.run.maxCost: 3', 2);
     const set = someRules({ costLimitSet: true, runBudget: { value: { maxCost: 3 }, from } });
     expect(priceProblem(null, someRules())).toBeNull();
     expect(priceProblem({ input: 1, output: 5 }, set)).toBeNull();
     expect(priceProblem(null, set)).toEqual({
       ...from,
-      rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
+      rule: 'budgets.run.maxCost: 3: the price of this model is unknown, so the limit cannot be enforced; set it in `prices` of its provider',
     });
   });
 
@@ -91,7 +91,7 @@ describe('budgets', () => {
     const roleBudgets = [{ role: 'oracle', budget: { value: { maxCost: 3 }, from } }];
     expect(priceProblem(null, someRules({ costLimitSet: true, roleBudgets }))).toEqual({
       ...from,
-      rule: "budgets.role.oracle.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
+      rule: 'budgets.role.oracle.maxCost: 3: the price of this model is unknown, so the limit cannot be enforced; set it in `prices` of its provider',
     });
   });
 
@@ -100,7 +100,7 @@ describe('budgets', () => {
     const set = someRules({ costLimitSet: true, dayBudget: { value: { maxCost: 3 }, from } });
     expect(priceProblem(null, set)).toEqual(
       builtIn(
-        "a limit on cost: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
+        'a cost limit: the price of this model is unknown, so the limit cannot be enforced; set it in `prices` of its provider',
       ),
     );
   });

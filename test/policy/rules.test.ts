@@ -50,14 +50,14 @@ describe('a model without a price', () => {
   const costs = (changes: Parameters<typeof someRules>[0]): string | undefined =>
     priceProblem(null, someRules({ costLimitSet: true, ...changes }))?.rule.split(':')[0];
 
-  it('is refused where a limit on cost is written, with the first such rule', () => {
+  it('is refused where a cost limit is written, with the first such rule', () => {
     const none = { runBudget: most({}, run), agentBudget: most({}) };
     const role = { role: 'oracle', budget: most({ maxCost: 1 }, oracle) };
     const other = { role: 'finder', budget: most({ maxTokens: 1 }, written('budgets.roles.finder', 9)) };
     expect(costs({ runBudget: most({ maxCost: 2 }, run) })).toBe('budgets.run');
     expect(costs({ ...none, agentBudget: most({ maxCost: 2 }), roleBudgets: [role] })).toBe('budgets.agent');
     expect(costs({ ...none, roleBudgets: [other, role] })).toBe('budgets.roles.oracle');
-    expect(costs({ ...none, runBudget: most({ maxCost: 2 }, builtIn('budgets.run')) })).toBe('a limit on cost');
+    expect(costs({ ...none, runBudget: most({ maxCost: 2 }, builtIn('budgets.run')) })).toBe('a cost limit');
   });
 
   it('is no problem where no limit on cost is written, nor is one with a price', () => {

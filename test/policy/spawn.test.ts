@@ -66,12 +66,12 @@ describe('spawning beyond the plan', () => {
     const spawn = { is: 'spawn', depth: 1, agents: 1 } as const;
     expect(decide(spawn, rulesWith('supervised'), at({ mode: 'yolo' }))).toEqual({
       verdict: 'ask',
-      because: written('childAgents.mode: supervised: each spawn asks', 5),
+      because: written('childAgents.mode: supervised: each spawn needs approval', 5),
       singly: true,
     });
     expect(decide(spawn, rulesWith('manual'), at({ mode: 'yolo' }))).toEqual({
       verdict: 'deny',
-      because: written('childAgents.mode: manual: only a person spawns', 5),
+      because: written('childAgents.mode: manual: only a person may spawn', 5),
     });
   });
 
@@ -138,7 +138,7 @@ describe('spawning beyond the plan', () => {
 
   it('is explained with what would change it', () => {
     const explained = explainAction('tool Task', { is: 'spawn', depth: 1, agents: 0 }, rulesWith('manual'), at());
-    expect(explained.because).toEqual(written('childAgents.mode: manual: only a person spawns', 5));
+    expect(explained.because).toEqual(written('childAgents.mode: manual: only a person may spawn', 5));
     expect(explained.change.join('\n')).toContain('childAgents.mode: auto');
   });
 });

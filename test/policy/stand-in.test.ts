@@ -55,7 +55,7 @@ describe('with one key only', () => {
     expect(usedBy({ fallbacks: ['haiku-4.5'] })).toBe(LUNA.id);
   });
 
-  it('one with a known price comes before one without, and that only where nobody set a limit on cost (D10)', () => {
+  it('one with a known price comes before one without, and that only where nobody set a cost limit (D10)', () => {
     expect(usedBy({ models: [SONNET, NEWEST, SOL] })).toBe(SOL.id);
     expect(usedBy({ models: [SONNET, NEWEST] })).toBe(NEWEST.id);
     expect(usedBy({ models: [SONNET, NEWEST], rules: someRules({ costLimitSet: true }) })).toBeNull();
@@ -64,7 +64,7 @@ describe('with one key only', () => {
   it('the refusal names a model that only lacks a price, and where to say it (D10)', () => {
     const chosen = chooseModel(wish({ models: [SONNET, NEWEST], rules: someRules({ costLimitSet: true }) }));
     expect(chosen.ok ? '' : chosen.fault.text).toContain(
-      '; newest could be used, but a limit on cost is set and its price is not known: say it under providers.openai.prices',
+      '; newest could be used, but a cost limit is set and its price is unknown: set it under providers.openai.prices',
     );
   });
 
@@ -73,11 +73,11 @@ describe('with one key only', () => {
     expect(usedBy({ models: [SONNET, option('local/qwen')] })).toBe('local/qwen');
   });
 
-  it('none stands in that takes no tool calls, and asked for by name it is refused', () => {
+  it('none stands in that does not support tool calls, and asked for by name it is refused', () => {
     const mute = option('local/mute', { tools: false, aliases: ['mute'] });
     expect(usedBy({ models: [SONNET, mute] })).toBeNull();
     expect(chooseModel(wish({ asked: 'mute', models: [SONNET, mute, SOL] }))).toMatchObject({
-      value: { choice: { asked: 'mute', used: SOL.id, because: 'mute takes no tool calls' } },
+      value: { choice: { asked: 'mute', used: SOL.id, because: 'mute does not support tool calls' } },
     });
   });
 

@@ -34,9 +34,9 @@ it('D14: a standing yes to a command ends when a file changes that it reads, and
   }
   await run.result;
   expect(asked).toEqual([
-    'sh x.sh — mode confirm: shell asks (default)',
-    'echo "echo second" > x.sh — mode confirm: shell asks (default)',
-    'sh x.sh — allowed before, but changed since: x.sh; mode confirm: shell asks (default)',
+    'sh x.sh — mode confirm: shell needs approval (default)',
+    'echo "echo second" > x.sh — mode confirm: shell needs approval (default)',
+    'sh x.sh — allowed before, but changed since: x.sh; mode confirm: shell needs approval (default)',
   ]);
   expect(outputs(run).map(([, text]) => text.split('\n').at(-1))).toEqual([
     'first',

@@ -77,7 +77,7 @@ describe('children by verb, tool and words', () => {
     await run.result;
     expect([said, resultsOf(run, CHILD)[1]]).toEqual([
       [GRANDCHILD],
-      expect.stringContaining('the run has 3 agents already'),
+      expect.stringContaining('the run already has 3 agents'),
     ]);
   });
 

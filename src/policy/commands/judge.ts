@@ -23,7 +23,7 @@ const MOST_PROGRAMS = 50;
 
 /** The strictest rule that matches any part of `command`. Pure and total for any text. */
 export function judgeCommand(command: string | null, rules: CommandRules | null): CommandVerdict {
-  if (command === null) return { verdict: 'none', doubt: 'its text is not known' };
+  if (command === null) return { verdict: 'none', doubt: 'its text is unknown' };
   const reading = readCommand(command);
   const wide = reading.simples.map(destroys).find((why) => why !== null);
   const verdict = rules === null ? none(reading) : judged(reading, rules);
@@ -34,7 +34,7 @@ function judged(reading: Reading, rules: CommandRules): CommandVerdict {
   const parts = reading.simples.map((simple): Part => ({ simple, acts: actsOf(simple) }));
   const denied = strictest(rules.deny, parts);
   if (denied?.sure === true) return { verdict: 'deny', because: denied.rule.from };
-  if (denied !== null) return unclear(denied.rule, 'it might hit');
+  if (denied !== null) return unclear(denied.rule, 'it may match');
   const why = doubtOf(reading, parts);
   const [first] = rules.deny;
   if (why !== null && first !== undefined) return unclear(first, why);
@@ -45,7 +45,7 @@ function judged(reading: Reading, rules: CommandRules): CommandVerdict {
 
 const unclear = ({ from }: CommandRule, why: string): CommandVerdict => ({
   verdict: 'unclear',
-  because: { ...from, rule: `${from.rule} can't be ruled out: ${why}` },
+  because: { ...from, rule: `${from.rule} cannot be ruled out: ${why}` },
 });
 
 interface Part {
@@ -158,7 +158,7 @@ function destroys(simple: Simple): string | null {
     (text, at) => at > 0 && !(words[at]?.startsWith('-') ?? false) && isWide(words[at] ?? null, text),
   );
   if (target !== undefined) return `${program} of everything in ${target}`;
-  return open ? `${program} of whatever comes from elsewhere` : null;
+  return open ? `${program} of paths that come from elsewhere` : null;
 }
 
 const REMOVES: ReadonlySet<string> = new Set(['-delete', 'rm', '/bin/rm', '/usr/bin/rm', 'shred']);

@@ -60,7 +60,7 @@ function readingOf({ simples, doubts, more, evaluates, code }: Found): Reading {
 }
 
 function readScript(text: string, found: Found, shells: number): void {
-  if (shells > MOST_SHELLS) found.doubts.add('its shells are nested too deep');
+  if (shells > MOST_SHELLS) found.doubts.add('its shells are nested too deeply');
   else visit(shell.parse(text), found, shells);
 }
 
@@ -109,14 +109,14 @@ function apply(effects: readonly Effect[], found: Found, shells: number): void {
     if (effect.is === 'sets') found.more.add('it sets a variable');
     else if (effect.is === 'doubt') found.doubts.add(effect.why);
     else if (effect.is === 'script') readScript(effect.text, found, shells + 1);
-    else if (shells >= MOST_SHELLS) found.doubts.add('its programs are nested too deep');
+    else if (shells >= MOST_SHELLS) found.doubts.add('its programs are nested too deeply');
     else noteSimple(effect.simple, found, shells + 1);
   }
 }
 
 function noteErrors({ errors }: shell.ParsedScript, found: Found): void {
   const [error] = errors ?? [];
-  if (error !== undefined) found.doubts.add(`it is not whole: ${error.message}`);
+  if (error !== undefined) found.doubts.add(`it is incomplete: ${error.message}`);
 }
 
 const HISTORY = /![^\s=(]/;
@@ -138,7 +138,7 @@ const unquotedText = (part: NonNullable<shell.Word['parts']>[number]): string =>
 function noteRedirect({ operator, target }: shell.Redirect, found: Found): void {
   const to = (target === undefined ? null : knownWord(target)) ?? '';
   const harmless = operator === '<' ? READ.test(to) : operator.endsWith('&') ? DESCRIPTOR.test(to) : to === '/dev/null';
-  if (!harmless) found.more.add(operator === '<' ? 'what it reads is not plain' : DOUBTS.file);
+  if (!harmless) found.more.add(operator === '<' ? 'it reads from a redirect that is not a plain file' : DOUBTS.file);
 }
 
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
@@ -155,7 +155,7 @@ function noteExpansion({ index, operation, prefix, text }: shell.ParameterExpans
     found.evaluates = true;
   // The pattern ends at its delimiter, which may be inside a substitution: `${A/$(/bin/x)/b}`.
   if (type !== undefined && type !== 'Default' && SUBSTITUTES.test(text))
-    found.doubts.add('a substitution stands in a pattern');
+    found.doubts.add('a pattern contains a substitution');
 }
 
 const SUBSTITUTES = /[$<>]\(|`|\$\{[ \t\n|]/;
@@ -204,7 +204,7 @@ const LOADED = setOf('BASH_ENV ENV LD_PRELOAD LD_AUDIT');
 
 /** The effects of setting a variable to `value`; null: an unknown value. */
 function effectsOf(name: string, value: Known): readonly Effect[] {
-  if (LOADED.has(name) && value !== '') return [...SETS, doubt(`${name} has code run that is not in the text`)];
+  if (LOADED.has(name) && value !== '') return [...SETS, doubt(`${name} runs code that is not in the text`)];
   const isRun = RUN.has(name);
   if (!isRun && !FILLED_IN.has(name)) return SETS;
   if (value === null) return [...SETS, doubt(DOUBTS.notInText(name))];
@@ -315,7 +315,7 @@ function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
     // An assignment in the grammar was judged with its value already.
     if (word === null) return PLAIN_ASSIGNMENT.test(text) ? SETS : [...SETS, doubt(DOUBTS.variable)];
     if (/^[-+]/.test(word))
-      return words[0] !== 'export' && /^-\w*n/.test(word) ? [doubt('a variable stands for another')] : [];
+      return words[0] !== 'export' && /^-\w*n/.test(word) ? [doubt('a variable refers to another')] : [];
     return ofAssigned(word);
   });
 }

@@ -12,7 +12,7 @@ export const DOUBTS = {
   program: 'what it runs is not in the text',
   file: 'it writes to a file',
   notInText: (name: string): string => `what ${name} runs is not in the text`,
-  unreadable: (name: string): string => `what ${name} runs can't be read here`,
+  unreadable: (name: string): string => `what ${name} runs cannot be determined`,
 } as const;
 
 /** A set of words that are separated by blanks. */

@@ -50,7 +50,7 @@ function ofShell({ words }: Simple, shell: string): readonly Inner[] {
 
 const SHELL_VALUES = /^[-+][a-zA-Z]*[oO]$|^--(?:rcfile|init-file)$/;
 
-const foreign = (shell: string): readonly Inner[] => (shell === 'zsh' ? [doubt('zsh reads words in another way')] : []);
+const foreign = (shell: string): readonly Inner[] => (shell === 'zsh' ? [doubt('zsh reads words differently')] : []);
 
 /** The arguments as one text, as `eval` takes them. */
 function ofEval({ words }: Simple): readonly Inner[] {
@@ -94,7 +94,7 @@ function ofFd({ words, texts }: Simple): readonly Inner[] {
   const at = words.findIndex((word) => word !== null && /^(?:-[xX]|--exec(?:-batch)?)$/.test(word));
   if (at !== -1) return [withHoles({ words: words.slice(at + 1), texts: texts.slice(at + 1), open: true })];
   const hidden = words.some((word) => word === null || /^(?:-[xX]|--exec)/.test(word));
-  return hidden ? [doubt('what fd runs is not plain')] : [];
+  return hidden ? [doubt('what fd runs is unclear')] : [];
 }
 
 /** They change the meaning of words, so that nothing after them can be read. */
@@ -127,7 +127,7 @@ function ofRunner(simple: Simple, program: string): readonly Inner[] {
   if (verb === undefined) return [];
   if (verb === null || verb.startsWith('-')) {
     const plain = isWords(simple.words) && !simple.words.some((word) => verbs.has(word));
-    return plain ? [] : [doubt(`what ${program} runs is not plain`)];
+    return plain ? [] : [doubt(`what ${program} runs is unclear`)];
   }
   const wrapper = verbs.get(verb);
   return wrapper === undefined ? [] : unwrapped(simple, 2, wrapper, `${program} ${verb}`);
@@ -135,7 +135,7 @@ function ofRunner(simple: Simple, program: string): readonly Inner[] {
 
 function unwrapped(simple: Simple, from: number, wrapper: Wrapper, name: string): readonly Inner[] {
   const at = programAt(simple.words, from, wrapper);
-  if (at === null) return [doubt(`what ${name} runs is not plain`)];
+  if (at === null) return [doubt(`what ${name} runs is unclear`)];
   const open = simple.open || wrapper.open === true;
   const inner = { words: simple.words.slice(at), texts: simple.texts.slice(at), open };
   if (inner.words.length === 0) return open ? [doubt(DOUBTS.notInText(name))] : [];

@@ -88,7 +88,7 @@ function hitsOf(command: string | null, rules: Rules): readonly Part[] {
 function changesFor(action: Action, rules: Rules, context: Circumstances): readonly Change<Case>[] {
   const capability = capabilityOf(action);
   const shell = capability === 'shell';
-  const alone = change('start it on a terminal, where a person can be asked', { interactive: true });
+  const alone = change('start it in a terminal, where a person can be asked', { interactive: true });
   return [
     ...(shell ? ruleChanges(rules) : []),
     ...(action.is === 'spawn' ? spawnChanges(rules) : []),
@@ -167,7 +167,7 @@ function shellChanges(
 ): readonly Change<Case>[] {
   const boxed =
     sandbox === 'none'
-      ? [change('a working sandbox (`mimir doctor` says why there is none)', { sandbox: sandboxFor(capabilities) })]
+      ? [change('a working sandbox (`mimir doctor` shows why there is none)', { sandbox: sandboxFor(capabilities) })]
       : [];
   const words = command.split(' ').filter((word) => word !== '');
   const rule: CommandRule = { words, from: builtIn('commands.allow') };
@@ -206,7 +206,7 @@ function permissionChanges(
 /** Only modes that the rules allow; beyond them the rule itself would have to change. */
 function modeChanges({ maxMode }: Rules, { mode }: Circumstances): readonly Change<Case>[] {
   const looser = MODES.filter((each) => isLooser(each, mode) && !isLooser(each, maxMode.value));
-  const chosen = looser.map((each) => change(`mode ${each}, which the rules allow here`, { mode: each }));
+  const chosen = looser.map((each) => change(`mode ${each}, which policy allows here`, { mode: each }));
   if (maxMode.value === 'yolo' || !isWritten(maxMode.from)) return chosen;
   const raised = MODES.filter((each) => isLooser(each, maxMode.value)).map(
     (each): Change<Case> => ({

@@ -18,7 +18,7 @@ import { roleNamed, roleProblem } from '../roles.ts';
 import { builtIn, type ModelEntry, type Rules } from '../rules.ts';
 
 /** The reason where nobody wrote a rule. */
-const NO_RULE = builtIn('no rule speaks against it');
+const NO_RULE = builtIn('no rule denies it');
 
 /** `substitute`: allowed, but with another model than requested. */
 export type Outcome = 'allow' | 'ask' | 'deny' | 'substitute';
@@ -84,7 +84,7 @@ export function ranked(because: Reason, others: readonly Omit<TookPart, 'decides
 }
 
 /** `take "haiku-4.5" out of enforcement.deniedModels (managed, /etc/mimir/policy.yml:4)`. */
-export const takeOut = (entry: string, from: Reason): string => `take "${entry}" out of ${keyWithPlace(from)}`;
+export const takeOut = (entry: string, from: Reason): string => `remove "${entry}" from ${keyWithPlace(from)}`;
 const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
 export const changeRule = (from: Reason, to: string): string => `set ${to} (${placeText(from)})`;
 
@@ -125,7 +125,7 @@ const unknown = (asked: string, text: string, rules: Rules): Explanation => ({
   decision: 'deny',
   because: builtIn(text),
   rules: ranked(builtIn(text), [], 'deny'),
-  change: ['a name that is known'],
+  change: ['a known name'],
   resolved: resolvedIn(rules),
   used: null,
 });
@@ -133,8 +133,8 @@ const unknown = (asked: string, text: string, rules: Rules): Explanation => ({
 /** Other obstacles are reported as they are; rule changes are judged as if there were none. */
 function changeTexts(wish: ModelRequest, id: string, ruled: boolean): readonly string[] {
   const callable = !wish.offlineOnly && wish.models.some((model) => model.id === id && model.usable.yes);
-  if (!ruled && callable) return ['nothing: agents use tools, and it takes none'];
-  if (!ruled) return ['a provider for it that can be called: `mimir doctor` says what each one lacks'];
+  if (!ruled && callable) return ['nothing: agents use tools, which it does not support'];
+  if (!ruled) return ['a usable provider for it: `mimir doctor` shows what each one lacks'];
   const models = wish.models.map((model): typeof model => ({ ...model, usable: { yes: true } }));
   return whatHelps({ ...wish, models, offlineOnly: false }, changesFor(id, wish.rules), outcomeOf);
 }

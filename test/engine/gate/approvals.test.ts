@@ -18,7 +18,7 @@ describe('approvals', () => {
       exact: 'write b',
       options: [],
       unsandboxed: false,
-      because: 'mode confirm: write asks (default)',
+      because: 'mode confirm: write needs approval (default)',
       same: 'write',
     });
     await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: false, scope: 'once', text: 'not there' });
@@ -112,7 +112,9 @@ describe('approvals', () => {
 
   it('are denied where nobody can be asked, which fails no agent and leaves it partial (D42)', async () => {
     const run = await ran(says({ [S1]: [calling('write b')] }), { mode: 'confirm', person: false });
-    expect(outputs(run)).toEqual([[false, 'Denied: mode confirm: write asks, and nobody can be asked here (default)']]);
+    expect(outputs(run)).toEqual([
+      [false, 'Denied: mode confirm: write needs approval, and nobody can be asked here (default)'],
+    ]);
     expect(run.state().agents.get(S1)?.outcome).toBe('partial');
     expect(eventsOf(run, 'policy.decided')).toMatchObject([{ subject: 'write', action: 'write' }]);
   });

@@ -40,7 +40,7 @@ it('runs a command that only reads without a question, and asks for one that may
   writeFileSync(path.join(root, 'a.txt'), 'one\n');
   writeFileSync(path.join(root, '.env'), 'SECRET\n');
   const { run, asked, texts } = await runOf(root, ['cat a.txt .env', 'touch made', 'ls | cat']);
-  expect(asked).toEqual(['touch made — mode confirm: shell asks (default)']);
+  expect(asked).toEqual(['touch made — mode confirm: shell needs approval (default)']);
   expect(texts).toEqual([expect.stringContaining('one'), '', 'a.txt\nmade']);
   expect(texts.join('')).not.toContain('SECRET');
   const rules = run.events().flatMap((event) => (event.type === 'tool.started' ? [[event.label, event.rule]] : []));
@@ -61,6 +61,7 @@ it('needs nobody for it', async () => {
 
 it('says why one that only reads asks all the same', async () => {
   const root = freshFolder();
-  const git = 'mode confirm: shell asks: it only reads, but this folder is not the top of a git repository (default)';
+  const git =
+    'mode confirm: shell needs approval: it only reads, but this folder is not the top of a git repository (default)';
   expect((await runOf(root, ['git status'])).asked).toEqual([`git status — ${git}`]);
 });

@@ -133,7 +133,7 @@ describe('a child that an agent spawns', () => {
       { plan: LED, rules: rulesWith({ mode: manual }) },
     );
     await run.result;
-    expect(said).toEqual(['Denied: childAgents.mode: manual: only a person spawns (default)', 'ROOT::S2']);
+    expect(said).toEqual(['Denied: childAgents.mode: manual: only a person may spawn (default)', 'ROOT::S2']);
   });
 
   it.each([

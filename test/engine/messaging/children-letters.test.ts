@@ -167,7 +167,7 @@ describe('a message to an agent that has ended', () => {
     await spawned(run, 'ROOT', { name: 'Ada' });
     await has(run, S2, 'completed');
     off = true;
-    expect(await send(run, S2)).toBe("Ada cannot continue: Role 'explore' is switched off: the test (default)");
+    expect(await send(run, S2)).toBe("Ada cannot continue: Role 'explore' is disabled: the test (default)");
     go.resolve();
     await run.result;
   });

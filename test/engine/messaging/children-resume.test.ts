@@ -170,7 +170,7 @@ describe('a resumed run', () => {
     await run.result;
     expect(outcomes(run)).toEqual([`${S1} completed`, `${ADA} failed`]);
     expect(notices(run)).toEqual([
-      `${S1} < ${ADA} error: Child Ada failed: Role 'explore' is switched off: the test (default)`,
+      `${S1} < ${ADA} error: Child Ada failed: Role 'explore' is disabled: the test (default)`,
     ]);
   });
 

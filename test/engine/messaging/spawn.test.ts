@@ -101,7 +101,7 @@ describe('a child that a person spawns', () => {
     await begun(run);
     expect(await spawned(run, 'ROOT', { role: 'Explore' })).toBe('ROOT::S2');
     expect(await spawned(run, 'ROOT', { role: 'FINDER' })).toBe('ROOT::S3');
-    expect(await spawned(run, 'ROOT', { role: 'reviewer' })).toMatch(/^Role 'reviewer' is switched off/);
+    expect(await spawned(run, 'ROOT', { role: 'reviewer' })).toMatch(/^Role 'reviewer' is disabled/);
     expect(await spawned(run, 'ROOT', { role: 'main' })).toMatch(/never a sub-agent/);
     go.resolve();
     await run.result;
@@ -243,7 +243,7 @@ describe('a child that a person spawns', () => {
     const rule = <T>(value: T): { value: T; from: typeof RULES.enabled.from } => ({ value, from: RULES.enabled.from });
     expect(await limited({ maxNestingDepth: rule(1) }, S1)).toMatch(/Max nesting depth \(1\) exceeded/);
     expect(await limited({ maxNestingDepth: rule(1) }, 'ROOT')).toBe('ROOT::S2');
-    expect(await limited({ maxAgentsPerRun: rule(1) }, 'ROOT')).toMatch(/the run has 1 agent already/);
+    expect(await limited({ maxAgentsPerRun: rule(1) }, 'ROOT')).toMatch(/the run already has 1 agent/);
     expect(await limited({ children: { maxPerParent: rule(0) } }, 'ROOT')).toMatch(/0 children of this agent/);
   });
 });

@@ -141,7 +141,9 @@ describe('a preview of an amended plan', () => {
     expect(await refusal(run, add('finder'))).toMatch(
       /^the run has 4 agents already, and at most 4 are allowed: the test/,
     );
-    expect(await refusal(run, { is: 'model', task: task('b'), model: 'slow' })).toMatch(/slow can't be used by finder/);
+    expect(await refusal(run, { is: 'model', task: task('b'), model: 'slow' })).toMatch(
+      /slow cannot be used by finder/,
+    );
     expect(await refusal(run, { is: 'role', task: task('b'), role: 'explore' })).toMatch(/explore/);
     expect(await refusal(run, { is: 'depends', task: task('b'), dependsOn: [task('d')] })).toMatch(/Circular/);
     go.resolve();

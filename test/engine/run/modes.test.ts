@@ -184,7 +184,7 @@ describe('a branch held to a stricter mode', () => {
     const { approvals } = await run.until((state) => state.approvals.length === 1 && acts.includes('write b'));
     expect(approvals[0]).toMatchObject({
       agent: S1,
-      request: { exact: 'write a', because: 'mode confirm: write asks (default)' },
+      request: { exact: 'write a', because: 'mode confirm: write needs approval (default)' },
     });
     expect(await run.controls.previewMode('yolo', S1)).toEqual({
       refused: null,

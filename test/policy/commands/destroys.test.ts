@@ -21,9 +21,9 @@ it.each([
   // An unknown word might be the option.
   ['rm $X /', 'rm of everything in $X'],
   ['rm "$X" /', 'rm of everything in "$X"'],
-  ['ls | xargs rm -rf', 'rm of whatever comes from elsewhere'],
-  ['find src -exec rm -rf made +', 'rm of whatever comes from elsewhere'],
-  ['fd -x rm -rf', 'rm of whatever comes from elsewhere'],
+  ['ls | xargs rm -rf', 'rm of paths that come from elsewhere'],
+  ['find src -exec rm -rf made +', 'rm of paths that come from elsewhere'],
+  ['fd -x rm -rf', 'rm of paths that come from elsewhere'],
   ['chmod -R 777 /', 'chmod of everything in /'],
   ['npm test && rm -rf /', 'rm of everything in /'],
 ])('%s does', (command, words) => {

@@ -84,7 +84,7 @@ describe('command rules', () => {
     ['npm test >> x', 'it writes to a file'],
     ['npm test &> x', 'it writes to a file'],
     ['npm test 3<>/dev/tcp/1.1.1.1/80', 'it writes to a file'],
-    ['npm test < /dev/tcp/1.1.1.1/80', 'what it reads is not plain'],
+    ['npm test < /dev/tcp/1.1.1.1/80', 'it reads from a redirect that is not a plain file'],
     ['PATH=. npm test', 'it sets a variable'],
     ['for PATH in .; do npm test; done', 'it sets a variable'],
     ['npm() { npm test; }; npm test', 'it defines a function'],
@@ -113,7 +113,7 @@ describe('command rules', () => {
       verdict: 'unclear',
       because: {
         ...given.deny[0]?.from,
-        rule: 'commands.deny: "curl **" can\'t be ruled out: it is not whole: unterminated double quote',
+        rule: 'commands.deny: "curl **" cannot be ruled out: it is incomplete: unterminated double quote',
       },
     });
   });

@@ -27,7 +27,7 @@ describe('the programs that a command may be allowed by', () => {
     ['touch src/*.ts', 'touch …'],
     // What only reads needs no permission of its own.
     ['cd src && npm test 2>&1 | tail -40', 'npm test …'],
-    ['cat a.ts > b.ts', 'writing files by >'],
+    ['cat a.ts > b.ts', 'writing files with >'],
     // What is only started by another program is judged as if it stood alone.
     ['timeout 60 npm test', 'npm test …'],
     ['npx vitest run', 'vitest …'],

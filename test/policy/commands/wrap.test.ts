@@ -24,7 +24,7 @@ it.each(["trap 'rm a' EXIT", "trap -- 'rm a' EXIT"])('a rule denies what runs at
 });
 
 it('an option that is not known leaves open which program runs, and the doubt names the program that has the option', () => {
-  expect(readCommand('env --made rm a').doubts).toEqual(['what env runs is not plain']);
+  expect(readCommand('env --made rm a').doubts).toEqual(['what env runs is unclear']);
   expect(says('env --made rm a', given)).toBe('unclear');
 });
 

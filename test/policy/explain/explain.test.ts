@@ -65,7 +65,7 @@ describe('an explanation', () => {
         { reason: rules.modelFallback.from, says: 'substitute', decides: false },
       ],
       change: [
-        'take "opus-4.5" out of enforcement.deniedModels (managed, by an administrator, /etc/mimir/policy.yml:4)',
+        'remove "opus-4.5" from enforcement.deniedModels (managed, by an administrator, /etc/mimir/policy.yml:4)',
       ],
       resolved: [
         { written: 'opus-4.5', id: OPUS },
@@ -84,7 +84,7 @@ describe('an explanation', () => {
     } as const;
     const rules = someRules({ deniedModels: [{ written: 'opus-4.5', pattern: OPUS, from }] });
     expect(explainModel(wish('opus-4.5', rules)).change).toEqual([
-      'take "opus-4.5" out of enforcement.deniedModels (user, /home/ada/config.yml:3)',
+      'remove "opus-4.5" from enforcement.deniedModels (user, /home/ada/config.yml:3)',
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('an explanation', () => {
     const { decision, because } = explainModel(wish('gpt-none', someRules()));
     expect([decision, because.rule]).toEqual([
       'deny',
-      `There is no model "gpt-none"; there are ${HAIKU}, ${SONNET}, ${OPUS}`,
+      `There is no model "gpt-none"; available: ${HAIKU}, ${SONNET}, ${OPUS}`,
     ]);
   });
 
@@ -150,7 +150,7 @@ describe('an explanation', () => {
         { reason: no, says: 'deny', decides: true },
         { reason: yes, says: 'allow', decides: false },
       ],
-      change: ['take "curl **" out of commands.deny (managed, by an administrator, /etc/mimir/policy.yml:8)'],
+      change: ['remove "curl **" from commands.deny (managed, by an administrator, /etc/mimir/policy.yml:8)'],
     });
   });
 
@@ -158,10 +158,10 @@ describe('an explanation', () => {
     const rulesOf = (command: string, circumstances: Partial<Circumstances>): readonly string[] =>
       explainAction('it', shell(command), someRules(), at(circumstances)).rules.map(({ reason }) => reason.rule);
     const reading = { place: { root: '/project', folder: '/project' }, obstacle: null };
-    const more = 'it may do more than read: npm is not known to only read';
-    expect(rulesOf('npm test', { reading })).toEqual(['mode confirm: shell asks', more]);
-    expect(rulesOf('npm test', { reading, mode: 'human' })).toEqual(['mode human: shell asks']);
-    expect(rulesOf('npm test', {})).toEqual(['mode confirm: shell asks']);
+    const more = 'it may do more than read: npm is not known to be read-only';
+    expect(rulesOf('npm test', { reading })).toEqual(['mode confirm: shell needs approval', more]);
+    expect(rulesOf('npm test', { reading, mode: 'human' })).toEqual(['mode human: shell needs approval']);
+    expect(rulesOf('npm test', {})).toEqual(['mode confirm: shell needs approval']);
   });
 
   it('names the rule that keeps a plan from allowing it, for edits and commands alone', () => {
@@ -190,7 +190,7 @@ describe('an explanation', () => {
     expect(explainAction('command npm test', shell('npm test'), someRules(), at()).change).toEqual([
       'allow it in your own config: commands.allow: ["npm test"]',
       'allow commands with the plan: P there, --allow commands, or permissions.commands: allow',
-      'mode yolo, which the rules allow here',
+      'mode yolo, which policy allows here',
     ]);
     expect(explainAction('command make', shell('make'), someRules(), at()).change[0]).toBe(
       'allow it in your own config: commands.allow: ["make"]',
@@ -204,7 +204,7 @@ describe('an explanation', () => {
     expect(explainAction('it', shell('npm test'), someRules(), at({ sandbox: 'none' }))).toMatchObject({
       decision: 'ask',
       change: [
-        'only together: a working sandbox (`mimir doctor` says why there is none); allow it in your own config: commands.allow: ["npm test"]',
+        'only together: a working sandbox (`mimir doctor` shows why there is none); allow it in your own config: commands.allow: ["npm test"]',
       ],
     });
   });

@@ -4,7 +4,7 @@ import { isAmong, lengthOf, optionIn, type Options } from '../options.ts';
 import { knownWord } from '../words.ts';
 import { namesOf } from '../../../domain/text/glob.ts';
 
-export const FURTHER_FILE = 'a further file would be written';
+export const FURTHER_FILE = 'it would write another file';
 export const NOT_IN_TEXT = 'it has arguments that are not in the text';
 
 /** The meanings of the words of a program that are no options; `pattern`: the first is a pattern, the rest are paths. */
@@ -64,7 +64,7 @@ const INSIDE: Argument = { is: 'inside' };
 /** How many words the option takes, or why it is more than reading. */
 function option(text: string, next: Argument | undefined, reading: Reading): 1 | 2 | string {
   const found = optionIn(text, reading.reader);
-  if (typeof found === 'string') return `its option ${found} is not known to only read`;
+  if (typeof found === 'string') return `its option ${found} is not known to be read-only`;
   const givesPattern = (name: string): boolean => isAmong(reading.reader.instead, name);
   if (found.names.some(givesPattern)) reading.hasPattern = true;
   const given = found.value === null ? next : ({ is: 'known', text: found.value } as const);
@@ -93,7 +93,7 @@ function whyOperands(reading: Reading): string | null {
 }
 
 function whyCount({ reader: { most, operands: kind }, operands }: Reading): string | null {
-  if (kind === 'none' && operands.length > 0) return 'it has arguments that are not known to only read';
+  if (kind === 'none' && operands.length > 0) return 'it has arguments that are not known to be read-only';
   if (most === undefined) return null;
   const isOver = operands.length > most || operands.some(({ is }) => is !== 'known');
   return isOver ? FURTHER_FILE : null;
@@ -130,7 +130,7 @@ export interface Scope {
 }
 
 export const OUTSIDE = 'a path may lie outside the project';
-const UNKNOWN_WORD = 'it has words that the text does not tell';
+const UNKNOWN_WORD = 'it has words that are not in the text';
 
 /** The word, or why the command cannot be judged by its text. */
 export function argumentOf(word: Word, scope: Scope): Argument | string {

@@ -122,7 +122,7 @@ export function whyProgram(words: readonly Argument[], scope: Scope): string | n
   if (special !== undefined) return named(program, special(given, scope));
   const reader = READERS.get(program);
   return reader === undefined
-    ? `${program} is not known to only read`
+    ? `${program} is not known to be read-only`
     : named(program, whyMoreThan(reader, given, scope, SCRIPTS.get(program)));
 }
 
@@ -164,7 +164,7 @@ function testOf(word: string, next: Argument | undefined, scope: Scope): number 
   if (isAmong(FIND_ALONE, word)) return 1;
   const text = textOf(next);
   if (isAmong(FIND_TEXT, word)) return text === null ? NOT_IN_TEXT : 2;
-  if (!isAmong(FIND_FILE, word)) return `${word} is not known to only read`;
+  if (!isAmong(FIND_FILE, word)) return `${word} is not known to be read-only`;
   return text !== null && isInProject(text, scope) ? 2 : OUTSIDE;
 }
 
@@ -239,7 +239,7 @@ const test: Judge = (given, scope) => {
   for (const argument of given) {
     if (argument.is === 'any' || argument.is === 'leading') return NOT_IN_TEXT;
     if (argument.is !== 'known') continue;
-    if (/^-[vRo]$/.test(argument.text)) return `${argument.text} is not known to only read`;
+    if (/^-[vRo]$/.test(argument.text)) return `${argument.text} is not known to be read-only`;
     if (!isInProject(argument.text, scope)) return OUTSIDE;
   }
   return given.some(({ is }) => is === 'one') && !hasPlainForm(given) ? NOT_IN_TEXT : null;
@@ -275,7 +275,7 @@ const xxd: Judge = (given, scope) => {
     if (/^-[cglos]$/.test(word)) at += 1;
     else if (!word.startsWith('-')) files.push(word);
     else if (!/^-(?:[abeipuC]|ps|plain|[cglos][0-9a-fx]+)$/.test(word))
-      return `its option ${word} is not known to only read`;
+      return `its option ${word} is not known to be read-only`;
   }
   if (files.length > 1) return FURTHER_FILE;
   return files.every((file) => isInProject(file, scope)) ? null : OUTSIDE;
@@ -314,7 +314,7 @@ const EXACT: ReadonlyMap<string, RegExp> = new Map(
 function whyGit(given: readonly Argument[], scope: Scope): string | null {
   const at = given.findIndex((argument) => argument.is !== 'known' || !BEFORE.test(argument.text));
   const verb = given[at === -1 ? 0 : at];
-  if (verb === undefined) return 'git does nothing by itself';
+  if (verb === undefined) return 'it has no sub-command';
   if (verb.is !== 'known') return 'its sub-command is not in the text';
   if (given.some((argument) => argument.is === 'known' && SECRET.test(argument.text))) return 'it names a .env file';
   if (verb.text === '--version') return null;
@@ -323,7 +323,7 @@ function whyGit(given: readonly Argument[], scope: Scope): string | null {
   if (exact !== undefined) return exact.test(wordsOf(rest)) ? null : `git ${verb.text} may do more than read here`;
   if (LISTING.has(verb.text)) return whyListing(rest, scope);
   const reader = VERBS.get(verb.text);
-  return reader === undefined ? `git ${verb.text} is not known to only read` : whyMoreThan(reader, rest, scope);
+  return reader === undefined ? `git ${verb.text} is not known to be read-only` : whyMoreThan(reader, rest, scope);
 }
 
 const BEFORE = /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs)$/;

@@ -156,7 +156,7 @@ const textOf = (argument: Argument | undefined): string => (argument?.is === 'kn
 function whyRedirection(redirection: shell.Redirection, scope: Scope): string | null {
   if (redirection.descriptor?.type === 'FileDescriptorVariable') return 'it sets a variable';
   if (redirection.type === 'HereDoc') return whyHereDoc(redirection, scope);
-  const target = redirection.target === undefined ? 'it is not whole' : argumentOf(redirection.target, scope);
+  const target = redirection.target === undefined ? 'it is incomplete' : argumentOf(redirection.target, scope);
   if (typeof target === 'string') return target;
   return redirection.type === 'HereString' ? null : whyTarget(redirection.operator, target, scope);
 }

@@ -78,7 +78,7 @@ describe('a promise', () => {
     });
   });
 
-  it('leaves room for a closing answer, and is made where nothing is left of a limit on cost and the model costs nothing', () => {
+  it('leaves room for a closing answer, and is made where nothing is left of a cost limit and the model costs nothing', () => {
     const outputFor = (rate: number, maxCost: number, kept: number): unknown => {
       const promise = reserve(running({ maxCost }), {
         agent: ROOT,

@@ -124,7 +124,7 @@ describe('a model without tool calls', () => {
     expect(run.state().agents.get(S1)?.model).toEqual({
       asked: 'fast',
       used: 'other/slow',
-      because: 'fast works by commands (protocol: text), and the role has no shell',
+      because: 'fast works by commands (protocol: text), but the role has no shell',
     });
   });
 });

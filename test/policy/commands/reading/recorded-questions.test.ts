@@ -17,7 +17,7 @@ const reading = { reading: { place, obstacle: null } };
 const medianOf = (judge: (command: string) => readonly string[] | null): number =>
   median(runs.map((run) => questionsIn(run, judge)));
 
-/** Each program that is not known to only read, with its sub-command; and that files are written. */
+/** Each program that is not known to be read-only, with its sub-command; and that files are written. */
 const widest = (command: string): readonly string[] => {
   const names = readCommand(command).simples.map(({ words: [program, next] }) =>
     /^(?:git|sed|pip|make)$/.test(program ?? '') ? `${program} ${next}` : (program ?? ''),
