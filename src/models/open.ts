@@ -39,7 +39,7 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
     models: () => options,
     async call(request, signal, onDelta) {
       const route = routes.get(request.model);
-      if (route === undefined) return fail({ is: 'refused', message: `no provider knows the model ${request.model}` });
+      if (route === undefined) return fail({ is: 'refused', message: `no provider has the model ${request.model}` });
       const { provider, option } = route;
       if (!option.usable.yes) return fail({ is: 'refused', message: `${option.label}: ${option.usable.because}` });
       return provider.call(request, signal, onDelta);

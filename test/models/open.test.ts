@@ -50,7 +50,7 @@ describe('the models of a run', () => {
     });
     expect(await callOf('nobody/knows')).toEqual({
       ok: false,
-      fault: { is: 'refused', message: 'no provider knows the model nobody/knows' },
+      fault: { is: 'refused', message: 'no provider has the model nobody/knows' },
     });
   });
 

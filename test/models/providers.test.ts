@@ -119,12 +119,12 @@ describe('the price of a call', () => {
 
 describe('a provider that can not be used', () => {
   it('is not called: its models say why, with no key', async () => {
-    const models = opened([{ ...ANTHROPIC, key: 'sk-canary', unusable: 'api.anthropic.com may not be called: rule' }]);
+    const models = opened([{ ...ANTHROPIC, key: 'sk-canary', unusable: 'api.anthropic.com is not allowed: rule' }]);
     const request = { ...workRequest(), model: ModelId.parse('anthropic/claude-haiku-4-5-20251001') };
     const reply = await models.call(request, new AbortController().signal, () => undefined);
     expect(reply).toEqual({
       ok: false,
-      fault: { is: 'refused', message: 'haiku-4.5: api.anthropic.com may not be called: rule' },
+      fault: { is: 'refused', message: 'haiku-4.5: api.anthropic.com is not allowed: rule' },
     });
   });
 

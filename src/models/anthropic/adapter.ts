@@ -112,7 +112,7 @@ function wholeReply(
   const stopped = stopOf(progress);
   if (!stopped.ok) return stopped;
   const model = ModelId.safeParse(`${provider}/${progress.model ?? ''}`);
-  if (!model.success) return malformed('it does not say which model answered');
+  if (!model.success) return malformed('it does not name its model');
   const blocks = progress.blocks.map(({ block }) => block);
   const form = formed && stopped.value === 'tool use' ? blocks.find(isForm) : undefined;
   if (form !== undefined)
@@ -145,19 +145,19 @@ function stopOf({ model, stop, complete, blocks }: Progress): Result<StopReason,
   const stopped = STOPS.get(stop ?? '');
   if (stopped === undefined) return malformed(faults.unknownStop(stop ?? 'none'));
   if (stopped !== 'tool use') return ok(stopped);
-  if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tools, but calls none');
-  if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it has no end' });
+  if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tool calls, but has none');
+  if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it is incomplete' });
   return ok(stopped);
 }
 
 /** Why no call of a complete reply may be executed: it has unknown parts, or is not what the provider sends. Null if they may. */
 function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason): string | null {
   if (stopped === 'end' && blocks.some(({ block }) => isCall(block)))
-    return 'it calls tools, but did not stop for them';
+    return 'it has tool calls, but did not stop for them';
   if (stopped !== 'tool use') return null;
   if (blocks.some(({ block }) => block.type === 'other'))
-    return 'beside its tool calls stands a block of an unknown kind';
-  if (disorder) return 'its blocks came out of order';
+    return 'it has a block of an unknown kind beside its tool calls';
+  if (disorder) return 'its blocks are out of order';
   return Number.isNaN(usage.input) || Number.isNaN(usage.output) ? faults.NOT_SAID_USED : null;
 }
 

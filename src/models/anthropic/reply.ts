@@ -59,7 +59,7 @@ export class MessageReader {
     const type = at(value, 'type');
     if (type === 'message_start') return this.#begin(at(value, 'message'));
     if (!isKind(type)) return typeof type === 'string' ? ok(null) : UNKNOWN;
-    if (this.#model === null) return fail('an event came before the message began');
+    if (this.#model === null) return fail('an event came before the start of the message');
     if (this.#complete) return fail('an event came after the end');
     if (type === 'message_delta') return this.#end(at(value, 'delta'), at(value, 'usage'));
     if (type !== 'message_stop') return this.#part(type, value);
@@ -108,7 +108,7 @@ export class MessageReader {
   #begin(message: unknown): Result<null, string> {
     const model = at(message, 'model');
     if (typeof model !== 'string') return UNKNOWN;
-    if (this.#model !== null) return fail('a second message began');
+    if (this.#model !== null) return fail('a second message started');
     this.#model = model;
     this.#usage = counted(this.#usage, at(message, 'usage'));
     return ok(null);
@@ -127,8 +127,8 @@ export class MessageReader {
   }
 
   #open(index: number, start: BlockStart): Result<Delta | null, string> {
-    if (this.#blocks.has(index)) return fail('a block began twice');
-    if (this.#blocks.size >= MOST_BLOCKS) return fail('it has more blocks than any reply');
+    if (this.#blocks.has(index)) return fail('a block started twice');
+    if (this.#blocks.size >= MOST_BLOCKS) return fail('it has too many blocks');
     this.#place(index);
     if (isFilled(start)) this.#content += 1;
     const isFirstText = ![...this.#blocks.values()].some(({ block }) => block.type === 'text' && block.text !== '');
@@ -148,7 +148,7 @@ export class MessageReader {
 
   #grow(index: number, delta: BlockDelta): Result<Delta | null, string> {
     const at = this.#blocks.get(index);
-    if (at === undefined || at.ended) return fail('a part came of a block that is not there');
+    if (at === undefined || at.ended) return fail('a part belongs to a block that does not exist');
     const { block } = at;
     const { type, text } = delta;
     if (text !== '' || IS_MORE.has(type)) this.#content += 1;
@@ -180,7 +180,7 @@ export class MessageReader {
 
   #close(index: number): Result<null, string> {
     const at = this.#blocks.get(index);
-    if (at === undefined) return fail('a block ended that never began');
+    if (at === undefined) return fail('a block ended that never started');
     at.ended = true;
     return ok(null);
   }
@@ -215,8 +215,8 @@ function growThought(
 
 const MOST_BLOCKS = 4096;
 
-const UNKNOWN = fail('an event has a form that is not known');
-const NOT_ITS_KIND = fail('a part came of another kind than its block');
+const UNKNOWN = fail('an event has an unknown form');
+const NOT_ITS_KIND = fail('a part has another kind than its block');
 
 const textDelta = (text: string): Delta | null => (text === '' ? null : { is: 'text', text });
 

@@ -67,7 +67,7 @@ function toolsUsed(messages: readonly Message[]): readonly ToolSpec[] {
   const names = messages.flatMap(({ content }) =>
     content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
   );
-  return [...new Set(names)].map((name) => ({ name, description: 'Not to be called any more.', schema: {} }));
+  return [...new Set(names)].map((name) => ({ name, description: 'Do not call this any more.', schema: {} }));
 }
 
 type Form =
@@ -81,7 +81,7 @@ function formOf(format: Json | null, traits: Traits): Form {
   const schema = traits.schema ? allowedSchema(format) : null;
   if (isObject(schema)) return { is: 'schema', schema: { ...schema } };
   if (!traits.forced) return { is: 'none' };
-  const description = 'Gives the whole reply, in the form that is asked for. Call it exactly once.';
+  const description = 'Gives the whole reply in the requested form. Call it exactly once.';
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
 }
 

@@ -125,7 +125,7 @@ async function readAll(call: Call<unknown>, events: AsyncGenerator<string>): Pro
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
       if (call.watch.why() !== null) return null;
       const taken = next.value === '' ? 'nothing' : takenFrom(call, next.value);
-      if (taken === null) return 'an event is no JSON';
+      if (taken === null) return 'an event is not JSON';
       if (taken === 'content') call.watch.said();
       if (taken !== 'end') continue;
       call.rest = readOut(call.world, events);
@@ -153,7 +153,7 @@ const UNREADABLE = /\bZ_|ERR_ZLIB|incorrect (?:header|data)|invalid (?:block|cod
 /** Why the content can not be read; null if the connection broke. */
 function unreadableBy(error: unknown): string | null {
   if (error instanceof http.TooLarge) return error.message;
-  return UNREADABLE.test(faults.causesOf(error).join(' ')) ? 'its content can not be read' : null;
+  return UNREADABLE.test(faults.causesOf(error).join(' ')) ? 'its content cannot be decoded' : null;
 }
 
 /** How long, in milliseconds, a connection may take to close after the last event, so that it can be reused. */
@@ -179,7 +179,7 @@ function settled<Reply>(call: Call<Reply>, reading: Reading<Reply>): Result<Repl
       return failed(malformed(setup, reading.why), spentOn(call));
     default: {
       if (wire.bytes() === 0 && !end.broke) return failed(malformed(setup, 'it is empty'), spentOn(call));
-      const why = end.broke ? 'the connection ended' : (reading.why ?? 'it ended before its end was told');
+      const why = end.broke ? 'the connection ended' : (reading.why ?? 'it ended early');
       return failed({ is: 'cut', message: `${faults.hostOf(setup)} broke off its reply: ${why}` }, spentOn(call));
     }
   }
@@ -200,7 +200,7 @@ function notAStream<Reply>(call: Call<Reply>, text: string, type: string): Resul
   if (error) return settled(call, { is: 'error', error });
   const words = faults.pageWords(text).trim();
   const said = words === '' ? '' : ` It says: ${words}`;
-  const what = type === '' ? 'not said' : type;
+  const what = type === '' ? 'unknown' : type;
   return settled(call, {
     is: 'malformed',
     why: `its type is ${what}, not text/event-stream. Is the base URL right?${said}`,
@@ -209,7 +209,7 @@ function notAStream<Reply>(call: Call<Reply>, text: string, type: string): Resul
 
 const malformed = (setup: ProviderSetup, why: string): ModelFault => ({
   is: 'malformed',
-  message: `${faults.hostOf(setup)} answered with something that is no reply: ${faults.redact(why, setup)}`,
+  message: `${faults.hostOf(setup)} sent an invalid reply: ${faults.redact(why, setup)}`,
 });
 
 const failed = (fault: ModelFault, spent: Usage | null): { readonly ok: false; readonly fault: Failed } =>

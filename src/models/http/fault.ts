@@ -12,9 +12,9 @@ import { byWord } from './json.ts';
 import type { Watch, WhyStopped } from './transport.ts';
 
 /** Why a reply is malformed: it calls tools without reporting its usage. */
-export const NOT_SAID_USED = 'it calls tools, but does not say what it used';
+export const NOT_SAID_USED = 'it has tool calls, but does not report its usage';
 /** Why a reply is malformed: `reason` as the provider wrote it. */
-export const unknownStop = (reason: string): string => `it stopped for a reason that is not known: ${reason}`;
+export const unknownStop = (reason: string): string => `it stopped for an unknown reason: ${reason}`;
 
 /** The facts about a provider that appear in advice. */
 export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv' | 'headers'>;
@@ -58,7 +58,7 @@ function headersIn(body: unknown): Headers | undefined {
 export function eventFault(called: Called, error: unknown): ModelFault {
   const said = saidIn(error);
   const is = byWords(said) ?? BY_TYPE.get(said.type) ?? 'overloaded';
-  return faultOf(called, is, said, 'it broke off with an error');
+  return faultOf(called, is, said, 'it ended with an error');
 }
 
 /** The fault of a call without a response: `error` as thrown, with its causes. */
@@ -66,13 +66,13 @@ export function connectionFault(called: Called, error: unknown): ModelFault {
   const causes = causesOf(error);
   const known = causes.flatMap((cause) => CONNECTIONS.filter(([form]) => form.test(cause))).at(0);
   if (/redirect/i.test(causes.join(' '))) {
-    const message = `${hostOf(called)} answered with a redirect to another address, which is not followed: set the final address as its base URL`;
+    const message = `${hostOf(called)} redirected to another address, which Mimir does not follow: set the final address as its base URL`;
     return { is: 'refused', message };
   }
   if (/HEADERS?_OVERFLOW/.test(causes.join(' ')))
     return { is: 'malformed', message: `${hostOf(called)} answered with headers larger than 16 KB` };
   const why = known?.[1] ?? redact(causes.at(-1) ?? 'no reason was given', called);
-  return { is: 'unreachable', message: `can't reach ${hostOf(called)}: ${why}` };
+  return { is: 'unreachable', message: `cannot reach ${hostOf(called)}: ${why}` };
 }
 
 /** The fault of a call that was ended here: aborted from outside, or silent for too long. */
@@ -84,7 +84,7 @@ export function stoppedFault(
   if (why === 'aborted') return ABORTED;
   const begun = watch.begun();
   const seconds = Math.round((begun ? setup.idleMs : setup.firstEventMs) / 1000);
-  const message = begun ? `${hostOf(setup)} stopped within its answer` : `${hostOf(setup)} gave no answer`;
+  const message = begun ? `${hostOf(setup)} sent no more of its answer` : `${hostOf(setup)} did not answer`;
   return { is: 'silent', message: `${message} for ${seconds} s`, ...(begun ? { begun } : {}) };
 }
 

@@ -173,14 +173,14 @@ function wordsFor(
 ): ModelFault {
   const { request, model, refused, route, fault } = said;
   if (chat.noSuchRoute(refused)) {
-    const hint = /\/v\d+\/?$/.test(setup.baseUrl) ? '' : '; mostly it ends in /v1';
+    const hint = /\/v\d+\/?$/.test(setup.baseUrl) ? '' : '; it usually ends in /v1';
     return { is: 'refused', message: `${hostOf(setup)} returned 404 for ${route}. Check the base URL${hint}` };
   }
   if (request.tools.length === 0 || !chat.refusesTools(refused)) return fault;
   const how = refused.text.includes('enable-auto-tool-choice')
-    ? 'start that server with --enable-auto-tool-choice and a --tool-call-parser that fits the model'
+    ? 'start that server with --enable-auto-tool-choice and a --tool-call-parser for the model'
     : 'choose a model that can call tools, or serve this one with a template that can';
-  return { is: 'refused', message: `${model} at ${hostOf(setup)} can not use tools, which agents need: ${how}` };
+  return { is: 'refused', message: `${model} at ${hostOf(setup)} cannot use tools, which agents need: ${how}` };
 }
 
 // A request for OpenAI's Responses API. The server stores nothing: encrypted reasoning is sent back to it unchanged.
@@ -325,14 +325,14 @@ const KINDS: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_ca
 /** Why no call of a complete reply may be executed; null if they may. `done` are the items as they streamed. */
 function againstCalls(items: readonly Fields[], done: ReadonlyMap<number, Fields>, disorder: boolean): string | null {
   if (!items.every((item) => KINDS.has(textAt(item, 'type'))))
-    return 'beside its tool calls stands an item of an unknown kind';
+    return 'it has an item of an unknown kind beside its tool calls';
   const called = (some: readonly Fields[]): string =>
     some
       .filter((item) => textAt(item, 'type') === 'function_call')
       .map((item) => textAt(item, 'call_id'))
       .join(' ');
   const streamed = [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
-  if (disorder || (streamed.length > 0 && called(streamed) !== called(items))) return 'its items came out of order';
+  if (disorder || (streamed.length > 0 && called(streamed) !== called(items))) return 'its items are out of order';
   return null;
 }
 

@@ -139,7 +139,7 @@ function readingOf(request: ModelRequest, came: Came): Reading<Read> {
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
   const why = stop === undefined ? unknownStop(finish) : missing(came);
-  if (why === 'its end') return { is: 'cut' };
+  if (why === 'its end is missing') return { is: 'cut' };
   if (why !== null) return { is: 'malformed', why };
   return { is: 'reply', reply: wholeReply(request, came) };
 }
@@ -154,12 +154,12 @@ function wholeReply(request: ModelRequest, { read, thoughts, byTool, raw }: Came
 
 /** What a finished stream lacks; null if it is complete. */
 function missing({ finish, read, problem, raw }: Came): string | null {
-  if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
+  if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that is missing';
   if (problem !== null) return problem;
   if (raw.some(({ tool }) => tool === '')) return 'a tool call has no name';
   if (finish !== '') return null;
-  if (!raw.every(isWhole)) return 'its end';
-  return raw.length === 0 && read.text === '' ? 'it ended without a word' : null;
+  if (!raw.every(isWhole)) return 'its end is missing';
+  return raw.length === 0 && read.text === '' ? 'it ended without text' : null;
 }
 
 const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text) !== null;
@@ -251,8 +251,8 @@ function callsInPieces(onDelta: (delta: Delta) => void) {
     return open.findLast((call) => id !== '' && call.id === id) ?? (id === '' ? open.at(-1) : undefined);
   };
   const begin = (piece: Open): void => {
-    if (isBehind(piece, open.at(-1))) problem = 'its tool calls came out of order';
-    if (open.length >= MOST_CALLS) problem = 'it calls more tools than any reply';
+    if (isBehind(piece, open.at(-1))) problem = 'its tool calls are out of order';
+    if (open.length >= MOST_CALLS) problem = 'it has too many tool calls';
     else if (`${piece.tool}${piece.id}${piece.arguments}` !== '') open.push(piece);
     tell(piece, piece.arguments);
   };

@@ -55,7 +55,7 @@ describe('a fault on the way to Anthropic', () => {
     expect(words(await faultOf({ is: 'status', status: 401, body }, TALK))).toBe(
       'HOST rejected the API key: no such key: [key] (test…-key). Check ANTHROPIC_API_KEY',
     );
-    expect(words(await faultOf({ is: 'cut', at: 'head' }))).toBe("can't reach HOST: the connection broke");
+    expect(words(await faultOf({ is: 'cut', at: 'head' }))).toBe('cannot reach HOST: the connection broke');
   });
 
   it('J06: an error event in the stream is what it says, with what was spent', async () => {
@@ -67,10 +67,7 @@ describe('a fault on the way to Anthropic', () => {
 
   it('J06: an event that is no JSON, or none that can be, is no reply', async () => {
     const got = await faultOf({ is: 'bad event', at: 4 }, TALK);
-    expect([got.is, words(got)]).toEqual([
-      'malformed',
-      'HOST answered with something that is no reply: an event is no JSON',
-    ]);
+    expect([got.is, words(got)]).toEqual(['malformed', 'HOST sent an invalid reply: an event is not JSON']);
   });
 
   it('J04: a stream that is cut anywhere is no reply, and no less was spent than the double bills', async () => {
@@ -114,7 +111,7 @@ describe('a fault on the way to Anthropic', () => {
     const result = await anthropicCaller(setupFor(double.url), fakeWorld()).call(ask(), LIVE, () => undefined);
     expect(result.ok || [result.fault.is, words(result.fault)]).toEqual([
       'unreachable',
-      "can't reach HOST: connection refused. Check that the server runs and that its address is right",
+      'cannot reach HOST: connection refused. Check that the server runs and that its address is right',
     ]);
   });
 });

@@ -27,7 +27,7 @@ const words = (came: Came): string =>
     ? `${came.value.calls.length} calls`
     : `${came.fault.is}: ${came.fault.message.replace(/127[\d.:]+/, 'HOST')}`;
 
-const no = (why: string): string => `malformed: HOST answered with something that is no reply: ${why}`;
+const no = (why: string): string => `malformed: HOST sent an invalid reply: ${why}`;
 
 describe('an answer that is no stream', () => {
   const told = async (type: string, body: string, kind: 'anthropic' | 'chat'): Promise<string> => {
@@ -47,10 +47,10 @@ describe('an answer that is no stream', () => {
   it('is told with the words of the server', async () => {
     const page = '<html><title>Sign in</title><body>to the network</body></html>';
     expect(await told('text/html', page, 'anthropic')).toBe(
-      'malformed: HOST answered with something that is no reply: its type is text/html, not text/event-stream. Is the base URL right? It says: Sign in: to the network',
+      'malformed: HOST sent an invalid reply: its type is text/html, not text/event-stream. Is the base URL right? It says: Sign in: to the network',
     );
     expect(await told('text/plain', 'the model is loading', 'chat')).toBe(
-      'malformed: HOST answered with something that is no reply: its type is text/plain, not text/event-stream. Is the base URL right? It says: the model is loading',
+      'malformed: HOST sent an invalid reply: its type is text/plain, not text/event-stream. Is the base URL right? It says: the model is loading',
     );
     const error = JSON.stringify({ error: { type: 'rate_limit_error', message: 'slow down' } });
     for (const kind of ['anthropic', 'chat'] as const)
@@ -97,12 +97,12 @@ describe('a reply of Anthropic', () => {
 
   it('runs none beside a block of an unknown kind', async () => {
     expect(await reply([...block(0, { type: 'server_tool_use', id: 'x' }), ...block(1, call)])).toBe(
-      no('beside its tool calls stands a block of an unknown kind'),
+      no('it has a block of an unknown kind beside its tool calls'),
     );
   });
 
   it('runs none whose blocks are out of order: a lower place, before the one before had ended, after the end', async () => {
-    const disorder = no('its blocks came out of order');
+    const disorder = no('its blocks are out of order');
     expect(await reply([...block(1, { type: 'text', text: 'Look.' }), ...block(0, call)])).toBe(disorder);
     const [begun, ...rest] = block(0, { type: 'text', text: 'Look.' });
     expect(await reply([begun ?? {}, ...block(1, call), ...rest])).toBe(disorder);
@@ -113,11 +113,11 @@ describe('a reply of Anthropic', () => {
   it('runs none to which a part of an unknown kind belongs', async () => {
     const [begun, ...rest] = block(0, call);
     const odd = { type: 'content_block_delta', index: 0, delta: { type: 'patch_delta', patch: '[]' } };
-    expect(await reply([begun ?? {}, odd, ...rest])).toBe(no('its blocks came out of order'));
+    expect(await reply([begun ?? {}, odd, ...rest])).toBe(no('its blocks are out of order'));
   });
 
   it('runs none that does not say what it used', async () => {
-    const silent = no('it calls tools, but does not say what it used');
+    const silent = no('it has tool calls, but does not report its usage');
     expect(await reply(block(0, call), {})).toBe(silent);
     expect(await reply(block(0, call), { input_tokens: 9 }, null)).toBe(silent);
   });
@@ -161,13 +161,13 @@ describe('a reply over Responses', () => {
   it('runs none beside an item of an unknown kind, out of order, or without what it used', async () => {
     const [a, b] = [call('a'), call('b')];
     expect(await reply(completed([{ type: 'shell_call', id: 'x' }, a]))).toBe(
-      no('beside its tool calls stands an item of an unknown kind'),
+      no('it has an item of an unknown kind beside its tool calls'),
     );
     expect(await reply(added(1, b), done(1, b), added(0, a), done(0, a), completed([a, b]))).toBe(
-      no('its items came out of order'),
+      no('its items are out of order'),
     );
-    expect(await reply(done(0, a), done(1, b), completed([b, a]))).toBe(no('its items came out of order'));
-    expect(await reply(completed([a], null))).toBe(no('it calls tools, but does not say what it used'));
+    expect(await reply(done(0, a), done(1, b), completed([b, a]))).toBe(no('its items are out of order'));
+    expect(await reply(completed([a], null))).toBe(no('it has tool calls, but does not report its usage'));
   });
 });
 
@@ -195,7 +195,7 @@ describe('a reply over Chat Completions', () => {
       no('it calls a tool of an unknown kind'),
     );
     expect(words(await reply({}, chunk({ tool_calls: [piece(1), piece(0)] }), usage))).toBe(
-      no('its tool calls came out of order'),
+      no('its tool calls are out of order'),
     );
   });
 

@@ -59,23 +59,23 @@ describe('the events of a stream', () => {
     [[], 'cut'],
     [[start, ...text(0, 'Hi.')], 'cut'],
     [[start, ...tool(0, '{}')], 'cut'],
-    [[start, ...tool(0, '{').slice(0, 2), end('tool_use'), stop], 'cut: a tool call in it has no end'],
-    [[start, ...text(0, 'Hi.'), stop], 'malformed: it stopped for a reason that is not known: none'],
-    [[start, end('sleepy'), stop], 'malformed: it stopped for a reason that is not known: sleepy'],
-    [[start, end('tool_use'), stop], 'malformed: it stopped for tools, but calls none'],
-    [[start, ...tool(0, '{}'), end('end_turn'), stop], 'malformed: it calls tools, but did not stop for them'],
-    [[{ ...start, message: { model: ' ' } }, end('end_turn')], 'malformed: it does not say which model answered'],
-    [[{ type: 'message_start' }], 'an event has a form that is not known'],
-    [['odd'], 'an event has a form that is not known'],
-    [[...text(0, 'Hi.')], 'an event came before the message began'],
-    [[start, start], 'a second message began'],
+    [[start, ...tool(0, '{').slice(0, 2), end('tool_use'), stop], 'cut: a tool call in it is incomplete'],
+    [[start, ...text(0, 'Hi.'), stop], 'malformed: it stopped for an unknown reason: none'],
+    [[start, end('sleepy'), stop], 'malformed: it stopped for an unknown reason: sleepy'],
+    [[start, end('tool_use'), stop], 'malformed: it stopped for tool calls, but has none'],
+    [[start, ...tool(0, '{}'), end('end_turn'), stop], 'malformed: it has tool calls, but did not stop for them'],
+    [[{ ...start, message: { model: ' ' } }, end('end_turn')], 'malformed: it does not name its model'],
+    [[{ type: 'message_start' }], 'an event has an unknown form'],
+    [['odd'], 'an event has an unknown form'],
+    [[...text(0, 'Hi.')], 'an event came before the start of the message'],
+    [[start, start], 'a second message started'],
     [[start, end('end_turn'), stop, ...text(0, 'x')], 'an event came after the end'],
-    [[start, ...text(0, 'a'), ...text(0, 'b')], 'a block began twice'],
-    [[start, grow(3, { type: 'text_delta', text: 'x' })], 'a part came of a block that is not there'],
-    [[start, close(3)], 'a block ended that never began'],
+    [[start, ...text(0, 'a'), ...text(0, 'b')], 'a block started twice'],
+    [[start, grow(3, { type: 'text_delta', text: 'x' })], 'a part belongs to a block that does not exist'],
+    [[start, close(3)], 'a block ended that never started'],
     [
       [start, open(0, { type: 'text', text: '' }), grow(0, { type: 'input_json_delta', partial_json: '{}' })],
-      'a part came of another kind than its block',
+      'a part has another kind than its block',
     ],
     [
       [
@@ -114,7 +114,7 @@ describe('the events of a stream', () => {
     { type: 'message_delta', delta: { stop_details: 'none' } },
     { type: 'message_delta', delta: { stop_details: { explanation: 2 } } },
   ])('are none where a part of them is something else: %j', (event) => {
-    expect(faultOf([start, event])).toBe('an event has a form that is not known');
+    expect(faultOf([start, event])).toBe('an event has an unknown form');
   });
 
   it('H08: give no call but of a reply that stopped for it, in whatever order and however often they come', () => {
@@ -198,7 +198,7 @@ describe('the events of a stream', () => {
     reader.take(start);
     expect(reader.take(open(0, { type: 'tool_use', id: 'a', name: 'read_file', input: deep }))).toEqual({
       ok: false,
-      fault: 'an event has a form that is not known',
+      fault: 'an event has an unknown form',
     });
     expect(JSON.stringify(jsonOf(deep))).toContain('[null]');
   });

@@ -287,7 +287,7 @@ describe('an error event in a stream', () => {
       'api.example.com returned a server error: Overloaded',
     );
     expect(eventFault(called, undefined).message).toBe(
-      'api.example.com returned a server error: it broke off with an error',
+      'api.example.com returned a server error: it ended with an error',
     );
   });
 });
@@ -298,11 +298,11 @@ describe('a call that was ended here', () => {
   it('says how long the provider was silent, before its answer or within it', () => {
     expect(stoppedFault(setup, 'silent', { begun: () => false })).toEqual({
       is: 'silent',
-      message: 'api.example.com gave no answer for 60 s',
+      message: 'api.example.com did not answer for 60 s',
     });
     expect(stoppedFault(setup, 'silent', { begun: () => true })).toEqual({
       is: 'silent',
-      message: 'api.example.com stopped within its answer for 20 s',
+      message: 'api.example.com sent no more of its answer for 20 s',
       begun: true,
     });
   });
@@ -334,17 +334,17 @@ describe('a connection that failed', () => {
       {
         is: 'unreachable',
         message:
-          "can't reach api.example.com: connection refused. Check that the server runs and that its address is right",
+          'cannot reach api.example.com: connection refused. Check that the server runs and that its address is right',
       },
-      "can't reach api.example.com: host name not found. Check the network and the address",
-      "can't reach api.example.com: no secure connection (TLS). Check for a proxy, and that the address is right (https or http)",
-      "can't reach api.example.com: ODD what [key] is",
+      'cannot reach api.example.com: host name not found. Check the network and the address',
+      'cannot reach api.example.com: no secure connection (TLS). Check for a proxy, and that the address is right (https or http)',
+      'cannot reach api.example.com: ODD what [key] is',
       {
         is: 'refused',
         message:
-          'api.example.com answered with a redirect to another address, which is not followed: set the final address as its base URL',
+          'api.example.com redirected to another address, which Mimir does not follow: set the final address as its base URL',
       },
-      "can't reach api.example.com: no reason was given",
+      'cannot reach api.example.com: no reason was given',
     ]);
   });
 

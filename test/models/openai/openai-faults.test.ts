@@ -90,7 +90,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
   it('J04: a connection cut before its head is unreachable', async () => {
     expect(await faultOf(kind, model, { is: 'cut', at: 'head' })).toEqual({
       is: 'unreachable',
-      message: holding("can't reach 127.0.0.1"),
+      message: holding('cannot reach 127.0.0.1'),
     });
   });
 
@@ -128,7 +128,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
     const came = await call;
     expect(came.ok ? came : [came.fault.is, came.fault.message, came.fault.spent !== undefined]).toEqual([
       'silent',
-      holding('stopped within its answer for 8 s'),
+      holding('sent no more of its answer for 8 s'),
       true,
     ]);
     expect(world.sleepers()).toBe(0);

@@ -114,7 +114,7 @@ describe('a server that lacks', () => {
     expect(said[0]).toEqual({
       is: 'refused',
       message: like(
-        /^gemma at 127\.0\.0\.1:\d+ can not use tools, which agents need: choose a model that can call tools/,
+        /^gemma at 127\.0\.0\.1:\d+ cannot use tools, which agents need: choose a model that can call tools/,
       ),
     });
     expect(asked).toHaveLength(2);
@@ -244,7 +244,7 @@ describe('advice', () => {
     await server.close();
     expect(came.ok ? came : came.fault).toEqual({
       is: 'refused',
-      message: like(/returned 404 for \/chat\/completions. Check the base URL; mostly it ends in \/v1$/),
+      message: like(/returned 404 for \/chat\/completions. Check the base URL; it usually ends in \/v1$/),
     });
   });
 });
