@@ -249,6 +249,4 @@ async function answerTo(word: string, near: string, rest: readonly string[], io:
 }
 
 const refusal = (word: string, near: string): Exit =>
-  wrongUse(
-    `there is no command "${word}"\n  did you mean \`mimir ${near}\`? A task of this one word: mimir run "${word}"`,
-  );
+  wrongUse(`there is no command "${word}"\n  did you mean \`mimir ${near}\`? To run it as a task: mimir run "${word}"`);

@@ -71,7 +71,8 @@ function namespaceFindings(): readonly Finding[] {
   } catch {
     return [];
   }
-  const words = "this process is in a user namespace: that /etc/mimir looks like root's proves nothing about the host";
+  const words =
+    'this process is in a user namespace: that /etc/mimir seems to belong to root proves nothing about the host';
   return [note('policy', words)];
 }
 
@@ -94,14 +95,14 @@ export const forcedFindings = (config: Loaded | null): readonly Finding[] =>
     const rule = `${name} runs ${triggers.join(' and ')} (${place})`;
     if (why === null) return fine('forced', rule);
     return onFailure === 'block'
-      ? problem('forced', `${rule}, but cannot: ${why}; and the changes it guards stay blocked`)
-      : note('forced', `${rule}, but cannot: ${why}; and this is only reported`);
+      ? problem('forced', `${rule}, but cannot run: ${why}; the changes it guards stay blocked`)
+      : note('forced', `${rule}, but cannot run: ${why}; this is only reported`);
   });
 
 function problemOfForced({ name, model }: ReviewRule, config: Loaded): string | null {
   const role = roleNamed(name, config.roles);
   if (role === null) return 'there is no such role';
-  if (role.protocol === 'text') return 'its role works by words (protocol: text), and a verdict is given by a tool';
+  if (role.protocol === 'text') return 'its role has no tool calls (protocol: text), but a verdict needs one';
   const offlineOnly = !config.providers.some((provider) => provider.configured);
   const models = portOf(config, new Map(), 'none').models();
   const { rules } = config;
@@ -111,7 +112,7 @@ function problemOfForced({ name, model }: ReviewRule, config: Loaded): string | 
   const chosen = chooseModel(wish);
   if (!chosen.ok) return chosen.fault.text;
   if (model === null || chosen.value.reason === null) return null;
-  return `its model ${model} cannot be used here (${chosen.value.reason.rule}), and a pinned model has no stand-in`;
+  return `its model ${model} cannot be used here (${chosen.value.reason.rule}), and a pinned model has no fallback`;
 }
 
 /** Only if a rule limits days. Never creates a ledger. */
@@ -150,7 +151,7 @@ export function rightsFindings(project: ProjectPlace): readonly Finding[] {
     if (found.isSymbolicLink()) return [problem('state', `${path} is a symbolic link: remove it`)];
     if ((found.mode & 0o077) === 0) return [];
     const right = found.isDirectory() ? '700' : '600';
-    return [problem('state', `${path}: others may open it: chmod ${right} it`)];
+    return [problem('state', `${path}: others can open it: run chmod ${right} on it`)];
   });
 }
 
@@ -220,7 +221,7 @@ function toolchainWords({ name, version, said, packages, takesPackages }: Toolch
   if (!takesPackages) return start;
   const places = packages.map((place) => (place.startsWith(`${home}/`) ? `~${place.slice(home.length)}` : place));
   return places.length === 0
-    ? `${start}; no packages of it on this machine`
+    ? `${start}; no packages on this machine`
     : `${start}, with the packages of ${places.join(', ')}`;
 }
 

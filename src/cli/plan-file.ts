@@ -61,7 +61,7 @@ function filledFile(file: string, text: string, values: Readonly<Record<string, 
   const template = readTemplate({ shown: file, stem: parse(file).name, text });
   if (!template.ok) {
     const faults = template.fault.slice(0, 10).map((fault) => `  ${faultText(fault)}`);
-    throw wrongUse(`${file} is not a template of a plan:\n${faults.join('\n')}`);
+    throw wrongUse(`${file} is not a plan template:\n${faults.join('\n')}`);
   }
   const filled = fillTemplate(template.value, values);
   if (!filled.ok) throw wrongUse(`--set: ${filled.fault}`);

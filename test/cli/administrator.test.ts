@@ -161,7 +161,7 @@ describe('mistakes of an administrator', () => {
     '%s is refused instead of being passed over',
     async (name) => {
       const ran = await home.run(['run', 'x', '--yes'], managed(home, { files: { [name]: 'mode: { max: human }\n' } }));
-      expect(ran).toMatchObject({ code: 3, err: holding(`/etc/mimir/${name}: would not be read by this name — `) });
+      expect(ran).toMatchObject({ code: 3, err: holding(`/etc/mimir/${name}: is not read under this name — `) });
     },
   );
 
@@ -179,13 +179,16 @@ describe('mistakes of an administrator', () => {
       as: 'ordinary',
     });
     const ran = await home.run(['run', 'x', '--yes'], how);
-    expect(ran).toMatchObject({ code: 3, err: holding('let everybody read it: chmod a+r /etc/mimir/policy.yml') });
+    expect(ran).toMatchObject({
+      code: 3,
+      err: holding('make it readable for everyone: chmod a+r /etc/mimir/policy.yml'),
+    });
   });
 
   it('a forced role that nobody has described says where to describe it', async () => {
     const policy = 'enforcement: { forcedSubAgents: { licences: { enabled: true } } }\n';
     const refused = await under(policy, 'doctor');
-    expect(refused).toMatchObject({ code: 3, out: holding('or describe it in /etc/mimir/agents/licences.md') });
+    expect(refused).toMatchObject({ code: 3, out: holding('or define it in /etc/mimir/agents/licences.md') });
     const role = '---\ndescription: Looks at licences.\ntools: [file_search]\n---\nLook.\n';
     const files = { 'policy.yml': policy, 'agents/licences.md': role };
     const described = await home.run(['doctor'], managed(home, { files }));
@@ -199,9 +202,9 @@ describe('mistakes of an administrator', () => {
     const [doctor, show, json] = await Promise.all(asked.map((args) => home.run(args, gone)));
     expect(doctor).toMatchObject({
       code: 3,
-      out: holding('✗ policy    /etc/mimir/policy.yml: ruled here before and is gone'),
+      out: holding('✗ policy    /etc/mimir/policy.yml: applied here before and is missing'),
     });
-    expect(show?.out).toContain('/etc/mimir/policy.yml: ruled here before and is gone');
+    expect(show?.out).toContain('/etc/mimir/policy.yml: applied here before and is missing');
     expect(jsonLines(json?.out ?? '')).toEqual([part({ gone: ['/etc/mimir/policy.yml'] })]);
   });
 });

@@ -64,7 +64,7 @@ describe('a configuration with a fault is refused with its place, and nothing ru
     const ran = await runHere();
     expect(ran).toMatchObject({ code: 3, out: '', err: holding('the configuration has faults; nothing was run:\n') });
     expect(ran.err).toEqual(err);
-    expect(await home.run(['sessions'], { cwd: folder })).toMatchObject({ out: holding('No session') });
+    expect(await home.run(['sessions'], { cwd: folder })).toMatchObject({ out: holding('no sessions yet') });
   });
 
   it('of the user, by the name that people give it', async () => {
@@ -105,10 +105,10 @@ describe('a project folder that is odd', () => {
     const at = async (name: string): Promise<Ran> => runHere(asUser(), '--cwd', join(folder, name));
     expect([await at('file'), await at('file/below'), await at('none'), await at('closed')]).toEqual(
       [
-        'file: is a file, not a directory — name the directory of the project',
-        'file/below: is below a file, not a directory — name the directory of the project',
-        'none: does not exist — check the path, or make the directory first',
-        "closed: can't be read: no permission — check its permissions",
+        'file: is a file, not a directory — give the directory of the project',
+        'file/below: has a file in its path where a directory is expected — give the directory of the project',
+        'none: does not exist — check the path, or create the directory first',
+        'closed: cannot be read: no permission — check its permissions',
       ].map((words) => ({ code: 2, signal: null, out: '', err: `mimir: ${folder}/${words}\n` })),
     );
   });
@@ -119,7 +119,7 @@ describe('a project folder that is odd', () => {
     const above = String(home.env['HOME']);
     expect(await home.run(['run', TASK, '--yes'], { cwd: above })).toMatchObject({
       code: 2,
-      err: `mimir: ${above}: the home directory can't be a project; go into a project folder\n`,
+      err: `mimir: ${above}: the home directory cannot be a project; use a project folder\n`,
     });
   });
 
@@ -128,7 +128,7 @@ describe('a project folder that is odd', () => {
       `mkdir gone && cd gone && rmdir ../gone && mimir sessions; echo $?; mimir --version; mimir sessions --cwd '${home.project}'`,
       { cwd: folder },
     );
-    expect(gone.out).toMatch(/^2\n\d+\.\d+\.\d+\nNo session/);
+    expect(gone.out).toMatch(/^2\n\d+\.\d+\.\d+\nThis project has no sessions yet/);
     expect(gone.err).toBe('mimir: the current directory is gone\n  go into one that exists, or name one with --cwd\n');
   });
 
@@ -225,12 +225,12 @@ describe('the state directory', () => {
       code: 2,
       out: '',
       err: like(
-        /^mimir: the log can't be written: .*\n {2}.* must be a folder that you may write to \(XDG_STATE_HOME moves it\)\n$/,
+        /^mimir: the log cannot be written: .*\n {2}.* must be a folder that you can write to \(XDG_STATE_HOME moves it\)\n$/,
       ),
     });
     expect(await home.run(['sessions'], { env: { XDG_STATE_HOME } })).toMatchObject({
       code: 2,
-      err: like(/^mimir: the log can't be read: .*\n {2}check that folder \(XDG_STATE_HOME moves it\)\n$/),
+      err: like(/^mimir: the log cannot be read: .*\n {2}check the folder \(XDG_STATE_HOME moves it\)\n$/),
     });
   });
 
@@ -246,7 +246,7 @@ describe('the state directory', () => {
     expect(await runHere({ ...how, cwd: home.project })).toMatchObject({
       code: 2,
       out: '',
-      err: holding("the log can't be written"),
+      err: holding('the log cannot be written'),
     });
   });
 

@@ -71,7 +71,7 @@ Not usable: no ANTHROPIC_API_KEY
 Not usable: no OPENROUTER_API_KEY
   qwen-3         openrouter/qwen/qwen3-coder             262k  0.22 / 1.8
 
-+  dearer for long requests: \`mimir models --json\` has tiers and cache prices
++  higher for long requests: \`mimir models --json\` has tiers and cache prices
 `,
     );
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -251,7 +251,7 @@ describe('mimir doctor', () => {
         what: 'models',
         state: 'problem',
         words: like(
-          /^openai at https:\/\/api\.openai\.com\/v1 can't be used: api\.openai\.com may not be called: enforcement\.allowedEndpoints: \[api\.anthropic\.com\] \(user, .*mimir\/config\.yml:2\)$/,
+          /^openai at https:\/\/api\.openai\.com\/v1 cannot be used: api\.openai\.com is not allowed: enforcement\.allowedEndpoints: \[api\.anthropic\.com\] \(user, .*mimir\/config\.yml:2\)$/,
         ),
       },
     ]);
@@ -291,7 +291,7 @@ describe('mimir init', () => {
     symlinkSync(home.config, join(linked, '.mimir'));
     expect(await home.run(['init', '--cwd', linked])).toMatchObject({
       code: 2,
-      err: `mimir: ${linked}/.mimir: is a symbolic link — put the directory itself there\n`,
+      err: `mimir: ${linked}/.mimir: is a symbolic link — replace it with the directory itself\n`,
     });
     const closed = join(home.root, 'closed');
     mkdirSync(closed, { mode: 0o555 });

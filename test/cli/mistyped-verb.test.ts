@@ -49,7 +49,7 @@ describe('a word that is nearly a command, at a terminal', () => {
     expect(rowsOf(terminal)).toEqual([
       QUESTION,
       'mimir: there is no command "versoin"',
-      '  did you mean `mimir version`? A task of this one word: mimir run "versoin"',
+      '  did you mean `mimir version`? To run it as a task: mimir run "versoin"',
     ]);
   });
 

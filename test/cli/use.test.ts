@@ -97,12 +97,12 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     [
       'a command with a typo is not taken for a task',
       ['sesions'],
-      'there is no command "sesions"\n  did you mean `mimir sessions`? A task of this one word: mimir run "sesions"',
+      'there is no command "sesions"\n  did you mean `mimir sessions`? To run it as a task: mimir run "sesions"',
     ],
     [
       'nor one that has arguments',
       ['reprot', '4f9a2c'],
-      'there is no command "reprot"\n  did you mean `mimir report`? A task of this one word: mimir run "reprot"',
+      'there is no command "reprot"\n  did you mean `mimir report`? To run it as a task: mimir run "reprot"',
     ],
     ['an unknown option', ['run', 'x', '--jsn'], 'unknown option --jsn\n  did you mean --json?'],
     ['an unknown short option', ['run', 'x', '-x'], 'unknown option -x'],
@@ -157,7 +157,7 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     [
       'nothing to resume',
       ['resume'],
-      'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists what there is',
+      'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists all sessions',
     ],
   ];
   it.each(cases)('%s', async (_, args, err) => {

@@ -11,8 +11,8 @@ const rests = (agent: AgentId, reason: string): EventBody => status(agent, 'wait
 /** ROOT waits for a word, and nothing works. */
 export const idleLog = (): Recording =>
   new Recording()
-    .at(0, started('Waits for what it is told', { idle: true }))
-    .at(0, made(ROOT, 'main', 'Waits for what it is told', { model: SONNET }))
+    .at(0, started('Waiting for messages', { idle: true }))
+    .at(0, made(ROOT, 'main', 'Waiting for messages', { model: SONNET }))
     .at(0, rests(ROOT, 'idle'));
 
 const notice = (from: string, to: AgentId, is: 'completed' | 'error', content: string): EventBody => ({

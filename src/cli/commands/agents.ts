@@ -86,7 +86,11 @@ async function remove(name: string, project: ProjectPlace, args: cli.Arguments, 
 }
 
 async function requireYes(file: string, io: cli.Io): Promise<void> {
-  if (!io.terminal) throw new cli.Exit(cli.EXIT.notApproved, `delete ${file}?\n  in a script: --yes`);
+  if (!io.terminal)
+    throw new cli.Exit(
+      cli.EXIT.notApproved,
+      `cannot ask whether to delete ${file} without a terminal\n  in a script: --yes`,
+    );
   const typed = await io.ask(cli.sanitise(`Delete ${file}? yes deletes it, anything else keeps it: `), 'fresh');
   if (!cli.IS_YES.test(typed?.trim() ?? '')) throw new cli.Exit(cli.EXIT.notApproved, 'Nothing was deleted.');
 }
@@ -120,7 +124,7 @@ async function create(sentence: string, project: ProjectPlace, args: cli.Argumen
 }
 
 const ON_A_TERMINAL =
-  'on a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file';
+  'in a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file';
 
 /** Writes the file of the agent, and prints what it may do, why, and what its draft cost; returns the exit code. */
 function save(
@@ -140,7 +144,7 @@ function save(
     `  tools: ${tools.join(', ')}`,
     ...because.map((why) => `  ${why}`),
     agents.draftSummary(made),
-    `\`mimir agents show ${name}\` shows its prompt; you can edit the file. Plans can use it, and agents call it by Task.`,
+    `\`mimir agents show ${name}\` shows its prompt; you can edit the file. Plans can use it, and agents call it with Task.`,
   ];
   tell(args, io, { ...request, file, because, drafted: agents.draftJson(made) }, lines.map(cli.sanitise));
   return cli.EXIT.done;

@@ -86,7 +86,7 @@ async function offer(
 ): Promise<number> {
   const words = `session ${session} is not running\n  \`mimir resume ${session}\` continues it`;
   if (!io.terminal) throw cli.wrongUse(words);
-  io.say(`Session ${session} now: ${cli.sanitise((asked ?? task).split('\n')[0] ?? '')}`);
+  io.say(`Session ${session}: ${cli.sanitise((asked ?? task).split('\n')[0] ?? '')}`);
   const typed = await io.ask('Continue it here? y yes, anything else no: ', 'fresh');
   if (typed?.trim().toLowerCase() !== 'y') throw cli.wrongUse(words);
   return openSession(args, io, opened, { resume: session });

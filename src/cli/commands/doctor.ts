@@ -123,7 +123,7 @@ const OFFLINE_WORDS = 'the built-in analyst (not a language model): free, and no
 
 /** Never prints the key, only whether there is one and its source. */
 function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvider, models: number): string {
-  if (unusable !== null) return `${name} at ${baseUrl} can't be used: ${unusable}`;
+  if (unusable !== null) return `${name} at ${baseUrl} cannot be used: ${unusable}`;
   if (models === 0)
     return `${name} at ${baseUrl} has no models: add their names to your config.yml, for example "providers: { ${name}: { models: [NAME] } }"`;
   const from = key === null ? 'without a key' : `with the key from ${keyEnv}${openly(baseUrl)}`;
@@ -152,7 +152,7 @@ async function sandbox(project: ProjectPlace, config: Loaded | null, tried: Trie
   }
   return note(
     'sandbox',
-    `none (${box.because}): every command asks and is marked UNSANDBOXED. An allowed command has all your rights, and can control your runs as you. Roles without "write" have no shell`,
+    `none (${box.because}): every command needs approval and is marked UNSANDBOXED. An approved command has all your permissions and can control your runs. Roles without "write" have no shell`,
   );
 }
 
@@ -223,7 +223,7 @@ function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {
 function problemWith(folder: string, isOurs = true): string | null {
   // A missing folder must be creatable in the nearest existing parent.
   if (!existsSync(folder)) return folder === dirname(folder) ? null : problemWith(dirname(folder), false);
-  if (isOurs && (statSync(folder).mode & 0o077) !== 0) return `others may read it: chmod 700 it`;
+  if (isOurs && (statSync(folder).mode & 0o077) !== 0) return 'others can read it: run chmod 700 on it';
   try {
     accessSync(folder, constants.W_OK);
     return null;

@@ -6,8 +6,8 @@ import type { ProjectTrust } from '../../config/index.ts';
 import { projectOf, type ProjectPlace, trustOf, trustNow } from '../../app/workspace/index.ts';
 import { command } from '../verb.ts';
 
-const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it can't grant anything.
-# \`mimir config show\` says what holds and where it is written; \`mimir config schema\` has every key.
+const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it cannot grant anything.
+# \`mimir config show\` shows the settings in effect and where each is set; \`mimir config schema\` lists every key.
 
 agentOrchestration:
   maxParallelAgents: 4        # agents at once
@@ -16,19 +16,19 @@ agentOrchestration:
 # enforcement:
 #   allowedModels: [haiku-4.5, sonnet-4.5]
 #   allowedSubAgents: [finder, oracle, librarian, reviewer, tester]
-#   allowedEndpoints: [api.anthropic.com]     # hosts that models may be called on
+#   allowedEndpoints: [api.anthropic.com]     # hosts that model calls may go to
 
 budgets:
   run: { maxCost: 10.00 }     # US dollars
   agent: { maxCost: 2.00 }
 
 mode:
-  max: confirm                # human < confirm < yolo: the loosest that may be chosen here
+  max: confirm                # human < confirm < yolo: the least strict mode that may be chosen here
 
 # commands:
 #   deny: ["curl **", "rm -rf **"]
 
-# Keys and providers are a person's, not a project's: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
+# Keys and providers belong to the user, not to the project: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
 # environment, or \`providers:\` in ~/.config/mimir/config.yml. How it looks and how it calls you is theirs as well:
 #   ui: { theme: auto, links: true, mouse: true, ascii: false, reducedMotion: false }
 #   notifications: { desktop: auto, bell: false }
@@ -55,7 +55,7 @@ export const initVerb = command('init', (args, io) => {
 /** Trusts what was just written; earlier files of others stay untrusted. */
 function trusted(project: ProjectPlace, before: ProjectTrust): readonly string[] {
   if (before.problem !== null || before.state === 'new' || before.state === 'changed') {
-    return ['The project says more of itself that is not trusted yet: `mimir trust` shows it.'];
+    return ['The project has more settings that are not trusted yet: `mimir trust` shows them.'];
   }
   const given = trustNow(project, trustOf(project, []).digest);
   return given.ok ? [] : [`It is not recorded as trusted: ${given.fault}`];

@@ -17,7 +17,7 @@ export const meVerb = sessionVerb('me', (args, io) => async (client) => {
 function sayAgent({ as }: SessionClient, { family }: Seen, args: Arguments, io: Io): void {
   const you = family.sessions.find(({ agent }) => agent === as) ?? null;
   const parent = family.sessions.find(({ session_id }) => session_id === you?.parent_session_id) ?? null;
-  const notYet = `You are ${String(as)} of run ${family.run}, which has not begun you yet`;
+  const notYet = `You are ${String(as)} of run ${family.run}, which has not started you yet`;
   const lines = you === null ? [notYet] : agentLines(you, parent, family.mode);
   tell(args, io, { you, parent, person: null, run: family.run, mode: family.mode }, lines);
 }
@@ -47,6 +47,6 @@ function userName({ env }: Io): string {
   try {
     return userInfo().username;
   } catch {
-    return env['USER'] ?? 'somebody';
+    return env['USER'] ?? 'unknown user';
   }
 }

@@ -46,7 +46,7 @@ function tableOf(models: readonly ModelOption[]): readonly string[] {
     ...rows.filter((row) => row.obstacle === obstacle).map((row) => `  ${lineOf(row)}`),
   ]);
   const dearer = rows.some(({ price }) => price.endsWith('+'));
-  const notes = dearer ? ['', '+  dearer for long requests: `mimir models --json` has tiers and cache prices'] : [];
+  const notes = dearer ? ['', '+  higher for long requests: `mimir models --json` has tiers and cache prices'] : [];
   return [`  ${lineOf(head)}`, ...groups, ...notes];
 }
 

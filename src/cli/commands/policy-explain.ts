@@ -164,7 +164,7 @@ function refusedPath(subject: string, problem: string, { config }: Asker): Expla
   };
 }
 
-const BUILT_IN = 'nothing: it is built in, whatever the mode';
+const BUILT_IN = 'nothing: it is built in and applies in every mode';
 
 const actionOf = (tool: string, capability: Capability | null, { spawns }: Asker): Action =>
   capability === 'spawn' ? { is: 'spawn', ...spawns } : { is: 'tool', tool, capability };

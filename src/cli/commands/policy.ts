@@ -39,13 +39,15 @@ function refuseOthers(what: string, args: cli.Arguments): void {
   const other = ['as', ...EXPLAINS].find((flag) => args.has(flag) && own?.includes(flag) === false);
   if (other === undefined) return;
   const whose = other === 'as' ? 'check' : 'explain';
-  throw cli.wrongUse(`--${other} is not for \`mimir policy ${what}\`\n  it is for \`mimir policy ${whose}\``);
+  throw cli.wrongUse(
+    `--${other} cannot be used with \`mimir policy ${what}\`\n  use it with \`mimir policy ${whose}\``,
+  );
 }
 
 function problemWith(what: string, file: string | undefined): string {
-  if (what === '') return 'say what to do';
+  if (what === '') return 'policy needs a subcommand: show, check or explain';
   if (!TAKES.has(what)) return `there is no "policy ${what}"`;
-  return what === 'check' ? 'which file?' : `not expected: "${file ?? ''}"`;
+  return what === 'check' ? 'missing argument: FILE' : `unexpected argument: "${file ?? ''}"`;
 }
 
 // `mimir policy check FILE` lists every fault of a policy file with its place, for administrators and their CI.
@@ -75,7 +77,7 @@ interface Found extends CheckedFile {
 
 const linesOf = ({ faults, notes, resolved }: Found, { paint }: cli.Io): readonly string[] => [
   ...faults.map((fault) => `${paint.red('✗')} ${escapeHidden(faultText(fault))}`),
-  ...[...notes, ...resolved.map(({ written, id }) => `${written} is taken for ${id}`)].map(
+  ...[...notes, ...resolved.map(({ written, id }) => `${written} resolves to ${id}`)].map(
     (note) => `${paint.yellow('·')} ${escapeHidden(note)}`,
   ),
 ];
@@ -105,15 +107,14 @@ function ruleLines(here: ProjectConfig, { paint }: cli.Io): readonly string[] {
   const { rules, managed } = here.config;
   const files = filesOf(here).map(({ layer, file }) => `${file} (${layer})`);
   const names = managed.map(({ shown }) => shown).join(', ');
-  const who =
-    managed.length > 0 ? `${names}: nobody but an administrator can loosen it` : 'you: there is no managed policy';
-  const gone = goneFrom(here).map((fault) => paint.red(`✗ ${cli.sanitise(faultText(fault))}; nothing runs`));
-  const resolved = resolvedIn(rules).map(({ written, id }) => `${written} is taken for ${id}`);
+  const who = managed.length > 0 ? `${names}: only an administrator can loosen it` : 'you: there is no managed policy';
+  const gone = goneFrom(here).map((fault) => paint.red(`✗ ${cli.sanitise(faultText(fault))}; no run can start`));
+  const resolved = resolvedIn(rules).map(({ written, id }) => `${written} resolves to ${id}`);
   const trust = trustLine(here.trust);
   return [
     `${paint.bold('policy')}  ${rules.policyHash}`,
-    `${paint.bold('ruled by')}  ${cli.sanitise(who)}`,
-    `${paint.bold('read')}  ${cli.sanitise(files.length === 0 ? 'no files: the built-in defaults hold' : files.join(', '))}`,
+    `${paint.bold('set by')}  ${cli.sanitise(who)}`,
+    `${paint.bold('read')}  ${cli.sanitise(files.length === 0 ? 'no files: the built-in defaults apply' : files.join(', '))}`,
     ...gone,
     '',
     ...showConfig({ values: rulesIn(here), notes: [] }).map(cli.sanitise),

@@ -12,7 +12,7 @@ export const resumeVerb = command('resume', (args, io) => resume(args, io));
 async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const project = projectOf(args, io);
   const [, followUp] = args.words;
-  if (followUp?.trim() === '') throw cli.wrongUse('the message is empty\n  leave it out');
+  if (followUp?.trim() === '') throw cli.wrongUse('the message is empty\n  omit it');
   const opened = await openProject(args, asHosted(args, io), project);
   const { session, task } = toResume(opened, args, io);
   if (args.has('detach')) {
@@ -63,6 +63,6 @@ function newestToResume({ log }: OpenProject): SessionSummary {
   throw cli.wrongUse(
     running
       ? runsElsewhere(running.session)
-      : 'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists what there is',
+      : 'nothing to resume: this project has no stopped or failed session\n  `mimir sessions` lists all sessions',
   );
 }

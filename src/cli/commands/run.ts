@@ -9,7 +9,7 @@ import type { RunOptions } from '../../engine/run/index.ts';
 export const runVerb = command('run', (args, io) => {
   if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
   if (args.has('direct') && args.has('plan'))
-    throw cli.wrongUse('--direct and --plan cannot be combined\n  leave one of them out');
+    throw cli.wrongUse('--direct and --plan cannot be combined\n  remove one of them');
   if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
   if (args.has('set')) throw cli.wrongUse('--set needs a plan\n  name it with --plan');
   return runTask(args, io, taskOf(args, null), null);
@@ -45,7 +45,7 @@ async function runPlan(args: cli.Arguments, io: cli.Io, name: string): Promise<n
 }
 
 /** The task shown in lists for a run that was started by `mimir spawn`. */
-const IDLE_TASK = 'Waits for what it is told';
+const IDLE_TASK = 'Waiting for messages';
 
 type Carried = Omit<host.RunStart, 'approval'>;
 

@@ -27,6 +27,7 @@ export const sendVerb = sessionVerb('send', (args, io) => {
 
 function deliveryOf(args: Arguments): Delivery {
   const said = (['sequential', 'important', 'urgent'] as const).filter((one) => args.has(one));
-  if (said.length > 1) throw wrongUse(`${said.map((one) => `--${one}`).join(' and ')}\n  expected one of them`);
+  if (said.length > 1)
+    throw wrongUse(`${said.map((one) => `--${one}`).join(' and ')} cannot be combined\n  use one of them`);
   return said[0] ?? 'sequential';
 }

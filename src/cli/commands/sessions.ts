@@ -8,12 +8,12 @@ import { command } from '../verb.ts';
 export const sessionsVerb = command('sessions', (args, io) => {
   const all = exitOnFault(() => openReader(projectOf(args, io)).sessions());
   if (args.has('json')) io.json(all);
-  else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+  else if (all.length === 0) io.say('This project has no sessions yet. `mimir` starts one.');
   else {
     const costs = all.some((one) => spentBy(one) > 0);
     for (const one of all) io.say(sessionLine(one, io.width, costs));
     const running = all.find(({ state }) => state === 'running');
-    if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);
+    if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows the active run.`);
   }
 });
 

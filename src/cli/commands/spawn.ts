@@ -66,7 +66,7 @@ function withFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): Sp
   if (wish.workingDir === null) return wish;
   const folder = relative(root, resolve(io.where(), wish.workingDir));
   if (folder === '..' || folder.startsWith('../')) {
-    throw wrongUse(`--working-dir ${wish.workingDir} is outside of the project ${root}\n  expected a folder in it`);
+    throw wrongUse(`--working-dir ${wish.workingDir} is outside the project ${root}\n  use a folder in the project`);
   }
   return { ...wish, workingDir: folder === '' ? '.' : folder };
 }
@@ -77,6 +77,6 @@ function requireFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>):
   if (workingDir === null || statSync(resolve(root, workingDir), { throwIfNoEntry: false })?.isDirectory() === true)
     return;
   throw wrongUse(
-    `--working-dir ${wish.workingDir ?? ''}: there is no such folder in the project ${root}\n  expected a folder in it`,
+    `--working-dir ${wish.workingDir ?? ''}: there is no such folder in the project ${root}\n  use a folder in the project`,
   );
 }

@@ -15,7 +15,7 @@ export const whatVerb = sessionVerb('what', (args, io) => {
     const asks = client.as === null && record.is_waiting_input && seen.family.state === 'running';
     tell(args, io, { ...record, ...deep }, [
       ...lines(record, deep, isHidden(client, record)).map((line) => cutTo(line, widthFor(io))),
-      ...(asks ? [`\`mimir attach ${record.run}\` shows what it asks`] : []),
+      ...(asks ? [`\`mimir attach ${record.run}\` shows its question`] : []),
     ]);
   };
 });

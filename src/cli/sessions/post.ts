@@ -44,10 +44,10 @@ export async function sendAsPerson(
 function refuseUnread({ record, seen }: Target, { finished }: RunState, agent: AgentState): void {
   const isReview = agent.forced !== null;
   const why = isReview ? 'is a mandatory review and takes no messages' : closedReason(agent);
-  const next = isReview ? '' : '\n  `mimir spawn "<prompt>"` starts another one';
+  const next = isReview ? '' : '\n  `mimir spawn "<prompt>"` starts another session';
   if (why !== null) throw new Exit(EXIT.refused, `${named(record)} ${why}${next}`);
   if (finished?.status === 'rejected')
-    throw new Exit(EXIT.refused, `the plan of run ${seen.family.run} was discarded: it does not continue`);
+    throw new Exit(EXIT.refused, `the plan of run ${seen.family.run} was discarded: it cannot continue`);
 }
 
 /** Answers the oldest question of the agent; false if there is none. Permission requests are answered on the screen, where their details are shown. */
@@ -126,7 +126,7 @@ async function notTaken(target: Target): Promise<string> {
   if ((await seen.again()).kept_messages > 0) return keptWords(target, ENDED);
   throw new Exit(
     EXIT.refused,
-    `${named(record)} has ended and cannot continue: the message is in the log of run ${record.run}, unread\n  \`mimir spawn "<prompt>"\` starts another one`,
+    `${named(record)} has ended and cannot continue: the message is in the log of run ${record.run}, unread\n  \`mimir spawn "<prompt>"\` starts another session`,
   );
 }
 

@@ -35,7 +35,7 @@ export async function tellRuns(
     read.push(family);
   }
   if (args.has('json')) io.json(read.map(jsonOf));
-  else if (read.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+  else if (read.length === 0) io.say('This project has no sessions yet. `mimir` starts one.');
 }
 
 function printRun(family: RunSessions, io: Io): void {
@@ -59,7 +59,7 @@ const WIDE = 100;
 function headOf({ run, state, mode, sessions, cost, tokens, started_at }: RunSessions, now: number): string {
   const agents = plural(sessions.length, 'agent');
   const spent = `${formatCost(cost)} · ${formatTokens(tokens)} tok`;
-  return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · begun ${ago(started_at, now)}`;
+  return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · started ${ago(started_at, now)}`;
 }
 
 function waitingWords({ run, state, questions, kept_messages, reviews_due }: RunSessions): readonly string[] {
@@ -67,7 +67,9 @@ function waitingWords({ run, state, questions, kept_messages, reviews_due }: Run
   const kept = plural(kept_messages, 'message');
   return [
     ...(lives && questions > 0 ? [`${plural(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
-    ...(kept_messages === 0 ? [] : [lives ? `${kept} on the way` : `${kept} stored: \`mimir resume ${run}\` delivers`]),
+    ...(kept_messages === 0
+      ? []
+      : [lives ? `${kept} on the way` : `${kept} stored: \`mimir resume ${run}\` delivers them`]),
     ...reviews_due.map((role) =>
       lives
         ? `${role} reviews this work when it is idle`

@@ -48,7 +48,7 @@ export async function usualSeen(client: SessionClient): Promise<Seen> {
 }
 
 const nothingYet = (): Exit =>
-  wrongUse('this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one');
+  wrongUse('this project has no sessions yet\n  `mimir` starts one; `mimir spawn "<prompt>"` starts one with an agent');
 
 /** The caller; for a person, ROOT of the run whose id begins with `run`, or of the default run. */
 export async function selfOf(client: SessionClient, run?: string): Promise<Target> {
@@ -105,7 +105,7 @@ function runNamed(client: SessionClient, word: string): SessionId {
   const found = client.runs().filter(({ session }) => word !== '' && session.startsWith(word));
   const one = found.find(({ session }) => session === word) ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one.session;
-  const words = found.length > 1 ? `${found.length} sessions begin with "${word}"` : `there is no session "${word}"`;
+  const words = found.length > 1 ? `${found.length} sessions start with "${word}"` : `there is no session "${word}"`;
   throw wrongUse(
     client.as === null
       ? `${words} of this project\n  \`mimir sessions\` lists them`
@@ -116,7 +116,7 @@ function runNamed(client: SessionClient, word: string): SessionId {
 function missed(word: string, { candidates }: Miss): Exit {
   const lines = candidates.map((one) => `  ${one.agent} (${one.session_id})  ${one.status}`);
   return wrongUse(
-    `${candidates.length} sessions are called "${word}"\n${lines.join('\n')}\n  use the id of one of them`,
+    `${candidates.length} sessions are named "${word}"\n${lines.join('\n')}\n  use the id of one of them`,
   );
 }
 

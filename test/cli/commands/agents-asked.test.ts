@@ -85,13 +85,13 @@ describe('mimir agents create, where a model may be asked', () => {
   it('asks nobody for what could not be made, nor with --no-model', async () => {
     const env = await drafts();
     const taken = await home.run(['agents', 'create', '--name', 'finder', GERMAN], { env });
-    expect(taken).toMatchObject({ code: 3, err: like(/^mimir: Not created: there is an agent "finder" already/) });
+    expect(taken).toMatchObject({ code: 3, err: like(/^mimir: Not created: the agent "finder" already exists/) });
     expect(await home.run(['agents', 'create', '--no-model', GERMAN], { env })).toMatchObject({
       code: 6,
       out: '',
       err: holding('mimir: No model wrote a draft: --no-model.'),
     });
-    expect((await home.run(['sessions'])).out).toContain('No session of this project yet');
+    expect((await home.run(['sessions'])).out).toContain('This project has no sessions yet');
   });
 
   it('is stopped by Ctrl-C: nothing is made, and its session is over', async () => {

@@ -69,7 +69,7 @@ describe('mimir agents create', () => {
       '  git: chosen by sonnet-4.5',
       '  it only reads: "read-only"',
       like(/^Drafted by sonnet-4.5: /),
-      '`mimir agents show code-review` shows its prompt; you can edit the file. Plans can use it, and agents call it by Task.',
+      '`mimir agents show code-review` shows its prompt; you can edit the file. Plans can use it, and agents call it with Task.',
       '',
     ]);
     expect(keysIn(FILE)).toEqual(['name', 'description', 'tools', 'prompt']);
@@ -85,7 +85,7 @@ describe('mimir agents create', () => {
     const before = readFileSync(file(FILE), 'utf8');
     const again = await create('--name', 'code-review', 'another one');
     expect(again).toMatchObject({ code: 3, out: '' });
-    expect(again.err).toContain(`Not created: there is an agent "code-review" already (${FILE})`);
+    expect(again.err).toContain(`Not created: the agent "code-review" already exists (${FILE})`);
     expect(readFileSync(file(FILE), 'utf8')).toBe(before);
     expect((await create('--name', 'rev1ewer', 'x')).err).toContain('looks like "reviewer"');
     expect((await create(SENTENCE)).out).toContain('Created .mimir/agents/code-review-2.json');
@@ -104,7 +104,7 @@ describe('mimir agents create', () => {
     expect((await home.run(['trust'])).out).toContain('Already trusted');
     writeFileSync(file('AGENTS.md'), 'Use spaces.\n');
     expect((await create('finds dead code')).out).toContain('available once the project is trusted: mimir trust');
-    expect((await home.run(['agents'])).out).toContain('not loaded, since this project is not trusted');
+    expect((await home.run(['agents'])).out).toContain('not loaded because this project is not trusted');
   });
 
   it('makes one for all projects with --user, and tells scripts all of it', async () => {
@@ -132,7 +132,7 @@ describe('mimir agents create', () => {
     };
     await answer('Description, one sentence', 'finds dead code');
     await answer('Name, such as code-review', 'finder');
-    await answer('there is an agent "finder" already', 'pruner');
+    await answer('the agent "finder" already exists', 'pruner');
     await answer('Tools (Enter is read_file, search)', 'read_file, git');
     await answer('Prompt, the instructions of the agent', 'Look for exports that nobody imports.');
     await answer('\n. ', '.');
@@ -151,7 +151,7 @@ describe('mimir agents create', () => {
       code: 6,
       signal: null,
       out: '',
-      err: 'mimir: No model wrote a draft: no model provider is set up.\n  on a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file\n',
+      err: 'mimir: No model wrote a draft: no model provider is set up.\n  in a terminal `mimir agents create` asks for name, tools and prompt; `mimir agents help` describes the file\n',
     });
     expect(existsSync(file('.mimir'))).toBe(false);
   });
@@ -177,7 +177,7 @@ describe('mimir agents list, show, delete and help', () => {
     mkdirSync(file('.claude/agents'), { recursive: true });
     writeFileSync(file('.claude/agents/deploy.md'), '---\ndescription: d\ntools: [Fly]\n---\nx\n');
     await home.run(['trust', '--yes']);
-    const why = '.claude/agents/deploy.md:3:1: unknown tool "Fly" is left out';
+    const why = '.claude/agents/deploy.md:3:1: unknown tool "Fly" is ignored';
     expect((await home.run(['agents'])).out).toContain(`left out: ${why}`);
     expect((await home.run(['agents', 'show', 'deploy'])).err).toContain(why);
     expect((await home.run(['doctor'])).out).toContain(why);

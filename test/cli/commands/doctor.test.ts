@@ -65,7 +65,7 @@ describe('mimir doctor', () => {
   it('says why a managed file is refused', async () => {
     const found = await findings(managed(home, { files: { 'policy.yml': { text: '', mode: 0o666 } } }));
     expect(found).toContainEqual(
-      part({ what: 'config', state: 'problem', words: holding('/etc/mimir/policy.yml may be written by anybody') }),
+      part({ what: 'config', state: 'problem', words: holding('/etc/mimir/policy.yml is writable by everyone') }),
     );
   });
 
@@ -131,7 +131,7 @@ describe('mimir doctor', () => {
           state: 'ok',
           words: 'cargo 1.2.3 starts in the sandbox, offline, with the packages of ~/.cargo/registry/cache',
         }),
-        part({ state: 'ok', words: 'go 1.4.5 starts in the sandbox, offline; no packages of it on this machine' }),
+        part({ state: 'ok', words: 'go 1.4.5 starts in the sandbox, offline; no packages on this machine' }),
         part({ state: 'note', words: 'uv does not start in the sandbox: broken' }),
       ]),
     );
@@ -175,7 +175,7 @@ describe('mimir doctor', () => {
       part({ state: 'ok', words: '$0.00 of $3.00 and 0 tokens used, by all runs' }),
     ]);
     expect(found).toContainEqual(
-      part({ what: 'state', state: 'problem', words: `${home.state}/trust: others may open it: chmod 700 it` }),
+      part({ what: 'state', state: 'problem', words: `${home.state}/trust: others can open it: run chmod 700 on it` }),
     );
   });
 });

@@ -41,12 +41,12 @@ describe('mimir policy show', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const [hash = '', who, read] = out.split('\n');
     expect(hash).toMatch(/^policy {2}[0-9a-f]{64}$/);
-    expect(who).toBe(`ruled by  ${PLACE}: nobody but an administrator can loosen it`);
+    expect(who).toBe(`set by  ${PLACE}: only an administrator can loosen it`);
     expect(read).toContain(`${PLACE} (managed)`);
     expect(read).toContain('.mimir/config.yml (project)');
     expect(out).toMatch(/^mode\.max +confirm +managed \(\/etc\/mimir\/policy\.yml:4\)$/m);
     expect(out).toMatch(/^commands\.allow +\[curl \*\*, npm test\] +user \(.*config\.yml:1\)$/m);
-    expect(out).toContain('opus-4.5 is taken for anthropic/claude-opus-4-5-20251101\n');
+    expect(out).toContain('opus-4.5 resolves to anthropic/claude-opus-4-5-20251101\n');
   });
 
   it('says the same in one object with --json', async () => {
@@ -70,7 +70,7 @@ describe('mimir policy show', () => {
   });
 
   it('says that nobody else rules where there is no managed policy', async () => {
-    expect((await home.run(['policy', 'show'])).out).toContain('ruled by  you: there is no managed policy\n');
+    expect((await home.run(['policy', 'show'])).out).toContain('set by  you: there is no managed policy\n');
   });
 });
 
@@ -83,7 +83,7 @@ describe('mimir policy explain', () => {
         'deny  command cd src && /usr/bin/curl x',
         '  as              role tester, mode confirm',
         `  decided by      commands.deny: "curl **" (managed, ${PLACE}:6)`,
-        `  to change       take "curl **" out of commands.deny (managed, by an administrator, ${PLACE}:6)`,
+        `  to change       remove "curl **" from commands.deny (managed, by an administrator, ${PLACE}:6)`,
         '',
       ],
     });
@@ -100,7 +100,7 @@ describe('mimir policy explain', () => {
       explained('--command', 'cat src/a.ts > b', '--role', 'tester'),
     ]);
     expect(reads[0]).toMatchObject({ decision: 'allow', because: { rule: 'mode confirm: reads only' } });
-    expect(writes[0]).toMatchObject({ decision: 'ask', because: { rule: 'mode confirm: shell asks' } });
+    expect(writes[0]).toMatchObject({ decision: 'ask', because: { rule: 'mode confirm: shell needs approval' } });
     const reason: unknown = part({ rule: 'it may do more than read: it writes to a file' });
     const more = part({ reason, says: 'ask', decides: false });
     expect(writes[0]?.['rules']).toContainEqual(more);
@@ -149,12 +149,12 @@ describe('mimir policy explain', () => {
       ),
     );
     expect(wrong.map(({ code, err }) => `${code} ${err.split('\n')[0]}`)).toEqual([
-      '2 mimir: --as is not for `mimir policy show`',
-      '2 mimir: --model is not for `mimir policy check`',
-      '2 mimir: which file?',
+      '2 mimir: --as cannot be used with `mimir policy show`',
+      '2 mimir: --model cannot be used with `mimir policy check`',
+      '2 mimir: missing argument: FILE',
       '2 mimir: there is no "policy shwo"',
-      '2 mimir: not expected: "x"',
-      '2 mimir: say what to do',
+      '2 mimir: unexpected argument: "x"',
+      '2 mimir: policy needs a subcommand: show, check or explain',
     ]);
   });
 
@@ -164,9 +164,9 @@ describe('mimir policy explain', () => {
     const how = { ...managed(home, { files: { 'policy.yml': policy } }), env };
     const { out } = await home.run(['policy', 'explain', '--model', 'haiku-4.5'], how);
     expect(out).toMatch(
-      /decided by +127\.0\.0\.1:9 may not be called: enforcement\.allowedEndpoints.*\/etc\/mimir\/policy\.yml:1/,
+      /decided by +127\.0\.0\.1:9 is not allowed: enforcement\.allowedEndpoints.*\/etc\/mimir\/policy\.yml:1/,
     );
-    expect(out).toMatch(/to change +a provider for it that can be called/);
+    expect(out).toMatch(/to change +a usable provider for it/);
   });
 
   it('suggests the role that was meant', async () => {
@@ -196,7 +196,7 @@ describe('mimir policy check', () => {
     expect(await check(POLICY)).toMatchObject({
       code: 0,
       out: [
-        '· opus-4.5 is taken for anthropic/claude-opus-4-5-20251101',
+        '· opus-4.5 resolves to anthropic/claude-opus-4-5-20251101',
         `✓ ${home.root}/p.yml is a valid managed policy by itself`,
         '  Not checked: its owner and mode, and the files beside it. `mimir doctor` does that once it is in /etc/mimir.',
         '',
@@ -228,17 +228,17 @@ describe('mimir policy check', () => {
     const newer = await check('minVersion: "99.1"\nfuture: 1\n');
     expect(newer).toMatchObject({
       code: 3,
-      out: holding('p.yml:1:1: this policy is for Mimir 99.1 or later; this is '),
+      out: holding('p.yml:1:1: this policy requires Mimir 99.1 or later; this is '),
     });
     expect(newer.out.split('\n')).toHaveLength(2);
     const twice = await check('enforcement: { deniedModels: [o3] }\nbudgets: { model: { o3: { maxCost: 1 } } }\n');
-    expect(twice.out.split('\n').filter((line) => line.includes('is taken for'))).toHaveLength(1);
+    expect(twice.out.split('\n').filter((line) => line.includes('resolves to'))).toHaveLength(1);
     expect((await check('# later\n')).out).toContain('p.yml sets no rule');
   });
 
   it('judges as another layer: what a project may not say, and roles beside the policy', async () => {
     expect((await check('providers: {}\ncommands: { allow: [x] }\n', '--as', 'project')).out).toContain(
-      "commands.allow can't be set by a project",
+      'commands.allow cannot be set by a project',
     );
     expect((await check(POLICY, '--as', 'everybody')).code).toBe(2);
     mkdirSync(join(home.root, 'agents'));
@@ -269,7 +269,7 @@ describe('mimir policy explain of children that agents spawn', () => {
     expect(out.split('\n')).toEqual([
       'deny  tool spawn',
       '  as              role main, mode confirm',
-      '  decided by      childAgents.mode: manual: only a person spawns (project, .mimir/config.yml:1)',
+      '  decided by      childAgents.mode: manual: only a person may spawn (project, .mimir/config.yml:1)',
       '  to change       set childAgents.mode: auto (project, .mimir/config.yml:1)',
       '',
     ]);

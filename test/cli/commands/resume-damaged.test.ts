@@ -29,7 +29,7 @@ it('is refused with the record, what could happen and what to do, and changes no
         .replace(/record \d+ was/, 'record N was')
         .split('\n  '),
     ).toEqual([
-      'mimir: the log of session SESSION is damaged: record N was checkpointed and is not in the log',
+      'mimir: the log of session SESSION is damaged: record N was checkpointed but is missing from the log',
       'what the run did after record 12 is missing and could be done a second time',
       expect.stringMatching(
         /^if you have a newer copy of .*log\.db, restore it; `mimir audit verify` lists all damage$/,
@@ -42,7 +42,7 @@ it('is refused with the record, what could happen and what to do, and changes no
 it('goes on with --accept-damaged-log, says so, and needs no flag afterwards', async () => {
   const { code, err } = await home.run(['resume', session, '--yes', '--accept-damaged-log', '--model', 'offline']);
   expect(err.split('\n')[0]).toMatch(
-    /^mimir: the log of session \w+ is damaged \(record \d+ was checkpointed and is not in the log\): the run continues from record 12, as you asked$/,
+    /^mimir: the log of session \w+ is damaged \(record \d+ was checkpointed but is missing from the log\): the run continues from record 12, as you asked$/,
   );
   expect(code).toBe(0);
   const again = await home.run(['resume', session, '--yes']);

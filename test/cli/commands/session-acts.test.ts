@@ -73,7 +73,7 @@ describe('mimir spawn', () => {
     [
       'a folder elsewhere',
       ['x', '--working-dir', '/home/me/other'],
-      '--working-dir /home/me/other is outside of the project /home/me/shop\n  expected a folder in it',
+      '--working-dir /home/me/other is outside the project /home/me/shop\n  use a folder in the project',
     ],
   ])('S031: %s is exit 2', async (_, argv, err) => {
     await stage.carry(RUN, () => fail({ text: 'it came to the run' }));
@@ -86,7 +86,7 @@ describe('mimir spawn', () => {
     expect(await stage.ask(spawnVerb, ['x'])).toEqual(wrong('no', 3));
     expect(await stage.ask(spawnVerb, ['x', '--working-dir', '/home/me/shop/nosuch'])).toEqual(
       wrong(
-        '--working-dir /home/me/shop/nosuch: there is no such folder in the project /home/me/shop\n  expected a folder in it',
+        '--working-dir /home/me/shop/nosuch: there is no such folder in the project /home/me/shop\n  use a folder in the project',
       ),
     );
   });

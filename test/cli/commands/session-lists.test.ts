@@ -117,7 +117,8 @@ describe('mimir children', () => {
   });
 
   it('says where there is nothing yet', async () => {
-    const nothing = 'this project has no sessions yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one';
+    const nothing =
+      'this project has no sessions yet\n  `mimir` starts one; `mimir spawn "<prompt>"` starts one with an agent';
     expect(await stage.ask(childrenVerb, [])).toEqual(wrong(nothing));
     stage.write(RUN, FAMILY.slice(0, 3));
     expect(await stage.ask(childrenVerb, [])).toEqual(

@@ -79,7 +79,7 @@ describe('an address', () => {
     ]);
     expect(await stage.ask(whatVerb, ['twin'])).toEqual(
       wrong(
-        '2 sessions are called "twin"\n  ROOT::S5 (1mxs3a)  abandoned\n  ROOT::S6 (9v1tsf)  abandoned\n  use the id of one of them',
+        '2 sessions are named "twin"\n  ROOT::S5 (1mxs3a)  abandoned\n  ROOT::S6 (9v1tsf)  abandoned\n  use the id of one of them',
       ),
     );
   });

@@ -145,7 +145,10 @@ describe('mimir send of a person', () => {
     ]);
     await stage.carry(RUN);
     expect(await stage.ask(sendVerb, ['gone', 'x'])).toEqual(
-      wrong('gone (1mxs3a) was killed and no longer reads messages\n  `mimir spawn "<prompt>"` starts another one', 3),
+      wrong(
+        'gone (1mxs3a) was killed and no longer reads messages\n  `mimir spawn "<prompt>"` starts another session',
+        3,
+      ),
     );
     expect(await stage.ask(sendVerb, [SECURITY, 'pass it'])).toEqual(
       wrong('security (pe89hg) is a mandatory review and takes no messages', 3),
@@ -158,7 +161,7 @@ describe('mimir send of a person', () => {
       at(1, { type: 'session.finished', status: 'rejected', summary: '', totals }),
     ]);
     expect(await stage.ask(sendVerb, ['r3j3ct', 'x'])).toEqual(
-      wrong('the plan of run r3j3ct was discarded: it does not continue', 3),
+      wrong('the plan of run r3j3ct was discarded: it cannot continue', 3),
     );
     expect([letters(), letters(REJECTED)]).toEqual([[], []]);
   });
@@ -172,14 +175,14 @@ describe('mimir send of a person', () => {
     );
     expect(await stage.ask(sendVerb, [TASK, 'x'])).toEqual(
       wrong(
-        `explore (${shortId(RUN, TASK)}) has finished and no longer reads messages\n  \`mimir spawn "<prompt>"\` starts another one`,
+        `explore (${shortId(RUN, TASK)}) has finished and no longer reads messages\n  \`mimir spawn "<prompt>"\` starts another session`,
         3,
       ),
     );
     expect(stage.pokes()).toBe(0);
     expect(await stage.ask(sendVerb, ['child-vyqj8b', 'x'])).toEqual(
       wrong(
-        'child-vyqj8b (vyqj8b) has ended and cannot continue: the message is in the log of run k7f3a2, unread\n  `mimir spawn "<prompt>"` starts another one',
+        'child-vyqj8b (vyqj8b) has ended and cannot continue: the message is in the log of run k7f3a2, unread\n  `mimir spawn "<prompt>"` starts another session',
         3,
       ),
     );
@@ -229,7 +232,7 @@ describe('mimir send of a person', () => {
     expect(await stage.ask(sendVerb, ['architect'])).toEqual(missing);
     expect(await stage.ask(sendVerb, ['architect', ' '])).toEqual(missing);
     expect(await stage.ask(sendVerb, ['architect', 'x', '--urgent', '--important'])).toEqual(
-      wrong('--important and --urgent\n  expected one of them'),
+      wrong('--important and --urgent cannot be combined\n  use one of them'),
     );
   });
 });

@@ -127,7 +127,7 @@ describe('a directory that `trust:` of the person names', () => {
 describe('mimir init', () => {
   it('is trusted as it writes it, but not what was there before', async () => {
     rmSync(join(home.project, '.mimir'), { recursive: true });
-    expect((await home.run(['init'])).out).toContain('says more of itself that is not trusted yet');
+    expect((await home.run(['init'])).out).toContain('has more settings that are not trusted yet');
     expect((await home.run(['trust'])).code).toBe(4);
     rmSync(join(home.project, '.mimir'), { recursive: true });
     rmSync(join(home.project, 'AGENTS.md'));

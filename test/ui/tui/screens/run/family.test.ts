@@ -23,7 +23,7 @@ describe('a run without a plan', () => {
   it('says that it waits for a word, and for nothing else (D33)', () => {
     expect(foot(idleLog(), ROOT)).toBe('◌ idle: write to it or spawn a child');
     const seen = screen(idleLog());
-    expect(seen).toContain('Waits for what it is told');
+    expect(seen).toContain('Waiting for messages');
     expect(seen).toContain('plan none');
     expect(seen).toContain('This run has no plan. main waits for messages.');
     expect(seen).toContain('a  spawn a child agent');
