@@ -10,6 +10,7 @@ import type {
   OnFailure,
   Trigger,
 } from '../domain/agents/agent.ts';
+import type { CommandChanges } from '../domain/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
@@ -315,6 +316,8 @@ export type EventBody =
       readonly ms: Millis;
       /** The file whose content the agent knows by this call: relative to the project's root, and the content's digest. */
       readonly saw?: { readonly file: string; readonly digest: string };
+      /** What changed in the project while a command ran. */
+      readonly changed?: CommandChanges;
     })
   /** A sentence of Mimir at the end of a result that was given: how many turns are left, that calls repeat themselves. */
   | (OfCall<'tool.noted'> & { readonly text: string })

@@ -1,6 +1,7 @@
 /** The effect of an event on its agent. Pure. */
 import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
+import { defined } from '../domain/result.ts';
 import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
 import { compactedText, retryText } from './log-line.ts';
@@ -263,13 +264,16 @@ export function clock(agent: AgentState, running: boolean, at: Millis): AgentSta
 const add = (agent: AgentState, block: Block): readonly Block[] => [...agent.blocks, block];
 
 /** The blocks after the end of a call, which has several open ones if it was repeated after a crash. */
-function withEnd(blocks: readonly Block[], { call, ok, output, ms }: EventOf<'tool.finished'>): readonly Block[] {
+function withEnd(
+  blocks: readonly Block[],
+  { call, ok, output, ms, changed }: EventOf<'tool.finished'>,
+): readonly Block[] {
   const next = [...blocks];
   // Mapping each of thousands of blocks at each call would be most of the time that a long log takes.
   for (let at = blocks.length - 1; at >= 0; at -= 1) {
     const block = blocks[at];
     if (block?.is === 'tool' && block.ok === null && block.call === call)
-      next[at] = { ...block, ok, output: keptOutput(output), ms };
+      next[at] = { ...block, ok, output: keptOutput(output), ms, ...defined({ changed }) };
   }
   return next;
 }

@@ -1,5 +1,6 @@
 /** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
+import type { CommandChanges } from '../domain/changes.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
@@ -39,6 +40,7 @@ export type Block =
       readonly ok: boolean | null;
       readonly output: string;
       readonly ms: Millis;
+      readonly changed?: CommandChanges;
     }
   /** Something that happened to the agent: interrupted, fallback, denied, waiting for a provider. */
   | {

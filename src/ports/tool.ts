@@ -3,6 +3,7 @@
  * Used by the gate only; a tool decides nothing about permission.
  */
 import type { z } from 'zod';
+import type { CommandChanges } from '../domain/changes.ts';
 import type { AgentId } from '../domain/ids.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Todo } from '../domain/turn.ts';
@@ -27,6 +28,8 @@ export interface ToolOutput {
   readonly saw?: SeenFile;
   /** The run stopped while the call was waiting: it has no result yet, and resuming the run continues it. */
   readonly open?: true;
+  /** What changed in the project while a command ran; absent where nothing did, or where that cannot be told. */
+  readonly changed?: CommandChanges;
   /** The required sandbox could not be started; nothing of the command ran. */
   readonly unsandboxedCommand?: true;
 }

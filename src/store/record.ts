@@ -126,7 +126,7 @@ function decodeLight(row: Row, session: SessionId, textOf: (hash: string) => str
   const body: unknown = JSON.parse(row.data);
   if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   const light = withoutOutput(body);
-  const isWhole = light === body || (light.type === 'tool.finished' && !light.ok);
+  const isWhole = light === body || (light.type === 'tool.finished' && (!light.ok || light.changed !== undefined));
   return isWhole ? withoutOutput(decode(row, session, textOf)) : light;
 }
 

@@ -14,13 +14,15 @@ import { endLeftRunning, sweepFreshFiles } from './process/kept-folders.ts';
 import { refused } from './process/output.ts';
 import { noSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
+import { CommandWatch } from './trees/command-changes.ts';
 import { gitCommitTool } from './trees/git-commit.ts';
+import { openTrees, type Snapshots } from './trees/tree.ts';
 import { projectFolder } from './workspace.ts';
 import { openWrites } from './writes/writes.ts';
 
 /** The tools, or why Mimir cannot work in this folder (a sentence for the person). Without `sandbox`, commands run unsandboxed. */
 export function openTools(
-  options: Omit<SandboxOptions, 'hide' | 'bounds'> & { readonly sandbox?: Sandbox },
+  options: Omit<SandboxOptions, 'hide' | 'bounds'> & { readonly sandbox?: Sandbox; readonly snapshots?: Snapshots },
 ): Result<ToolPort, string> {
   const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return root;
@@ -29,14 +31,27 @@ export function openTools(
   sweepFreshFiles(options.stateDir);
   void endLeftRunning(options.stateDir);
   const seen = seenFiles();
+  const watch = new CommandWatch(
+    root.value.path,
+    options.snapshots ?? openTrees({ root: root.value, stateDir: options.stateDir, environment }),
+  );
   const writes = openWrites(root.value, environment, options.stateDir);
   const tools: readonly Tool[] = [
     readFileTool(root.value, seen),
     listFilesTool(root.value),
     searchTool(root.value),
-    editFileTool({ root: root.value, seen, writes }),
-    writeFileTool({ root: root.value, seen, writes }),
-    bashTool({ root: root.value, environment, sandbox, stateDir: options.stateDir, program: options.program, writes }),
+    watch.file(editFileTool({ root: root.value, seen, writes })),
+    watch.file(writeFileTool({ root: root.value, seen, writes })),
+    watch.command(
+      bashTool({
+        root: root.value,
+        environment,
+        sandbox,
+        stateDir: options.stateDir,
+        program: options.program,
+        writes,
+      }),
+    ),
     gitTool(root.value, environment, sandbox),
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,

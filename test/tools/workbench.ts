@@ -1,4 +1,5 @@
 /** Opens the real tools on a folder and calls them the way the gate does: parse, then run. */
+import type { CommandChanges } from '../../src/domain/changes.ts';
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import { fail, type Result } from '../../src/domain/result.ts';
 import type { ToolHost, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
@@ -31,6 +32,8 @@ function contextFor(part: Partial<ToolContext> = {}): ToolContext {
 export interface Workbench {
   /** What the model reads of it. Throws when the schema refuses the input. */
   use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
+  /** What it changed in the project by a command; null where nothing. */
+  changes(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<CommandChanges | null>;
   preview(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<string>;
   inputs(
     tool: string,
@@ -62,11 +65,14 @@ export function workbench(
     if (tool === undefined) throw new Error(`no tool ${name}`);
     return tool;
   };
+  const run = (name: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput> =>
+    named(name).run(named(name).input.parse(input), contextFor(context));
   return {
     use: async (name, input, context) => {
-      const { saw: _saw, ...output } = await named(name).run(named(name).input.parse(input), contextFor(context));
+      const { saw: _saw, changed: _changed, ...output } = await run(name, input, context);
       return output;
     },
+    changes: async (name, input, context) => (await run(name, input, context)).changed ?? null,
     propose: async (name, input, context) =>
       (await named(name).propose?.(named(name).input.parse(input), contextFor(context))) ?? fail('it proposes nothing'),
     previewThenUse: async (name, input, between) => {

@@ -130,7 +130,7 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   tokens: tokensOfAgent(agent),
   usage: agent.usage,
   byModel: agent.byModel,
-  files: changesOf(agent).map(({ path, added, removed, made }) => ({ path, added, removed, made })),
+  files: changesOf(agent).map(({ diff: _, ...file }) => file),
   cost: agent.priced ? agent.cost : null,
   duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,

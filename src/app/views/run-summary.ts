@@ -71,14 +71,17 @@ export interface TouchedFile {
   readonly by: readonly string[];
 }
 
-/** The files that agents changed with their tools, by path. Changes by commands are not known. */
+/** The files that agents changed, by path. */
 export function touchedFiles(state: RunState): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>();
   for (const agent of inOrder(state)) {
-    for (const { path, added: more, removed, made } of changesOf(agent)) {
+    for (const { path, added, removed, made, also } of changesOf(agent)) {
       const known = files.get(path) ?? { path, added: 0, removed: 0, made, by: [] };
       const by = [...new Set([...known.by, agent.name])];
-      files.set(path, { ...known, added: known.added + more, removed: known.removed + removed, by });
+      // Commands that ran at the same time both have the change.
+      const isCounted = also.some((id) => known.by.includes(state.agents.get(id)?.name ?? ''));
+      const sums = { added: known.added + added, removed: known.removed + removed };
+      files.set(path, { ...known, ...(isCounted ? {} : sums), by });
     }
   }
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));

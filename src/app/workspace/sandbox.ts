@@ -68,13 +68,15 @@ export function openProjectTools(
   { sandbox, environment, paths }: TriedSandbox,
 ): ProjectTools {
   const place = { root, home: places.home, stateDir: places.state };
-  const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram() });
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
-  if (!tools.ok || !checked.ok) throw wrongUse(tools.ok ? 'the project cannot be opened' : tools.fault);
+  if (!checked.ok) throw wrongUse(checked.fault);
+  const trees = openTrees({ root: checked.value, stateDir: places.state });
+  const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram(), snapshots: trees });
+  if (!tools.ok) throw wrongUse(tools.fault);
   return {
     tools: tools.value,
     repository: openRepository(checked.value, { environment, sandbox }),
-    trees: openTrees({ root: checked.value, stateDir: places.state }),
+    trees,
     listing: async (signal) => (await listProject(checked.value, MOST_FILES, signal)).files,
   };
 }

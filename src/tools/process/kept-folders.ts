@@ -118,6 +118,8 @@ async function inSandbox(
 // so that the next process removes those of a killed one.
 
 const BASE = /^\.mimir-[0-9a-f]{16}\.tmp$/;
+/** Whether `base` is the name of a fresh file. */
+export const isFreshFile = (base: string): boolean => BASE.test(base);
 const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
 
 /**

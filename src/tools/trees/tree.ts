@@ -6,6 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { ChangedFile } from '../../domain/changes.ts';
+import { defined, type Result } from '../../domain/result.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
 import { withoutSecrets } from '../git/git.ts';
 import { insideName } from '../paths/root.ts';
@@ -25,11 +27,21 @@ import {
 /** git's environment is by default the tools' part of this process's environment. */
 export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;
 
+/** The files that git does not ignore, compared between two moments; in a few calls of git, since each command is between two of them. */
+export interface Snapshots {
+  snapshot(signal: AbortSignal): Promise<Result<TreeId, string>>;
+  filesBetween(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<readonly ChangedFile[], string>>;
+}
+
 /**
  * Opens the project's trees; nothing runs before the first scan. Returns a fault, never throws, without git or if content
  * cannot be read. Files in nested repositories count.
  */
-export function openTrees({ root, stateDir, environment = toolEnvironment(root.path) }: TreeOptions): TreePort {
+export function openTrees({
+  root,
+  stateDir,
+  environment = toolEnvironment(root.path),
+}: TreeOptions): TreePort & Snapshots {
   const store = treeStore({ root, stateDir, environment });
   const session = randomBytes(6).toString('hex');
   let last: Seen | null = null;
@@ -37,8 +49,8 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
 
   const rules = rulesKept();
 
-  async function stagingAt(signal: AbortSignal): Promise<staged.Staging> {
-    const facts = await store.facts(signal);
+  async function stagingAt(signal: AbortSignal, known?: RepositoryFacts): Promise<staged.Staging> {
+    const facts = known ?? (await store.facts(signal));
     const index = path.join(store.folder(facts), `index-${session}`);
     return { store, facts, index, signal, inside: 'counted' };
   }
@@ -59,12 +71,36 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     return last.tree;
   }
 
+  const inOrder = <T>(work: () => Promise<T>): Promise<Result<T, string>> => {
+    const done = queue.then(() => attempted(work));
+    queue = done;
+    return done;
+  };
+
   return {
-    now(signal, since) {
-      const looked = queue.then(() => attempted(() => look(signal, since)));
-      queue = looked;
-      return looked;
-    },
+    now: (signal, since) => inOrder(() => look(signal, since)),
+    snapshot: (signal) =>
+      inOrder(async () => {
+        const before = last;
+        if (before === null) return look(signal, undefined);
+        last = null;
+        const staging = await stagingAt(signal, before.facts);
+        try {
+          last = { ...before, tree: await staged.stage(staging, before.tree) };
+        } finally {
+          if (last === null) staged.dropIndex(staging.index);
+        }
+        return last.tree;
+      }),
+    filesBetween: (from, to, signal) =>
+      attempted(async () => {
+        const facts = last?.facts ?? (await store.facts(signal));
+        const [listed, patch] = await Promise.all([
+          store.git(facts, ['diff-tree', ...HOW, '--raw', '--numstat', '-z', from, to], signal),
+          attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal)),
+        ]);
+        return changedFiles(listed, patch.ok ? capLines(withoutSecrets(root, patch.value), LINE_COLUMNS) : null);
+      }),
     changes: (from, to, signal, since) =>
       attempted<TreeChanges>(async () => {
         const staging = await stagingAt(signal);
@@ -96,16 +132,15 @@ function rulesKept() {
 }
 
 interface Seen {
-  readonly head: string | null;
-  readonly format: string;
+  readonly facts: RepositoryFacts;
   readonly tree: TreeId;
 }
 
 async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Seen> {
   const { head, format } = staging.facts;
-  const goesOn = last !== null && last.head === head && last.format === format;
+  const goesOn = last !== null && last.facts.head === head && last.facts.format === format;
   const before = goesOn ? last : await staged.seed(staging);
-  return { head, format, tree: await staged.stage(staging, before.tree) };
+  return { facts: staging.facts, tree: await staged.stage(staging, before.tree) };
 }
 
 // Which ignored files mandatory reviews see. The rules are those of the first tree of a run, so that no agent can hide a file by
@@ -314,3 +349,25 @@ function bounded(patch: string): string {
   if (bytes <= PATCH_BYTES) return text;
   return `(this patch has ${bytes} bytes; ${PATCH_BYTES} of them are shown, from its start and its end)\n${capText(text, PATCH_BYTES)}`;
 }
+
+/** The files of `diff-tree --raw --numstat -z`, each with its section of `patch`. */
+function changedFiles(listed: string, patch: string | null): readonly ChangedFile[] {
+  const fields = listed.split('\0');
+  const kinds = new Map<string, ChangedFile['is']>();
+  let at = 0;
+  for (; fields[at]?.startsWith(':') === true; at += 2)
+    kinds.set(fields[at + 1] ?? '', KINDS[(fields[at] ?? '').at(-1) ?? ''] ?? 'changed');
+  const counts = fields.slice(at).flatMap((field) => {
+    const [, added = '', removed = '', file = ''] = /^(\d+|-)\t(\d+|-)\t(.+)$/s.exec(field) ?? [];
+    return file === '' ? [] : [{ path: file, added: Number(added) || 0, removed: Number(removed) || 0 }];
+  });
+  const sections = patch?.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff ')) ?? [];
+  return counts.map((count, nth) => {
+    const section = sections.length === counts.length ? sections[nth] : undefined;
+    const from = section?.search(/^@@/m) ?? -1;
+    const diff = section === undefined || from === -1 ? undefined : section.slice(from).trimEnd();
+    return { ...count, is: kinds.get(count.path) ?? 'changed', ...defined({ diff }) };
+  });
+}
+
+const KINDS: Readonly<Record<string, ChangedFile['is']>> = { A: 'added', D: 'removed' };

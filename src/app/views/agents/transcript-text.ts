@@ -1,5 +1,6 @@
 /** Texts derived from an agent's blocks: a transcript, the last whole sentence of streamed text, and the files it changed. */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
+import type { AgentId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
 
@@ -70,20 +71,24 @@ export interface FileChange {
   readonly removed: number;
   /** True if the first change created the file. */
   readonly made: boolean;
+  /** True if the last change removed it. */
+  readonly gone: boolean;
+  /** Other agents whose commands ran at the same time: parts of it may be theirs. */
+  readonly also: readonly AgentId[];
   /** The hunks of all changes in order, without the two header lines. */
   readonly diff: string;
 }
 
-/** The files that the agent's edit tools changed, by first change. Long diffs are cut, but their counts are exact. */
+/** The files that the agent's tools and commands changed, by first change. Long diffs are cut, but their counts are exact. */
 export const changesOf = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
 
 function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
   const files = new Map<string, FileChange>();
   for (const block of blocks) {
-    const change = changeOf(block);
-    if (change === null) continue;
-    const before = files.get(change.path);
-    files.set(change.path, before === undefined ? change : mergeChanges(before, change));
+    for (const change of [changeOf(block) ?? [], changesByCommand(block)].flat()) {
+      const before = files.get(change.path);
+      files.set(change.path, before === undefined ? change : mergeChanges(before, change));
+    }
   }
   return [...files.values()];
 }
@@ -93,8 +98,18 @@ const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
   added: a.added + b.added,
   removed: a.removed + b.removed,
   made: a.made,
-  diff: `${a.diff}\n${b.diff}`,
+  gone: b.gone,
+  also: [...new Set([...a.also, ...b.also])],
+  diff: [a.diff, b.diff].filter((text) => text !== '').join('\n'),
 });
+
+function changesByCommand(block: Block): readonly FileChange[] {
+  if (block.is !== 'tool' || block.changed === undefined) return [];
+  const { files, also } = block.changed;
+  return files.map(({ path, is, added, removed, diff = '' }) => {
+    return { path, added, removed, made: is === 'added', gone: is === 'removed', also, diff };
+  });
+}
 
 /** The change of one block; null if it changed no file. */
 export function changeOf(block: Block): FileChange | null {
@@ -107,6 +122,8 @@ export function changeOf(block: Block): FileChange | null {
     added: Number(counts[2]),
     removed: Number(counts[3]),
     made: rest.some((line) => line === '--- /dev/null'),
+    gone: false,
+    also: [],
     diff: rest.filter((line) => !/^(?:--- (?:a\/|\/dev\/null)|\+\+\+ b\/)/.test(line)).join('\n'),
   };
 }

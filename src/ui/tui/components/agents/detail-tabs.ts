@@ -28,6 +28,7 @@ import {
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
+import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import {
   type AgentState,
@@ -203,9 +204,7 @@ const FEW = 3;
 export function changesDoc(agent: AgentState, context: Context, width: number, isOpen: (item: number) => boolean): Doc {
   const changes = changesOf(agent);
   if (changes.length === 0)
-    return docOfLines(
-      wrap([tint('No files changed by its tools. Changes by commands are not listed.', 'faint')], width),
-    );
+    return docOfLines(wrap([tint('No files changed. Files that git ignores are not listed.', 'faint')], width));
   const added = changes.reduce((sum, change) => sum + change.added, 0);
   const removed = changes.reduce((sum, change) => sum + change.removed, 0);
   const total: Line = spread(
@@ -221,6 +220,15 @@ export function changesDoc(agent: AgentState, context: Context, width: number, i
   return docOf([{ item: null, lines: [total] }, GAP, ...files]);
 }
 
+/** Of commands that ran at the same time nobody can tell whose a change is. */
+function sharedText({ also }: FileChange, { agents }: Context['state']): string {
+  if (also.length === 0) return '';
+  return `  or by ${listed(
+    also.map((id) => toLabel(agents.get(id)?.name ?? id)),
+    'or',
+  )}`;
+}
+
 function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {
   const link = linkOf(change.path, state.cwd);
   const head = spread(
@@ -228,6 +236,8 @@ function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context
       tint(`${open ? glyphs.todo.active : glyphs.bullet} `, 'focus'),
       span(toLabel(change.path), { fg: 'title', bold: true, ...(link === null ? {} : { link }) }),
       tint(change.made ? '  new' : '', 'ok'),
+      tint(change.gone ? '  removed' : '', 'warn'),
+      tint(sharedText(change, state), 'muted'),
     ],
     countSpans(change),
     width,

@@ -242,7 +242,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
   const files = touchedFiles(context.state);
   const { glyphs } = context;
   if (files.length === 0) {
-    const words = 'No files changed by agents. Commands may have changed others: see `git status`.';
+    const words = 'No files changed by agents. Files that git ignores are not listed.';
     return wrap([tint(words, 'faint')], width);
   }
   const [added, removed] = [sum(files.map((one) => one.added)), sum(files.map((one) => one.removed))];

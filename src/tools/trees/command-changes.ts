@@ -1,0 +1,98 @@
+/**
+ * Finds what commands change in the project: it is compared before and after each command that may write. What a person or an agent's
+ * file tool changed meanwhile is told apart where possible; commands that ran at the same time share their changes. Ignored files and
+ * processes that go on in the background are not seen.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { CommandChanges } from '../../domain/changes.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import { defined, tried } from '../../domain/result.ts';
+import type { SeenFile, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
+import type { TreeId } from '../../ports/tree.ts';
+import { digestOf } from '../files/replace-file.ts';
+import { isFreshFile } from '../process/kept-folders.ts';
+import type { Snapshots } from './tree.ts';
+
+/** The most files that are listed for one command. */
+const MOST_CHANGED = 500;
+
+interface Running {
+  readonly agent: AgentId;
+  readonly also: Set<AgentId>;
+  /** Written by file tools of agents meanwhile. */
+  readonly written: SeenFile[];
+}
+
+/** Wraps the tools of one project that change files. Without git, commands run as they are. */
+export class CommandWatch {
+  readonly #root: string;
+  readonly #snapshots: Snapshots;
+  readonly #running = new Set<Running>();
+
+  constructor(root: string, snapshots: Snapshots) {
+    this.#root = root;
+    this.#snapshots = snapshots;
+  }
+
+  /** The tool for commands; its output then tells what changed. */
+  command<Input>(tool: Tool<Input>): Tool<Input> {
+    return {
+      ...tool,
+      run: (input, context) =>
+        context.sandbox === 'read-only' || context.reads === true
+          ? tool.run(input, context)
+          : this.#around(context, () => tool.run(input, context)),
+    };
+  }
+
+  /** A tool that changes one file and names it, so that no command counts it as its own. */
+  file<Input>(tool: Tool<Input>): Tool<Input> {
+    return {
+      ...tool,
+      run: async (input, context) => {
+        const output = await tool.run(input, context);
+        if (output.ok && output.saw !== undefined) for (const { written } of this.#running) written.push(output.saw);
+        return output;
+      },
+    };
+  }
+
+  async #around({ agent, signal }: ToolContext, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
+    const before = await this.#snapshots.snapshot(signal);
+    const own: Running = { agent, also: new Set(), written: [] };
+    for (const { agent: other, also } of this.#running) {
+      if (other === agent) continue;
+      also.add(agent);
+      own.also.add(other);
+    }
+    this.#running.add(own);
+    try {
+      const output = await run();
+      if (!before.ok) return output;
+      const changed = await this.#changesSince(before.value, own);
+      return { ...output, ...defined({ changed: changed ?? undefined }) };
+    } finally {
+      this.#running.delete(own);
+    }
+  }
+
+  async #changesSince(before: TreeId, { also, written }: Running): Promise<CommandChanges | null> {
+    // What a stopped command did counts too, so its signal does not end this.
+    const { signal } = new AbortController();
+    const after = await this.#snapshots.snapshot(signal);
+    if (!after.ok || after.value === before) return null;
+    const found = await this.#snapshots.filesBetween(before, after.value, signal);
+    if (!found.ok) return null;
+    const isOthers = (file: string): boolean =>
+      isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
+    const files = found.value.filter((one) => !isOthers(one.path));
+    if (files.length === 0) return null;
+    return { files: files.slice(0, MOST_CHANGED), more: Math.max(0, files.length - MOST_CHANGED), also: [...also] };
+  }
+
+  /** Whether a file tool was the last to write this file. */
+  #isStill({ file, digest }: SeenFile): boolean {
+    return tried(() => digestOf(readFileSync(path.join(this.#root, file))) === digest, false);
+  }
+}
