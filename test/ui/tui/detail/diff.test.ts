@@ -1,6 +1,6 @@
 /** What an agent changed, from what its tools said. */
 import { describe, expect, it } from 'vitest';
-import { CallId } from '../../../../src/domain/ids.ts';
+import { AgentId, CallId } from '../../../../src/domain/ids.ts';
 import type { Block } from '../../../../src/events/state.ts';
 import { changed } from '../../../../src/tools/files/edit-file.ts';
 import { unifiedDiff } from '../../../../src/tools/files/diff.ts';
@@ -33,11 +33,37 @@ describe('the changes of an agent', () => {
         added: 2,
         removed: 1,
         made: false,
+        gone: false,
+        also: [],
         diff: '@@ -1,2 +1,2 @@\n one\n-two\n+2\n@@ -1,2 +1,3 @@\n one\n 2\n+3',
       },
-      { path: 'src/new.ts', added: 1, removed: 0, made: true, diff: '@@ -0,0 +1 @@\n+first' },
+      { path: 'src/new.ts', added: 1, removed: 0, made: true, gone: false, also: [], diff: '@@ -0,0 +1 @@\n+first' },
     ]);
     expect(changesOf({ blocks })).toBe(changesOf({ blocks }));
+  });
+
+  it('hold what commands changed, beside the edits of the same file, and say whose else it may be', () => {
+    const other = AgentId.parse('ROOT::S2');
+    const files = [
+      { path: 'src/a.ts', is: 'removed', added: 0, removed: 2, diff: '@@ -1,2 +0,0 @@' },
+      { path: 'logo.png', is: 'added', added: 0, removed: 0 },
+    ] as const;
+    const command: Block = {
+      ...{ is: 'tool', call: CallId.parse('c'), tool: 'bash', label: 'rm src/a.ts', started: 0, ok: false },
+      ...{ output: '', ms: 1, changed: { files, more: 0, also: [other] } },
+    };
+    expect(changesOf({ blocks: [edit('src/a.ts', 'one\n', 'one\ntwo\n'), command] })).toEqual([
+      {
+        path: 'src/a.ts',
+        added: 1,
+        removed: 2,
+        made: false,
+        gone: true,
+        also: [other],
+        diff: '@@ -1 +1,2 @@\n one\n+two\n@@ -1,2 +0,0 @@',
+      },
+      { path: 'logo.png', added: 0, removed: 0, made: true, gone: false, also: [other], diff: '' },
+    ]);
   });
 
   it('leave out what failed, what only reads, and what says nothing of lines', () => {
