@@ -119,7 +119,6 @@ class Lookup {
   private readonly files: ReadonlySet<string>;
   /** The end of a path, of two names at least -> the paths that end so. */
   private readonly ends: ReadonlyMap<string, readonly { readonly file: string }[]>;
-  /** Folders of modules that import themselves by a name. */
   private readonly modules: ReadonlyMap<string, string>;
   /** Folders that are packages of Python, and those around them: what is in a package is named from outside of it. */
   private readonly packages: ReadonlySet<string>;

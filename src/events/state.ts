@@ -40,7 +40,7 @@ export type Block =
       readonly ok: boolean | null;
       readonly output: string;
       readonly ms: Millis;
-      readonly changed?: CommandChanges;
+      readonly changed?: CommandChanges | undefined;
     }
   /** Something that happened to the agent: interrupted, fallback, denied, waiting for a provider. */
   | {

@@ -25,7 +25,6 @@ export class Conversation {
   private lastStop: StopReason = 'end';
   private replies = 0;
   private earlier = 0;
-  /** Calls for its work. */
   private readonly work = new Set<CallId>();
   /** Calls for summaries are not part of the conversation; `context.compacted` has their result. */
   private readonly summaries = new Set<CallId>();

@@ -21,7 +21,7 @@ const bash = (first: string, command: string): Rule => ({
 it('has each change by a command with its author, and the edits of a person with nobody', async () => {
   const rules = [
     planner,
-    bash('^Rename the helper', 'printf "a\\n" > made.txt && mv made.txt renamed.txt && echo // end >> src/ledger.js'),
+    bash('^Rename the helper', 'printf "a\\n" > made.txt && mv made.txt renamed.txt && echo // end >> src/cache.js'),
     bash('^Format the sources', 'echo b >> renamed.txt'),
     { answer: { text: 'Done.' } },
   ];
@@ -34,7 +34,7 @@ it('has each change by a command with its author, and the edits of a person with
     {
       files: [
         { path: 'renamed.txt', is: 'added', added: 1, removed: 0, diff: '@@ -0,0 +1 @@\n+a' },
-        { path: 'src/ledger.js', is: 'changed', added: 1, removed: 0 },
+        { path: 'src/cache.js', is: 'changed', added: 1, removed: 0 },
       ],
       more: 0,
       also: [],
@@ -45,7 +45,7 @@ it('has each change by a command with its author, and the edits of a person with
   const { files } = JSON.parse(out) as { files: unknown };
   expect(files).toEqual([
     { path: 'renamed.txt', added: 2, removed: 0, made: true, by: ['code', 'refactoring'] },
-    { path: 'src/ledger.js', added: 1, removed: 0, made: false, by: ['code'] },
+    { path: 'src/cache.js', added: 1, removed: 0, made: false, by: ['code'] },
   ]);
   expect(readFileSync(path.join(machine.project, 'renamed.txt'), 'utf8')).toBe('a\nb\n');
 });

@@ -29,7 +29,6 @@ function sessionLine(one: SessionSummary, width: number, costs: boolean): string
 /** In US dollars, even if the process of the run was killed. */
 const spentBy = ({ ended, cost = 0 }: SessionSummary): number => ended?.cost ?? cost;
 
-/** `2026-11-22 14:03` in local time. */
 function localMinute(iso: string): string {
   const time = new Date(iso);
   const [month, day, hour, minute] = [time.getMonth() + 1, time.getDate(), time.getHours(), time.getMinutes()].map(

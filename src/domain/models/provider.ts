@@ -53,7 +53,6 @@ export const BUILT_IN: readonly KnownServer[] = [
 /** A model that a person configured for a provider of their own. */
 export interface OwnModel {
   readonly name: string;
-  /** Context window in tokens, if configured. */
   readonly window?: number;
   /** US dollars per million tokens, if configured. */
   readonly price?: Price;

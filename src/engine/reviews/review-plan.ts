@@ -132,7 +132,6 @@ function shareOf(nodes: readonly MandatoryReview[], run: Budget): number {
   return Math.min(fits(run.maxTokens, tokens), fits(run.maxCost, cost));
 }
 
-/** At least the estimate. */
 function scaled({ budget, estimatedTokens, estimatedCost: cost }: MandatoryReview, share: number): Budget {
   const { maxTokens, maxCost } = budget;
   const least = (full: number, estimate: number): number => Math.min(full, Math.max(estimate, full * share));

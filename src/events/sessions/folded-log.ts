@@ -83,16 +83,18 @@ export class ReadLater implements ToolBlock {
   readonly started: ToolBlock['started'];
   readonly ok: ToolBlock['ok'];
   readonly ms: ToolBlock['ms'];
+  declare readonly changed?: ToolBlock['changed'];
   declare readonly output: string;
   readonly #read: () => string;
 
-  constructor({ call, tool, label, started, ok, ms }: Omit<ToolBlock, 'is' | 'output'>, read: () => string) {
+  constructor({ call, tool, label, started, ok, ms, changed }: Omit<ToolBlock, 'is' | 'output'>, read: () => string) {
     this.call = call;
     this.tool = tool;
     this.label = label;
     this.started = started;
     this.ok = ok;
     this.ms = ms;
+    if (changed !== undefined) Object.assign(this, { changed });
     this.#read = read;
     Object.defineProperty(this, 'output', ReadLater.#OUTPUT);
   }

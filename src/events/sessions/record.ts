@@ -10,7 +10,6 @@ import type { MimirEvent } from '../event.ts';
 import type { RunState } from '../state.ts';
 
 export interface SessionRecord {
-  /** The short id. */
   readonly session_id: string;
   /** By `childAgents.naming`: the friendly name, `child-<short id>` without one; `main` for ROOT, a plan's agents by their own names. */
   readonly name: string;

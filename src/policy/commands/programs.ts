@@ -97,7 +97,6 @@ function scriptOf(program: string, words: readonly Known[]): readonly string[] |
   return first.startsWith('-') ? null : [program, first];
 }
 
-/** Options before the verb that take no value. */
 const BEFORE_VERBS = setOf('-q -o -B -s -k --quiet --silent --offline --no-pager');
 
 /** `["test"]`, `["run", "build"]`; empty without words; null where options that may take a value precede it. */

@@ -101,7 +101,6 @@ function changesFor(action: Action, rules: Rules, context: Circumstances): reado
   ];
 }
 
-/** A change of the circumstances. */
 const change = (words: string, context: Partial<Circumstances>): Change<Case> => ({
   words,
   apply: (given) => ({ ...given, context: { ...given.context, ...context } }),

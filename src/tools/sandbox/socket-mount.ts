@@ -97,7 +97,6 @@ export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
 interface AgentFolders {
   of(agent: string): string;
   bytes(agent: string): Promise<number | null>;
-  /** Removes the folder of this agent, or of all (null). */
   remove(agent: string | null): Promise<void>;
   /** Removes the folders of ended processes. */
   tidy(): Promise<void>;

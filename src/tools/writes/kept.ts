@@ -87,7 +87,6 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
   };
 }
 
-/** Copies the content to the file `to`. */
 async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
   if (stats.isSymbolicLink()) return { stats, content: null, link: await disk.readlink(place) };
   if (!stats.isFile()) return { stats, content: null, link: null };

@@ -28,7 +28,6 @@ function makeOrder(state: RunState): readonly AgentState[] {
 
 /** Sums over an agent and its descendants. */
 export interface Subtree {
-  /** The number of descendants. */
   readonly below: number;
   /** The cost of the agent and its descendants, in US dollars. */
   readonly cost: Usd;

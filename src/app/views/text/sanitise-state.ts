@@ -47,8 +47,9 @@ const cleanAgent = ({ blocks, ...rest }: AgentState): AgentState => ({
 
 /** The output may be read from the log and is sanitised when it is shown. */
 function cleanTool(block: ToolBlock): ToolBlock {
-  const { call, tool, label, started, ok, ms } = block;
-  return new ReadLater({ ...sanitiseData({ call, tool, label }), started, ok, ms }, () => toTerminal(block.output));
+  const { call, tool, label, started, ok, ms, changed } = block;
+  const words = sanitiseData({ call, tool, label, changed });
+  return new ReadLater({ ...words, started, ok, ms }, () => toTerminal(block.output));
 }
 
 /** Sanitises the information about a project; the content to trust keeps visible escapes. */

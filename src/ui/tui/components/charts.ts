@@ -280,7 +280,6 @@ function plotOf(state: RunState, now: Millis) {
     now,
     /** Right end of the time axis. */
     to: Math.max(now, plan?.to ?? 0, state.startedAt + 1000),
-    /** Top of the value axis. */
     most: topOf(Math.max(unit.of(last), plan?.value ?? 0), cap),
     plan,
     cap,

@@ -12,9 +12,7 @@ export const STAYS: Readonly<Record<Toast['level'], Millis>> = {
   error: Number.POSITIVE_INFINITY,
 };
 
-/** Widest toast, in columns. */
 const WIDEST = 116;
-/** Most lines of one toast, and most toasts at once. */
 const MOST = { lines: 3, toasts: 3 } as const;
 const INK: Readonly<Record<Toast['level'], Ink>> = { info: 'info', warn: 'warn', error: 'err' };
 

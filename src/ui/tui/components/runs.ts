@@ -36,7 +36,6 @@ export class Runs {
     return this.#feed;
   }
 
-  /** The shown run, or the last one. */
   get last(): RunFeed | null {
     return this.#feed ?? this.#last;
   }

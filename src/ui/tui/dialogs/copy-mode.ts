@@ -96,7 +96,6 @@ function view(still: Frame, copying: CopyState, context: Context, { width, heigh
   return { lines: [...sized(lines, width, Math.max(0, height - 1)), row], cursor: cursor ?? copying.at };
 }
 
-/** The line with `more` styled over some columns. */
 function withStyle(line: Line, from: number, until: number, more: Style): Line {
   const width = lineWidth(line);
   const over = columns(line, from, until).map(([text, style]) => span(text, { ...style, ...more }));

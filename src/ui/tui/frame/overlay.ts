@@ -26,7 +26,6 @@ export interface Overlay {
   press(input: Input, context: Context, size: Size): Pressed;
   /** Follows the run before each frame and key; null closes. Optional. */
   settle?(context: Context): Overlay | null;
-  /** Called after the overlay was painted. Optional. */
   painted?(context: Context): Overlay;
   /** Called when the app closes the overlay. Optional. */
   dropped?(): void;

@@ -144,7 +144,6 @@ export interface Binding<Ui> {
   readonly help: string;
   /** One sentence that adds what the name does not tell. */
   readonly more?: string;
-  /** The present value, shown in the palette. */
   value?(ui: Ui, context: Context): string;
   /** Null if possible now, otherwise the reason, which is shown on press; the footer leaves the key out. */
   whyNot(ui: Ui, context: Context): string | null;

@@ -195,7 +195,6 @@ export class Hints {
   }
 }
 
-/** The hint for a screen that has content. */
 function hintFor(screen: ScreenName, { state }: Context): HintName | null {
   if (screen === 'plan' && state.phase === 'approving') return state.planFault === '' ? 'plan' : null;
   return screen === 'run' && state.agents.size > 1 ? 'run' : null;

@@ -82,7 +82,6 @@ export class OverlayStack {
     this.#inbox = this.#inbox.settle(context, this.focused);
   }
 
-  /** Focuses the questions, if any are open. */
   openInbox(context: Context): void {
     if (this.#inbox.unanswered(context).length === 0) return;
     this.focused = true;

@@ -130,7 +130,6 @@ interface Found {
 
 const ESC = '\u001b';
 const PASTE_END = '\u001b[201~';
-/** Maximum characters of a paste. */
 const MAX_PASTE = 4_000_000;
 /** Maximum characters of an answer. */
 const MAX_REPLY = 4096;

@@ -100,7 +100,6 @@ function oscFunctions(
   };
 }
 
-/** Lends the terminal to another program. */
 async function lendTerminal(
   life: Life,
   program: () => Promise<Result<string, string>>,

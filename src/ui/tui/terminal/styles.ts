@@ -37,7 +37,6 @@ export class Styles {
       this.#own = { fg: this.#colour('fg', 38), bg: this.#colour('surface', 48) };
   }
 
-  /** The id of a style in this theme. */
   id(style: Style): StyleId {
     const { fg, bg, bold, dim, italic, underline, inverse, link } = style;
     const parts = `${fg}/${bg}/${bold}/${dim}/${italic}/${underline}/${inverse}/${link}`;

@@ -14,7 +14,6 @@ export interface ListUi {
   readonly filter: string;
   /** The field while the filter is typed; null otherwise. */
   readonly field: Editor | null;
-  /** Only agents at work. */
   readonly only: boolean;
   readonly sort: Sort;
   /** Agents whose sub-agents are not listed. */

@@ -59,7 +59,6 @@ export function planList(list: PlanList, width: number, height: number, glyphs: 
   return lines.map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
-/** Most rows of a description. */
 const MOST_TEXT = 3;
 
 /** Rows per task, two at least: as many as the longest description needs and the height allows. */
@@ -280,7 +279,6 @@ const firstLine = (task: PlanTask): string => task.description.split('\n')[0] ??
 export const MOST_LANES = 12;
 
 interface LaneRow {
-  /** The lane of the task itself. */
   readonly node: number;
   readonly ink: Ink;
   /** Lanes of the dependencies; `ends`: no later task depends on it. */

@@ -165,7 +165,6 @@ export interface AnswerState {
   readonly read: number;
   readonly editor: Editor;
   readonly option: number;
-  /** The answer for which text is typed. */
   readonly typing: Offer | null;
   /** A destructive answer that needs a second key, pressed after `since`. */
   readonly sure: { readonly offer: Offer; readonly since: Millis } | null;
