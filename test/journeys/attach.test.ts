@@ -124,7 +124,7 @@ describe.concurrent('screens on a run of another process', () => {
     });
     run.go();
     const person = run.machine.opens(['attach']);
-    await person.sees(`Session ${session} now`, 'Continue it here?');
+    await person.sees(`Session ${session}: `, 'Continue it here?');
     person.type('y');
     person.press('enter');
     await person.sees('┌─ 1 Answer', ANSWER);

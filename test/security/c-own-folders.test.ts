@@ -19,7 +19,7 @@ it('the folder of the configuration, the ones above it and those in it are no pr
         expect.stringMatching(/a folder that belongs to Mimir .*use a project folder/),
       ]);
       const doctor = await home.run(['doctor', '--cwd', folder]);
-      expect(doctor.out).toContain("a folder of Mimir's own");
+      expect(doctor.out).toContain('a folder that belongs to Mimir');
     }
     expect(readdirSync(home.config)).toEqual(['agents']);
   } finally {

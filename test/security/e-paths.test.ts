@@ -131,7 +131,7 @@ describe('paths that policy keeps', () => {
     await tools.use('read_file', { path: 'kept/b' });
     expect(await tools.use('edit_file', { path: 'kept/b', old_text: 'b', new_text: 'c' })).toEqual({
       ok: false,
-      text: 'kept/b: not to be written by agents: the rule on kept',
+      text: 'kept/b: agents may not write it: the rule on kept',
     });
     expect(readFileSync(path.join(folder, 'kept/b'), 'utf8')).toBe('b\n');
     expect(existsSync(path.join(folder, 'not'))).toBe(false);

@@ -63,7 +63,7 @@ describe('a repository, or a .mimir, that a command makes within the project', (
       ['.git', 'set-aside-git~1'],
     ]);
     expect(texts[0]).toContain('sub/.git was created by this command');
-    expect(texts[0]).toContain('it is sub/set-aside-git now');
+    expect(texts[0]).toContain('it was renamed to sub/set-aside-git');
   });
 
   it('is not written by tools for files in any spelling of NTFS', async () => {

@@ -130,7 +130,7 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   tokens: tokensOfAgent(agent),
   usage: agent.usage,
   byModel: agent.byModel,
-  files: changesOf(agent).map(({ diff: _, ...file }) => file),
+  files: changesOf(agent).map(({ diff: _diff, ...file }) => file),
   cost: agent.priced ? agent.cost : null,
   duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,

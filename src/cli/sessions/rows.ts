@@ -59,7 +59,7 @@ const WIDE = 100;
 function headOf({ run, state, mode, sessions, cost, tokens, started_at }: RunSessions, now: number): string {
   const agents = plural(sessions.length, 'agent');
   const spent = `${formatCost(cost)} · ${formatTokens(tokens)} tok`;
-  return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · started ${ago(started_at, now)}`;
+  return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · ${ago(started_at, now)}`;
 }
 
 function waitingWords({ run, state, questions, kept_messages, reviews_due }: RunSessions): readonly string[] {

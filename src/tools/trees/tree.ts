@@ -45,8 +45,7 @@ export function openTrees({
   const store = treeStore({ root, stateDir, environment });
   const session = randomBytes(6).toString('hex');
   let last: Seen | null = null;
-  let queue: Promise<unknown> = Promise.resolve();
-
+  const inOrder = serially();
   const rules = rulesKept();
 
   async function stagingAt(signal: AbortSignal, known?: RepositoryFacts): Promise<staged.Staging> {
@@ -55,52 +54,30 @@ export function openTrees({
     return { store, facts, index, signal, inside: 'counted' };
   }
 
-  async function look(signal: AbortSignal, since: Since | undefined): Promise<TreeId> {
-    const staging = await stagingAt(signal);
+  /** `quick`: only what git does not ignore, with the facts of the last look, if there was one. */
+  async function look(signal: AbortSignal, since: Since | undefined, quick = false): Promise<TreeId> {
     const before = last;
+    const known = quick ? before?.facts : undefined;
+    const staging = await stagingAt(signal, known);
     last = null;
     if (before === null) staged.takeIndex(staging.index);
+    const hidden = known === undefined ? { hidden: () => rules.hidden(staging, since) } : {};
     try {
-      last = await treeIn({ ...staging, hidden: () => rules.hidden(staging, since) }, before);
+      last = await treeIn({ ...staging, ...hidden }, before);
     } finally {
       if (last === null) staged.dropIndex(staging.index);
     }
-    if (since === undefined) rules.began(last.tree);
+    if (since === undefined && known === undefined) rules.began(last.tree);
     // Only after a complete scan, because the next program starts from this index.
     if (before === null) staged.leaveIndex(staging.index);
     return last.tree;
   }
 
-  const inOrder = <T>(work: () => Promise<T>): Promise<Result<T, string>> => {
-    const done = queue.then(() => attempted(work));
-    queue = done;
-    return done;
-  };
-
   return {
     now: (signal, since) => inOrder(() => look(signal, since)),
-    snapshot: (signal) =>
-      inOrder(async () => {
-        const before = last;
-        if (before === null) return look(signal, undefined);
-        last = null;
-        const staging = await stagingAt(signal, before.facts);
-        try {
-          last = { ...before, tree: await staged.stage(staging, before.tree) };
-        } finally {
-          if (last === null) staged.dropIndex(staging.index);
-        }
-        return last.tree;
-      }),
+    snapshot: (signal) => inOrder(() => look(signal, undefined, true)),
     filesBetween: (from, to, signal) =>
-      attempted(async () => {
-        const facts = last?.facts ?? (await store.facts(signal));
-        const [listed, patch] = await Promise.all([
-          store.git(facts, ['diff-tree', ...HOW, '--raw', '--numstat', '-z', from, to], signal),
-          attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal)),
-        ]);
-        return changedFiles(listed, patch.ok ? capLines(withoutSecrets(root, patch.value), LINE_COLUMNS) : null);
-      }),
+      attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
     changes: (from, to, signal, since) =>
       attempted<TreeChanges>(async () => {
         const staging = await stagingAt(signal);
@@ -109,6 +86,16 @@ export function openTrees({
         const found = await attempted(async () => unjudgedWords(staging, await rules.of(staging, since), since.at));
         return found.ok && found.value !== '' ? { ...changes, unjudged: found.value } : changes;
       }),
+  };
+}
+
+/** Scans share an index, so one begins when the one before has ended. */
+function serially() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(scan: () => Promise<T>): Promise<Result<T, string>> => {
+    const done = last.then(() => attempted(scan));
+    last = done;
+    return done;
   };
 }
 
@@ -350,8 +337,19 @@ function bounded(patch: string): string {
   return `(this patch has ${bytes} bytes; ${PATCH_BYTES} of them are shown, from its start and its end)\n${capText(text, PATCH_BYTES)}`;
 }
 
-/** The files of `diff-tree --raw --numstat -z`, each with its section of `patch`. */
-function changedFiles(listed: string, patch: string | null): readonly ChangedFile[] {
+/** The files in which two trees differ, each with its hunks where the patch is not too large. */
+async function changedFiles(
+  store: TreeStore,
+  facts: RepositoryFacts,
+  { from, to }: { readonly from: TreeId; readonly to: TreeId },
+  signal: AbortSignal,
+): Promise<readonly ChangedFile[]> {
+  const [listed, patch] = await Promise.all([
+    store.git(facts, ['diff-tree', ...HOW, '--raw', '--numstat', '-z', from, to], signal),
+    attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal)),
+  ]);
+  const text = patch.ok ? capLines(withoutSecrets(store.root, patch.value), LINE_COLUMNS) : '';
+  const sections = text.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff '));
   const fields = listed.split('\0');
   const kinds = new Map<string, ChangedFile['is']>();
   let at = 0;
@@ -361,7 +359,6 @@ function changedFiles(listed: string, patch: string | null): readonly ChangedFil
     const [, added = '', removed = '', file = ''] = /^(\d+|-)\t(\d+|-)\t(.+)$/s.exec(field) ?? [];
     return file === '' ? [] : [{ path: file, added: Number(added) || 0, removed: Number(removed) || 0 }];
   });
-  const sections = patch?.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff ')) ?? [];
   return counts.map((count, nth) => {
     const section = sections.length === counts.length ? sections[nth] : undefined;
     const from = section?.search(/^@@/m) ?? -1;

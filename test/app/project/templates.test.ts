@@ -217,7 +217,7 @@ describe('mimir run --plan', () => {
         ended('the task', '--set', 'x=1'),
       ]),
     ).toEqual([
-      expect.stringContaining('2: mimir: explain has no argument "topc"; it has topic (What to explain'),
+      expect.stringContaining('2: mimir: explain has no argument "topc"; it takes topic (What to explain'),
       expect.stringContaining('2: mimir: explain needs topic (What to explain'),
       expect.stringContaining('expected name=value'),
       expect.stringContaining('there is no template "explan"; did you mean "explain"?'),

@@ -47,7 +47,7 @@ describe('mimir status and mimir all', () => {
     await carried();
     expect(await stage.ask(statusVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · started 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
         '  Make the cache faster',
         ...WIDE,
       ),
@@ -64,7 +64,7 @@ describe('mimir status and mimir all', () => {
     expect(out.slice(0, 6)).toEqual(
       width === 80
         ? [
-            'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · started 10m…',
+            'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
             '  Make the cache faster',
             '  main (obgef6)              | idle      | $0.0050 500 tok  | waits for its chi…',
             '  ├─ engineer-cache (fgul86) | running   | $0.0200 2.5k tok | read src/lru.ts',
@@ -101,11 +101,11 @@ describe('mimir status and mimir all', () => {
     await carried();
     expect(await stage.ask(allVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · started 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
         '  Make the cache faster',
         ...WIDE,
         '',
-        'Run a1b2c3 · finished · 2 agents · $0.0000 · 0 tok · mode confirm · started 1h ago',
+        'Run a1b2c3 · finished · 2 agents · $0.0000 · 0 tok · mode confirm · 1h ago',
         '  Older',
         '  main (acw0ao)       | completed | $0.0000 0 tok (subtree $0.0000 0 tok) | all well',
         '  └─ old-one (uxa5sv) | completed | $0.0000 0 tok                         | yes',

@@ -1,7 +1,7 @@
 /** What commands change in the project: real commands, real git; nothing that somebody else changed counts. */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CommandChanges } from '../../../src/domain/changes.ts';
 import { needs } from '../../support/needs.ts';

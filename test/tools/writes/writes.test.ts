@@ -125,7 +125,7 @@ describe('A task whose globs are narrower than their folders', () => {
       contentOf(project, 'src/a.ts'),
     ]).toEqual([false, 'y\n', 'z\n']);
     // What it had made is kept for the person.
-    const [, folder = ''] = /they are in (\S+)\. /.exec(done.text) ?? [];
+    const [, folder = ''] = / are in (\S+)\. /.exec(done.text) ?? [];
     expect([folder.startsWith(state), contentOf(folder, 'src/x.md')]).toEqual([true, 'x\n']);
   });
 

@@ -49,8 +49,15 @@ describe('the changes of an agent', () => {
       { path: 'logo.png', is: 'added', added: 0, removed: 0 },
     ] as const;
     const command: Block = {
-      ...{ is: 'tool', call: CallId.parse('c'), tool: 'bash', label: 'rm src/a.ts', started: 0, ok: false },
-      ...{ output: '', ms: 1, changed: { files, more: 0, also: [other] } },
+      is: 'tool',
+      call: CallId.parse('c'),
+      tool: 'bash',
+      label: 'rm src/a.ts',
+      started: 0,
+      ok: false,
+      output: '',
+      ms: 1,
+      changed: { files, more: 0, also: [other] },
     };
     expect(changesOf({ blocks: [edit('src/a.ts', 'one\n', 'one\ntwo\n'), command] })).toEqual([
       {
