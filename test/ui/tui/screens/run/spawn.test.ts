@@ -69,7 +69,7 @@ describe('a child from the screen', () => {
     const wait = await after(idleLog(), 'a', 'L', 'tab', 'tab', 'tab', 'tab', 'x', 'ctrl-s');
     expect(wait.terminal.text()).toContain('Wait: enter 0 to 86400 seconds, or nothing');
     const name = await after(idleLog(), 'a', 'L', 'tab', 'tab', '/', 'ctrl-s');
-    expect(name.terminal.text()).toContain('Name: a name is up to 60 letters');
+    expect(name.terminal.text()).toContain('Name: a name has up to 60 letters');
   });
 
   it('stands below the agent that is selected, in a planned run as well, but not below one that has ended', async () => {
