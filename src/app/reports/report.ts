@@ -130,7 +130,11 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   tokens: tokensOfAgent(agent),
   usage: agent.usage,
   byModel: agent.byModel,
-  files: changesOf(agent).map(({ diff: _diff, ...file }) => file),
+  files: changesOf(agent).map(({ diff: _diff, gone, also, ...file }) => ({
+    ...file,
+    ...(gone ? { gone } : {}),
+    ...(also.length === 0 ? {} : { also }),
+  })),
   cost: agent.priced ? agent.cost : null,
   duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,

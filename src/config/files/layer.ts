@@ -204,7 +204,6 @@ export const nameOf = (path: readonly PropertyKey[]): string =>
     return name === '' ? String(part) : `${name}.${String(part)}`;
   }, '');
 
-/** An own property of an object, or undefined. */
 function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   const found: unknown = Reflect.get(value, key);

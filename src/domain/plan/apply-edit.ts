@@ -124,7 +124,6 @@ type FieldEdit = Exclude<
   { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' | 'commit' }
 >;
 
-/** What an edit says of the fields of one task. */
 interface SaidFields extends Partial<Omit<Extract<PlanEdit, { readonly is: 'form' }>, 'is' | 'task' | 'writes'>> {
   readonly writes?: readonly string[] | null;
   readonly others?: readonly TaskId[];

@@ -59,7 +59,6 @@ export function openInbox(recorder: Recorder) {
     arrived,
     /** Wakes `agent` if it waits for a message, because what it waits for may not come any more. */
     wake: readers.call,
-    /** Calls `heard` for each later message to `agent`; returns the unsubscribe function. */
     onMail: readers.add,
     /** Calls `heard` when an urgent message ends the current step of `agent`; returns the unsubscribe function. */
     onUrgent: steps.add,

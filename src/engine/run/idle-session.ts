@@ -166,7 +166,6 @@ function didNotPass({ recorder }: RunModules, words: string): readonly events.Ev
   return [{ type: 'agent.status', agent: ROOT, status: 'failed', reason: words }, ROOT_WAITS];
 }
 
-/** The last message of the person, which is the task. */
 const toldLast = ({ messages }: events.RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
 

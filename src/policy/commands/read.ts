@@ -322,7 +322,6 @@ function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
 
 const PLAIN_ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
-/** `name=value` as a word. */
 function ofAssigned(word: string): readonly Effect[] {
   const [, name, value] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word) ?? [];
   return name === undefined ? SETS : effectsOf(name, value ?? '');

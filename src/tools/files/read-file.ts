@@ -24,7 +24,6 @@ const SCAN_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** Four bytes make one character at most: enough to fill the columns that are shown. */
 const KEPT_BYTES = result.LINE_COLUMNS * 4;
-/** Bytes of a line number and its tab. */
 const NUMBER_BYTES = 12;
 /** Bytes reserved for the first and the last line of the result, so that the shown part is never cut again. */
 const FRAME_BYTES = 600;

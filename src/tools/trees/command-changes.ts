@@ -1,7 +1,6 @@
 /**
- * Finds what commands change in the project: it is compared before and after each command that may write. What a person or an agent's
- * file tool changed meanwhile is told apart where possible; commands that ran at the same time share their changes. Ignored files and
- * processes that go on in the background are not seen.
+ * Finds what commands change in the project: it is compared before and after each command that may write. Commands that ran at the same
+ * time share their changes. Ignored files and processes that go on in the background are not seen.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -29,6 +28,8 @@ export class CommandWatch {
   readonly #root: string;
   readonly #snapshots: Snapshots;
   readonly #running = new Set<Running>();
+  /** After a fault, which each command would meet again. */
+  #isOff = false;
 
   constructor(root: string, snapshots: Snapshots) {
     this.#root = root;
@@ -59,6 +60,7 @@ export class CommandWatch {
   }
 
   async #around({ agent, signal }: ToolContext, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
+    if (this.#isOff) return run();
     const before = await this.#snapshots.snapshot(signal);
     const own: Running = { agent, also: new Set(), written: [] };
     for (const { agent: other, also } of this.#running) {
@@ -69,6 +71,7 @@ export class CommandWatch {
     this.#running.add(own);
     try {
       const output = await run();
+      this.#isOff ||= !before.ok && !signal.aborted;
       if (!before.ok) return output;
       const changed = await this.#changesSince(before.value, own);
       return { ...output, ...defined({ changed: changed ?? undefined }) };
@@ -81,6 +84,7 @@ export class CommandWatch {
     // What a stopped command did counts too, so its signal does not end this.
     const { signal } = new AbortController();
     const after = await this.#snapshots.snapshot(signal);
+    this.#isOff ||= !after.ok;
     if (!after.ok || after.value === before) return null;
     const found = await this.#snapshots.filesBetween(before, after.value, signal);
     if (!found.ok) return null;

@@ -19,6 +19,8 @@ export interface Staging {
   readonly paths?: readonly string[];
   /** Whether the content of repositories inside the project counts as files. */
   readonly inside: 'counted' | 'left out';
+  /** Refuses to store more new content than this at once; absent: whatever there is. */
+  readonly most?: { readonly files: number; readonly bytes: number };
   /** Names that count although git ignores them, requested when all others are in the index; absent: none. */
   readonly hidden?: () => Promise<readonly string[]>;
 }
@@ -155,7 +157,15 @@ async function exclude(staging: Staging): Promise<string> {
 
 async function repositoriesIn(staging: Staging, excludes: string): Promise<readonly string[]> {
   const listed = await inIndex(staging, ['ls-files', '--others', '--exclude-standard', '-z'], { excludes });
-  return listed.split('\0').filter((name) => name.endsWith('/'));
+  const names = listed.split('\0').filter((name) => name !== '');
+  if (staging.most !== undefined) refuseLarge(staging.store.root.path, names, staging.most);
+  return names.filter((name) => name.endsWith('/'));
+}
+
+function refuseLarge(root: string, names: readonly string[], most: NonNullable<Staging['most']>): void {
+  const sizeOf = (name: string): number => fs.lstatSync(path.join(root, name), { throwIfNoEntry: false })?.size ?? 0;
+  const isLarge = names.length > most.files || names.reduce((sum, name) => sum + sizeOf(name), 0) > most.bytes;
+  if (isLarge) throw new TreeFault('too much here is neither committed nor ignored: what commands change is not told');
 }
 
 const DEEPEST = 16;

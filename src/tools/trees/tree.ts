@@ -62,19 +62,24 @@ export function openTrees({
     last = null;
     if (before === null) staged.takeIndex(staging.index);
     const hidden = known === undefined ? { hidden: () => rules.hidden(staging, since) } : {};
+    const most = quick ? { most: MOST_NEW } : {};
     try {
-      last = await treeIn({ ...staging, ...hidden }, before);
+      last = await treeIn({ ...staging, ...hidden, ...most }, before);
     } finally {
       if (last === null) staged.dropIndex(staging.index);
     }
-    if (since === undefined && known === undefined) rules.began(last.tree);
     // Only after a complete scan, because the next program starts from this index.
     if (before === null) staged.leaveIndex(staging.index);
     return last.tree;
   }
 
   return {
-    now: (signal, since) => inOrder(() => look(signal, since)),
+    now: (signal, since) =>
+      inOrder(async () => {
+        const tree = await look(signal, since);
+        if (since === undefined) rules.began(tree);
+        return tree;
+      }),
     snapshot: (signal) => inOrder(() => look(signal, undefined, true)),
     filesBetween: (from, to, signal) =>
       attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
@@ -88,6 +93,9 @@ export function openTrees({
       }),
   };
 }
+
+/** What a look around a command stores at once, so that no data set is copied. */
+const MOST_NEW = { files: 5000, bytes: 64 * 1024 * 1024 };
 
 /** Scans share an index, so one begins when the one before has ended. */
 function serially() {

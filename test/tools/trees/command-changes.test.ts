@@ -77,6 +77,20 @@ describe('a command', () => {
     expect([many?.files.length, many?.more]).toEqual([500, 100]);
   });
 
+  it('runs as ever where too much is neither committed nor ignored, or becomes so, and none of it is stored', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\n' });
+    for (let at = 0; at <= 5000; at += 1) writeFileSync(path.join(folder, `f${at}`), '');
+    const many = workbench(folder);
+    expect([await by(many, 'echo two >> a.txt'), (await many.use('bash', { command: 'cat a.txt' })).text]).toEqual([
+      null,
+      expect.stringContaining('one\ntwo'),
+    ]);
+    const tools = workbench(makeRepository({ 'a.txt': 'one\n' }));
+    expect(counts(await by(tools, 'echo two >> a.txt'))).toEqual(['changed a.txt +1 -0']);
+    expect(await by(tools, 'truncate --size=100M data.bin')).toBeNull();
+    expect(await by(tools, 'echo three >> a.txt')).toBeNull();
+  });
+
   it.each([['sed -i s/a/b/ x.txt'], ['true']])(
     'does not count what a person changed between commands: then %s',
     async (command) => {

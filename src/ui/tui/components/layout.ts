@@ -44,7 +44,6 @@ export interface LayoutRequest {
   readonly zoom: Zoom;
   /** The person opened an agent: with one column, its pane replaces the list. */
   readonly opened: boolean;
-  /** `auto`: the size decides. */
   readonly log: 'auto' | 'shown' | 'hidden';
   /** Rows of the whole terminal, which decide how many panes there are. */
   readonly terminalRows: number;

@@ -60,7 +60,6 @@ const stateLine = (agent: AgentState, context: Context): Line | null =>
 
 const working = (agent: AgentState, context: Context): Line => [tint(now(agent, context), 'muted')];
 
-/** How the agent ended, or that it was interrupted; null while it continues. */
 function ending(agent: AgentState): Line | null {
   if (agent.status === 'failed') return [strong(`! ${oneLine(agent.error ?? agent.reason)}`, 'err')];
   if (shownStatus(agent) === 'interrupted') return [tint(`! ${oneLine(`${endOf(agent)}${workWords(agent)}`)}`, 'warn')];

@@ -210,7 +210,6 @@ function formView(dialog: FormDialog, state: FormState, context: Context, size: 
   };
 }
 
-/** Rows reserved for fields before a note above them is shown. */
 const RESERVED_ROWS = 12;
 
 function aboveFields({ note = '' }: FormDialog, width: number, size: Size): readonly Line[] {

@@ -373,7 +373,6 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: OwnKeys) {
         own,
       ),
     entries: (context: Context): readonly Entry[] => entriesOf(ordered, ui, context, takeEffect),
-    /** The effect of an input; null if unused. */
     press(input: Input, context: Context, size: Size): DialogEffect | null {
       if (input.is !== 'key') return viaInput(input, context, size);
       if (!typing(context)) return viaTable(input.key, context) ?? viaInput(input, context, size);

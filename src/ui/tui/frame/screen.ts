@@ -181,7 +181,6 @@ export interface Screen<Ui> {
   position?(ui: Ui, context: Context): string;
   /** Handles other keys, pastes, the wheel and clicks (body coordinates); null if unused. */
   input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
-  /** Opens one agent. Absent: the screen shows none. */
   opened?(ui: Ui, agent: AgentId): Ui;
   /** Takes an edit from one of its dialogs. Absent: the screen keeps no drafts. */
   drafted?(ui: Ui, context: Context, edit: PlanEdit): Effect<Ui>;

@@ -168,7 +168,6 @@ const waitsForMore = (text: string): boolean =>
   text.startsWith('\u001b[M') ||
   STRING.test(text);
 
-/** A complete sequence at the start of the text, or null. */
 function sequence(text: string, modifiers: number): Found | null {
   if (text.startsWith('\u001b[[')) return console1(text);
   // The old mouse report has three further bytes.
@@ -301,7 +300,6 @@ const CONTROLS: Readonly<Record<number, string>> = {
   127: 'backspace',
 };
 
-/** The key of `ESC [ parameters final`, or null if unknown. */
 function csiKey(parameters: string, final: string): string | null {
   const [first = '', second = ''] = parameters.split(';');
   const modifiers = modifiersOf(second);

@@ -94,7 +94,6 @@ export class Styles {
 /** True for one of the sixteen colours and its bright form, which are unreadable on each other. */
 const isSameHue = (fg: string, bg: string): boolean => bg !== OWN.bg && Number(fg) % 10 === Number(bg) % 10;
 
-/** The lower colour depth of terminal and theme. */
 const lowerDepth = (depth: Depth, { colours }: Theme): Depth =>
   colours === 'none' || depth === 0 ? 0 : colours === '16' ? 4 : depth;
 

@@ -448,7 +448,6 @@ function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Co
   ];
 }
 
-/** `99m 59s`, then `1h 40m`. */
 function narrowTime(ms: Millis): string {
   const minutes = Math.floor(ms / 60_000);
   return minutes < 100 ? formatDuration(ms) : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;

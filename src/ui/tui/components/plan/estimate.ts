@@ -217,7 +217,6 @@ function axis(total: number, room: number): Line {
   return [tint(text, 'faint')];
 }
 
-/** `30s`, `2m`, `1h`. */
 function axisMark(seconds: number): string {
   if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600}h`;
   return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : formatDuration(seconds * 1000);

@@ -32,7 +32,6 @@ export interface PlanList {
   /** The description comes first, beside the role; of the figures only the cost, and the model where it is not the common one. */
   readonly compact: boolean;
   readonly focused: boolean;
-  /** How a person changed a task since it was proposed; null for not at all. */
   changeOf(task: PlanTask): 'edited' | 'added' | null;
   /** True if a person chose another model. */
   modelChanged(task: PlanTask): boolean;
