@@ -44,7 +44,7 @@ describe('rules that make an agent run', () => {
     });
     const result = await run.result;
     expect(result).toMatchObject({ status: 'failed', errorIs: 'denied' });
-    expect(result.error).toContain('security must run, but cannot run: its model slow cannot be used');
+    expect(result.error).toContain('security must run, but cannot: its model slow cannot be used');
     expect(result.error).toContain('/etc/mimir/policy.yml:3');
     expect(run.events()).toEqual([]);
   });
