@@ -145,14 +145,23 @@ export function refuseOdd(names: readonly string[], what = 'a repository'): void
 
 /** Writes the exclude patterns: the person's own for this clone, Mimir's folder, and repositories that do not count. */
 async function exclude(staging: Staging): Promise<string> {
-  const file = `${staging.index}.excludes`;
-  const lines = [ownExcludes(staging.facts), '/.mimir/'];
-  const write = (more: readonly string[]): void =>
-    fs.writeFileSync(file, [...lines, ...more, ''].join('\n'), { mode: 0o600 });
-  write([]);
+  const file = writeExcludes(staging, []);
   if (staging.inside === 'counted') await enter(staging, file);
-  else write((await repositoriesIn(staging, file)).map(patternOf));
+  else writeExcludes(staging, (await repositoriesIn(staging, file)).map(patternOf));
   return file;
+}
+
+function writeExcludes({ index, facts }: Staging, more: readonly string[]): string {
+  const file = `${index}.excludes`;
+  fs.writeFileSync(file, [ownExcludes(facts), '/.mimir/', ...more, ''].join('\n'), { mode: 0o600 });
+  return file;
+}
+
+/** Whether no file differs from the index after a `stage`, as far as git does not ignore it; one call of git. */
+export async function isUnchanged(staging: Staging): Promise<boolean> {
+  const excludes = writeExcludes(staging, []);
+  const kinds = ['--others', '--modified', '--deleted', '--exclude-standard', '-z'];
+  return (await inIndex(staging, ['ls-files', ...kinds], { excludes })) === '';
 }
 
 async function repositoriesIn(staging: Staging, excludes: string): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChangedFile } from '../../domain/changes.ts';
 import { defined, type Result } from '../../domain/result.ts';
+import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
 import { withoutSecrets } from '../git/git.ts';
 import { insideName } from '../paths/root.ts';
@@ -45,7 +46,9 @@ export function openTrees({
   const store = treeStore({ root, stateDir, environment });
   const session = randomBytes(6).toString('hex');
   let last: Seen | null = null;
-  const inOrder = serially();
+  // Scans share an index.
+  const queued = serialQueue();
+  const inOrder = <T>(scan: () => Promise<T>): Promise<Result<T, string>> => queued(() => attempted(scan));
   const rules = rulesKept();
 
   async function stagingAt(signal: AbortSignal, known?: RepositoryFacts): Promise<staged.Staging> {
@@ -54,17 +57,12 @@ export function openTrees({
     return { store, facts, index, signal, inside: 'counted' };
   }
 
-  /** `quick`: only what git does not ignore, with the facts of the last look, if there was one. */
-  async function look(signal: AbortSignal, since: Since | undefined, quick = false): Promise<TreeId> {
+  async function scan(staging: staged.Staging): Promise<TreeId> {
     const before = last;
-    const known = quick ? before?.facts : undefined;
-    const staging = await stagingAt(signal, known);
     last = null;
     if (before === null) staged.takeIndex(staging.index);
-    const hidden = known === undefined ? { hidden: () => rules.hidden(staging, since) } : {};
-    const most = quick ? { most: MOST_NEW } : {};
     try {
-      last = await treeIn({ ...staging, ...hidden, ...most }, before);
+      last = await treeIn(staging, before);
     } finally {
       if (last === null) staged.dropIndex(staging.index);
     }
@@ -76,11 +74,16 @@ export function openTrees({
   return {
     now: (signal, since) =>
       inOrder(async () => {
-        const tree = await look(signal, since);
+        const staging = await stagingAt(signal);
+        const tree = await scan({ ...staging, hidden: () => rules.hidden(staging, since) });
         if (since === undefined) rules.began(tree);
         return tree;
       }),
-    snapshot: (signal) => inOrder(() => look(signal, undefined, true)),
+    snapshot: (signal) =>
+      inOrder(async () => {
+        const staging = { ...(await stagingAt(signal, last?.facts)), most: MOST_NEW };
+        return last !== null && (await staged.isUnchanged(staging)) ? last.tree : scan(staging);
+      }),
     filesBetween: (from, to, signal) =>
       attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
     changes: (from, to, signal, since) =>
@@ -96,16 +99,6 @@ export function openTrees({
 
 /** What a look around a command stores at once, so that no data set is copied. */
 const MOST_NEW = { files: 5000, bytes: 64 * 1024 * 1024 };
-
-/** Scans share an index, so one begins when the one before has ended. */
-function serially() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(scan: () => Promise<T>): Promise<Result<T, string>> => {
-    const done = last.then(() => attempted(scan));
-    last = done;
-    return done;
-  };
-}
 
 /** Ignore rules by the first tree of a run. They are read once: rules outside the files (`info/exclude`) may change later. */
 function rulesKept() {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { RoleName } from '../../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../../domain/result.ts';
+import { serialQueue } from '../../../domain/serial-queue.ts';
 import { coversAll } from '../../../domain/text/glob.ts';
 import { headOf } from '../../../domain/text/text.ts';
 import { isForced } from '../../../events/index.ts';
@@ -199,16 +200,6 @@ const withNote = (results: readonly ToolResult[], text: string): readonly ToolRe
  */
 const runsTogether = ({ repeat, capability }: Pick<Tool, 'repeat' | 'capability'>): boolean =>
   repeat === 'safe' || capability === 'spawn';
-
-/** A queue that runs one function after the other; a failed one does not stop it. */
-function serialQueue(): <T>(act: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (act) => {
-    const own = last.then(act, act);
-    last = own;
-    return own;
-  };
-}
 
 /** The context of one call; `signal` ends it. The agent's socket is opened for its first shell command. */
 async function contextOf(
