@@ -6,7 +6,7 @@ import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
 import { compactedText, retryText } from './log-line.ts';
 import type { AgentState, Block, Growth, LostTries, ModelShare, Pause, Returned } from './state.ts';
-import { factsOf } from '../domain/agents/tool-facts.ts';
+import { isSpawn } from '../domain/agents/tool-facts.ts';
 
 /** Characters of a tool's output kept in the state: head and tail. The log has all of it. */
 const OUTPUT_KEPT = 6000;
@@ -325,7 +325,6 @@ function withShare(
 
 // How many tokens the results of children added to a context: estimated, then counted by a request that had no other addition.
 
-const spawns = (tool: string): boolean => factsOf(tool).capability === 'spawn';
 const BYTES_PER_TOKEN = 4;
 /** A count this far from the estimate includes something else, such as omitted reasoning. */
 const LEAST = 0.5;
@@ -337,7 +336,7 @@ const SLACK = 200;
  * the first line of a failed call, which the log shows.
  */
 export function withoutOutput<E extends EventBody>(event: E): E {
-  if (event.type !== 'tool.finished' || spawns(event.tool)) return event;
+  if (event.type !== 'tool.finished' || isSpawn(event.tool)) return event;
   return { ...event, output: event.ok ? '' : event.output.slice(0, event.output.indexOf('\n') + 1 || undefined) };
 }
 
@@ -350,7 +349,7 @@ type Part = Pick<AgentState, 'returns' | 'growth'>;
 /** Counts an addition to the context: a message, or the result of a tool. */
 function withNews({ returns = [], growth = NO_GROWTH }: Part, result?: EventOf<'tool.finished'>): Part {
   const next: Growth = { ...growth, since: growth.since + 1 };
-  if (result === undefined || !spawns(result.tool))
+  if (result === undefined || !isSpawn(result.tool))
     return { ...(returns.length === 0 ? {} : { returns }), growth: next };
   const tokens = Math.ceil(Buffer.byteLength(result.output) / BYTES_PER_TOKEN);
   return {

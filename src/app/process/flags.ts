@@ -1,4 +1,5 @@
 /** Reads the arguments of a command by its table of flags. An unknown flag is refused with a suggestion (exit 2). */
+import { messageOf } from '../../domain/result.ts';
 import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { listed } from '../../domain/lists.ts';
@@ -66,7 +67,7 @@ function parseStrictly(
 }
 
 function usageError(error: unknown, flags: Flags): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const unknown = /^Unknown option '(--?)([^']+)'/.exec(text);
   if (unknown) {
     const [, dashes = '', name = ''] = unknown;

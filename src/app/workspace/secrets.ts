@@ -3,6 +3,7 @@
  * stays readable for programs of the same user (`/proc/PID/environ`); if no sandbox prevents that, Mimir restarts
  * itself without the secrets.
  */
+import { messageOf } from '../../domain/result.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -138,7 +139,7 @@ export async function startClean(project: ProjectPlace, rules: Rules): Promise<T
   try {
     startWithoutSecrets(state);
   } catch (error) {
-    throw exposedFault(error instanceof Error ? error.message : String(error));
+    throw exposedFault(messageOf(error));
   }
   return sandbox;
 }

@@ -42,3 +42,6 @@ export const toolsFor = (capabilities: readonly Capability[]): readonly string[]
   [...FACTS].flatMap(([name, { capability, rare }]) =>
     rare !== true && (capability === null || capabilities.includes(capability)) ? [name] : [],
   );
+
+/** Whether the tool starts an agent. */
+export const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';

@@ -15,7 +15,7 @@ import {
   restReason,
   runTime,
 } from '../../app/views/index.ts';
-import { factsOf } from '../../domain/agents/tool-facts.ts';
+import { isSpawn } from '../../domain/agents/tool-facts.ts';
 import { ROOT } from '../../domain/ids.ts';
 import { type AgentState, childOf, type EventOf, logLine, type MimirEvent, type RunState } from '../../events/index.ts';
 import { firstSaid, tag, workAfterStart, workWords } from './agents.ts';
@@ -93,8 +93,6 @@ const LOGGED: ReadonlySet<MimirEvent['type']> = new Set([
   'model.fallback',
   'context.compacted',
 ]);
-
-const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';
 
 function callLines(
   { tool, label }: EventOf<'tool.started'>,

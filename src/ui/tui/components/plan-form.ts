@@ -1,4 +1,5 @@
 /** Parts of the dialogs about a plan: names of tasks, forms that become one edit, their fields, and the check of an edit. */
+import { askedName } from '../../../domain/plan/estimate.ts';
 import { formatWrites, parseWrites } from '../../../app/actions/index.ts';
 import { formatTimeLimit, formatTokens, type Line, parallelCandidates } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
@@ -121,9 +122,6 @@ export function planAfter(of: Subject, edit: PlanEdit): SoundPlan | null {
 /** The model with this id, label or alias, or undefined. */
 export const modelNamed = (choices: PlanChoices, asked: string): ModelOption | undefined =>
   choices.models.find(({ id, label, aliases }) => id === asked || label === asked || aliases.includes(asked));
-
-/** The name by which a model is requested: its alias where it has one. */
-export const askedName = (model: ModelOption): string => model.aliases[0] ?? model.id;
 
 function contextOf(choices: PlanChoices, plan: SoundPlan): PlanContext {
   const known = new Map([...choices.roles, ...plan.tasks].map(({ model }) => [model.asked, model] as const));

@@ -1,7 +1,7 @@
 /** Edits a text in $VISUAL or $EDITOR: in a private file in a new folder, with the command split by a shell. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fail, ok, type Result } from '../../../domain/result.ts';
+import { fail, ok, type Result, messageOf } from '../../../domain/result.ts';
 
 /** Returns the edited text, or a sentence why there is none. The caller releases the terminal meanwhile. */
 export async function editExternally(text: string, folder: string): Promise<Result<string, string>> {
@@ -15,7 +15,7 @@ export async function editExternally(text: string, folder: string): Promise<Resu
     if (code !== 0) return fail(whyNot(editor, code));
     return ok(readFileSync(file, 'utf8').slice(0, MAX_LENGTH).replace(/\n$/, ''));
   } catch (error) {
-    return fail(`The text could not be given to an editor: ${error instanceof Error ? error.message : String(error)}.`);
+    return fail(`The text could not be given to an editor: ${messageOf(error)}.`);
   } finally {
     if (own !== null) rmSync(own, { recursive: true, force: true });
   }

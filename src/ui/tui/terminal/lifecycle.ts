@@ -1,4 +1,5 @@
 /** Takes and releases the terminal in all cases: end, crash, signals, Ctrl-Z. The caller decides what a signal means. */
+import { messageOf } from '../../../domain/result.ts';
 import { writeSync } from 'node:fs';
 import { type EndSignal, EXIT, signalCode } from '../../../app/process/index.ts';
 import { toTerminal } from '../../../app/views/index.ts';
@@ -164,7 +165,7 @@ export class Life {
   #crash(error: unknown): void {
     this.leave();
     const report = attempt(() => this.#parts.crashed(error));
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const where = report === null ? '' : `\n  A report is in ${report}`;
     writeNow(process.stderr.fd, `mimir ended because of an internal error: ${toTerminal(message)}${where}\n`);
     process.exit(EXIT.bug);

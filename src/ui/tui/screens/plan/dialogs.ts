@@ -1,4 +1,5 @@
 /** The dialogs of the plan screen, and the edits that they become. Each edit is checked before it is sent. */
+import { askedName } from '../../../../domain/plan/estimate.ts';
 import { cancelPlan, dropWarning, planAgain, setBudget } from '../../../../app/actions/index.ts';
 import { expectedPlan, firstLineOf, formatCost, permissionChoices } from '../../../../app/views/index.ts';
 import { ROOT, type TaskId } from '../../../../domain/ids.ts';
@@ -10,7 +11,6 @@ import { fail, ok, type Result } from '../../../../domain/result.ts';
 import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import type { RunState } from '../../../../events/index.ts';
 import {
-  askedName,
   budgetFields,
   descendants,
   editForm,

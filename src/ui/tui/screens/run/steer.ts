@@ -1,4 +1,5 @@
 /** Keys of the run screen that change or create agents: model, budget, another task of the plan, a child. */
+import { askedName } from '../../../../domain/plan/estimate.ts';
 import {
   childName,
   ENDED,
@@ -17,7 +18,6 @@ import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import { costText } from '../../components/costs.ts';
 import { stillWords } from '../../components/notices.ts';
 import {
-  askedName,
   budgetFields,
   MODEL_HEADS,
   modelChoices,
