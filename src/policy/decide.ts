@@ -209,7 +209,6 @@ function readsOnly(
   return moreThanReading(command, reading.place) === null ? reading : null;
 }
 
-/** The decision of a command rule; null where none matches. */
 function byRule(command: CommandVerdict, context: Circumstances, row: Row): Decision | null {
   const { granted, mode } = context;
   // A deny rule might match another command of the same program.

@@ -258,7 +258,6 @@ const PATIENCE = 5000;
 
 interface Asking {
   readonly given: RunApi;
-  /** An agent, or null for the person. */
   readonly as: AgentId | null;
   readonly outbox: Outbox;
   readonly world: World;

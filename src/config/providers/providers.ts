@@ -216,7 +216,6 @@ interface SentHeaders {
   readonly obstacle: string | null;
 }
 
-/** The headers of an entry with their values. */
 function headersOf({ headers = {} }: Pick<ProviderEntry, 'headers'>, env: Environment): SentHeaders {
   const sent: Record<string, string> = {};
   let obstacle: string | null = null;

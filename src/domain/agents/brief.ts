@@ -5,7 +5,6 @@
 import { plainLine } from '../text/text.ts';
 import type { Finding, WorkOrder } from './agent.ts';
 
-/** Characters of the person's task that an agent gets. */
 const TASK_LIMIT = 8000;
 /** Characters of one finding that an agent gets at once. */
 export const FINDING_LIMIT = 24_000;

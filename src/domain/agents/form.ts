@@ -31,7 +31,6 @@ export interface AgentDraft extends AgentText {
 }
 
 const TOOLS = AGENT_TOOLS.map(({ name }) => name);
-/** Tools that every agent has. */
 const ALWAYS = ['read_file', 'search'];
 const [LONGEST_NAME, LONGEST_DESCRIPTION] = [32, 300];
 /** Bytes; the prompt precedes every task of the agent. */

@@ -39,7 +39,6 @@ export interface Role {
   readonly prefers?: 'fast' | 'usual' | 'deep';
   /** The most turns of an agent of this role; the last one is its closing answer. */
   readonly iterations: number;
-  /** The default budget of its agents, within the rules. */
   readonly budget?: Budget;
   /** The effort setting of its agents' models; absent: the provider's default. */
   readonly effort?: Effort;

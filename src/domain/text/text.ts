@@ -101,7 +101,6 @@ export function typedNumber(text: string): number | null {
 
 /** Longer answers are none. */
 const LONGEST = 1_000_000;
-/** Openings of an object that are tried. */
 const TRIES = 50;
 
 /** Of several objects that which has `key`. Undefined when there is none, or more than one. */

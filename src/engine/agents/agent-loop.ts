@@ -324,7 +324,6 @@ const LOOP_REASON = `Loop detected: the same calls with the same results ${ENDED
 const loopText = (times: number): string =>
   `(Mimir: the same call has given the same result ${times} times in a row. Do something else, or answer.)`;
 
-/** Notes of Mimir at the end of a result. */
 const NOTES = /(?:\n\n\(Mimir: [^\n]*\))+$/;
 
 /** The duration of a command in its result, which is ignored when results are compared. */

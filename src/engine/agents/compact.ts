@@ -180,7 +180,6 @@ function bodyOf(text: string): string {
 const list = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `${title}:\n${lines.map((line) => `- ${line}`).join('\n')}`;
 
-/** The last distinct values of `key` in the calls. */
 function namesIn(calls: readonly ToolCall[], key: string): readonly string[] {
   const names = calls.flatMap(({ tool, input }) => {
     const value = field(input, key);

@@ -130,7 +130,6 @@ export const answered = ({ text, opaque }: ModelReply): Turn => ({
   ...(opaque === undefined ? {} : { opaque }),
 });
 
-/** The plan in a reply, or its faults as told to the model. */
 function readReply(
   reply: ModelReply,
   options: PlanTerms,

@@ -21,7 +21,6 @@ const UNREAD = '(this is in the log, which can not be read now)';
 export class FoldedLog {
   #state: RunState;
   readonly #read: ReadEvent | null;
-  /** Where the output of a block stands in the log. */
   readonly #places = new WeakMap<Block, number>();
 
   /** `read`: where outputs are read that were left out, and those of agents that have ended; null: they are as the events have them. */

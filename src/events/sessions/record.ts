@@ -77,7 +77,6 @@ export interface RunSessions {
   readonly started_at: string;
   readonly cost: Usd;
   readonly tokens: number;
-  /** Questions that wait for a person. */
   readonly questions: number;
   /** Letters that wait for the run to go on. */
   readonly kept_messages: number;

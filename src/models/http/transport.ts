@@ -197,11 +197,9 @@ export interface Watch {
   readonly signal: AbortSignal;
   /** Reports any received data, even a sign of life. */
   readonly beat: () => void;
-  /** Reports received content. */
   readonly said: () => void;
   /** True once content was received. */
   begun(): boolean;
-  /** Why the call was stopped; null while it is not. */
   why(): WhyStopped | null;
   /** The result of `work`, or why the call was stopped as soon as it is. Later results and rejections of `work` are ignored. */
   unlessStopped<T>(work: Promise<T>): Promise<Result<T, WhyStopped>>;

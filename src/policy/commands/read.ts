@@ -280,7 +280,6 @@ const NAMES = setOf('read getopts unset mapfile readarray');
 /** Letters and names of `set` that change neither parameters nor how words are read. */
 const SET_OPTIONS = /^(?:[-+][euxvfnC]*o?|pipefail|errexit|nounset|xtrace|verbose|noglob|noexec|noclobber)$/;
 
-/** The effects of a builtin, by its arguments. */
 function effectsOfBuiltin(simple: Simple): readonly Effect[] {
   const [program = null, ...rest] = simple.words;
   if (program === null) return [];

@@ -191,7 +191,6 @@ async function gatherEnvironment(root: Root, around: Around, signal: AbortSignal
   };
 }
 
-/** Commands from manifests at the top, then one folder below it. */
 async function commandsOf(root: Root, files: readonly string[]): Promise<readonly string[]> {
   const found = nearTop(files, 2, isCommandManifest).slice(0, COMMAND_MANIFESTS);
   const manifests = await Promise.all(

@@ -12,7 +12,6 @@ import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 import type { Bind } from './mounts.ts';
 import { tried } from '../../domain/result.ts';
 
-/** The variable with the path of the socket. */
 const SOCKET_VARIABLE = 'MIMIR_SOCKET';
 
 /** Exists on every Linux and holds nothing that commands need. */

@@ -273,7 +273,6 @@ interface Scope {
   readonly absent: readonly string[];
   /** Read-only folders inside writable ones. */
   readonly closed: ReadonlySet<string>;
-  /** Folders of build output. */
   readonly build: ReadonlySet<string>;
   /** Globs without a writable folder, because too many other files are beside what they match. */
   readonly tooWide: readonly string[];

@@ -155,7 +155,6 @@ export class LineTerminal implements LineConsole {
     } else if (text.trim() !== '>' && !isShown) this.#parts.io.say(text.trimEnd());
   }
 
-  /** Writes above the line being typed. */
   #above(write: () => void): void {
     if (this.#isDumb || this.#prompt === null || this.#ended) return write();
     const { rows } = this.#lines.getCursorPos();

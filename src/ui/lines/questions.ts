@@ -70,7 +70,6 @@ export class LineQuestions {
     return this.#printedAt;
   }
 
-  /** Makes a question the current one; it is printed again. */
   select({ key, all }: NumberedQuestion): void {
     this.#current = key;
     for (const { id } of all) this.#printed.delete(id);

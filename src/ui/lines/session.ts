@@ -340,7 +340,6 @@ const WITHOUT_RUN = fail({ text: NO_RUN });
 const AFTERWARDS =
   'report shows it again, agents lists the agents, export writes it to a file; new starts another task, quit quits.';
 
-/** The welcome: version, project, policy, and what can be started. */
 function startLines(info: ProjectInfo): readonly string[] {
   const { project, cwd, version, provider, sandbox, mode, policy, notes, suggestions, sessions, templates } = info;
   const counts = [

@@ -27,7 +27,6 @@ function section(block: Block): string {
   }
 }
 
-/** Uses a fence longer than any inside the text. */
 function fenced(text: string): readonly string[] {
   if (text.trim() === '') return [];
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([marks]) => marks.length));

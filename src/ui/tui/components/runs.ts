@@ -13,7 +13,6 @@ export interface RunsParts {
   readonly world: World;
   readonly begun: () => void;
   readonly refused: (why: string) => void;
-  /** Called for each new event with the state before and after it. */
   readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
   readonly changed: () => void;
   /** Called when the run has answered what a change would do. */

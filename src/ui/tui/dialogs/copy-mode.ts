@@ -143,7 +143,6 @@ export const cellsOf = ({ lines }: Frame): readonly Row[] =>
     }),
   );
 
-/** The first column of the letter at a column. */
 const letterAt = (row: Row, x: number): number => (x > 0 && row[x] === '' ? x - 1 : x);
 
 /** The selected columns of a row, `until` exclusive; null if none. */

@@ -61,7 +61,6 @@ export type Token = Input | { readonly is: 'reply'; readonly text: string };
 export class Tokenizer {
   readonly #decoder = new TextDecoder('utf-8');
   #text = '';
-  /** The paste so far; null outside a paste. */
   #paste: string | null = null;
 
   /** True if something is incomplete: an ESC may be a key or start a sequence. */
@@ -69,7 +68,6 @@ export class Tokenizer {
     return this.#text !== '' || this.#paste !== null;
   }
 
-  /** Adds bytes and returns the complete tokens. */
   push(bytes: Uint8Array): readonly Token[] {
     this.#text += this.#decoder.decode(bytes, { stream: true });
     return this.#tokens();

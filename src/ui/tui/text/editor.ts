@@ -238,7 +238,6 @@ function unitsAt(line: string, column: number): number {
   return units;
 }
 
-/** The last grapheme boundary that is not after `units`. */
 function boundary(line: string, units: number): number {
   let place = 0;
   for (const cluster of graphemes(line)) {

@@ -43,7 +43,6 @@ export type DensitySetting = Density | 'auto';
 
 const CARD_ROWS = 5;
 const ROWS: Readonly<Record<Density, number>> = { card: CARD_ROWS, line: 1 };
-/** Rows of headings above the agents. */
 const HEAD: Readonly<Record<Density, number>> = { card: 0, line: 1 };
 
 /** The density for `count` agents, main included, in `rows` rows: cards for a few that all fit, else the table. */

@@ -167,7 +167,6 @@ export const commonModel = memoize(
 const isCommon = (list: PlanList, task: PlanTask): boolean =>
   task.model.used === commonModel(list.plan) && task.model.because === null && !list.modelChanged(task);
 
-/** Lanes, the mark of a dependency, and the number. */
 function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, shape: Shape): Line {
   const { glyphs } = shape;
   const mark = shape.marks.get(task.id);
