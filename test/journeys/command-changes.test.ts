@@ -44,8 +44,8 @@ it('has each change by a command with its author, and the edits of a person with
   const { out } = await machine.mimir('report', '--format', 'json');
   const report: unknown = JSON.parse(out);
   expect(report).toHaveProperty('files', [
-    { path: 'renamed.txt', added: 2, removed: 0, made: true, by: ['code', 'refactoring'] },
-    { path: 'src/cache.js', added: 1, removed: 0, made: false, by: ['code'] },
+    { path: 'renamed.txt', added: 2, removed: 0, made: true, gone: false, by: ['code', 'refactoring'] },
+    { path: 'src/cache.js', added: 1, removed: 0, made: false, gone: false, by: ['code'] },
   ]);
   expect(readFileSync(path.join(machine.project, 'renamed.txt'), 'utf8')).toBe('a\nb\n');
 });

@@ -67,6 +67,8 @@ export interface TouchedFile {
   readonly removed: number;
   /** True if this run created the file. */
   readonly made: boolean;
+  /** True if its last change removed it. */
+  readonly gone: boolean;
   /** Names of the agents, in the order of their changes. */
   readonly by: readonly string[];
 }
@@ -75,13 +77,13 @@ export interface TouchedFile {
 export function touchedFiles(state: RunState): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>();
   for (const agent of inOrder(state)) {
-    for (const { path, added, removed, made, also } of changesOf(agent)) {
-      const known = files.get(path) ?? { path, added: 0, removed: 0, made, by: [] };
+    for (const { path, added, removed, made, gone, also } of changesOf(agent)) {
+      const known = files.get(path) ?? { path, added: 0, removed: 0, made, gone, by: [] };
       const by = [...new Set([...known.by, agent.name])];
       // Commands that ran at the same time both have the change.
       const isCounted = also.some((id) => known.by.includes(state.agents.get(id)?.name ?? ''));
       const sums = { added: known.added + added, removed: known.removed + removed };
-      files.set(path, { ...known, ...(isCounted ? {} : sums), by });
+      files.set(path, { ...known, ...(isCounted ? {} : sums), gone, by });
     }
   }
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));

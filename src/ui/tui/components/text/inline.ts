@@ -141,12 +141,11 @@ export function diffInk(line: string): Ink {
   return line.startsWith('-') ? 'err' : 'muted';
 }
 
-/** `+6 -2` in two colours. */
-export const countSpans = ({ added, removed }: Pick<FileChange, 'added' | 'removed'>): Line => [
-  tint(`+${added}`, 'ok'),
-  span(' '),
-  tint(`-${removed}`, 'err'),
-];
+/** `+6 -2` in two colours; a binary file and a change of the mode have no lines. */
+export const countSpans = ({ added, removed }: Pick<FileChange, 'added' | 'removed'>): Line =>
+  added + removed === 0
+    ? [tint('no lines', 'muted')]
+    : [tint(`+${added}`, 'ok'), span(' '), tint(`-${removed}`, 'err')];
 
 /** A diff as lines of at most `width` columns; long lines end in `ellipsis`. */
 export const diffLines = (diff: string, width: number, ellipsis: string): readonly Line[] =>

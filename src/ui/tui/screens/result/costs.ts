@@ -255,7 +255,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
       const room = Math.max(8, Math.min(60, width - 36));
       return fit(
         [
-          strong(file.made ? '+ ' : '  ', 'ok'),
+          file.gone ? strong('- ', 'err') : strong(file.made ? '+ ' : '  ', 'ok'),
           tint(fitText(toLabel(file.path), room, 'left', glyphs.ellipsis), 'fg'),
           span('  '),
           ...right,
@@ -265,7 +265,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
         glyphs.ellipsis,
       );
     }),
-    ...(files.some(({ made }) => made) ? [[], [tint('+ made in this run', 'faint')] satisfies Line] : []),
+    ...(files.some(({ made, gone }) => made || gone) ? [[], [tint('+ new   - removed', 'faint')] satisfies Line] : []),
   ];
 }
 
