@@ -139,6 +139,8 @@ const ROWS: Table<Omit<Rules, 'policyHash' | 'policyHashes' | Preference>> = {
   costLimitSet: { meet: (a, b) => a || b, says: (isSet) => isSet },
   maxTasksPerPlan: least,
   maxAgentsPerRun: least,
+  maxChecksPerTask: optional(least),
+  maxCheckTime: optional(least),
   mode: { meet: (a, b) => (isLooser(a, b) ? b : a), says: (mode) => mode },
   maxMode: ordered(MODES.toReversed()),
   commands: nested(COMMANDS, { allow: [], ask: [], deny: [] }),

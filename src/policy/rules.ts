@@ -54,6 +54,9 @@ export interface Rules {
   readonly costLimitSet: boolean;
   readonly maxTasksPerPlan: Rule<number>;
   readonly maxAgentsPerRun: Rule<number>;
+  /** Bounds of the checks of a task; the time in milliseconds. Absent: `CHECK_BOUNDS`. */
+  readonly maxChecksPerTask?: Rule<number>;
+  readonly maxCheckTime?: Rule<number>;
   readonly mode: Mode;
   readonly maxMode: Rule<Mode>;
   /** Rules on shell commands, of all layers together; absent: none. */

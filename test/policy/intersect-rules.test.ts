@@ -31,6 +31,8 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   costLimitSet: true,
   maxTasksPerPlan: true,
   maxAgentsPerRun: true,
+  maxChecksPerTask: true,
+  maxCheckTime: true,
   mode: true,
   maxMode: true,
   commands: true,

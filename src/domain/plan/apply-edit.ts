@@ -20,6 +20,7 @@ import * as reshape from './reshape.ts';
 import { defaultBudget } from './estimate.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { dependantsOf } from './plan-view.ts';
+import { checksText, type DraftCheck, soundChecks } from './task-checks.ts';
 
 /** The plan after `edit`, or why it is impossible. `plan` itself never changes. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
@@ -71,6 +72,8 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return `${reshape.named(plan, edit.task)}: tools are now ${edit.tools.join(', ') || 'none'}`;
     case 'depends':
       return `${reshape.named(plan, edit.task)}: now depends on ${reshape.allNamed(plan, edit.dependsOn)}`;
+    case 'checks':
+      return checksEditText(edit, plan);
     case 'writes':
     case 'alongside':
       return writesEditText(edit, plan);
@@ -124,10 +127,13 @@ type FieldEdit = Exclude<
   { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' | 'commit' }
 >;
 
-interface SaidFields extends Partial<Omit<Extract<PlanEdit, { readonly is: 'form' }>, 'is' | 'task' | 'writes'>> {
+interface SaidFields
+  extends Partial<Omit<Extract<PlanEdit, { readonly is: 'form' }>, 'is' | 'task' | 'writes' | 'checks'>> {
   readonly writes?: readonly string[] | null;
   readonly others?: readonly TaskId[];
   readonly permissions?: PermissionsEdit['permissions'];
+  readonly checks?: readonly DraftCheck[];
+  readonly attempts?: number;
 }
 
 /** Fields of which nothing is said stay, or become the new role's own. */
@@ -138,6 +144,7 @@ function changed(draft: reshape.Draft, task: PlanTask, edit: FieldEdit, choices:
   const next = {
     ...effortOf(ofRole, said.effort),
     ...defined({ description, model, budget, dependsOn, tools, alongside: said.others, permissions }),
+    ...defined({ checks: said.checks, attempts: said.attempts }),
   };
   return said.writes === undefined ? next : withWrites(next, said.writes);
 }
@@ -182,7 +189,8 @@ const ownEffort = ({ effort }: PlanTask, role: PlanChoices['roles'][number]): Pi
 function withRole(task: PlanTask, role: string, choices: PlanChoices): reshape.Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
   const { id, description, dependsOn, estimatedTokens, writes, alongside = [], permissions = {} } = task;
-  const own = { id, description, dependsOn, estimatedTokens, alongside, permissions, role, ...spawnsAs(task, role) };
+  const kept = { ...spawnsAs(task, role), ...defined({ checks: task.checks, attempts: task.attempts }) };
+  const own = { id, description, dependsOn, estimatedTokens, alongside, permissions, role, ...kept };
   if (before === undefined) return { ...own, writes };
   const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);
@@ -317,6 +325,14 @@ function chosenWrites(
   before: Parameters<typeof writesOf>[1],
 ): { readonly writes?: readonly string[] } {
   return writes.join('\n') === writesOf(undefined, before).join('\n') ? {} : { writes };
+}
+
+function checksEditText(
+  { task, checks, attempts }: Extract<PlanEdit, { readonly is: 'checks' }>,
+  plan: SoundPlan,
+): string {
+  const sound = soundChecks({ checks, attempts });
+  return `${reshape.named(plan, task)}: checks are now ${sound.ok ? checksText(sound.value) : 'changed'}`;
 }
 
 function writesEditText(edit: Extract<PlanEdit, { readonly is: 'writes' | 'alongside' }>, plan: SoundPlan): string {

@@ -13,6 +13,7 @@ import { globProblem } from '../text/glob.ts';
 import { objectIn, seenText } from '../text/text.ts';
 import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
 import * as plans from './plan.ts';
+import { type CheckedTask, soundChecks } from './task-checks.ts';
 import { putInOrder, writesOf } from './writes.ts';
 
 type PlannedRole = plans.PlanChoices['roles'][number];
@@ -159,6 +160,7 @@ function checkTask(look: Look, draft: plans.DraftTask): plans.PlanTask | null {
     maySpawn: draft.maySpawn ?? (role.name === MAIN || speaksText(role, option)),
     ...(permissions === null ? {} : { permissions }),
     ...effortOf(look, draft, role),
+    ...checksOf(look, draft),
   };
 }
 
@@ -188,6 +190,13 @@ function alongsideIn(look: Look, draft: plans.DraftTask): Pick<plans.PlanTask, '
 /** The role's effort where the task names none, limited by the rules. */
 const effortOf = ({ context }: Look, draft: plans.DraftTask, role: PlannedRole): Pick<plans.PlanTask, 'effort'> =>
   withEffort(cappedEffort(draft.effort ?? role.effort, context.choices.limits.maxEffort?.value));
+
+function checksOf(look: Look, draft: plans.DraftTask): CheckedTask {
+  const sound = soundChecks(draft, look.context.choices.limits.checks);
+  if (sound.ok) return sound.value;
+  fault(look, draft.id, sound.fault);
+  return {};
+}
 
 /** Both spellings of one field; different values are a fault, and the person's value is used. */
 function oneOf(

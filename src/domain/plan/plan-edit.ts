@@ -5,6 +5,7 @@ import { Budget } from '../budget.ts';
 import { TaskId } from '../ids.ts';
 import { EFFORTS } from '../models/provider.ts';
 import { Permission, SoundPlan } from './plan.ts';
+import { Attempts, DraftChecks } from './task-checks.ts';
 
 const task = TaskId;
 const effort = z.enum(EFFORTS).nullable();
@@ -21,6 +22,8 @@ export const PlanEdit = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('depends'), task, dependsOn: TaskIds }),
   /** Null: what its role may change where nothing is said. */
   z.strictObject({ is: z.literal('writes'), task, writes: Globs.nullable() }),
+  /** All checks of a task; empty: none. Without `attempts` their number stays. */
+  z.strictObject({ is: z.literal('checks'), task, checks: DraftChecks, attempts: Attempts.exactOptional() }),
   /** All tasks that may run beside it although both may change the same files; what is left out waits again. */
   z.strictObject({ is: z.literal('alongside'), task, others: TaskIds }),
   z.strictObject({
@@ -78,6 +81,8 @@ export const PlanEdit = z.discriminatedUnion('is', [
     /** Null: the role's own. */
     effort: effort.exactOptional(),
     writes: Globs.exactOptional(),
+    checks: DraftChecks.exactOptional(),
+    attempts: Attempts.exactOptional(),
   }),
   /** Undo and redo: back to a plan that was sound before. Checked again. */
   z.strictObject({ is: z.literal('replace'), plan: SoundPlan }),

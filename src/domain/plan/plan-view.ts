@@ -5,6 +5,7 @@
 import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
+import { type DraftCheck, USUAL_ATTEMPTS, writtenCheck } from './task-checks.ts';
 import { waitsFor } from './writes.ts';
 
 /** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done. */
@@ -203,7 +204,7 @@ const plannerTask = ({ id, description, role, model, dependsOn, ...others }: Pla
 /** The planner's spelling. Reads back to the same plan under the same rules. */
 export const toPlannerForm = (plan: SoundPlan): Printed<ReturnType<typeof plannerTask>> => printed(plan, plannerTask);
 
-type Own = 'id' | 'role' | 'model' | 'dependsOn' | 'alongside';
+type Own = 'id' | 'role' | 'model' | 'dependsOn' | 'alongside' | 'checks' | 'attempts';
 
 /** A task as a person writes it in a plan file. */
 export interface PersonTask extends Omit<PlanTask, Own | 'estimatedCost' | 'estimatedSeconds'> {
@@ -212,6 +213,8 @@ export interface PersonTask extends Omit<PlanTask, Own | 'estimatedCost' | 'esti
   readonly model: string;
   readonly dependsOn: readonly string[];
   readonly alongside?: readonly string[];
+  readonly checks?: readonly DraftCheck[];
+  readonly attempts?: number;
 }
 
 const personTask = ({
@@ -221,8 +224,18 @@ const personTask = ({
   model,
   estimatedCost: _cost,
   estimatedSeconds: _seconds,
+  checks,
+  attempts,
   ...others
-}: PlanTask): PersonTask => ({ id, description, role, model: model.asked, ...others });
+}: PlanTask): PersonTask => ({
+  id,
+  description,
+  role,
+  model: model.asked,
+  ...others,
+  ...(checks !== undefined && { checks: checks.map(writtenCheck) }),
+  ...(attempts !== undefined && attempts !== USUAL_ATTEMPTS && { attempts }),
+});
 
 /** The person's spelling. Reads back to the same plan under the same rules. */
 export const toPersonForm = (plan: SoundPlan): Printed<PersonTask> => printed(plan, personTask);

@@ -9,6 +9,7 @@ import { Budget } from '../budget.ts';
 import { type ModelId, RoleName, TaskId } from '../ids.ts';
 import { type Effort, EFFORTS, type Price } from '../models/provider.ts';
 import type { Learned } from './calibration.ts';
+import { Attempts, type CheckBounds, Checks, DraftChecks } from './task-checks.ts';
 
 export const Permission = z.enum(['ask', 'allow']);
 export type Permission = z.infer<typeof Permission>;
@@ -52,6 +53,10 @@ const PlanTask = z.strictObject({
   permissions: Permissions.exactOptional(),
   /** How much its model is to think, within what the rules allow; absent: what the provider does by itself. */
   effort: z.enum(EFFORTS).exactOptional(),
+  /** Commands that decide whether it is done; what needs it waits for them. Missing without any, and then so is `attempts`. */
+  checks: Checks.exactOptional(),
+  /** How often its agent may work until the checks pass. */
+  attempts: Attempts.exactOptional(),
 });
 export type PlanTask = z.infer<typeof PlanTask>;
 export type TaskOrder = NonNullable<PlanTask['after']>[number];
@@ -130,6 +135,8 @@ export interface PlanChoices {
     readonly maxAgents?: number;
     /** The most effort that the rules allow, and the rule. Absent: any. */
     readonly maxEffort?: { readonly value: Effort; readonly because: string };
+    /** Of the checks of a task. Absent: `CHECK_BOUNDS`. */
+    readonly checks?: CheckBounds;
     readonly run: Budget;
     readonly agent: Budget;
   };
@@ -157,6 +164,8 @@ export const DraftTask = z.strictObject({
   maySpawn: z.boolean().optional(),
   permissions: Permissions.optional(),
   effort: z.enum(EFFORTS).optional(),
+  checks: DraftChecks.optional(),
+  attempts: Attempts.optional(),
   // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
   usedModel: z.string().max(300).optional(),
   modelReason: z.string().max(2000).nullable().optional(),

@@ -60,7 +60,7 @@ export function split(
   const budget = isDefault(task, choices) ? null : shareOf(task.budget, texts.length, inOrder);
   const parts = (whole: Draft): Drafts =>
     texts.map((description, index) => ({
-      ...withBudget(whole, budget),
+      ...withBudget(inOrder && index < texts.length - 1 ? withoutChecks(whole) : whole, budget),
       id: ids[index] ?? whole.id,
       description,
       estimatedTokens: tokens[index] ?? 0,
@@ -97,6 +97,7 @@ export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: 
     alongside: [...new Set([...(task.alongside ?? []), ...(other.alongside ?? [])])],
     maySpawn: task.maySpawn || other.maySpawn,
     ...joinedPermissions(plan, task, other),
+    ...joinedChecks(task, other),
   });
   const kept = (ids: readonly string[] = []): readonly string[] => [
     ...new Set(ids.map((id) => (id === other.id ? task.id : id))),
@@ -194,4 +195,16 @@ function joinedPermissions(plan: SoundPlan, task: PlanTask, other: PlanTask): Pi
     if (both !== ofPlan[what]) joined[what] = both;
   }
   return { permissions: joined };
+}
+
+/** The checks of both, each once, and the higher number of attempts. */
+function joinedChecks(task: PlanTask, other: PlanTask): Pick<Draft, 'checks' | 'attempts'> {
+  const all = [...(task.checks ?? []), ...(other.checks ?? [])];
+  const checks = all.filter(({ run }, at) => all.findIndex((one) => one.run === run) === at);
+  return checks.length === 0 ? {} : { checks, attempts: Math.max(task.attempts ?? 1, other.attempts ?? 1) };
+}
+
+/** Of a part that others continue: only the last can pass what is asked of the whole. */
+function withoutChecks({ checks: _checks, attempts: _attempts, ...rest }: Draft): Draft {
+  return rest;
 }

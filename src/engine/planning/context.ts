@@ -6,6 +6,7 @@ import { cappedEffort } from '../../domain/models/provider.ts';
 import type { Learned } from '../../domain/plan/calibration.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import * as plans from '../../domain/plan/plan.ts';
+import { CHECK_BOUNDS } from '../../domain/plan/task-checks.ts';
 import { type Mode, reasonText } from '../../domain/reason.ts';
 import { defined, fail, ok } from '../../domain/result.ts';
 import * as policy from '../../policy/index.ts';
@@ -86,6 +87,10 @@ export function choicesOf(options: AgentSetup & Pick<PlanTerms, 'learned'>): pla
       maxTasks: rules.maxTasksPerPlan.value,
       maxParallel: rules.maxParallelAgents.value,
       maxAgents: rules.maxAgentsPerRun.value,
+      checks: {
+        count: rules.maxChecksPerTask?.value ?? CHECK_BOUNDS.count,
+        time: rules.maxCheckTime?.value ?? CHECK_BOUNDS.time,
+      },
       run: options.runBudget,
       agent: rules.agentBudget.value,
       ...(rules.maxEffort === undefined
