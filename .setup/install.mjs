@@ -38,7 +38,7 @@ try {
   const mayNot = ['EACCES', 'EPERM', 'EROFS'].includes(error.code);
   say(
     mayNot
-      ? `Mimir is not set up, and ${root} can not be written (${error.code}): run "npm run setup" there as a user who may.`
+      ? `Mimir is not set up, and ${root} cannot be written (${error.code}): run "npm run setup" there as a user who may.`
       : `Mimir could not be set up: ${error.message}`,
   );
   process.exit(1);
@@ -145,7 +145,7 @@ function stop(signal) {
 
 function fail(code, text) {
   if (UNREACHABLE.test(text)) {
-    say('Mimir could not be set up: the npm registry can not be reached.');
+    say('Mimir could not be set up: the npm registry cannot be reached.');
     say('  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.');
   } else {
     const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -63,7 +63,7 @@ describe('the set-up of a checkout', () => {
     expect(asked()).toEqual(['registry']);
   });
 
-  it('takes the packages from the cache of npm where the registry can not be reached', async () => {
+  it('takes the packages from the cache of npm where the registry cannot be reached', async () => {
     const { setUp, asked } = checkout(
       `${OFFLINE} ${INSTALLED} } else { console.error('npm error code ENOTFOUND'); process.exitCode = 1; }`,
     );
@@ -72,14 +72,14 @@ describe('the set-up of a checkout', () => {
     expect(asked()).toEqual(['registry', 'cache']);
   });
 
-  it('says that the registry can not be reached where the cache lacks a package, and leaves no lock', async () => {
+  it('says that the registry cannot be reached where the cache lacks a package, and leaves no lock', async () => {
     const { setUp, folder } = checkout("console.error('npm error code ENOTCACHED'); process.exitCode = 1;");
     expect(await setUp()).toMatchObject({
       code: 1,
       out: '',
       err: [
         'Setting up Mimir (first start only)…',
-        'Mimir could not be set up: the npm registry can not be reached.',
+        'Mimir could not be set up: the npm registry cannot be reached.',
         '  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.\n',
       ].join('\n'),
     });

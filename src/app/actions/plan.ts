@@ -10,7 +10,8 @@ import { type Action, type Interaction, rowOf } from './action.ts';
 export const NO_PLAN = 'The plan is still being drafted.';
 
 /** Why the plan cannot be edited now, or null. */
-export function whyNotEdit({ phase, plan }: RunState): string | null {
+export function whyNotEdit({ session, phase, plan }: RunState): string | null {
+  if (session === null) return 'The run is still being opened.';
   if (plan === null || phase === 'planning' || phase === 'starting') return NO_PLAN;
   return phase === 'approving' || phase === 'running' ? null : 'The plan has run and cannot be edited.';
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
-import type { RunState } from '../../../../../src/events/state.ts';
+import { EMPTY, type RunState } from '../../../../../src/events/state.ts';
 import type { Dialog, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { hintsOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
@@ -42,6 +42,10 @@ const applied = (state: RunState, edit: PlanEdit): RunState => {
 describe('keys of the plan screen', () => {
   it.each(['enter', 'Y', 'y'])('accepts exactly the plan that is shown with %s (O102, D25)', (key) => {
     expect(press(key).commands).toEqual([{ do: 'approve plan', digest: approving().planDigest }]);
+  });
+
+  it('says that the run is still being opened before its first event, and not that a plan is drafted', () => {
+    expect(whyNot('enter', EMPTY)).toBe('The run is still being opened.');
   });
 
   it('accepts no plan that was not on the screen yet, or has only just come onto it', () => {
