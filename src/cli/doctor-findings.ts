@@ -16,6 +16,7 @@ import {
   type ProjectTrust,
   vanished,
 } from '../config/index.ts';
+import { formatCost, formatLimit } from '../domain/budget.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { placeText, reasonText } from '../domain/reason.ts';
 import { nearest } from '../domain/text/text.ts';
@@ -120,10 +121,10 @@ export function dayFindings({ places }: ProjectPlace, config: Loaded | null): re
   const rules = config?.rules;
   if (rules === undefined || (rules.dayBudget ?? rules.modelBudgets?.[0]) === undefined) return [];
   const most = rules.dayBudget?.value.maxCost;
-  const limit = most === undefined ? '' : ` of $${most.toFixed(2)}`;
+  const limit = most === undefined ? '' : ` of ${formatLimit(most)}`;
   try {
     const { cost, tokens } = todayIn(places.state);
-    return [fine('today', `$${cost.toFixed(2)}${limit} and ${tokens} tokens used, by all runs`)];
+    return [fine('today', `${formatCost(cost)}${limit} and ${tokens} tokens used, by all runs`)];
   } catch (error) {
     if (error instanceof LogFault) return [problem('today', error.message)];
     throw error;

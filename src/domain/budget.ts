@@ -1,5 +1,6 @@
 /** Budgets of agents and runs. A missing limit is no limit; 0 allows nothing. */
 import { z } from 'zod';
+import type { Usd } from './ids.ts';
 import { typedNumber } from './text/text.ts';
 
 export const Budget = z.strictObject({
@@ -27,6 +28,17 @@ export function typedLimit(limit: keyof Budget, typed: string): number | null {
   if (number === null || factor === undefined) return null;
   return limit === 'maxCost' ? number : Math.round(number * factor);
 }
+
+/** Two decimals, and four below a cent: `$0.09`, `$0.0031`; `$?` if the price is unknown (null). */
+export function formatCost(cost: Usd | null): string {
+  if (cost === null) return '$?';
+  if (cost > 0 && cost < 0.000_05) return '<$0.0001';
+  return `$${cost.toFixed(cost === 0 || cost >= 0.009_95 ? 2 : 4)}`;
+}
+
+/** A cost that is compared with a limit, exact to four decimals: `$2.00`, `$0.1484`. */
+export const formatLimit = (cost: Usd): string =>
+  `$${cost.toFixed(Math.abs(cost * 100 - Math.round(cost * 100)) < 1e-6 ? 2 : 4)}`;
 
 /** Tokens by class, as providers bill them. */
 export interface Usage {

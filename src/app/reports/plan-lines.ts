@@ -45,7 +45,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
   ];
 }
 
-/** What a plan will probably use: `12k tokens, $0.0504, about 38s`. */
+/** What a plan will probably use: `12k tokens, $0.05, about 38s`. */
 export const planFigures = (plan: SoundPlan, { maxParallel, choices }: RunState): string =>
   figuresText(totalsOf(expectedPlan(plan, choices), maxParallel));
 
@@ -131,7 +131,7 @@ function rangeLine(expected: Expected, { choices, budget }: RunState): string {
   return `Range: ${parts.join(', ')} (${because})${over}`;
 }
 
-/** `cheap $0.0126, 1m 50s (2 tasks change)`, `balanced: no change`. */
+/** `cheap $0.01, 1m 50s (2 tasks change)`, `balanced: no change`. */
 function variantWords({ name, same, totals, changes }: Variant): string {
   if (same) return `${name}: no change`;
   const cost = priceText(totals.cost);

@@ -77,7 +77,7 @@ function sum(a: Spent, b: Spent): Spent {
 
 const plus = (a: Usd, b: Usd): Usd => fromMicro(toMicro(a) + toMicro(b));
 
-/** `$0.0912`; `≈$0.0912` for an estimate; `price not known`, or `at least $0.0912` if only a part is known. */
+/** `$0.09`; `≈$0.09` for an estimate; `price not known`, or `at least $0.09` if only a part is known. */
 export function costText({ cost, priced, estimated }: Pick<Spent, 'cost' | 'priced' | 'estimated'>): string {
   if (priced) return `${estimated === true ? '≈' : ''}${formatCost(cost)}`;
   return cost > 0 ? `at least ${formatCost(cost)}` : 'price not known';

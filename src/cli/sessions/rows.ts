@@ -120,7 +120,7 @@ const WAITS: Readonly<Partial<Record<SessionRecord['status'], string>>> = {
 const ownWords = ({ cost, tokens_used }: SessionRecord): string =>
   `${formatCost(cost)} ${formatTokens(tokens_used)} tok`;
 
-/** `$0.0123 6.2k tok`, with the subtree's usage if it has children. */
+/** `$0.01 6.2k tok`, with the subtree's usage if it has children. */
 export function spentWords(record: SessionRecord): string {
   const { children, subtree_cost, subtree_tokens } = record;
   const all = `${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok`;

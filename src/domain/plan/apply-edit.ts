@@ -3,6 +3,7 @@
  * edit in the log.
  */
 import { MAIN } from '../agents/role.ts';
+import { formatLimit } from '../budget.ts';
 import type { TaskId } from '../ids.ts';
 import { type Effort, withEffort } from '../models/provider.ts';
 import {
@@ -299,7 +300,7 @@ const MODELS_NAMED = 4;
 const budgetText = ({ maxTokens, maxCost, maxDuration }: PlanTask['budget']): string =>
   [
     maxTokens === undefined ? '' : `${maxTokens} tokens`,
-    maxCost === undefined ? '' : `$${maxCost.toFixed(4)}`,
+    maxCost === undefined ? '' : formatLimit(maxCost),
     maxDuration === undefined ? '' : `${Math.round(maxDuration / 1000)} s`,
   ]
     .filter((part) => part !== '')

@@ -4,7 +4,7 @@
  */
 import { firstLine } from '../../domain/text/text.ts';
 import { MAIN } from '../../domain/agents/role.ts';
-import type { Budget } from '../../domain/budget.ts';
+import { type Budget, formatLimit } from '../../domain/budget.ts';
 import { type ModelOption, permissionsOf, PERMITTED, type PlanTask, type SoundPlan } from '../../domain/plan/plan.ts';
 import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
@@ -375,7 +375,7 @@ function toolWords(old: PlanTask, task: PlanTask): string {
 function budgetWords(old: Budget, now: Budget): string {
   const parts = [
     old.maxTokens === now.maxTokens ? '' : amount(now.maxTokens, (tokens) => `${tokens} tokens`),
-    old.maxCost === now.maxCost ? '' : amount(now.maxCost, (usd) => `$${usd.toFixed(4)}`),
+    old.maxCost === now.maxCost ? '' : amount(now.maxCost, formatLimit),
     old.maxDuration === now.maxDuration ? '' : amount(now.maxDuration, (ms) => `${Math.round(ms / 1000)} s`),
   ].filter((one) => one !== '');
   return parts.length === 0 ? '' : `budget is now ${parts.join(', ')}`;

@@ -4,7 +4,7 @@
  */
 import type { MandatoryReview, ModelChoice, Trigger } from '../../domain/agents/agent.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
-import { type Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
+import { type Budget, formatCost, formatLimit, tightest, withoutAbsent } from '../../domain/budget.ts';
 import { fromMicro, toMicro, type Usd } from '../../domain/ids.ts';
 import { estimatedCost, estimatedSeconds } from '../../domain/plan/estimate.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
@@ -119,7 +119,7 @@ function tooLittle(nodes: readonly MandatoryReview[], run: Budget, from: Reason 
     return `${reviews} that rules prescribe for this plan ${needs} about ${words}, and the run may use ${limit}${rule}`;
   };
   if (run.maxTokens !== undefined && tokens > run.maxTokens) return need(`${tokens} tokens`, `${run.maxTokens}`);
-  if (run.maxCost !== undefined && cost > run.maxCost) return need(`$${cost.toFixed(2)}`, `$${run.maxCost.toFixed(2)}`);
+  if (run.maxCost !== undefined && cost > run.maxCost) return need(formatCost(cost), formatLimit(run.maxCost));
   return null;
 }
 

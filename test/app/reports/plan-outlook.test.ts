@@ -31,8 +31,8 @@ const stateWith = (more: Partial<RunState> = {}, choices: PlanChoices = CHOICES)
 describe('the outlook of a plan', () => {
   it('is a line of the range and one on other models', () => {
     expect(outlookLines(stateWith())).toEqual([
-      'Range: $0.0691 to $0.1958, 14k to 41k tokens, 43s to 2m 2s (no history)',
-      'What if: cheap $0.0432, 40s (1 task changes); balanced: no change; best $0.1296, 1m 18s (1 task changes)',
+      'Range: $0.07 to $0.20, 14k to 41k tokens, 43s to 2m 2s (no history)',
+      'What if: cheap $0.04, 40s (1 task changes); balanced: no change; best $0.13, 1m 18s (1 task changes)',
     ]);
   });
 

@@ -15,8 +15,8 @@ describe('the parts of a report', () => {
       .split('\n')
       .filter((line) => line.startsWith('| finder') || line.startsWith('| total'));
     expect(rows).toEqual([
-      '| finder | 6.2k of 10k | 62% | $0.0031 of $0.0500 | 21s of 30s |',
-      '| total | 80k of 40k | 200% | $0.2366 of $0.2000 | 4m 54s of 2m 0s |',
+      '| finder | 6.2k of 10k | 62% | $0.0031 of $0.05 | 21s of 30s |',
+      '| total | 80k of 40k | 200% | $0.24 of $0.20 | 4m 54s of 2m 0s |',
     ]);
   });
 

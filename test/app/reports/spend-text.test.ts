@@ -53,9 +53,9 @@ describe('a run on models in lines', () => {
     if (last === undefined) throw new Error('no events');
     const end = { ...last, type: 'session.finished', status: 'completed', summary: 'Done.', totals } as const;
     expect(linesOf(end, fold(state, end), { paint }).slice(3)).toEqual([
-      'completed: 6 agents · 1m 43s · 120k tokens · $0.2435',
+      'completed: 6 agents · 1m 43s · 120k tokens · $0.24',
       'Tokens: 61k in, 3.9k out, 41k cache read, 6.0k cache write',
-      'Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k more tokens, for 1 unfinished call',
+      'Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.02 and 9.0k more tokens, for 1 unfinished call',
       'Show the report again: mimir report run-7f3a',
     ]);
   });
@@ -69,14 +69,14 @@ describe('a report of a run on models', () => {
         .split('\n')
         .filter((line) => /^\| (?:agent|finder|librarian|oracle|refac)|^- (?!Task|Sess|Prov)|^###/.test(line)),
     ).toEqual([
-      '- Spent: 112k tokens, at least $0.2435, 1m 43s',
+      '- Spent: 112k tokens, at least $0.24, 1m 43s',
       '- Budget: $2.00',
       '- Tokens: 61k in, 3.9k out, 41k cache read, 6.0k cache write',
       '- Problems: 1 attempt failed ($0.0042), 1 wait, 1 fallback, context summarised once',
       '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',
-      '| finder | running | anthropic/haiku-4.5 | 1m 34s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.0618 |',
-      '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 1m 34s | 0 | 15k | 900 | 0 | 0 | $0.0278 |',
-      '| oracle | waiting | anthropic/o3 | 2m 6s | 0 | 16k | 940 | 0 | 0 | $0.0627 |',
+      '| finder | running | anthropic/haiku-4.5 | 1m 34s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.06 |',
+      '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 1m 34s | 0 | 15k | 900 | 0 | 0 | $0.03 |',
+      '| oracle | waiting | anthropic/o3 | 2m 6s | 0 | 16k | 940 | 0 | 0 | $0.06 |',
       '| refactoring | running | anthropic/sonnet-4.5 | 8s | 0 | 15k | 900 | 0 | 0 | price not known |',
       '### Models',
       '- finder: context summarised once',
@@ -125,10 +125,10 @@ describe('a report of a run on models', () => {
 describe('what was spent in words', () => {
   it('says nothing where nothing is to be said', () => {
     const none = spentBy([]);
-    expect([usageText(none.usage), problemsText(none), costText(none)]).toEqual(['', '', '$0.0000']);
+    expect([usageText(none.usage), problemsText(none), costText(none)]).toEqual(['', '', '$0.00']);
     expect([costText({ cost: 0, priced: false }), costText({ cost: 0.5, priced: false })]).toEqual([
       'price not known',
-      'at least $0.5000',
+      'at least $0.50',
     ]);
   });
 });

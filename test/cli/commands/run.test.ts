@@ -128,7 +128,7 @@ describe('the log of a run', () => {
     expect(out).toMatch(
       /^✓ finder \(ROOT::S1\) {2}offline\/analyst .* completed\n {4}.*\n {4}haiku-4\.5 -> offline\/analyst: /m,
     );
-    expect(out).toMatch(/^- Spent: [\d.]+k? tokens, \$0\.0000/m);
+    expect(out).toMatch(/^- Spent: [\d.]+k? tokens, \$0\.00/m);
   });
 
   it('is shown as JSON with the state that the events fold to', async () => {
@@ -189,9 +189,9 @@ describe('mimir run without a terminal and without --yes', () => {
     const text = out.slice(out.indexOf('Multi-Agent'));
     expect(text).toMatch(/^Multi-Agent Execution Plan\n\d agents, planned by offline\. /);
     expect(text).toMatch(/^1\. finder {2}haiku-4\.5 -> offline\/analyst \(no provider\)\n {3}Find /m);
-    expect(text).toMatch(/^ {3}Estimate: [\d.]+k tokens, \$0\.0000$/m);
+    expect(text).toMatch(/^ {3}Estimate: [\d.]+k tokens, \$0\.00$/m);
     expect(text).toMatch(/^ {3}Depends on: Task #1 finder/m);
-    expect(text).toMatch(/^Total: [\d.]+k tokens, \$0\.0000, about \d+s with 4 at once$/m);
+    expect(text).toMatch(/^Total: [\d.]+k tokens, \$0\.00, about \d+s with 4 at once$/m);
     expect(err).toBe('mimir: no terminal to ask for approval\n  --yes approves the plan in advance\n');
   });
 
@@ -208,7 +208,7 @@ describe('mimir run without a terminal and without --yes', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^\[finder\] done \(\d+ tools, \d+\.\ds\): \S/m);
     expect(out).toMatch(/^Plan approved \(--yes\)\.$/m);
-    expect(out).toMatch(/^completed: \d agents · .* · \$0\.0000$/m);
+    expect(out).toMatch(/^completed: \d agents · .* · \$0\.00$/m);
     expect(out).not.toContain('\u001b');
   });
 

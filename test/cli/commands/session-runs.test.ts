@@ -34,20 +34,20 @@ async function carried(): Promise<Carried> {
 
 describe('mimir status and mimir all', () => {
   const WIDE = [
-    '  main (obgef6)              | idle      | $0.0050 500 tok (subtree $0.0370 4.5k tok)  | waits for its children',
-    '  ├─ engineer-cache (fgul86) | running   | $0.0200 2.5k tok (subtree $0.0220 2.8k tok) | read src/lru.ts',
-    '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok                             | partial: Found 3 of them',
-    '  │  └─ explore (xhrf5m)     | running   | $0.0000 0 tok                               | running',
-    '  ├─ architect (3f0dq8)      | completed | $0.0100 1.2k tok                            | An LRU with a bound.',
-    '  ├─ child-vyqj8b (vyqj8b)   | error     | $0.0000 0 tok                               | no database',
-    '  └─ security (pe89hg)       | completed | $0.0000 0 tok                               | pass',
+    '  main (obgef6)              | idle      | $0.0050 500 tok (subtree $0.04 4.5k tok) | waits for its children',
+    '  ├─ engineer-cache (fgul86) | running   | $0.02 2.5k tok (subtree $0.02 2.8k tok)  | read src/lru.ts',
+    '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok                          | partial: Found 3 of them',
+    '  │  └─ explore (xhrf5m)     | running   | $0.00 0 tok                              | running',
+    '  ├─ architect (3f0dq8)      | completed | $0.01 1.2k tok                           | An LRU with a bound.',
+    '  ├─ child-vyqj8b (vyqj8b)   | error     | $0.00 0 tok                              | no database',
+    '  └─ security (pe89hg)       | completed | $0.00 0 tok                              | pass',
   ];
 
   it('S070, S150, S156: shows the run with all its sessions, and what each used with those below it', async () => {
     await carried();
     expect(await stage.ask(statusVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.04 · 4.5k tok · mode confirm · 10min ago',
         '  Make the cache faster',
         ...WIDE,
       ),
@@ -64,15 +64,15 @@ describe('mimir status and mimir all', () => {
     expect(out.slice(0, 6)).toEqual(
       width === 80
         ? [
-            'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
+            'Run k7f3a2 · running · 7 agents · $0.04 · 4.5k tok · mode confirm · 10min ago',
             '  Make the cache faster',
-            '  main (obgef6)              | idle      | $0.0050 500 tok  | waits for its chi…',
-            '  ├─ engineer-cache (fgul86) | running   | $0.0200 2.5k tok | read src/lru.ts',
-            '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok  | partial: Found 3 …',
-            '  │  └─ explore (xhrf5m)     | running   | $0.0000 0 tok    | running',
+            '  main (obgef6)              | idle      | $0.0050 500 tok | waits for its chil…',
+            '  ├─ engineer-cache (fgul86) | running   | $0.02 2.5k tok  | read src/lru.ts',
+            '  │  ├─ finder (5kylm1)      | completed | $0.0020 300 tok | partial: Found 3 o…',
+            '  │  └─ explore (xhrf5m)     | running   | $0.00 0 tok     | running',
           ]
         : [
-            'Run k7f3a2 · running · 7 agents · $0.03…',
+            'Run k7f3a2 · running · 7 agents · $0.04…',
             '  Make the cache faster',
             '  main (obgef6)',
             '    idle | $0.0050 500 tok',
@@ -101,14 +101,14 @@ describe('mimir status and mimir all', () => {
     await carried();
     expect(await stage.ask(allVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.04 · 4.5k tok · mode confirm · 10min ago',
         '  Make the cache faster',
         ...WIDE,
         '',
-        'Run a1b2c3 · finished · 2 agents · $0.0000 · 0 tok · mode confirm · 1h ago',
+        'Run a1b2c3 · finished · 2 agents · $0.00 · 0 tok · mode confirm · 1h ago',
         '  Older',
-        '  main (acw0ao)       | completed | $0.0000 0 tok (subtree $0.0000 0 tok) | all well',
-        '  └─ old-one (uxa5sv) | completed | $0.0000 0 tok                         | yes',
+        '  main (acw0ao)       | completed | $0.00 0 tok (subtree $0.00 0 tok) | all well',
+        '  └─ old-one (uxa5sv) | completed | $0.00 0 tok                       | yes',
       ),
     );
     const { json } = await stage.ask(allVerb, ['--json']);
@@ -172,6 +172,6 @@ describe('mimir sessions', () => {
   it('says what a run cost, also where it has no end yet', async () => {
     stage.write(RUN, FAMILY);
     const { out } = await stage.home.run(['sessions'], { env: { TZ: 'UTC' } });
-    expect(out).toMatch(/^k7f3a2 {2}2026-11-22 09:00 {3,}\$\d+\.\d{4} {2}\w+ {2,}\S/m);
+    expect(out).toMatch(/^k7f3a2 {2}2026-11-22 09:00 {3,}\$\d+\.\d{2} {2}\w+ {2,}\S/m);
   });
 });

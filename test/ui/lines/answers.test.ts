@@ -52,9 +52,9 @@ describe('a plan in lines', () => {
         "   Estimate: 4.0k tokens, $0.0072",
         "2. reviewer  sonnet-4.5 (recommended)",
         "   judge",
-        "   Estimate: 8.0k tokens, $0.0432",
+        "   Estimate: 8.0k tokens, $0.04",
         "   Depends on: Task #1 finder",
-        "Total: 12k tokens, $0.0504, about 38s with 4 at once",
+        "Total: 12k tokens, $0.05, about 38s with 4 at once",
         "",
       ]
     `);

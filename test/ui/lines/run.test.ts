@@ -44,7 +44,7 @@ describe('a run that is gone on with in lines', () => {
     const { said, heard } = await toldOf(goneOnWith().events, START + LATER * 1000);
     expect(said).toEqual([
       'Resuming session run-7f3a: Fix the token refresh race',
-      '0 running, 5 completed, 1 failed, 1 interrupted, 3m 19s, $0.3278 of $2.00, no open questions.',
+      '0 running, 5 completed, 1 failed, 1 interrupted, 3m 19s, $0.33 of $2.00, no open questions.',
     ]);
     // Of what asks the person something only the last of each kind, when all is known.
     expect(heard.filter((type, at) => heard.indexOf(type) !== at)).toEqual([]);

@@ -216,7 +216,7 @@ describe('a run in lines', () => {
   it('says how it stands with Enter', async () => {
     const person = await typist(midRun().events);
     expect((await person.hears('')).map((line) => line.replace(/, [\dm s]+, /, ', TIME, '))).toEqual([
-      '3 running, 2 queued (4 at once), 1 completed, 1 failed, TIME, $0.3278 of $2.00, no open questions.',
+      '3 running, 2 queued (4 at once), 1 completed, 1 failed, TIME, $0.33 of $2.00, no open questions.',
     ]);
   });
 

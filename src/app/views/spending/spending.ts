@@ -1,6 +1,6 @@
 /** Computes what a run and its agents have spent and reserved, the shares of their limits, and the cost of a resume. */
 import { isAnswered } from '../../../domain/agents/agent.ts';
-import { type Budget, limitTokens } from '../../../domain/budget.ts';
+import { type Budget, formatCost, limitTokens } from '../../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import {
@@ -136,13 +136,11 @@ const largest = (shares: readonly (LimitShare | null)[]): LimitShare | null =>
     null,
   );
 
-const money = (cost: number): string => `$${cost.toFixed(2)}`;
-
 /** What resuming a run may cost: `2 of 6 tasks are left, est. $0.12, at most $4.76 (budget)`. */
 export function resumeCost(state: RunState): string {
   const limit = state.budget.maxCost;
   const used = runSpending(state).cost + committed(state, ROOT).reservedCost;
-  const most = limit === undefined ? 'no cost limit' : `at most ${money(Math.max(0, limit - used))} (budget)`;
+  const most = limit === undefined ? 'no cost limit' : `at most ${formatCost(Math.max(0, limit - used))} (budget)`;
   return [...remainingTasksText(state), most].join(', ');
 }
 
@@ -157,5 +155,5 @@ function remainingTasksText({ plan, agents }: RunState): readonly string[] {
   if (open.length === 0) return [left];
   const known = open.every(({ estimatedCost }) => estimatedCost !== null);
   const sum = open.reduce((total, { estimatedCost }) => total + (estimatedCost ?? 0), 0);
-  return [left, known ? `est. ${money(sum)}` : 'price unknown'];
+  return [left, known ? `est. ${formatCost(sum)}` : 'price unknown'];
 }

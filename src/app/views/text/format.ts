@@ -1,5 +1,5 @@
 /** Formats times, costs, tokens and shares, equal on all screens. */
-import type { Budget } from '../../../domain/budget.ts';
+import { type Budget, formatCost, formatLimit } from '../../../domain/budget.ts';
 import type { Millis, Usd } from '../../../domain/ids.ts';
 
 /** `48s`; `3m 12s` from one minute on. Negative and invalid values are `0s`. */
@@ -25,21 +25,14 @@ export function formatTimeLimit(ms: Millis): string {
   return ms > 0 && ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
 }
 
-/** Four decimals: `$0.0912`; `$?` if the price is unknown (null). */
-export const formatCost = (cost: Usd | null): string => (cost === null ? '$?' : `$${cost.toFixed(4)}`);
-
 /** As `formatCost`, for lines and reports; null is `price not known`. */
 export const priceText = (cost: Usd | null): string => (cost === null ? 'price not known' : formatCost(cost));
 
-/** The figures of a plan or a task: `12k tokens, $0.0504, about 38s`. `about` precedes the time. */
+/** The figures of a plan or a task: `12k tokens, $0.05, about 38s`. `about` precedes the time. */
 export const figuresText = (
   { tokens, cost, seconds }: { readonly tokens: number; readonly cost: Usd | null; readonly seconds: number },
   about = 'about ',
 ): string => `${formatTokens(tokens)} tokens, ${priceText(cost)}, ${about}${formatDuration(seconds * 1000)}`;
-
-/** A cost limit: two decimals if exact (`$2.00`), otherwise as `formatCost`. */
-export const formatLimit = (cost: Usd): string =>
-  Math.abs(cost * 100 - Math.round(cost * 100)) < 1e-6 ? `$${cost.toFixed(2)}` : formatCost(cost);
 
 /** `read_file, grep`, `all tools` or `none`. */
 export const toolsText = (tools: readonly string[]): string =>
@@ -74,6 +67,7 @@ export function formatShares(shares: readonly number[]): readonly string[] {
   return whole.map((percent, at) => `${percent + (up.has(at) ? 1 : 0)}%`);
 }
 
+export { formatCost, formatLimit } from '../../../domain/budget.ts';
 export { plural } from '../../../domain/lists.ts';
 
 /** Local time: `14:03:09`. */

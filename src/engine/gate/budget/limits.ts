@@ -2,9 +2,9 @@
  * The limits that apply to an agent: its own, those of all its ancestors, the run's, and the rules' daily limits; how much of each is used,
  * when time is up, and the texts about them. Pure. What a call may use of them is decided in reserve.ts.
  */
-import type { Budget } from '../../../domain/budget.ts';
+import { type Budget, formatLimit } from '../../../domain/budget.ts';
 import { WARNED_AT_ESTIMATE } from '../../../domain/plan/estimate.ts';
-import { type AgentId, type Millis, parentOf, ROOT, toMicro } from '../../../domain/ids.ts';
+import { type AgentId, type Millis, parentOf, ROOT } from '../../../domain/ids.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
 import * as events from '../../../events/index.ts';
 
@@ -203,7 +203,7 @@ function overNow(state: events.RunState, limit: Limit): Met | null {
 }
 
 export function amountText(what: Exhausted['what'], amount: number): string {
-  if (what === 'cost') return `$${amount.toFixed(toMicro(amount) % 10_000 === 0 ? 2 : 4)}`;
+  if (what === 'cost') return formatLimit(amount);
   return what === 'time' ? `${Math.round(amount / 1000)} s` : `${amount} tokens`;
 }
 

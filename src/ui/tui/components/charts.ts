@@ -79,7 +79,7 @@ export const unitOf = ({ spend, budget }: Pick<RunState, 'spend' | 'budget'>) =>
         of: ({ cost }: Amount) => cost,
         text: formatCost,
         capText: formatLimit,
-        axisText: (dollars: number) => `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`,
+        axisText: formatCost,
       } as const)
     : ({
         name: 'Tokens',

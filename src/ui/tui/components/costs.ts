@@ -263,7 +263,7 @@ export function callsText(agent: AgentState): string {
 export const unpricedText = ({ priced, model }: AgentState): string =>
   priced ? '' : `the price of ${toLabel(modelName(model.used))} is unknown`;
 
-/** `$0.0912`; `$?` where the price is unknown, `$0.0912+?` where a part of it is. */
+/** `$0.09`; `$?` where the price is unknown, `$0.09+?` where a part of it is. */
 export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
   priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 

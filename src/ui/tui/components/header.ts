@@ -278,7 +278,7 @@ function elapsed({ state, now }: Context): readonly [short: Line, long: Line] {
 }
 
 /**
- * `$0.3849 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
+ * `$0.38 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
  * ended. `sign` and `words`: how near the limit is, since colour alone must not tell it.
  */
 function spend(context: Context) {
@@ -308,7 +308,7 @@ const NO_SHARE: LimitShare = { spent: 0, reserved: 0 };
 /** The title of the window: `mimir ? 2 ● 4 run $0.38` with open questions, running agents and cost; `mimir` without a run. */
 export function windowTitle({ state, glyphs }: Context): string {
   if (state.session === null) return 'mimir';
-  const cost = `$${runSpending(state).cost.toFixed(2)}`;
+  const cost = formatCost(runSpending(state).cost);
   const asks = state.approvals.length === 0 ? '' : `? ${state.approvals.length} `;
   if (state.finished) {
     const sign = glyphs.status[state.finished.status === 'completed' ? 'completed' : 'failed'];

@@ -1,5 +1,5 @@
 /** Desktop notifications while the terminal has no focus (events within two seconds become one), and hints on first use. */
-import { firstLineOf, plural, formatShare, runShare, runSpending } from '../../../app/views/index.ts';
+import { firstLineOf, formatCost, plural, formatShare, runShare, runSpending } from '../../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../../domain/ids.ts';
 import type { MimirEvent, RunState } from '../../../events/index.ts';
 import type { ProjectService } from '../../../ports/project-service.ts';
@@ -84,7 +84,7 @@ const nameOf = ({ agents }: RunState, agent: AgentId): string => agents.get(agen
 
 /** One text for several events, with the cost of the run. */
 export function noticeText(happenings: readonly NoticeEvent[], state: RunState): string {
-  const cost = `$${runSpending(state).cost.toFixed(2)}`;
+  const cost = formatCost(runSpending(state).cost);
   const [only] = happenings;
   if (only === undefined) return cost;
   if (happenings.length === 1) return `${only.who} ${only.words} · ${cost}`;

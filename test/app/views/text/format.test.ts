@@ -25,8 +25,9 @@ describe('numbers on the screen', () => {
     ]);
   });
 
-  it('writes costs with four decimals and says when the price is unknown', () => {
-    expect([0, 0.0912, 12.5, null].map(formatCost)).toEqual(['$0.0000', '$0.0912', '$12.5000', '$?']);
+  it('writes costs in cents, below a cent with four decimals, and says when the price is unknown', () => {
+    expect([0, 0.0912, 12.5, null].map(formatCost)).toEqual(['$0.00', '$0.09', '$12.50', '$?']);
+    expect([0.00003, 0.0031, 0.00994, 0.00996].map(formatCost)).toEqual(['<$0.0001', '$0.0031', '$0.0099', '$0.01']);
     expect([2, 0.5, 0.1234].map(formatLimit)).toEqual(['$2.00', '$0.50', '$0.1234']);
   });
 

@@ -7,6 +7,6 @@ it('numbers that are estimates, since a server left its count out, have a sign i
   expect(aboutSign({ estimated: true }, { glyphs: UNICODE })).toBe('≈');
   expect(aboutSign({ estimated: true }, { glyphs: ASCII })).toBe('~');
   expect(aboutSign({}, { glyphs: UNICODE })).toBe('');
-  expect(costText({ cost: 0.0123, priced: true, estimated: true })).toBe('≈$0.0123');
-  expect(costText({ cost: 0.0123, priced: true })).toBe('$0.0123');
+  expect(costText({ cost: 0.0123, priced: true, estimated: true })).toBe('≈$0.01');
+  expect(costText({ cost: 0.0123, priced: true })).toBe('$0.01');
 });

@@ -16,19 +16,19 @@ describe('the run screen', () => {
     const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  Fix the token r… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
+        " MIMIR  Fix the token r… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 of $2.00 ",
         "   agent            activity                          budget      cost     time ",
-        " ● main             waiting for 4 agents                       $0.0912   3m 11s ",
+        " ● main             waiting for 4 agents                         $0.09   3m 11s ",
         " ✓ finder           14 files found                             $0.0031      21s ",
-        " ✗ librarian        ! provider refused the reque…              $0.0418      48s ",
-        "▌● oracle           Bash npm test -- refresh --r… ▰▰▰▰·  78%   $0.1184   2m 13s ",
-        " ● refactoring      waiting for 1 agent           ▰▰···  48%   $0.0733   1m 36s ",
-        " ● ╰ finder 2       Search legacyRefresh          ·····   0%   $0.0000      12s ",
+        " ✗ librarian        ! provider refused the reque…                $0.04      48s ",
+        "▌● oracle           Bash npm test -- refresh --r… ▰▰▰▰·  78%     $0.12   2m 13s ",
+        " ● refactoring      waiting for 1 agent           ▰▰···  48%     $0.07   1m 36s ",
+        " ● ╰ finder 2       Search legacyRefresh          ·····   0%     $0.00      12s ",
         " ○ tester           waiting for #3 oracle                                       ",
         " ○ reviewer         waiting for #4 refactoring                                  ",
         "┌─ ● oracle ──── Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ─┐",
         "│ model o3   depends on #1 finder                                              │",
-        "│ turn 2 of 20   tools 2   spent $0.1184 of $0.15                              │",
+        "│ turn 2 of 20   tools 2   spent $0.12 of $0.15                                │",
         "│ ──────────────────────────────────────────────────────────────────────────── │",
         "│ Both calls read generation 7 before either writes generation 8.              │",
         "│                                                                              │",
@@ -53,14 +53,14 @@ describe('the run screen', () => {
     ]);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  Fix the token refresh race    sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ",
+        " MIMIR  Fix the token refresh race    sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s    $0.33 of $2.00 ",
         "   agent        activity        budget    cost    time ┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
-        " ● main         waiting for 4 a…       $0.0912  3m 11s │ model o3   depends on #1 finder                               │",
-        " ✓ finder       14 files found         $0.0031     21s │ turn 2 of 20   tools 2   spent $0.1184 of $0.15               │",
-        " ✗ librarian    ! provider refu…       $0.0418     48s │ ───────────────────────────────────────────────────────────── │",
-        "▌● oracle       Bash npm test -…   78% $0.1184  2m 13s │ ▌ Explain the race: why do two refreshes both win?            │",
-        " ● refactoring  waiting for 1 a…   48% $0.0733  1m 36s │                                                               │",
-        " ● ╰ finder 2   Search legacyRe…    0% $0.0000     12s │ I look at the TokenStore first.                               │",
+        " ● main         waiting for 4 a…         $0.09  3m 11s │ model o3   depends on #1 finder                               │",
+        " ✓ finder       14 files found         $0.0031     21s │ turn 2 of 20   tools 2   spent $0.12 of $0.15                 │",
+        " ✗ librarian    ! provider refu…         $0.04     48s │ ───────────────────────────────────────────────────────────── │",
+        "▌● oracle       Bash npm test -…   78%   $0.12  2m 13s │ ▌ Explain the race: why do two refreshes both win?            │",
+        " ● refactoring  waiting for 1 a…   48%   $0.07  1m 36s │                                                               │",
+        " ● ╰ finder 2   Search legacyRe…    0%   $0.00     12s │ I look at the TokenStore first.                               │",
         " ○ tester       waiting for #3 oracle                  │                                                               │",
         " ○ reviewer     waiting for #4 refactoring             │ ⚙ Edit src/auth/store.ts                                +2 -1 │",
         "┌─ Log ────────────────────────────────── 16 entries ─┐│   │ @@ -1,3 +1,4 @@                                           │",
@@ -83,10 +83,10 @@ describe('the run screen', () => {
         "│                                                     ││   ╰ PASS refresh 2▌                                           │",
         "│                                                     │└───────────────────────────────────────────────── following ▼ ─┘",
         "│                                                     │┌─ Spend by agent ──────────────────────────────────────────────┐",
-        "│                                                     ││ oracle       ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━  $0.1184 │",
-        "│                                                     ││ main         ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━─────────  $0.0912 │",
-        "│                                                     ││ refactoring  ━━━━━━━━━━━━━━━━━━━━━━━━───────────────  $0.0733 │",
-        "│                                                     ││ librarian    ━━━━━━━━━━━━━━─────────────────────────  $0.0418 │",
+        "│                                                     ││ oracle       ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━    $0.12 │",
+        "│                                                     ││ main         ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━─────────    $0.09 │",
+        "│                                                     ││ refactoring  ━━━━━━━━━━━━━━━━━━━━━━━━───────────────    $0.07 │",
+        "│                                                     ││ librarian    ━━━━━━━━━━━━━━─────────────────────────    $0.04 │",
         "│                                                     ││ finder       ━──────────────────────────────────────  $0.0031 │",
         "│                                                     ││                                                               │",
         "│                                                     ││                                                               │",
@@ -102,10 +102,10 @@ describe('the run screen', () => {
     const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  oracle           confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
+        " MIMIR  oracle           confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 of $2.00 ",
         "┏━ ● oracle ━━━━ Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ━┓",
         "┃ model o3   depends on #1 finder                                              ┃",
-        "┃ turn 2 of 20   tools 2   spent $0.1184 of $0.15                              ┃",
+        "┃ turn 2 of 20   tools 2   spent $0.12 of $0.15                                ┃",
         "┃ ──────────────────────────────────────────────────────────────────────────── ┃",
         "┃                                                                              ┃",
         "┃ ⚙ Edit src/auth/store.ts                                               +2 -1 ┃",
@@ -140,10 +140,10 @@ describe('the run screen', () => {
     const page = pageOf(runScreen, {});
     const context = contextOf(midRun().events);
     expect(look(page, context, size, ['z', 'z'])[2]).toMatchInlineSnapshot(
-      `"▌● main             waiting for 4 agents                       $0.0912   3m 11s "`,
+      `"▌● main             waiting for 4 agents                         $0.09   3m 11s "`,
     );
     expect(look(page, context, size, ['z'])[2]).toMatchInlineSnapshot(
-      `"▌● main             waiting for 4 agents                       $0.0912   3m 11s "`,
+      `"▌● main             waiting for 4 agents                         $0.09   3m 11s "`,
     );
   });
 
@@ -163,15 +163,15 @@ describe('the result', () => {
     const rows = look(pageOf(resultScreen, {}), contextOf(finished().events), { width: 120, height: 36 });
     expect(rows).toMatchInlineSnapshot(`
       [
-        " MIMIR  Result › Fix the token refresh r… sandboxed  confirm  ⏸ 1 ✗ 1  4 of 6 done   3m 19s / ~1m 30s  $0.3278 of $2.00 ",
+        " MIMIR  Result › Fix the token refresh r… sandboxed  confirm  ⏸ 1 ✗ 1  4 of 6 done   3m 19s / ~1m 30s    $0.33 of $2.00 ",
         " ✓ Completed: 5 of 7 agents completed, 1 failed, 1 killed                                                               ",
         "┌─ 1 Answer  2 Agents  3 Estimates  4 Costs  5 Files ──────────────────┐┌─ Agents ─────────────────────────────────────┐",
-        "│ Token refresh                                                        ││ ● main                 3m 19s  $0.0912   22k │",
+        "│ Token refresh                                                        ││ ● main                 3m 19s    $0.09   22k │",
         "│                                                                      ││ ✓ finder                  21s  $0.0031  6.2k │",
-        "│ The race is in src/auth/store.ts:41.                                 ││ ✗ librarian               48s  $0.0418   15k │",
-        "│                                                                      ││ ✓ oracle               2m 11s  $0.1184   31k │",
-        "│ 1. Agent 1: 14 files found                                           ││ ✓ refactoring          1m 34s  $0.0733   28k │",
-        "│ 2. Agent 2: failed                                                   ││ ✓ finder 2                10s  $0.0000     0 │",
+        "│ The race is in src/auth/store.ts:41.                                 ││ ✗ librarian               48s    $0.04   15k │",
+        "│                                                                      ││ ✓ oracle               2m 11s    $0.12   31k │",
+        "│ 1. Agent 1: 14 files found                                           ││ ✓ refactoring          1m 34s    $0.07   28k │",
+        "│ 2. Agent 2: failed                                                   ││ ✓ finder 2                10s    $0.00     0 │",
         "│                                                                      ││ ✓ tester                                     │",
         "│ │ No language model was used.                                        ││ ⏸ reviewer                                   │",
         "│                                                                      ││                                              │",
@@ -184,7 +184,7 @@ describe('the result', () => {
         "│                                                                      │└──────────────────────────────────────────────┘",
         "│                                                                      │┌─ Totals ─────────────────────────────────────┐",
         "│                                                                      ││ Time    3m 19s                               │",
-        "│                                                                      ││ Cost    $0.2878                              │",
+        "│                                                                      ││ Cost    $0.29                                │",
         "│                                                                      ││ Tokens  102k                                 │",
         "│                                                                      ││ Agents  7                                    │",
         "│                                                                      │└──────────────────────────────────────────────┘",
@@ -213,7 +213,7 @@ describe('the result', () => {
       'The race is in src/auth/store.ts:41.',
       'provider refused',
       'killed',
-      'Cost    $0.2878',
+      'Cost    $0.29',
       'mimir report run-7f3a',
     ]) {
       expect(text).toContain(words);

@@ -73,7 +73,7 @@ describe('the name of an agent', () => {
 
 describe('what all below an agent cost', () => {
   it('stands in rows as on cards', () => {
-    expect(seen(forty(), 140, 40)).toMatch(/Σ \$0\.4000/);
-    expect(seen(spawnedLog(), 120, 60)).toMatch(/Σ \$0\.0300/);
+    expect(seen(forty(), 140, 40)).toMatch(/Σ \$0\.40/);
+    expect(seen(spawnedLog(), 120, 60)).toMatch(/Σ \$0\.03/);
   });
 });

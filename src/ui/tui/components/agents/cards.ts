@@ -192,7 +192,7 @@ function nameLine(agent: AgentState, context: Context, indent: number, room: num
   return [...before, strong(name, `role:${agent.role}`)];
 }
 
-/** `2m 13s · $0.1184 · 31k tok`; empty for an agent that never ran. */
+/** `2m 13s · $0.12 · 31k tok`; empty for an agent that never ran. */
 function metrics(agent: AgentState, context: Context, width: number): Line {
   if (neverRan(agent)) return [];
   const dot = tint(` ${context.glyphs.dot} `, 'faint');
@@ -239,7 +239,7 @@ function nearWords(share: number, { outcome }: AgentState, width: number): strin
 /** `+3 hidden `: the descendants that a fold hides. */
 const foldedSpans = (hidden: number): Line => (hidden === 0 ? [] : [strong(`+${hidden} hidden `, 'info')]);
 
-/** `Σ $0.0775 `: the cost of an agent with its descendants, where that is more than its own; empty for main. */
+/** `Σ $0.08 `: the cost of an agent with its descendants, where that is more than its own; empty for main. */
 function subtreeSpans(agent: AgentState, { state, glyphs }: Context): Line {
   if (agent.parent === null || agent.children.length === 0) return [];
   const { cost, priced } = subtreeOf(state, agent);
@@ -297,7 +297,7 @@ const idleKeys = ({ state }: Context): readonly Line[] =>
       ]
     : [];
 
-/** `est. 1m 10s · $0.0500`, from the plan; empty for an agent without a task. */
+/** `est. 1m 10s · $0.05`, from the plan; empty for an agent without a task. */
 function expected({ taskId, outcome }: AgentState, { state, glyphs }: Context): readonly Line[] {
   const planned = outcome === null ? state.plan?.tasks.find(({ id }) => id === taskId) : undefined;
   if (planned === undefined) return [];
@@ -383,7 +383,7 @@ function headRow(context: Context, width: number): Line {
   return fit([tint(text, 'faint')], width);
 }
 
-/** `● finder 2   Search legacyRefresh   ▰▰▱ 37%  $0.0310   12s`, in exactly `width` columns. */
+/** `● finder 2   Search legacyRefresh   ▰▰▱ 37%  $0.03   12s`, in exactly `width` columns. */
 function agentRow(agent: AgentState, context: Context, width: number, { hidden, indent }: CardOptions): Line {
   const at = columnsIn(width, context);
   const head = [...nameCell(agent, context, at.name, indent), ...modelCell(agent, context, at.model)];
@@ -455,7 +455,7 @@ function narrowTime(ms: Millis): string {
 /** Shortens the cost where needed, so that the sign of an unknown price is not cut. */
 function narrowCost(agent: AgentState, room: number): string {
   const text = costText(agent);
-  return agent.priced || text.length <= room ? text : `$${agent.cost.toFixed(2)}+?`;
+  return agent.priced || text.length <= room ? text : `${formatCost(agent.cost)}+?`;
 }
 
 /** A column of text after a blank. */

@@ -127,7 +127,7 @@ const flow = (parts: readonly Line[], width: number): readonly Line[] =>
 const NAMED = 12;
 const MOST_STAGES = 4;
 
-/** `✓ finder   22 places in 6 files   $0.0500   11s`: the result of each finished agent, in the order of their ends. */
+/** `✓ finder   22 places in 6 files   $0.05   11s`: the result of each finished agent, in the order of their ends. */
 function findings(context: Context, width: number): readonly Line[] {
   const name = nameColumn(context.state, 8, Math.floor(width / 4));
   return inOrder(context.state)

@@ -47,15 +47,11 @@ function excess(totals: PlanTotals, cap: Budget) {
   const over = <What>(what: What, used: number, most: number | undefined, text: (n: number) => string) =>
     most === undefined || used <= most ? null : { what, asked: text(used), most: text(most), by: text(used - most) };
   return (
-    over('cost' as const, totals.knownCost, cap.maxCost, formatMoney) ??
+    over('cost' as const, totals.knownCost, cap.maxCost, formatCost) ??
     over('tokens' as const, totals.tokens, cap.maxTokens, (count) => `${formatTokens(count)} tokens`) ??
     over('time' as const, totals.seconds * 1000, cap.maxDuration, formatDuration)
   );
 }
-
-/** Dollars in a range: cents from $0.10 on, else four decimals. */
-export const formatMoney = (usd: number): string =>
-  usd === 0 || usd >= 0.095 ? `$${usd.toFixed(2)}` : formatCost(usd);
 
 /** The sign between the ends of a range. */
 export const toSign = ({ ellipsis }: Glyphs): string => (ellipsis === '…' ? '–' : '-');
@@ -88,7 +84,7 @@ function rangeLine(plan: SoundPlan, state: RunState, room: number, glyphs: Glyph
   const { cost, because } = expected;
   const { maxCost } = capOf(state);
   const ink: Ink = maxCost !== undefined && cost.high > maxCost ? 'warn' : 'muted';
-  const words = `${formatMoney(cost.low)} ${toSign(glyphs)} ${formatMoney(cost.high)}`;
+  const words = `${formatCost(cost.low)} ${toSign(glyphs)} ${formatCost(cost.high)}`;
   const whole: Line = [tint('  (range ', 'faint'), tint(words, ink), tint(`, ${because})`, 'faint')];
   if (lineWidth(whole) < room) return whole;
   const short: Line = [tint('  (range ', 'faint'), tint(words, ink), tint(')', 'faint')];

@@ -36,7 +36,7 @@ import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text
 import type { Glyphs } from '../../text/glyphs.ts';
 import { fittingModel } from '../names.ts';
 import type { TaskState } from '../progress.ts';
-import { formatMoney, toSign } from './estimate.ts';
+import { toSign } from './estimate.ts';
 import { listColumns } from './list.ts';
 
 export interface Inspected {
@@ -117,7 +117,7 @@ function rangeFacts({ task, choices }: Inspected, width: number, glyphs: Glyphs)
   const { tokens, cost, seconds, because: why } = rangeOf(task, choices);
   const to = toSign(glyphs);
   const parts = [
-    ...(cost === null || cost.high === 0 ? [] : [`${formatMoney(cost.low)} ${to} ${formatMoney(cost.high)}`]),
+    ...(cost === null || cost.high === 0 ? [] : [`${formatCost(cost.low)} ${to} ${formatCost(cost.high)}`]),
     `${formatTokens(tokens.low)} ${to} ${formatTokens(tokens.high)} tok`,
     `${formatRoughly(seconds.low * 1000)} ${to} ${formatRoughly(seconds.high * 1000)}`,
   ];
@@ -189,7 +189,7 @@ const limitsText = ({ maxCost, maxTokens, maxDuration }: Budget, { dot }: Glyphs
     ...(maxDuration === undefined ? [] : [formatTimeLimit(maxDuration)]),
   ].join(` ${dot} `);
 
-/** `22k tok · $0.0912 · 3m 12s`. */
+/** `22k tok · $0.09 · 3m 12s`. */
 const estimateText = (
   {
     estimatedTokens,
@@ -275,7 +275,7 @@ export function forcedRows(of: ReviewRows, width: number, height: number, glyphs
   return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
-/** `▣ security ×3  after tasks that write     opus-4.5   18k  $0.0840`, with the figures of all its runs. */
+/** `▣ security ×3  after tasks that write     opus-4.5   18k  $0.08`, with the figures of all its runs. */
 function rowOf(node: MandatoryReview, index: number, of: ReviewRows, width: number, glyphs: Glyphs): Line {
   const on = index === of.selected;
   const times = node.runs > 1 ? ` ${timesSign(glyphs)}${node.runs}` : '';

@@ -126,7 +126,7 @@ function lanesUnder(front: Line, row: LaneRow, { lanes, most, glyphs }: Shape): 
   return [...open, span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(open))))];
 }
 
-/** `finder      Find where balances are     $0.0216`, and the rest of the description below, with a model that is not common. */
+/** `finder      Find where balances are     $0.02`, and the rest of the description below, with a model that is not common. */
 function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape): readonly Line[] {
   const { ellipsis } = shape.glyphs;
   const columns = Math.min(ROLE, Math.max(2, room >> 1));

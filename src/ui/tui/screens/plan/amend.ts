@@ -96,7 +96,7 @@ function changeLine({ is, text }: PlanChange, { arrow }: Glyphs): Line {
   return [strong(`${sign} `, ink), tint(text.replaceAll(' -> ', ` ${arrow} `), 'fg')];
 }
 
-/** `After 180k tokens · $0.7432 · about 6m 3s`. */
+/** `After 180k tokens · $0.74 · about 6m 3s`. */
 function totalsOfPlan(label: string, { tokens, cost, knownCost, seconds }: PlanTotals, { dot }: Glyphs): Line {
   const price = cost === null ? `at least ${formatCost(knownCost)}` : formatCost(cost);
   return [

@@ -80,7 +80,7 @@ export const modelDialog = (of: Subject): Dialog => ({
 
 const COST = 9;
 
-/** `  $0.0216`: the cost of the task on a model; blank where the model cannot be used. */
+/** `  $0.02`: the cost of the task on a model; blank where the model cannot be used. */
 function costOn(of: Subject, { value, whyNot }: Choice): string {
   const edit = { is: 'model', task: of.task.id, model: value } as const;
   const plan = whyNot === null ? planAfter(of, edit) : null;
@@ -158,7 +158,7 @@ function readTask(of: Subject, values: FormValues): Result<PlanEdit, string> {
   });
 }
 
-/** `Cost of the task $0.0216 -> $0.0648, of the plan $0.3240 -> $0.3672`; null where the edit is not possible. */
+/** `Cost of the task $0.02 -> $0.06, of the plan $0.32 -> $0.37`; null where the edit is not possible. */
 function costEffect(of: Subject, edit: PlanEdit): string | null {
   const plan = planAfter(of, edit);
   if (plan === null) return null;

@@ -81,7 +81,7 @@ function allowedNow(ui: PlanUi, context: Context, width: number): Line {
   return words === '' || width < 60 ? [] : [tint(`${words} ${context.glyphs.dot} `, 'warn')];
 }
 
-/** `planned in 6s (opus-4.5) · $0.0184`, `from template review`; empty while planning and in a narrow header. */
+/** `planned in 6s (opus-4.5) · $0.01`, `from template review`; empty while planning and in a narrow header. */
 function madeBy({ state, glyphs }: Context, width: number): Line {
   if (state.plan === null || state.phase === 'planning' || width < 80) return [];
   // A name with a blank is no model but a template, with its file in brackets, which is left out.

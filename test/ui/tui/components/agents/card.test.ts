@@ -49,7 +49,7 @@ describe('a card', () => {
 
   it('has sign, role in bold and model on the left; time, cost and tokens on the right (O116, O117)', () => {
     const [top = []] = drawn(oracle);
-    expect(plain(top)).toBe('┌ ● oracle  o3 ──────────────────── 2m 13s · $0.1184 · 31k ┐');
+    expect(plain(top)).toBe('┌ ● oracle  o3 ────────────────────── 2m 13s · $0.12 · 31k ┐');
     expect(top.find(([text]) => text === 'oracle')?.[1]).toMatchObject({ bold: true, fg: 'role:oracle' });
   });
 
@@ -101,7 +101,7 @@ describe('a card', () => {
       '✓ Search b',
       '✗ Read c',
     ]);
-    expect(body(agentOf('ROOT::S6'))).toEqual(['Security review of the store and the diff', 'est. 30s · $0.0500', '']);
+    expect(body(agentOf('ROOT::S6'))).toEqual(['Security review of the store and the diff', 'est. 30s · $0.05', '']);
   });
 
   it('says why it failed in all words where the foot has no room for them', () => {
@@ -119,8 +119,8 @@ describe('a card', () => {
     if (parent === undefined) throw new Error('no parent');
     const foot = (hidden: number): string =>
       plain(card(parent, now, 70, { selected: false, focused: true, hidden, indent: 0 }).at(-1) ?? []);
-    expect(foot(0)).toContain(' Σ $0.0775 ▰▰···  48% ');
-    expect(foot(1)).toContain(' +1 hidden Σ $0.0775 ');
+    expect(foot(0)).toContain(' Σ $0.08 ▰▰···  48% ');
+    expect(foot(1)).toContain(' +1 hidden Σ $0.08 ');
   });
 
   it('that is selected has a heavy cyan border, others a light gray one (O114, O122)', () => {

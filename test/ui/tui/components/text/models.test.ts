@@ -46,15 +46,15 @@ describe('a wait for a provider', () => {
   it('has its own sign on the card, in the header and in the activity, at 80x24 and 120x40', () => {
     const narrow = look(pageOf(runScreen, {}), context, NARROW);
     expect([narrow[0], ...rowsWith(narrow, '◔').slice(1)]).toEqual([
-      ' MIMIR  Fix the token ref… confirm  ◔ 1, 5s  ● 3 ○ 2  ✓ 0/6   3m 11s  $0.2435+? ',
-      ' ◔ oracle           ◔ retrying in 5s (2 of 5): a… ▰▰···  41%   $0.0627    2m 6s ',
+      ' MIMIR  Fix the token refre… confirm  ◔ 1, 5s  ● 3 ○ 2  ✓ 0/6   3m 11s  $0.24+? ',
+      ' ◔ oracle           ◔ retrying in 5s (2 of 5): a… ▰▰···  41%     $0.06    2m 6s ',
       '│ ● finder  ● librarian → ◔ oracle  ● refactoring → ○ tester  ○ reviewer       │',
     ]);
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
-      ' MIMIR  Fix the token refresh race       sandboxed  confirm  ◔ 1, 5s  ● 3 ○ 2  0 of 6 done   3m 11s  $0.2435+? of $2.00 ',
+      ' MIMIR  Fix the token refresh race  sandboxed  confirm  ◔ 1, 5s  ● 3 ○ 2  0 of 6 done   3m 11s  $0.24+? of $2.00 ▰····· ',
       '   agent        activity        budget    cost    time ┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
-      '▌◔ oracle       ◔ retrying in 5…   41% $0.0627   2m 6s │ Both calls read generation 7.                                 │',
+      '▌◔ oracle       ◔ retrying in 5…   41%   $0.06   2m 6s │ Both calls read generation 7.                                 │',
       '┌─ Log ────────────────────────────────── 12 entries ─┐│ ◔ anthropic is rate limited; retrying in 5s (2 of 5)          │',
     ]);
   });
@@ -233,7 +233,7 @@ describe('the Info tab', () => {
       'Model     anthropic/haiku-4.5',
       'Time      3m 2s',
       'Tokens    51k',
-      'Cost      $0.0618 of $0.15 + $0.02 reserved',
+      'Cost      $0.06 of $0.15 + $0.02 reserved',
       'Calls     2, 1 in flight',
       'Context   summarised once',
     ]);
@@ -250,9 +250,9 @@ describe('the Info tab', () => {
       kinds('ROOT::S1', 60, { ...context, state: { ...context.state, choices: choices(price) } });
     expect(priced([3, 15, 0.3])).toEqual([
       '  input         3.0k    5%  ━───────────────   $0.0090',
-      '  output        1.2k    2%  ╸───────────────   $0.0180',
-      '  cache read     41k   80%  ━━━━━━━━━━━━━───   $0.0123',
-      '  cache write   6.0k   11%  ━━──────────────   $0.0225',
+      '  output        1.2k    2%  ╸───────────────     $0.02',
+      '  cache read     41k   80%  ━━━━━━━━━━━━━───     $0.01',
+      '  cache write   6.0k   11%  ━━──────────────     $0.02',
     ]);
     expect(priced([6, 30, 0.6])).toEqual(kinds('ROOT::S1', 60));
   });
@@ -286,7 +286,7 @@ describe('the Info tab', () => {
 describe('costs where a price is not known', () => {
   it('end in a question mark, on the card and in the sum of the run', () => {
     const rows = look(pageOf(runScreen, {}), context, WIDE);
-    expect(rows[0]).toContain('$0.2435+? of $2.00');
+    expect(rows[0]).toContain('$0.24+? of $2.00');
     expect(rows.find((row) => row.startsWith(' ● refactoring'))).toContain('$?  1m 36s');
     const more = calls(modelRun(), 110, 'ROOT::S4', {
       usage: { input: 10, output: 10, cacheRead: 0, cacheWrite: 0 },

@@ -42,13 +42,13 @@ describe('what the rules add to a plan', () => {
     const { terminal } = await openSession(plan());
     const text = terminal.text();
     expect(text).toContain('▣ 2 required');
-    expect(text).toMatch(/▣ security ×2 {2}after tasks that … gpt-5 → haiku-4\.5 +24k +\$0\.1680/);
+    expect(text).toMatch(/▣ security ×2 {2}after tasks that … gpt-5 → haiku-4\.5 +24k +\$0\.17/);
     expect(text).toMatch(/▣ audit {2}started by you +gpt-5 → haiku-4\.5/);
   });
 
   it.each([80, 100])('has its model at %i columns as well', async (width) => {
     const { terminal } = await openSession(plan(), { width, height: 30 });
-    expect(terminal.text()).toMatch(/▣ security ×2 {2}after t.*→ haiku-4\.5 +24k +\$0\.1680/);
+    expect(terminal.text()).toMatch(/▣ security ×2 {2}after t.*→ haiku-4\.5 +24k +\$0\.17/);
   });
 
   it('can be looked at, not changed: the key names the rule', async () => {

@@ -27,8 +27,8 @@ describe('changing a plan that runs', () => {
       'Change 1 task of the running plan?',
       '~ #10 reviewer: model gpt-5 → haiku-4.5',
       '',
-      'Now    159k tokens · $0.6982 · about 4m 36s',
-      'After  159k tokens · $0.6886 · about 4m 26s',
+      'Now    159k tokens · $0.70 · about 4m 36s',
+      'After  159k tokens · $0.69 · about 4m 26s',
     ]);
     expect(question.then.bind(question)()).toEqual({
       commands: [

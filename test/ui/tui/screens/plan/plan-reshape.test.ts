@@ -69,7 +69,7 @@ describe('reshaping a plan', () => {
       ...cells.slice(0, 2).map((line) => plain(line)),
     ]);
     expect(heads.map(([title]) => title)).toEqual(['Current', 'Cheapest', 'Role default', 'Best']);
-    expect(heads[0]).toEqual(['Current', '$0.6982', '4m 36s']);
+    expect(heads[0]).toEqual(['Current', '$0.70', '4m 36s']);
     expect([asked.next, asked.columns[0]?.whyNot]).toEqual(['$', 'This is the current plan.']);
     expect(asked.columns[1]?.notes.map((line) => plain(line))[0]).toBe('Cheapest allowed model for each task');
     const made = asked.then(1).commands?.[0];

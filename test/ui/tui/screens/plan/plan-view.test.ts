@@ -66,16 +66,14 @@ describe('the plan screen', () => {
   it('says in red what is over the cap', () => {
     const over = contextOf(approving(RACE, { budget: { maxCost: 0.5 } }));
     const { lines } = planScreen.body(oracle, over, { width: 80, height: 22 });
-    expect(plain(lines.at(-1) ?? [])).toMatch(
-      /^ Estimate 159k tokens {2}≈ \$0\.6982 .*✗ \$0\.20 over budget  B raise $/,
-    );
-    expect([styleOf(lines, '$0.6982'), styleOf(lines, 'over budget')]).toMatchObject([{ fg: 'err' }, { fg: 'err' }]);
+    expect(plain(lines.at(-1) ?? [])).toMatch(/^ Estimate 159k tokens {2}≈ \$0\.70 .*✗ \$0\.20 over budget  B raise $/);
+    expect([styleOf(lines, '$0.70'), styleOf(lines, 'over budget')]).toMatchObject([{ fg: 'err' }, { fg: 'err' }]);
   });
 
   it('does not guess a price that is not known', () => {
     const plan = planOf({ tasks: [{ id: 'a', description: 'x', role: 'finder', model: 'qwen-3' }] });
     const text = textOf(planScreen.body(FIRST, contextOf(approving(plan)), { width: 80, height: 22 }));
-    expect(text).toContain('at least $0.0000');
+    expect(text).toContain('at least $0.00');
     expect(text).toContain('$?');
     expect(text).toContain('1 task · 1 stage');
   });

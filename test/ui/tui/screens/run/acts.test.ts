@@ -49,7 +49,7 @@ describe('a key on the run screen', () => {
 
   it.each([
     ['M', 'Model', 'oracle: model from the next turn'],
-    ['b', 'Budget', 'Budget of oracle: $0.1184, 31k tokens so far'],
+    ['b', 'Budget', 'Budget of oracle: $0.12, 31k tokens so far'],
     ['a', 'Add', 'Add'],
     ['P', 'Pin', 'oracle'],
     ['c', 'Charts', 'Spend over time'],

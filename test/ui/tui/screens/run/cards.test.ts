@@ -40,12 +40,12 @@ describe('the list of agents', () => {
     expect(drawn('line', 100)).toMatchInlineSnapshot(`
       [
         "   agent                model        activity                      budget      cost     time tokens",
-        " ● main                 opus-4.5     waiting for 4 agents                   $0.0912   3m 11s    22k",
+        " ● main                 opus-4.5     waiting for 4 agents                     $0.09   3m 11s    22k",
         " ✓ finder               haiku-4.5    14 files found                         $0.0031      21s   6.2k",
-        " ✗ librarian            sonnet-4.5   ! provider refused the r…              $0.0418      48s    15k",
-        "▌● oracle               o3           Bash npm test -- refresh… ▰▰▰▰·  78%   $0.1184   2m 13s    31k",
-        " ● refactoring          sonnet-4.5   waiting for 1 agent       ▰▰···  48%   $0.0733   1m 36s    28k",
-        " ● ╰ finder 2           → offline    Search legacyRefresh      ·····   0%   $0.0000      12s      0",
+        " ✗ librarian            sonnet-4.5   ! provider refused the r…                $0.04      48s    15k",
+        "▌● oracle               o3           Bash npm test -- refresh… ▰▰▰▰·  78%     $0.12   2m 13s    31k",
+        " ● refactoring          sonnet-4.5   waiting for 1 agent       ▰▰···  48%     $0.07   1m 36s    28k",
+        " ● ╰ finder 2           → offline    Search legacyRefresh      ·····   0%     $0.00      12s      0",
         " ○ tester               sonnet-4.5   waiting for #3 oracle",
         " ○ reviewer             gpt-5        waiting for #4 refactoring",
       ]
@@ -57,34 +57,34 @@ describe('the list of agents', () => {
       [
         [
           "   agent         activity            budget    cost    time",
-          " ● main          waiting for 4 ag…          $0.0912  3m 11s",
+          " ● main          waiting for 4 ag…            $0.09  3m 11s",
           " ✓ finder        14 files found             $0.0031     21s",
-          " ✗ librarian     ! provider refus…          $0.0418     48s",
-          "▌● oracle        Bash npm test --… ▰▰·  78% $0.1184  2m 13s",
-          " ● refactoring   waiting for 1 ag… ▰··  48% $0.0733  1m 36s",
-          " ● ╰ finder 2    Search legacyRef… ···   0% $0.0000     12s",
+          " ✗ librarian     ! provider refus…            $0.04     48s",
+          "▌● oracle        Bash npm test --… ▰▰·  78%   $0.12  2m 13s",
+          " ● refactoring   waiting for 1 ag… ▰··  48%   $0.07  1m 36s",
+          " ● ╰ finder 2    Search legacyRef… ···   0%   $0.00     12s",
           " ○ tester        waiting for #3 oracle",
           " ○ reviewer      waiting for #4 refactoring",
         ],
         [
           "   agent        activity   budget    cost    time",
-          " ● main         waiting fo…       $0.0912  3m 11s",
+          " ● main         waiting fo…         $0.09  3m 11s",
           " ✓ finder       14 files f…       $0.0031     21s",
-          " ✗ librarian    ! provider…       $0.0418     48s",
-          "▌● oracle       Bash npm t…   78% $0.1184  2m 13s",
-          " ● refactoring  waiting fo…   48% $0.0733  1m 36s",
-          " ● ╰ finder 2   Search leg…    0% $0.0000     12s",
+          " ✗ librarian    ! provider…         $0.04     48s",
+          "▌● oracle       Bash npm t…   78%   $0.12  2m 13s",
+          " ● refactoring  waiting fo…   48%   $0.07  1m 36s",
+          " ● ╰ finder 2   Search leg…    0%   $0.00     12s",
           " ○ tester       waiting for #3 oracle",
           " ○ reviewer     waiting for #4 refactoring",
         ],
         [
           "   agent                   cost    time",
-          " ● main         waitin… $0.0912  3m 11s",
+          " ● main         waitin…   $0.09  3m 11s",
           " ✓ finder       14 fil… $0.0031     21s",
-          " ✗ librarian    ! prov… $0.0418     48s",
-          "▌● oracle       Bash n… $0.1184  2m 13s",
-          " ● refactoring  waitin… $0.0733  1m 36s",
-          " ● ╰ finder 2   Search… $0.0000     12s",
+          " ✗ librarian    ! prov…   $0.04     48s",
+          "▌● oracle       Bash n…   $0.12  2m 13s",
+          " ● refactoring  waitin…   $0.07  1m 36s",
+          " ● ╰ finder 2   Search…   $0.00     12s",
           " ○ tester       waiting for #3 oracle",
           " ○ reviewer     waiting for #4 refacto…",
         ],
@@ -100,10 +100,10 @@ describe('the list of agents', () => {
     expect([rows('line', 100), rows('line', 60)]).toMatchInlineSnapshot(`
       [
         [
-          " ● refactoring          sonnet-4.5   +1 hidden waiting for 1 … ▰▰···  48%   $0.0733   1m 36s    28k",
+          " ● refactoring          sonnet-4.5   +1 hidden waiting for 1 … ▰▰···  48%     $0.07   1m 36s    28k",
         ],
         [
-          " ● refactoring   +1 hidden waitin… ▰··  48% $0.0733  1m 36s",
+          " ● refactoring   +1 hidden waitin… ▰··  48%   $0.07  1m 36s",
         ],
       ]
     `);
@@ -119,7 +119,7 @@ describe('the list of agents', () => {
         "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━ near its limit ▰▰▰▰·  86% ┛",
         "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━ limit reached ▰▰▰▰▰ 106% ┛",
         "┗━ ⟩ Bash npm test --… ━ ! ▰▰▰▰·  86% ┛",
-        "▌● oracle        Bash npm test --… ▰▰▰ !86% $0.1300  2m 13s",
+        "▌● oracle        Bash npm test --… ▰▰▰ !86%   $0.13  2m 13s",
       ]
     `);
   });

@@ -41,7 +41,7 @@ describe('a spawned child', () => {
     const seen = screen(spawnedLog(), 'z', 'j', 'j');
     expect(seen).toMatch(/engineer-cache.*\n.*Implement the cache/);
     expect(seen).toMatch(/╰ explore-evictions/);
-    expect(seen).toContain('Σ $0.0300');
+    expect(seen).toContain('Σ $0.03');
     expect(seen).toContain('spawned by you');
     expect(screen(spawnedLog(), 'j', 'j', 'j')).toContain('spawned by engineer-cache');
   });

@@ -52,12 +52,12 @@ describe('the header of a run', () => {
   it('has counts, time, spend and cap, and gives them up one after the other', () => {
     expect(rows(middle)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                                 sandboxed  confirm  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ▰▰·········· ",
-        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ",
-        " MIMIR  run-7f3a › Fix the… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $2.00 ",
-        " MIMIR  run-7f3a › Fix … confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 of $2.00 ",
-        " MIMIR  run-7f3… confirm  ● 3 ○ 2 ✗ 1  1 of 6 done  $0.3278 ",
-        " MIMIR      ● 3 ○ 2 ✗ 1  ✓ 1/6  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race                                 sandboxed  confirm  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s    $0.33 of $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s / ~1m 30s    $0.33 of $2.00 ",
+        " MIMIR  run-7f3a › Fix the… sandboxed  confirm  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s    $0.33 of $2.00 ",
+        " MIMIR  run-7f3a › Fix … confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 of $2.00 ",
+        " MIMIR  run-7f3… confirm  ● 3 ○ 2 ✗ 1  1 of 6 done    $0.33 ",
+        " MIMIR      ● 3 ○ 2 ✗ 1  ✓ 1/6    $0.33 ",
       ]
     `);
   });
@@ -66,12 +66,12 @@ describe('the header of a run', () => {
     const log = asks(held(midRun(), 'ROOT::S3', 'ROOT::S4'), 191, 'ROOT::S4::S1', 'a1', approval({}));
     expect(rows(withLimits(contextOf(log.events), 2, 100))).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                      sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $2.00 ▰▰·········· ",
-        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 ",
-        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 ",
-        " MIMIR  run-7f3a ›… confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 ",
-        " MIMIR  run-7f3… confirm  ◔ 2, 12s  ◌ 1 ask  ✓ 1/6  $0.3278 ",
-        " MIMIR     ◔ 2  ◌ 1 ask  ✓ 1/6  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race                      sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s    $0.33 of $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  ◔ 2, 12s  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  1 of 6 done   3m 11s    $0.33 ",
+        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 ",
+        " MIMIR  run-7f3a ›… confirm  ◔ 2  ◌ 1 ask  ◌ 1 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 ",
+        " MIMIR  run-7f3… confirm  ◔ 2, 12s  ◌ 1 ask  ✓ 1/6    $0.33 ",
+        " MIMIR     ◔ 2  ◌ 1 ask  ✓ 1/6    $0.33 ",
       ]
     `);
   });
@@ -80,15 +80,15 @@ describe('the header of a run', () => {
     const near = (cap: number): Context => withLimits(contextOf(midRun().events), cap, 8);
     expect([...rows(near(0.4)), ...rows(near(0.2), [120, 80, 40])]).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race            sandboxed  confirm  7/8 agents  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s  $0.3278 of $0.40 ▰▰▰▰▰▰▰▰▰▰·· 81% used ",
-        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $0.40 81%! ",
-        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 81% used ",
-        " MIMIR  run-7f3a › Fix… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 81%! ",
-        " MIMIR  run-7f3a… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6  $0.3278 81%! ",
-        " MIMIR     ✓ 1/6   3m 11s  $0.3278 81%! ",
-        " MIMIR  run-7f3a › Fix the token re… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s  $0.3278 of $0.20 163%! ",
-        " MIMIR  run-7f3a › Fi… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s  $0.3278 163%! ",
-        " MIMIR    ✓ 1/6   3m 11s  $0.3278 163%! ",
+        " MIMIR  run-7f3a › Fix the token refresh race            sandboxed  confirm  7/8 agents  ● 3 running ○ 2 queued (4 at once) ✗ 1  1 of 6 done   3m 11s / ~1m 30s    $0.33 of $0.40 ▰▰▰▰▰▰▰▰▰▰·· 81% used ",
+        " MIMIR  run-7f3a › Fix the token ref… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s    $0.33 of $0.40 81%! ",
+        " MIMIR  run-7f3a › Fix the … sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 81% used ",
+        " MIMIR  run-7f3a › Fix… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 81%! ",
+        " MIMIR  run-7f3a… confirm  ● 3 ○ 2 ✗ 1  ✓ 1/6    $0.33 81%! ",
+        " MIMIR     ✓ 1/6   3m 11s    $0.33 81%! ",
+        " MIMIR  run-7f3a › Fix the token re… sandboxed  confirm  7/8  ● 3 ○ 2 ✗ 1  1 of 6 done   3m 11s    $0.33 of $0.20 163%! ",
+        " MIMIR  run-7f3a › Fi… confirm  7/8  ● 3 ○ 2 ✗ 1  ✓ 1/6   3m 11s    $0.33 163%! ",
+        " MIMIR    ✓ 1/6   3m 11s    $0.33 163%! ",
       ]
     `);
   });

@@ -163,7 +163,7 @@ describe('the start screen', () => {
     const shown = textOf(startScreen.body(ui, seen, { width: 100, height: 38 }));
     expect(shown).toContain('Task number 17');
     expect(shown).toMatch(/\d+-\d+ of 20/);
-    expect(shown).toContain('$0.1700');
+    expect(shown).toContain('$0.17');
     expect(startScreen.position?.(ui, seen)).toBe('18/20');
   });
 
