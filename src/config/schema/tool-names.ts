@@ -1,20 +1,8 @@
-/** Names of tools in role files, Mimir's own and other programs', with their capabilities. */
+/** What the names of tools in role files grant. */
 import { CAPABILITIES, type Capability } from '../../domain/agents/role.ts';
+import { CAPABILITY_OF_NAME } from '../../domain/agents/tool-facts.ts';
 
-const NAMES: Readonly<Record<Capability, string>> = {
-  read: 'file_operations file_search Read read_file list_files search Grep Glob',
-  shell: 'bash_execution Bash bash',
-  'git-read': 'git',
-  'git-write': 'git_commit',
-  write: 'edit_file write_file Edit Write MultiEdit',
-  spawn: 'Task Agent',
-};
-
-const CAPABILITY_OF: ReadonlyMap<string, Capability> = new Map(
-  CAPABILITIES.flatMap((capability) => NAMES[capability].split(' ').map((name) => [name, capability])),
-);
-
-export const TOOL_NAMES: readonly string[] = [...CAPABILITY_OF.keys(), '*'];
+export const TOOL_NAMES: readonly string[] = [...CAPABILITY_OF_NAME.keys(), '*'];
 export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
 
 /** The traits of a role that affect its capabilities. */
@@ -42,7 +30,7 @@ export function capabilitiesOf(
 
 function capabilitiesOfName(name: string, writes: boolean): readonly Capability[] {
   if (name === '*') return ['read', 'write', 'shell', 'git-read'];
-  const own = CAPABILITY_OF.get(name);
+  const own = CAPABILITY_OF_NAME.get(name);
   if (own === undefined) return [];
   return name === 'file_operations' && writes ? [own, 'write'] : [own];
 }

@@ -4,6 +4,8 @@ import type { Capability } from './role.ts';
 export interface ToolFacts {
   /** Null for tools that concern only the agent itself and need no permission. */
   readonly capability: Capability | null;
+  /** Further names that role files may use, Mimir's own and those of other programs. */
+  readonly also?: readonly string[];
   /** Only some agents have it, regardless of their capabilities. */
   readonly rare?: true;
   /** Changes the file that it names. */
@@ -16,15 +18,15 @@ export interface ToolFacts {
 
 /** In the order in which models see them. */
 const FACTS: ReadonlyMap<string, ToolFacts> = new Map<string, ToolFacts>([
-  ['read_file', { capability: 'read', quiet: true }],
+  ['read_file', { capability: 'read', also: ['file_operations', 'Read'], quiet: true }],
   ['list_files', { capability: 'read', quiet: true }],
-  ['search', { capability: 'read', quiet: true }],
-  ['edit_file', { capability: 'write', writes: true }],
-  ['write_file', { capability: 'write', writes: true }],
-  ['bash', { capability: 'shell' }],
+  ['search', { capability: 'read', also: ['file_search', 'Grep', 'Glob'], quiet: true }],
+  ['edit_file', { capability: 'write', also: ['Edit', 'MultiEdit'], writes: true }],
+  ['write_file', { capability: 'write', also: ['Write'], writes: true }],
+  ['bash', { capability: 'shell', also: ['bash_execution', 'Bash'] }],
   ['git', { capability: 'git-read' }],
   ['git_commit', { capability: 'git-write' }],
-  ['Task', { capability: 'spawn', waits: true }],
+  ['Task', { capability: 'spawn', also: ['Agent'], waits: true }],
   ['update_todos', { capability: null, quiet: true }],
   ['send_message', { capability: null, quiet: true }],
   ['ask_user', { capability: null, waits: true }],
@@ -42,6 +44,13 @@ export const toolsFor = (capabilities: readonly Capability[]): readonly string[]
   [...FACTS].flatMap(([name, { capability, rare }]) =>
     rare !== true && (capability === null || capabilities.includes(capability)) ? [name] : [],
   );
+
+/** The capability that each name of a tool in a role file grants. */
+export const CAPABILITY_OF_NAME: ReadonlyMap<string, Capability> = new Map(
+  [...FACTS].flatMap(([name, { capability, also = [] }]) =>
+    capability === null ? [] : [...also, name].map((known) => [known, capability] as const),
+  ),
+);
 
 /** Whether the tool starts an agent. */
 export const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';
