@@ -112,19 +112,14 @@ function textOf(file: string): string {
 
 function headIn(line: string): Head | null {
   try {
-    const read: unknown = JSON.parse(line);
+    const read = new Object(JSON.parse(line));
     return isHead(read) ? read : null;
   } catch {
     return null;
   }
 }
 
-const isHead = (read: unknown): read is Head =>
-  typeof read === 'object' &&
-  read !== null &&
-  'session' in read &&
-  'seq' in read &&
-  'hash' in read &&
-  typeof read.session === 'string' &&
-  typeof read.seq === 'number' &&
-  typeof read.hash === 'string';
+const isHead = (read: object): read is Head =>
+  typeof Reflect.get(read, 'session') === 'string' &&
+  typeof Reflect.get(read, 'seq') === 'number' &&
+  typeof Reflect.get(read, 'hash') === 'string';

@@ -2,7 +2,7 @@
  * The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
  * meaning of the tables.
  */
-import { codeOf, messageOf, tried } from '../domain/result.ts';
+import { messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -275,14 +275,10 @@ function statOf(file: string): Stats | undefined {
   }
 }
 
+/** Another process may create it at the same moment, which is equally good. */
 function create(file: string): void {
   if (exists(file)) return;
-  try {
-    closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_RDWR, 0o600));
-  } catch (error) {
-    // Another process has created it, which is equally good.
-    if (codeOf(error) !== 'EEXIST' || !exists(file)) throw error;
-  }
+  closeSync(openSync(file, constants.O_CREAT | constants.O_NOFOLLOW | constants.O_RDWR, 0o600));
 }
 
 function keepPrivate(path: string, mode: number): void {

@@ -1,26 +1,16 @@
 /** The checkpoints beside a log: which lines are some, when one is added, and what is said where they can not be read or written. */
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, SessionId } from '../../src/domain/ids.ts';
-import { tried } from '../../src/domain/result.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { checkpointsBeside, type Head, readCheckpoints } from '../../src/store/checkpoints.ts';
 import { acceptDamage, damageOf, verifyLog } from '../../src/store/damage.ts';
 import { databaseOf, type Place } from '../../src/store/database.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import { freshFolder } from '../support/folder.ts';
+import { freshFolder, openFilesIn } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';
 const ONE = SessionId.parse('first');
@@ -120,8 +110,7 @@ describe('a checkpoint is added', () => {
     chmodSync(headsOf(place), 0o644);
     append(place, effect);
     expect((statSync(headsOf(place)).mode & 0o777).toString(8)).toBe('600');
-    const open = readdirSync('/proc/self/fd').map((fd) => tried(() => readlinkSync(join('/proc/self/fd', fd)), ''));
-    expect(open).not.toContain(headsOf(place));
+    expect(openFilesIn(place.stateDir)).toEqual([]);
     expect(readFileSync(headsOf(place), 'utf8').split('\n')).toHaveLength(3);
   });
 

@@ -6,7 +6,7 @@ import { AgentId, CallId, ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { openDayLedger } from '../../src/store/daily-budget.ts';
 import { openLog } from '../../src/store/log.ts';
-import { freshFolder } from '../support/folder.ts';
+import { freshFolder, openFilesIn } from '../support/folder.ts';
 
 const NOON = new Date(2026, 0, 15, 12).getTime();
 const YESTERDAY = NOON - 86_400_000;
@@ -94,5 +94,6 @@ describe('a ledger of the day that is gone', () => {
     const second = { session, call: CallId.parse('b'), model: fast, tokens: 100, cost: 1 };
     expect(ledger.reserve(second, [limit])).toEqual({ limit, what: 'cost', spent: 1, most: 1.5 });
     ledger.close();
+    expect(openFilesIn(join(stateDir, 'moved.db'))).toEqual([]);
   });
 });

@@ -1,14 +1,13 @@
 /** What was learned of estimates: kept beside the log, and never in its way. */
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId, RoleName, SessionId } from '../../src/domain/ids.ts';
-import { tried } from '../../src/domain/result.ts';
 import { keepLessons, type Lesson, lessonsOf } from '../../src/store/estimate-history.ts';
 import { openLog } from '../../src/store/log.ts';
 import { databaseOf } from '../../src/store/database.ts';
-import { freshFolder } from '../support/folder.ts';
+import { freshFolder, openFilesIn } from '../support/folder.ts';
 
 const lesson = (run: string, agent: string, tokens: number, more: Partial<Lesson> = {}): Lesson => ({
   run,
@@ -49,8 +48,7 @@ describe('what was learned', () => {
     openLog(at).close();
     expect(keepLessons(at, [lesson('a', 'ROOT::S1', 1)])).toBe(true);
     expect(lessonsOf(at)).toHaveLength(1);
-    const open = readdirSync('/proc/self/fd').map((fd) => tried(() => readlinkSync(join('/proc/self/fd', fd)), ''));
-    expect(open.filter((path) => path.startsWith(databaseOf(at)))).toEqual([]);
+    expect(openFilesIn(at.stateDir)).toEqual([]);
   });
 
   it('is taught once by an agent, however often its run goes on', () => {

@@ -161,6 +161,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',
     why: 'An agent is recorded before its first turn: the other model is there for the types alone.',
   },
+  {
+    file: 'src/store/record.ts',
+    now: "if (row.type !== 'tool.finished') return decode(row, session, textOf);",
+    becomes: 'if (false) return decode(row, session, textOf);',
+    why: 'Only the result of a tool is shortened: every other event is decoded whole in the end.',
+  },
 ];
 
 /** Is this change one of them? */

@@ -14,7 +14,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'policy', sources: ['src/policy/**/*.ts'], tests: ['test/policy', 'test/security/d-*.test.ts'] },
   {
     name: 'engine',
-    sources: ['src/engine/gate/**/*.ts', 'src/engine/agents/scheduler.ts', 'src/engine/agents/agent-loop.ts'],
+    sources: ['src/engine/gate/**/*.ts', 'src/engine/agents/{scheduler,slots,agent-loop}.ts'],
     tests: ['test/engine'],
   },
   { name: 'store', sources: ['src/store/*.ts'], tests: ['test/store'] },
