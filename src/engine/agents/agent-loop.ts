@@ -34,7 +34,7 @@ class Loop {
   /** Closing answers requested so far. */
   private closings = 0;
   /** The conversation ends with an earlier closing answer. */
-  private closed = false;
+  private closed: boolean;
 
   constructor(order: WorkOrder, gate: Gate, signal: AbortSignal) {
     this.order = order;
@@ -42,6 +42,7 @@ class Loop {
     this.signal = signal;
     this.turns = [...order.turns];
     this.iteration = order.replies ?? 0;
+    this.closed = isClosed(this.turns);
   }
 
   async run(): Promise<WorkOutcome> {
@@ -50,7 +51,7 @@ class Loop {
     await this.answerOpenCalls();
     const known = gate.signalled(order) ?? this.answerGiven();
     if (known) return known;
-    for (this.closed = isClosed(turns); ; ) {
+    for (;;) {
       if (this.closed && this.iteration < order.iterations) this.tell(GO_ON);
       const outcome = await this.oneTurn();
       // The agent's own report of its end precedes the result of the step.
@@ -99,7 +100,6 @@ class Loop {
     const { text, stopReason } = reply.value;
     const before = answersIn(turns);
     const calls = this.takeTurn(reply.value);
-    this.iteration += 1;
     this.closings += 1;
     if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
     if (calls.length > 0) turns.push({ by: 'tools', results: await this.lastResults(calls) });
@@ -122,7 +122,7 @@ class Loop {
     if (endsWithText(turns, text)) return;
     const at = turns.findLastIndex(({ by }) => by !== 'user');
     const last = turns[at];
-    if (last?.by === 'tools' && last.results.length > 0) turns[at] = gate.note(order, last, text);
+    if (last?.by === 'tools') turns[at] = gate.note(order, last, text);
     else this.tell(text);
   }
 

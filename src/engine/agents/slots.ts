@@ -31,7 +31,7 @@ export function openSlots(count: number) {
           resolve(() => {});
         };
         queue.add(grant);
-        signal.addEventListener('abort', abandon, { once: true });
+        signal.addEventListener('abort', abandon);
       });
     },
   };

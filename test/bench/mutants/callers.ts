@@ -1,5 +1,6 @@
 /** Which test files call which functions of the sources: recorded by `calls.ts` while all tests of a room run once. */
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { InFile } from './trial.ts';
@@ -16,7 +17,46 @@ export type Calls = z.infer<typeof Calls>;
 
 /** All recordings below `copy`. */
 export const callsIn = (copy: string): readonly Calls[] =>
-  readdirSync(join(copy, CALLS)).map((name) => Calls.parse(JSON.parse(readFileSync(join(copy, CALLS, name), 'utf8'))));
+  globSync(`${CALLS}/*.json`, { cwd: copy }).map((name) =>
+    Calls.parse(JSON.parse(readFileSync(join(copy, name), 'utf8'))),
+  );
+
+/** A recording with the milliseconds that its test file took. */
+const Recording = Calls.extend({ took: z.number() });
+type Recording = z.infer<typeof Recording>;
+
+/** Keeps recordings beside the packages, so that the next run records only what has changed since: a room takes minutes. */
+export class Recordings {
+  readonly #copy: string;
+  /** All that a test depends on but itself. */
+  readonly #sources: string;
+
+  constructor(copy: string) {
+    this.#copy = copy;
+    const files = globSync(['src/**/*.*', '.mimir/**/*.*', 'test/support/**/*.*'], { cwd: copy }).toSorted();
+    this.#sources = files.map((file) => `${file} ${hash('sha256', readFileSync(join(copy, file)))}`).join('\n');
+  }
+
+  /** The recording of a test that passed with the same sources; none otherwise. */
+  of(test: string): readonly Recording[] {
+    try {
+      return [Recording.parse(JSON.parse(readFileSync(this.#fileOf(test), 'utf8')))];
+    } catch {
+      return [];
+    }
+  }
+
+  keep(recording: Recording): void {
+    const file = this.#fileOf(recording.test);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(recording));
+  }
+
+  #fileOf(test: string): string {
+    const name = hash('sha256', [this.#sources, test, readFileSync(join(this.#copy, test), 'utf8')].join('\0'));
+    return join(this.#copy, 'node_modules/.cache/mutants', `${name}.json`);
+  }
+}
 
 /** The sources that import each source: what is written outside of all functions works in theirs as well. */
 export function importersIn(copy: string): ReadonlyMap<string, readonly string[]> {

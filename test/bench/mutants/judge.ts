@@ -1,5 +1,5 @@
 /** Tells of faults whether the tests of their room notice them. */
-import { callsIn, importersIn, type KnownTests, testsReaching } from './callers.ts';
+import { callsIn, importersIn, type KnownTests, Recordings, testsReaching } from './callers.ts';
 import { type Room, testsOf } from './rooms.ts';
 import type { Case } from './sample.ts';
 import { Trials } from './trial.ts';
@@ -12,7 +12,7 @@ export interface Judged extends Case {
 }
 
 /** Limits of a run, in milliseconds: a busy machine is slow. */
-const [SHORTEST, LONGEST] = [20_000, 900_000];
+const [SHORTEST, LONGEST, LONGEST_RECORD] = [20_000, 900_000, 3_600_000];
 /** Tests are near as long as they and those before them take no longer together, in milliseconds. */
 const NEAR = 30_000;
 /** How many faults the whole room is run with at once: each that is noticed costs its own run of the tests that failed. */
@@ -100,18 +100,28 @@ export class Judge {
     const known = this.#known.get(room.name);
     if (known !== undefined) return known;
     const tests = testsOf(room, this.#copy);
-    const { failed: suspects, late, took } = await this.#trials.run(tests, [], LONGEST, { bail: false, records: true });
-    if (late && suspects.length === 0)
-      throw new Error(`the tests of ${room.name} do not end within ${LONGEST / 1000} s`);
-    // Once more: a busy machine fails others the second time.
-    const again =
-      suspects.length > 0 && (await this.#trials.run(suspects, [], LONGEST, { bail: false, records: true }));
-    const failed = again === false ? [] : again.failed;
+    const recordings = new Recordings(this.#copy);
+    const missing = tests.filter((test) => recordings.of(test).length === 0);
+    // A second time for what fails: it may have been a busy machine.
+    const failed = await this.#record(room, await this.#record(room, missing, recordings), recordings);
     if (failed.length > 0) this.#say(`left out, for these fail without a fault: ${failed.join(' ')}`);
-    const calls = callsIn(this.#copy).filter(({ test }) => tests.includes(test) && !failed.includes(test));
-    const found = { calls, importers: importersIn(this.#copy), took: (test: string) => Math.ceil(took[test] ?? 0) };
+    const calls = tests.flatMap((test) => recordings.of(test));
+    const took = new Map(calls.map((one) => [one.test, Math.ceil(one.took)]));
+    const found = { calls, importers: importersIn(this.#copy), took: (test: string) => took.get(test) ?? 0 };
     this.#known.set(room.name, found);
     return found;
+  }
+
+  /** Runs these without a fault and keeps what they call; returns those that fail. */
+  async #record(room: Room, tests: readonly string[], recordings: Recordings): Promise<readonly string[]> {
+    if (tests.length === 0) return [];
+    const { failed, late, took } = await this.#trials.run(tests, [], LONGEST_RECORD, { bail: false, records: true });
+    if (late && failed.length === 0)
+      throw new Error(`the tests of ${room.name} do not end within ${LONGEST_RECORD / 1000} s`);
+    for (const calls of callsIn(this.#copy))
+      if (tests.includes(calls.test) && !failed.includes(calls.test))
+        recordings.keep({ ...calls, took: took[calls.test] ?? 0 });
+    return failed;
   }
 }
 

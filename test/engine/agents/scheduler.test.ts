@@ -201,6 +201,21 @@ describe('the scheduler', () => {
     ]);
   });
 
+  it('lets a skipped job that comes back wait for what it needs now', async () => {
+    const { answer, end, running, told } = byHand(jobsOf([], [0], []));
+    await end(0, 'failed');
+    await answer(0, 'skip');
+    running.change([
+      { id: 0, needs: [] },
+      { id: 1, needs: [3] },
+      { id: 2, needs: [] },
+      { id: 3, needs: [] },
+    ]);
+    expect(running.retry(0)).toBe(true);
+    await end(3, 'completed');
+    expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 2, 3, 0, 1]);
+  });
+
   it('rejects with the first fault, after all that was started has ended', async () => {
     const fault = new Error('disk full');
     const slow = Promise.withResolvers<AgentOutcome>();

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openSlots } from '../../../src/engine/agents/slots.ts';
@@ -22,6 +23,20 @@ describe('slots', () => {
     });
     await Promise.all([...waiting, late]);
     expect(order).toEqual(['first', 'second', 'late']);
+  });
+
+  it('are not taken by what was stopped before, and leave no listener behind', async () => {
+    const slots = openSlots(1);
+    const { signal } = new AbortController();
+    const stopped = AbortSignal.abort();
+    await slots.take(stopped);
+    const give = await Promise.race([slots.take(signal), settled().then(() => null)]);
+    expect(give).not.toBeNull();
+    expect(await Promise.race([slots.take(stopped).then(() => 'at once'), settled()])).toBe('at once');
+    const next = slots.take(signal);
+    give?.();
+    await next;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('are never lost nor doubled, whoever leaves the queue or gives back twice', async () => {
