@@ -18,7 +18,7 @@ const LEVELS = [
 ];
 
 /** The modules of the engine, from the lowest up. */
-const ENGINE = ['gate', 'agents', 'reviews', 'planning', 'messaging', 'run'];
+const ENGINE = ['gate', 'agents', 'workspaces', 'reviews', 'planning', 'messaging', 'run'];
 
 /** Pairs that the levels alone would allow. */
 const NEVER: readonly (readonly [from: string, to: string])[] = [
@@ -95,6 +95,9 @@ const WRITERS: readonly string[] = [
   // Copies of what commands may not change, in the state folder, what is put back from them, and repositories that a command made.
   'tools/writes/kept.ts',
   'tools/trees/tree.ts',
+  // The trees of agents' own and patches of their changes, in the state folder; git alone writes what is merged.
+  'tools/trees/own-tree.ts',
+  'tools/trees/merge.ts',
   'tools/trees/stage.ts',
   'tools/trees/store.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.

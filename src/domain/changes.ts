@@ -20,3 +20,19 @@ export interface CommandChanges {
   /** Agents that ran commands at the same time: each change may be theirs. */
   readonly also: readonly AgentId[];
 }
+
+/** What became of an agent's tree when it was to be merged. */
+export interface MergeEnd {
+  /** `unmerged`: the project has not changed, and the tree is kept. */
+  readonly is: 'merged' | 'unmerged';
+  /** What the merge changed in the project; absent: nothing. */
+  readonly changed?: CommandChanges;
+  /** Of files that both sides had changed: whose version was taken. */
+  readonly took?: 'mine' | 'theirs';
+  /** Why it was not merged, in a sentence. */
+  readonly because?: string;
+  /** Where its changes are kept as a patch. */
+  readonly patch?: string;
+  /** Changes that were not merged since the agent may not make them, each with the reason. */
+  readonly leftOut?: readonly string[];
+}

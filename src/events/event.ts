@@ -10,7 +10,7 @@ import type {
   OnFailure,
   Trigger,
 } from '../domain/agents/agent.ts';
-import type { CommandChanges } from '../domain/changes.ts';
+import type { CommandChanges, MergeEnd } from '../domain/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
@@ -22,6 +22,8 @@ import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
 
 type Of<Type extends string> = { readonly type: Type };
 type OfAgent<Type extends string> = Of<Type> & { readonly agent: AgentId };
+/** Of an agent's own tree, by its name. */
+type OfTree<Type extends string> = OfAgent<Type> & { readonly tree: string };
 /** A call of a model or of a tool. */
 type OfCall<Type extends string> = OfAgent<Type> & { readonly call: CallId };
 type OfModelCall<Type extends string> = OfCall<Type> & { readonly model: ModelId };
@@ -48,6 +50,8 @@ export interface AgentFacts {
   readonly effort?: Effort;
   /** Globs of the files that it may change; the whole project, or none of a role that can't write, when left out. */
   readonly writes?: readonly string[];
+  /** It works in a tree of its own; absent: in the project. */
+  readonly tree?: 'own';
 }
 
 /** How far a limit is used. */
@@ -101,7 +105,7 @@ export interface SessionEnd {
 
 /** What a person is asked. `exact` is what would happen, whole: a diff, a command, a question. */
 export interface ApprovalRequest {
-  readonly action: Capability | 'question' | 'turn' | 'failure' | 'budget';
+  readonly action: Capability | 'question' | 'turn' | 'failure' | 'budget' | 'merge';
   readonly title: string;
   readonly exact: string;
   /** Answers offered by `ask_user`; empty otherwise. */
@@ -375,6 +379,11 @@ export type EventBody =
         readonly estimate?: true;
       })
   | (OfAgent<'budget.exhausted'> & LimitFacts)
+  /** A tree was made for the agent, from the project as it was then: `base`, the digest of its content. */
+  | (OfTree<'tree.made'> & { readonly base: string })
+  /** The project's files are about to be changed from `ours` to `to`, which has the agent's changes: digests of all content. */
+  | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string })
+  | (OfTree<'merge.finished'> & MergeEnd)
   /** The project as it was before any agent began: forced agents judge what became of it. */
   | (Of<'forced.began'> & { readonly tree: string })
   | (Of<'forced.verdict'> & RecordedVerdict)

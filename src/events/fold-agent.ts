@@ -4,8 +4,8 @@ import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { defined } from '../domain/result.ts';
 import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
-import { compactedText, retryText } from './log-line.ts';
-import type { AgentState, Block, Growth, LostTries, ModelShare, Pause, Returned } from './state.ts';
+import { compactedText, mergedText, retryText } from './log-line.ts';
+import type { AgentState, Block, Growth, LostTries, ModelShare, OwnTree, Pause, Returned } from './state.ts';
 import { isSpawn } from '../domain/agents/tool-facts.ts';
 
 /** Characters of a tool's output kept in the state: head and tail. The log has all of it. */
@@ -180,6 +180,15 @@ export const AGENT_FOLDS = {
     ...withNews(agent, event),
     blocks: withEnd(agent.blocks, event),
   }),
+  'tree.made': (agent, { tree: name, base }, at) => ({ ...agent, ownTree: { name, base, at, stands: 'open' } }),
+  'merge.started': (agent, { ours, to }) => withTree(agent, { stands: 'merging', begun: { ours, to } }),
+  'merge.finished': (agent, { is: stands, changed, because, patch }) => ({
+    ...withTree(agent, { stands, ...defined({ because, patch }) }),
+    blocks: add(agent, {
+      ...noteBlock(mergedText({ is: stands, changed, because, patch }), stands === 'merged' ? 'info' : 'warn'),
+      ...(stands === 'merged' ? { merged: changed ?? { files: [], more: 0, also: [] } } : {}),
+    }),
+  }),
   'tool.noted': (agent, { text }) => ({
     ...agent,
     blocks: add(agent, noteBlock(text.replace(/^\(Mimir: |\)$/g, ''), 'info')),
@@ -214,9 +223,12 @@ export const AGENT_FOLDS = {
 } satisfies ByType<[agent: AgentState], [at: Millis], AgentState>;
 
 function withoutItsOwn(agent: AgentState): AgentState {
-  const { effort, ...others } = agent;
-  return effort === undefined ? agent : others;
+  const { effort: _effort, tree: _tree, ...others } = agent;
+  return others;
 }
+
+const withTree = (agent: AgentState, change: Partial<OwnTree>): AgentState =>
+  agent.ownTree === undefined ? agent : { ...agent, ownTree: { ...agent.ownTree, ...change } };
 
 /** The warning is given once per model. */
 function withoutItsEffort(

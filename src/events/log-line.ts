@@ -1,6 +1,8 @@
 /** The line of the run's log about an event; null for events that change only a card. */
 import { grantedWords } from '../domain/agents/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
+import type { MergeEnd } from '../domain/changes.ts';
+import { plural } from '../domain/lists.ts';
 import { type ByType, type EventOf, forType, type MimirEvent } from './event.ts';
 import { askedFor } from './queries.ts';
 import type { LogLine } from './state.ts';
@@ -69,6 +71,9 @@ export const LINES = {
   'context.compacted': ({ tokens }) => ['info', compactedText(tokens)],
   'tool.started': ({ tool, label }) => (UNTOLD.has(tool) ? null : ['info', label]),
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
+  'tree.made': () => ['info', 'works in a tree of its own'],
+  'merge.started': () => null,
+  'merge.finished': (event) => [event.is === 'merged' ? 'info' : 'warn', mergedText(event)],
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
   'approval.answered': (event) => ['info', answeredWords(event)],
   'grant.withdrawn': () => ['warn', 'you withdrew a session grant'],
@@ -113,6 +118,16 @@ function messageWords({ from, to, content, notice }: EventOf<'message.sent'>, na
   const start = `Child ${names(notice.of)} ${notice.is === 'completed' ? 'completed: ' : ''}`;
   return `to ${whom}: ${line.startsWith(start) ? line.slice(start.length) : line}`;
 }
+
+/** `merged into the project: 3 files`; `not merged: why`. */
+export function mergedText({ is, changed, because, patch }: Unset<MergeEnd, 'changed' | 'because' | 'patch'>): string {
+  if (is === 'unmerged')
+    return `not merged: ${because ?? 'it stays in its tree'}${patch === undefined ? '' : `; kept as ${patch}`}`;
+  const count = (changed?.files.length ?? 0) + (changed?.more ?? 0);
+  return `merged into the project: ${count === 0 ? 'no changes' : plural(count, 'file')}`;
+}
+
+type Unset<T, K extends keyof T> = Omit<T, K> & { readonly [Key in K]?: T[Key] | undefined };
 
 /** `context summarised: 90000 -> about 4000 tokens`. */
 export const compactedText = ({ before, after }: Readonly<Record<'before' | 'after', number>>): string =>

@@ -165,6 +165,17 @@ export function* upwards(agents: RunState['agents'], agent: AgentId | null): Gen
   }
 }
 
+/** The tree in which the agent works: its own or its nearest ancestor's, until that is merged; undefined: the project. */
+export function workspaceOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId): string | undefined {
+  for (const { ownTree } of upwards(agents, agent))
+    if (ownTree !== undefined) return ownTree.stands === 'merged' ? undefined : ownTree.name;
+  return undefined;
+}
+
+/** Whether its tree has changes that the project may not have, although nothing of it runs any more. */
+export const isUnmerged = ({ ownTree, outcome }: AgentState): boolean =>
+  ownTree !== undefined && ownTree.stands !== 'merged' && outcome !== null;
+
 /** The folder in which the agent's commands start: its own, or its nearest spawned ancestor's. Relative; empty: the root. */
 export function workingDirOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId): string {
   for (const { spawned } of upwards(agents, agent)) if (spawned !== null) return spawned.workingDir;

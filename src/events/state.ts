@@ -49,6 +49,8 @@ export type Block =
       readonly level: 'info' | 'warn' | 'error';
       /** What lies behind it, for those who want to read it: the summary that an agent goes on with. */
       readonly more?: string;
+      /** What the merge of its tree changed in the project. */
+      readonly merged?: CommandChanges;
       /** It announces the next attempt of a model call. */
       readonly retry?: true;
     };
@@ -88,6 +90,19 @@ export interface ModelShare {
   readonly cost: Usd;
 }
 
+/** The tree of an agent's own. */
+export interface OwnTree {
+  readonly name: string;
+  readonly base: string;
+  readonly at: Millis;
+  /** `open`: not merged yet. `unmerged`: it was to be merged and was not. */
+  readonly stands: 'open' | 'merging' | 'merged' | 'unmerged';
+  /** The change of the project that began last. While it is not merged, a part of it may be done. */
+  readonly begun?: { readonly ours: string; readonly to: string };
+  readonly because?: string;
+  readonly patch?: string;
+}
+
 export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly id: AgentId;
   readonly parent: AgentId | null;
@@ -96,6 +111,8 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly maxIterations: number;
   /** Models that were called without it, since they take no such setting. */
   readonly withoutEffort?: readonly ModelId[];
+  /** Of one that works, or worked, in a tree of its own: the tree; absent before it is made. */
+  readonly ownTree?: OwnTree;
   /** The stricter mode it is held to, with all below it; null for the run's. */
   readonly pin: Mode | null;
   /** The parent's call that it was made for; null of planned and forced agents. */

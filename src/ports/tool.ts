@@ -78,6 +78,8 @@ export interface ToolContext {
   readonly writes?: readonly string[];
   /** The folder in which a command starts, relative to the project's root; absent: the root. */
   readonly workingDir?: string;
+  /** The name of the agent's own tree, in which the call works instead of the project; absent: the project. */
+  readonly workspace?: string;
   /** The agent reviews the work of others: its commands see nothing that other commands have left behind. */
   readonly judges?: true;
   /** The socket by which a command reaches the run as this agent (`mimir who`). Absent: it cannot. */
@@ -115,10 +117,10 @@ export interface Tool<Input = unknown> {
   /** Files whose content decides what the call does (`package.json` for `npm test`): a lasting approval is bound to their digests. */
   inputs?(
     input: Input,
-    context?: Pick<ToolContext, 'workingDir'>,
+    context?: Pick<ToolContext, 'workingDir' | 'workspace'>,
   ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
   /** Of a shell: what policy must know before a command that only reads runs without approval. Changes nothing. */
-  reading?(input: Input, context: Pick<ToolContext, 'workingDir'>): ReadingLook;
+  reading?(input: Input, context: Pick<ToolContext, 'workingDir' | 'workspace'>): ReadingLook;
   /** Of tools that commit: what would be committed. Changes nothing. */
   propose?(input: Input, context: ToolContext): Promise<Result<Proposal, string>>;
   /** Resolves with an error result for every outside failure; rejects only for a bug. */

@@ -1,29 +1,39 @@
 /** Opens all tools of one project together: they share the root, the record of files that agents read, and the environment. */
 import { z } from 'zod';
-import { ok, type Result } from '../domain/result.ts';
-import type { Tool, ToolPort } from '../ports/tool.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
+import type { Tool, ToolContext, ToolPort } from '../ports/tool.ts';
+import type { WorkspacePort } from '../ports/workspace.ts';
 import { editFileTool } from './files/edit-file.ts';
 import { listFilesTool } from './files/list-files.ts';
 import { readFileTool, seenFiles } from './files/read-file.ts';
 import { searchTool } from './files/search.ts';
 import { writeFileTool } from './files/write-file.ts';
 import { gitTool } from './git/git.ts';
-import { checkRoot } from './paths/root.ts';
-import { toolEnvironment } from './process/environment.ts';
+import { checkRoot, type Root } from './paths/root.ts';
+import { type Environment, toolEnvironment } from './process/environment.ts';
 import { endLeftRunning, sweepFreshFiles } from './process/kept-folders.ts';
 import { refused } from './process/output.ts';
-import { noSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
+import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
 import { gitCommitTool } from './trees/git-commit.ts';
 import { openTrees, type Snapshots } from './trees/tree.ts';
+import { openWorkspaces } from './trees/workspaces.ts';
 import { projectFolder } from './workspace.ts';
-import { openWrites } from './writes/writes.ts';
+import { openWrites, type Writes } from './writes/writes.ts';
+
+/** The tools of a project, and the trees of agents' own in which they work as well. */
+export interface ProjectTools extends ToolPort {
+  readonly workspaces: WorkspacePort;
+}
+
+type ToolOptions = Omit<SandboxOptions, 'bounds' | 'tree'> & {
+  readonly sandbox?: Sandbox;
+  readonly snapshots?: Snapshots;
+};
 
 /** The tools, or why Mimir cannot work in this folder (a sentence for the person). Without `sandbox`, commands run unsandboxed. */
-export function openTools(
-  options: Omit<SandboxOptions, 'hide' | 'bounds'> & { readonly sandbox?: Sandbox; readonly snapshots?: Snapshots },
-): Result<ToolPort, string> {
+export function openTools(options: ToolOptions): Result<ProjectTools, string> {
   const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return root;
   const environment = options.environment ?? toolEnvironment(root.value.path);
@@ -31,29 +41,40 @@ export function openTools(
   sweepFreshFiles(options.stateDir);
   void endLeftRunning(options.stateDir);
   const seen = seenFiles();
-  const watch = new CommandWatch(
-    root.value.path,
-    options.snapshots ?? openTrees({ root: root.value, stateDir: options.stateDir, environment }),
-  );
+  const snapshots = options.snapshots ?? openTrees({ root: root.value, stateDir: options.stateDir, environment });
+  const watch = new CommandWatch(root.value.path, snapshots);
   const writes = openWrites(root.value, environment, options.stateDir);
+  const place = { ...options, environment };
+  const inTrees = new Map<string, readonly Tool[]>();
+  const workspaces = openWorkspaces({
+    root: root.value,
+    stateDir: options.stateDir,
+    environment,
+    snapshots,
+    sandbox: sandbox.state,
+    async openTools(name, tree, objects) {
+      if (inTrees.has(name)) return ok(undefined);
+      const own = await openSandbox({ ...place, root: tree.path, tree: { of: root.value, objects } });
+      if (own.state.is === 'none') return fail(own.state.because);
+      const held = openWrites(tree, environment, options.stateDir);
+      inTrees.set(name, [
+        ...fileTools({ ...place, root: tree, sandbox: own, seen: seenFiles(), writes: held, watch: null }),
+        notInTree(gitCommitTool({ ...place, root: tree })),
+      ]);
+      return ok(undefined);
+    },
+    closeTools: (name) => void inTrees.delete(name),
+    merged(names) {
+      watch.merged(names);
+      for (const name of names) writes.wrote(name);
+    },
+  });
+  const ofProject = [
+    ...fileTools({ ...place, root: root.value, sandbox, seen, writes, watch }),
+    gitCommitTool({ ...place, root: root.value }),
+  ];
   const tools: readonly Tool[] = [
-    readFileTool(root.value, seen),
-    listFilesTool(root.value),
-    searchTool(root.value),
-    watch.file(editFileTool({ root: root.value, seen, writes })),
-    watch.file(writeFileTool({ root: root.value, seen, writes })),
-    watch.command(
-      bashTool({
-        root: root.value,
-        environment,
-        sandbox,
-        stateDir: options.stateDir,
-        program: options.program,
-        writes,
-      }),
-    ),
-    gitTool(root.value, environment, sandbox),
-    gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
+    ...ofProject.map((tool, at) => inWorkspace(tool, (name) => inTrees.get(name)?.[at])),
     updateTodosTool,
     sendMessageTool,
     readFindingTool,
@@ -69,8 +90,71 @@ export function openTools(
       seen.restore(files);
     },
     ended: (agent) => sandbox.ended(agent),
+    workspaces,
   });
 }
+
+interface ToolPlace extends Pick<SandboxOptions, 'stateDir' | 'program'> {
+  readonly root: Root;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+  readonly seen: ReturnType<typeof seenFiles>;
+  readonly writes: Writes;
+  /** Null in a tree of an agent's own, whose changes are told when it is merged. */
+  readonly watch: CommandWatch | null;
+}
+
+/** The tools that work in one folder, always in the same order. */
+function fileTools(place: ToolPlace): readonly Tool[] {
+  const { root, seen, watch, environment, sandbox } = place;
+  const edits: readonly Tool[] = [editFileTool(place), writeFileTool(place)];
+  const bash: Tool = bashTool(place);
+  return [
+    readFileTool(root, seen),
+    listFilesTool(root),
+    searchTool(root),
+    ...(watch === null ? [...edits, bash] : [...edits.map((tool) => watch.file(tool)), watch.command(bash)]),
+    gitTool(root, environment, sandbox),
+  ];
+}
+
+/** A tool that, for an agent with a tree of its own, works in that tree. */
+function inWorkspace(tool: Tool, ofTree: (name: string) => Tool | undefined): Tool {
+  const at = ({ workspace }: Pick<ToolContext, 'workspace'> = {}): Tool =>
+    workspace === undefined ? tool : (ofTree(workspace) ?? gone(tool));
+  return {
+    ...tool,
+    run: (input, context) => at(context).run(input, context),
+    ...(tool.preview && { preview: (input, context) => at(context).preview?.(input, context) ?? NO_TEXT }),
+    ...(tool.propose && { propose: (input, context) => at(context).propose?.(input, context) ?? NO_PROPOSAL }),
+    ...(tool.inputs && { inputs: (input, context) => at(context).inputs?.(input, context) ?? NO_INPUTS }),
+    ...(tool.reading && { reading: (input, context) => at(context).reading?.(input, context) ?? NOT_READ }),
+  };
+}
+
+const GONE = 'not run: your tree no longer exists';
+const NO_TEXT = Promise.resolve(GONE);
+const NO_PROPOSAL = Promise.resolve(fail(GONE));
+const NO_INPUTS = Promise.resolve([]);
+const NOT_READ = { place: { root: '/', folder: '/' }, obstacle: () => NO_TEXT };
+
+/** A tool that only says why it does nothing. */
+const refusing = (tool: Tool, because: string): Tool => ({
+  ...tool,
+  run: () => Promise.resolve(refused(because)),
+  ...(tool.preview && { preview: () => Promise.resolve(because) }),
+  ...(tool.propose && { propose: () => Promise.resolve(fail(because)) }),
+  ...(tool.inputs && { inputs: () => NO_INPUTS }),
+  ...(tool.reading && { reading: () => NOT_READ }),
+});
+
+const gone = (tool: Tool): Tool => refusing(tool, GONE);
+
+const notInTree = (tool: Tool): Tool =>
+  refusing(
+    tool,
+    'not committed: you work in a tree of your own, which is merged into the project when your task ends. Commits that you make there by git in a command are yours alone.',
+  );
 
 // What an agent asks of the run itself: its list, messages, a person's answer, a child. The `ToolHost` answers all of them.
 

@@ -44,6 +44,7 @@ const EDITS: { readonly [Is in PlanEdit['is']]: Extract<PlanEdit, { readonly is:
   writes: { is: 'writes', task, writes: ['src/**'] },
   alongside: { is: 'alongside', task, others: [other] },
   checks: { is: 'checks', task, checks: ['npm test', { run: 'make', expect: 2, timeout: '5m' }], attempts: 3 },
+  tree: { is: 'tree', task, tree: 'own' },
   depends: { is: 'depends', task, dependsOn: [other] },
   add: { is: 'add', description: 'more', role: 'finder', dependsOn: [] },
   drop: { is: 'drop', task },

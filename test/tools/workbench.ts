@@ -18,7 +18,7 @@ const echoDesk: ToolHost = {
   giveVerdict: (verdict) => ({ ok: true, text: JSON.stringify(verdict) }),
 };
 
-function contextFor(part: Partial<ToolContext> = {}): ToolContext {
+export function contextFor(part: Partial<ToolContext> = {}): ToolContext {
   return {
     agent: ROOT,
     signal: new AbortController().signal,

@@ -36,7 +36,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
   const box = options.box ?? (await trySandbox(project, config.rules));
   refuseExposed(project, box);
   const rules = rulesFor(withModeLimit(config.rules, options.most), box.sandbox.state);
-  const { tools, repository, trees, listing } = openProjectTools(project, box);
+  const { tools, workspaces, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
   const common = {
     ...asked,
@@ -49,6 +49,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     roles: config.roles,
     prompts: config.prompts,
     tools,
+    workspaces,
     toolsOf: toolsFor,
     repository,
     trees,

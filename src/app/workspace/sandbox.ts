@@ -4,6 +4,7 @@ import { reasonText } from '../../domain/reason.ts';
 import type { Rule, Rules } from '../../policy/index.ts';
 import type { RepositoryPort, TreePort } from '../../ports/tree.ts';
 import type { ToolPort } from '../../ports/tool.ts';
+import type { WorkspacePort } from '../../ports/workspace.ts';
 import {
   checkRoot,
   type Environment,
@@ -56,6 +57,7 @@ export interface ProjectTools {
   readonly tools: ToolPort;
   readonly repository: RepositoryPort;
   readonly trees: TreePort;
+  readonly workspaces: WorkspacePort;
   /** The names of the project's files that rules allow to be read. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
 }
@@ -67,14 +69,16 @@ export function openProjectTools(
   { root, places }: ProjectPlace,
   { sandbox, environment, paths }: TriedSandbox,
 ): ProjectTools {
-  const place = { root, home: places.home, stateDir: places.state };
+  const place = { root, home: places.home, stateDir: places.state, hide: [places.runtime] };
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
   if (!checked.ok) throw wrongUse(checked.fault);
   const trees = openTrees({ root: checked.value, stateDir: places.state });
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram(), snapshots: trees });
   if (!tools.ok) throw wrongUse(tools.fault);
+  const { workspaces, ...port } = tools.value;
   return {
-    tools: tools.value,
+    tools: port,
+    workspaces,
     repository: openRepository(checked.value, { environment, sandbox }),
     trees,
     listing: async (signal) => (await listProject(checked.value, MOST_FILES, signal)).files,

@@ -35,6 +35,8 @@ const Front = z.object({
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
   protocol: z.literal('text').optional(),
+  /** Of other programs' files too, whose further values mean nothing here. */
+  isolation: z.string().max(100).optional(),
   prompt: z.string().max(60_000).optional(),
 });
 const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model' && key !== 'minTokens');
@@ -132,10 +134,14 @@ function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt,
     iterations: front.iterations ?? defaultIterations(name, capabilities),
     ...budgetOf(front.maxDuration),
     ...defined({ effort: front.effort, prefers: front.prefers, protocol: front.protocol }),
+    ...(front.isolation === WORKTREE ? { tree: 'own' as const } : {}),
     planned: front.planned,
     source: given.source,
   };
 }
+
+/** The only isolation there is: a tree of its own for each task. */
+const WORKTREE = 'worktree';
 
 const keysOf = (tree: Tree): readonly string[] => (tree.is === 'map' ? tree.entries.map(({ key }) => key) : []);
 
@@ -175,6 +181,9 @@ function findingsIn(
       ? [at('tools', 'lists no tools, so this role can only read', 'add "tools:" to give it more')]
       : []),
     ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is ignored`, suggestion(name, TOOL_NAMES))),
+    ...(front.isolation === undefined || front.isolation === WORKTREE
+      ? []
+      : [at('isolation', `isolation: ${front.isolation} is ignored`, `the only isolation is ${WORKTREE}`)]),
     ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggested(null, key))),
   ];
 }

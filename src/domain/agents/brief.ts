@@ -112,6 +112,8 @@ export interface GitFacts {
 /** Facts that the run adds. */
 interface EnvironmentPlace {
   readonly folder: string;
+  /** The folder is a tree of the agent's own. */
+  readonly ownTree?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly sandbox: { readonly is: 'none'; readonly because: string } | { readonly is: string };
@@ -124,11 +126,12 @@ const LISTS = { changed: 800, top: 1400, commands: 700 } as const;
 const LONGEST_NAME = 120;
 
 /** The block for a system prompt, at most `ENVIRONMENT_LIMIT` characters. No name can end the block or begin a line. */
-export function environmentText(facts: EnvironmentFacts, { folder, now, sandbox }: EnvironmentPlace): string {
+export function environmentText(facts: EnvironmentFacts, { folder, ownTree, now, sandbox }: EnvironmentPlace): string {
   const top = facts.top.map((name) => nameText(name));
   const commands = facts.commands.map((one) => plainLine(one, LONGEST_NAME).replaceAll('<', '‹'));
   const lines = [
     `Folder: ${nameText(folder, 400)}`,
+    ...(ownTree === true ? [OWN_TREE] : []),
     `Date: ${new Date(now).toISOString().slice(0, 10)}`,
     `Platform: ${plainLine(facts.platform, 60)}`,
     `Commands: ${sandboxText(sandbox)}`,
@@ -138,6 +141,9 @@ export function environmentText(facts: EnvironmentFacts, { folder, now, sandbox 
   ];
   return `${HEADING}\n\n<environment>\n${lines.join('\n')}\n</environment>`;
 }
+
+const OWN_TREE =
+  'This folder is a copy of the project for you alone. Your changes are merged into the project when your task ends; commits that you make stay here.';
 
 const HEADING = `# Environment
 

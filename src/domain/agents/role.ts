@@ -44,6 +44,8 @@ export interface Role {
   readonly effort?: Effort;
   /** `text`: for models without tool calls. Its agents work by shell commands, so they need a shell. */
   readonly protocol?: 'text';
+  /** Its tasks work in a tree of their own (`isolation: worktree` in its file); absent: in the project. */
+  readonly tree?: 'own';
   /** Whether a planner may use it. `main`, the Task tool's own types and reviewers are not planned. */
   readonly planned: boolean;
   /** Its origin: `built-in`, or the file. */

@@ -13,9 +13,10 @@ import {
   type PlanFault,
   type PlanTask,
   type SoundPlan,
+  type Tree,
 } from './plan.ts';
 import { defined, fail, ok, type Result, unreachable } from '../result.ts';
-import { writesOf, writesText } from './writes.ts';
+import { treeText, writesOf, writesText } from './writes.ts';
 import { checkPlan, type PlanContext, readDraft } from './check-plan.ts';
 import * as reshape from './reshape.ts';
 import { defaultBudget } from './estimate.ts';
@@ -77,6 +78,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return checksEditText(edit, plan);
     case 'writes':
     case 'alongside':
+    case 'tree':
       return writesEditText(edit, plan);
     case 'add':
       return `added #${plan.tasks.length + 1} ${edit.role}${edit.dependsOn.length === 0 ? '' : `, depends on ${reshape.allNamed(plan, edit.dependsOn)}`}`;
@@ -135,6 +137,7 @@ interface SaidFields
   readonly permissions?: PermissionsEdit['permissions'];
   readonly checks?: readonly DraftCheck[];
   readonly attempts?: number;
+  readonly tree?: Tree;
 }
 
 /** Fields of which nothing is said stay, or become the new role's own. */
@@ -145,7 +148,7 @@ function changed(draft: reshape.Draft, task: PlanTask, edit: FieldEdit, choices:
   const next = {
     ...effortOf(ofRole, said.effort),
     ...defined({ description, model, budget, dependsOn, tools, alongside: said.others, permissions }),
-    ...defined({ checks: said.checks, attempts: said.attempts }),
+    ...defined({ checks: said.checks, attempts: said.attempts, tree: said.tree }),
   };
   return said.writes === undefined ? next : withWrites(next, said.writes);
 }
@@ -186,6 +189,10 @@ function effortOf(draft: reshape.Draft, effort: Effort | null | undefined): resh
 const ownEffort = ({ effort }: PlanTask, role: PlanChoices['roles'][number]): Pick<PlanTask, 'effort'> =>
   withEffort(effort === role.effort ? undefined : effort);
 
+/** Where a person chose it to work, if that is not where its role does. */
+const ownTree = ({ tree }: PlanTask, role: PlanChoices['roles'][number]): Pick<PlanTask, 'tree'> =>
+  tree === undefined || tree === role.tree ? {} : { tree };
+
 /** Fields from the old role change to the new role's; a person's choices stay as far as possible. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): reshape.Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
@@ -202,6 +209,7 @@ function withRole(task: PlanTask, role: string, choices: PlanChoices): reshape.D
     ...(reshape.sameBudget(task.budget, basic) ? {} : { budget: task.budget }),
     ...(tools.length === 0 ? {} : { tools }),
     ...ownEffort(task, before),
+    ...ownTree(task, before),
   };
 }
 
@@ -336,8 +344,12 @@ function checksEditText(
   return `${reshape.named(plan, task)}: checks are now ${sound.ok ? checksText(sound.value) : 'changed'}`;
 }
 
-function writesEditText(edit: Extract<PlanEdit, { readonly is: 'writes' | 'alongside' }>, plan: SoundPlan): string {
+function writesEditText(
+  edit: Extract<PlanEdit, { readonly is: 'writes' | 'alongside' | 'tree' }>,
+  plan: SoundPlan,
+): string {
   const name = reshape.named(plan, edit.task);
+  if (edit.is === 'tree') return `${name}: works ${treeText(edit)}`;
   if (edit.is === 'writes')
     return `${name}: may change ${edit.writes === null ? 'what its role may' : writesText(edit.writes)}`;
   return edit.others.length === 0

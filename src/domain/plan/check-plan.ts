@@ -27,6 +27,8 @@ export interface PlanContext {
   forced?(tasks: readonly plans.PlanTask[]): Result<readonly MandatoryReview[], string>;
   /** Why the rules keep this permission at `ask`, or null. Missing: no rule does. */
   permissionProblem?(what: plans.Permitted): string | null;
+  /** Why no task can have a tree of its own here, or null. Missing: nothing prevents it. */
+  treeProblem?(): string | null;
   /** `main` has begun the plan's single task, so that other tasks may be added beside it. */
   readonly mainHasBegun?: boolean;
   /** Ids that cannot be used again, besides those of the plan, because their agents are in the log. */
@@ -144,6 +146,7 @@ function checkTask(look: Look, draft: plans.DraftTask): plans.PlanTask | null {
   if (id === null || model === null) return null;
   const option = look.models.get(model.used);
   const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.capabilities));
+  const writes = globsOf(look, draft, role);
   return {
     id,
     description,
@@ -155,13 +158,29 @@ function checkTask(look: Look, draft: plans.DraftTask): plans.PlanTask | null {
     estimatedSeconds: estimatedSeconds(estimatedTokens, option),
     budget: fullBudget(draft.budget ?? {}, role, limitOf(look, role)),
     dependsOn,
-    writes: globsOf(look, draft, role),
+    writes,
     ...alongsideIn(look, draft),
     maySpawn: draft.maySpawn ?? (role.name === MAIN || speaksText(role, option)),
     ...(permissions === null ? {} : { permissions }),
     ...effortOf(look, draft, role),
     ...checksOf(look, draft),
+    ...treeOf(look, draft, role, writes),
   };
+}
+
+/** Of a task that changes files: its own word, else its role's. Sharing the project is only said where the role would not. */
+function treeOf(
+  look: Look,
+  draft: plans.DraftTask,
+  role: PlannedRole,
+  writes: readonly string[],
+): Pick<plans.PlanTask, 'tree'> {
+  if (writes.length === 0) return {};
+  const tree = draft.tree ?? role.tree ?? 'shared';
+  if (tree === 'shared') return role.tree === undefined ? {} : { tree };
+  const problem = look.context.treeProblem?.() ?? null;
+  if (problem !== null) fault(look, draft.id, `it cannot have a tree of its own: ${problem}`);
+  return { tree };
 }
 
 /** Nobody can allow what a rule keeps at `ask`. */

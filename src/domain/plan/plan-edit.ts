@@ -4,7 +4,7 @@ import { Globs, LongText, ShortText, TaskIds, ToolNames } from '../bounds.ts';
 import { Budget } from '../budget.ts';
 import { TaskId } from '../ids.ts';
 import { EFFORTS } from '../models/provider.ts';
-import { Permission, SoundPlan } from './plan.ts';
+import { Permission, SoundPlan, TREES } from './plan.ts';
 import { Attempts, DraftChecks } from './task-checks.ts';
 
 const task = TaskId;
@@ -26,6 +26,8 @@ export const PlanEdit = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('checks'), task, checks: DraftChecks, attempts: Attempts.exactOptional() }),
   /** All tasks that may run beside it although both may change the same files; what is left out waits again. */
   z.strictObject({ is: z.literal('alongside'), task, others: TaskIds }),
+  /** Whether it works in a tree of its own, or in the project. */
+  z.strictObject({ is: z.literal('tree'), task, tree: z.enum(TREES) }),
   z.strictObject({
     is: z.literal('add'),
     description: LongText,

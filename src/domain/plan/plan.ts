@@ -21,6 +21,10 @@ export const Permissions = z.strictObject({
 });
 export type Permissions = z.infer<typeof Permissions>;
 
+/** Where a task works: in a tree of its own, or in the project that all share. */
+export const TREES = ['own', 'shared'] as const;
+export type Tree = (typeof TREES)[number];
+
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
 const PlanTask = z.strictObject({
   id: TaskId,
@@ -57,6 +61,11 @@ const PlanTask = z.strictObject({
   checks: Checks.exactOptional(),
   /** How often its agent may work until the checks pass. */
   attempts: Attempts.exactOptional(),
+  /**
+   * `own`: it works in a tree of its own, which is merged into the project when it ends. Missing: in the project itself, like all others;
+   * `shared` says so where its role has an own tree otherwise.
+   */
+  tree: z.enum(TREES).exactOptional(),
 });
 export type PlanTask = z.infer<typeof PlanTask>;
 export type TaskOrder = NonNullable<PlanTask['after']>[number];
@@ -125,6 +134,8 @@ export interface PlanChoices {
     readonly single?: true;
     /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */
     readonly limit?: Budget;
+    /** Its tasks work in a tree of their own unless they say otherwise. */
+    readonly tree?: 'own';
   }[];
   readonly models: readonly ModelOption[];
   /** What each name resolves to here: asked name -> choice, or the reason why not. */
@@ -166,6 +177,7 @@ export const DraftTask = z.strictObject({
   effort: z.enum(EFFORTS).optional(),
   checks: DraftChecks.optional(),
   attempts: Attempts.optional(),
+  tree: z.enum(TREES).optional(),
   // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
   usedModel: z.string().max(300).optional(),
   modelReason: z.string().max(2000).nullable().optional(),

@@ -22,6 +22,10 @@ export function writesOf(
   return coversAll(said) ? WHOLE_PROJECT : [...new Set(said)];
 }
 
+/** `in a tree of its own` or `in the project`. */
+export const treeText = ({ tree }: Pick<PlanTask, 'tree'>): string =>
+  tree === 'own' ? 'in a tree of its own' : 'in the project';
+
 /** `src/**, docs/**`, `the whole project` or `nothing`. */
 export function writesText(writes: readonly string[]): string {
   if (writes.length === 0) return 'nothing';
@@ -30,7 +34,8 @@ export function writesText(writes: readonly string[]): string {
 
 /**
  * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other anyway, the later one
- * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which one says `alongside` is left as it is.
+ * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which one says `alongside`, or works in a
+ * tree of its own, is left as it is.
  */
 export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
   const places = new Map(tasks.map(({ id }, place) => [id, place]));
@@ -80,9 +85,12 @@ class Places {
 const areAlongside = (a: PlanTask, b: PlanTask): boolean =>
   (a.alongside ?? []).includes(b.id) || (b.alongside ?? []).includes(a.id);
 
+/** Does one of the two work in a tree of its own, so that nothing of the other's files changes under it? */
+const areInOwnTrees = (a: PlanTask, b: PlanTask): boolean => a.tree === 'own' || b.tree === 'own';
+
 /** Many tasks of a long plan have the same globs. */
 function whyMeet(known: Map<string, string | null>, a: PlanTask, b: PlanTask): string | null {
-  if (a.writes.length === 0 || b.writes.length === 0) return null;
+  if (a.writes.length === 0 || b.writes.length === 0 || areInOwnTrees(a, b)) return null;
   const key = JSON.stringify([a.writes, b.writes]);
   const found = known.get(key);
   if (found !== undefined) return found;
@@ -103,7 +111,7 @@ function meetingText(a: readonly string[], b: readonly string[]): string | null 
 
 /** May the two change the same file, and has nobody said that they may run side by side? */
 export const mustBeApart = (a: PlanTask, b: PlanTask): boolean =>
-  a.id !== b.id && !areAlongside(a, b) && meetingText(a.writes, b.writes) !== null;
+  a.id !== b.id && !areAlongside(a, b) && !areInOwnTrees(a, b) && meetingText(a.writes, b.writes) !== null;
 
 /** All that a task waits for: what it needs, and what it has to come after. */
 export const waitsFor = ({ dependsOn, after = [] }: PlanTask): readonly TaskId[] =>

@@ -7,7 +7,7 @@ import { type AgentId, depthOf, type ModelId, ROOT } from '../../domain/ids.ts';
 import { cappedEffort, type Effort, withEffort } from '../../domain/models/provider.ts';
 import type { PlanTask } from '../../domain/plan/plan.ts';
 import { bytesIn, fairShare, headOf, withinBytes } from '../../domain/text/text.ts';
-import type { AgentState, EventBody, RunState } from '../../events/index.ts';
+import { type AgentState, type EventBody, type RunState, workspaceOf } from '../../events/index.ts';
 import { childRules } from '../../policy/index.ts';
 import { type AgentSetup, fallbacksFor, type RunContext } from '../gate/index.ts';
 
@@ -45,7 +45,7 @@ export const createdEvent = (options: AgentSetup, spec: NewAgent): Created => ({
   iterations: spec.role.iterations,
   ...writesIn(spec),
   ...effortOf(options, spec),
-  ...defined({ call: spec.call, protocol: spec.protocol }),
+  ...defined({ call: spec.call, protocol: spec.protocol, tree: spec.tree }),
 });
 
 /** The work order; `findings` are the results of its dependencies. */
@@ -117,7 +117,7 @@ export const recreatedAgent = (one: AgentState, role: Role, capabilities: readon
   ...writesIn(one),
   dependsOn: one.dependsOn,
   ...withEffort(one.effort),
-  ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
+  ...defined({ protocol: one.protocol, tree: one.tree }),
 });
 
 export const writesIn = ({ writes }: Pick<NewAgent, 'writes'>): Pick<NewAgent, 'writes'> =>
@@ -199,16 +199,29 @@ export async function withEnvironment(
   order: WorkOrder,
   signal: AbortSignal,
 ): Promise<WorkOrder> {
-  const { repository, cwd } = options;
+  const { repository } = options;
   const agent = recorder.state().agents.get(order.agent);
   if (agent === undefined || agent.forced !== null) return order;
   if (agent.environment === undefined && repository.environment !== undefined && !signal.aborted) {
     const facts = await repository.environment(signal);
     if (signal.aborted) return order;
-    const text = environmentText(facts, { folder: cwd, now: world.now(), sandbox: options.tools.sandbox });
+    const place = folderOf(options, recorder.state(), order.agent);
+    const text = environmentText(facts, { ...place, now: world.now(), sandbox: options.tools.sandbox });
     recorder.record({ type: 'agent.environment', agent: order.agent, text });
   }
   // Read back from the log, where secrets have been removed.
   const text = recorder.state().agents.get(order.agent)?.environment;
   return text === undefined ? order : { ...order, system: `${order.system}\n\n${text}` };
+}
+
+/** Where the agent works: the project, or a tree of its own. */
+function folderOf(
+  { cwd, workspaces }: AgentSetup,
+  state: RunState,
+  agent: AgentId,
+): Pick<Parameters<typeof environmentText>[1], 'folder' | 'ownTree'> {
+  const own = workspaceOf(state, agent);
+  return own === undefined || workspaces === undefined
+    ? { folder: cwd }
+    : { folder: workspaces.folder(own), ownTree: true };
 }

@@ -142,7 +142,13 @@ function answeredText({ action, title }: ApprovalRequest, allow: boolean): strin
   return `${allow ? 'allowed once' : 'denied'}: ${actOf(title)}`;
 }
 
-const ANSWERED: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
+const ANSWERED: ReadonlySet<ApprovalRequest['action']> = new Set([
+  'question',
+  'turn',
+  'failure',
+  'budget',
+  'merge',
+] as const);
 
 /** An answer with a scope that was not offered allows once, never more. */
 const givenGrant = ({ request, asking: { inputs = [] } }: Open, scope: AnswerScope): Grant | null =>

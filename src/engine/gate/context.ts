@@ -12,6 +12,7 @@ import type { ModelPort, Purpose } from '../../ports/model.ts';
 import type { PolicyWatcher } from '../../ports/policy-watcher.ts';
 import type { ToolPort } from '../../ports/tool.ts';
 import type { RepositoryPort } from '../../ports/tree.ts';
+import type { WorkspacePort } from '../../ports/workspace.ts';
 import type { World } from '../../ports/world.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -55,6 +56,8 @@ export interface AgentSetup extends WorkPlace {
   readonly policyWatcher?: PolicyWatcher;
   /** The daily ledger of all runs; missing where no rule limits a day. */
   readonly day?: DayLedger;
+  /** Trees of agents' own; missing where there are none. */
+  readonly workspaces?: WorkspacePort;
   /** Removes secrets from everything recorded and shown; missing: nothing is removed. */
   readonly redactor?: Redactor;
   /** The sockets that agents' commands connect to; missing where agents cannot reach the run. */

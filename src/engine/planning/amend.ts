@@ -12,7 +12,7 @@ import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { jsonDigest, planDigest } from '../../domain/digest.ts';
-import { writesText } from '../../domain/plan/writes.ts';
+import { treeText, writesText } from '../../domain/plan/writes.ts';
 import { type AgentState, isFinal, modeFor, type RunState } from '../../events/index.ts';
 import type { Command, PlanChange, PlanPreview } from '../../ports/controls.ts';
 import { type AgentSetup, redactedPlan } from '../gate/index.ts';
@@ -343,12 +343,13 @@ function permissionWords({ before, after }: PlanComparison, old: PlanTask, task:
   );
 }
 
-/** Tasks that it must now follow, and tasks that it may now run beside. */
+/** Where it works, tasks that it must now follow, and tasks that it may now run beside. */
 function orderWords(look: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [before, now] = [old.after ?? [], task.after ?? []];
   const come = now.filter((one) => !before.some((other) => other.task === one.task));
   const beside = missing(task.alongside ?? [], old.alongside ?? []);
   return [
+    old.tree === task.tree ? '' : `works ${treeText(task)}`,
     ...come.map((one) => `waits for ${nameIn(look, one.task)}: ${one.because}`),
     beside.length === 0 ? '' : `may run beside ${namesIn(look, beside)}`,
   ];

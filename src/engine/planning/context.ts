@@ -29,6 +29,7 @@ export function planContextOf(options: AgentSetup, choices: plans.PlanChoices): 
       const held = options.rules.permissionsHeld?.[what];
       return held === undefined ? null : reasonText(held);
     },
+    treeProblem: () => (options.workspaces === undefined ? NO_TREES : options.workspaces.whyNot()),
     resolveModel(asked, name) {
       const role = policy.roleNamed(name, options.roles);
       if (role === null) return fail(`there is no role ${name}`);
@@ -72,6 +73,7 @@ export function choicesOf(options: AgentSetup & Pick<PlanTerms, 'learned'>): pla
       effort: cappedEffort(role.effort, rules.maxEffort?.value),
       single: name === MAIN || undefined,
       protocol: role.protocol,
+      tree: role.tree,
     });
     const [fallbacks, limit] = [chainOf(options, role), budgetOf(options, name)];
     return [{ name, description, tools, capabilities, model: model.value.choice, fallbacks, limit, ...own }];
@@ -121,6 +123,8 @@ function chainOf(options: AgentSetup, role: Role): NonNullable<plans.PlanChoices
     .filter((id) => !named.has(id));
   return [...own, ...further.map((model) => ({ model, whyNot: null }))];
 }
+
+const NO_TREES = 'trees of their own are not available here';
 
 // What an approved plan lets agents do without asking: the origin of its permissions, and which apply to an agent.
 

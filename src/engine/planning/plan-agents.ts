@@ -2,6 +2,7 @@
 import { type Budget, tightest } from '../../domain/budget.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import { withEffort } from '../../domain/models/provider.ts';
+import { defined } from '../../domain/result.ts';
 import { childOf, ROOT, type TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
@@ -41,6 +42,7 @@ export function plannedAgents(options: AgentSetup, plan: SoundPlan, state: RunSt
       budget: tightest(task.budget, budgetOf(options, role.name)),
       dependsOn: task.dependsOn.flatMap((need) => ids.get(need) ?? []),
       ...withEffort(task.effort),
+      ...(task.tree === 'own' ? { tree: 'own' as const } : {}),
     };
   });
 }
@@ -133,6 +135,7 @@ const changedEvent = (one: Omit<Changed, 'type'>): Changed => ({
   iterations: one.iterations,
   ...writesIn(one),
   ...withEffort(one.effort),
+  ...defined({ tree: one.tree }),
 });
 
 const factsOf = ({ id, maxIterations, ...one }: AgentState): Omit<Changed, 'type'> => ({

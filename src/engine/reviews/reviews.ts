@@ -56,12 +56,15 @@ export class MandatoryReviews {
     this.fresh = true;
   }
 
-  /** Call before the agent begins. The present tree; null where it cannot be determined, or contains changes of the agent already. */
-  begin({ agent }: NewAgent): Promise<TreeId | null> | null {
+  /**
+   * Call before the agent begins, or, of an agent with a tree of its own, before that is merged: until then the project has none of its changes.
+   * The present tree; null where it cannot be determined, or contains changes of the agent already.
+   */
+  begin({ agent }: NewAgent, merges = false): Promise<TreeId | null> | null {
     this.writing.add(agent);
     if (this.nodes('on-write').length === 0) return null;
     // An agent that has worked before may have changed the tree, also between two processes.
-    const begunBefore = (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
+    const begunBefore = !merges && (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
     return begunBefore || !this.fresh
       ? null
       : judging.treeNow(this.parts).then((tree) => (tree.ok ? tree.value : null));

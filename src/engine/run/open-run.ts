@@ -12,11 +12,13 @@ import * as gates from '../gate/index.ts';
 import { type Messaging, openMessaging } from '../messaging/index.ts';
 import { openPlanning, type Planning, type PlanTerms } from '../planning/index.ts';
 import { MandatoryReviews } from '../reviews/index.ts';
+import { openWorkspaces, type Workspaces } from '../workspaces/index.ts';
 
 /** The modules of one run, and the functions that end it. */
 export interface RunModules extends AgentModules {
   /** `options.rules` are always the present rules. */
   readonly options: RunOptions;
+  readonly workspaces: Workspaces;
   readonly reviews: MandatoryReviews;
   readonly planning: Planning;
   readonly messaging: Messaging;
@@ -55,9 +57,10 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   const { trees, messageStore } = options;
   const agents = openAgents({ ...context, options, gate: gates.openGate(context, options) }, root);
   const reviews = new MandatoryReviews({ ...agents, trees });
+  const workspaces = openWorkspaces(agents);
   const planning = openPlanning(agents);
   const messaging = openMessaging({ ...agents, reviews, messageStore });
-  return { ...agents, reviews, planning, messaging, stop, why: () => why, note };
+  return { ...agents, workspaces, reviews, planning, messaging, stop, why: () => why, note };
 }
 
 /**

@@ -55,6 +55,7 @@ export async function concluded(
   const after = recorder.state();
   const reviews = events.reviewWords(after);
   const all = [
+    unmergedSection(after),
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
     notDoneSection(after),
@@ -62,6 +63,15 @@ export async function concluded(
     ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
   ];
   return finish(parts, paragraphs(all));
+}
+
+/** The trees whose changes the project does not have. First in a report, because the work in them is easily missed. */
+function unmergedSection({ agents }: events.RunState): string {
+  const lines = [...agents.values()].filter(events.isUnmerged).map(({ name, ownTree }) => {
+    const { because = 'its work did not end well', patch } = ownTree ?? {};
+    return `- ${name}: ${because}${patch === undefined ? '' : `; kept as ${patch}`}`;
+  });
+  return lines.length === 0 ? '' : `## Not merged\n\n${lines.join('\n')}\n\n\`mimir trees\` lists them.`;
 }
 
 const lateAnswers = (
@@ -163,6 +173,8 @@ function whyNotCommitted({ recorder, options, root }: RunModules): string | null
   const state = recorder.state();
   const open = notDone(state);
   if (open.length > 0) return `${open.join(', ')} did not complete`;
+  const unmerged = [...state.agents.values()].filter(events.isUnmerged).map(({ name }) => name);
+  if (unmerged.length > 0) return `the changes of ${unmerged.join(', ')} are not merged`;
   if (events.closedGates(state).length > 0) return 'a review did not pass';
   if (state.agents.get(ROOT)?.model.used === OFFLINE) return 'the offline analyst writes no commit message';
   return options.toolsOf(root.capabilities).includes(TOOL) ? null : 'main is not allowed to use git';
@@ -196,7 +208,7 @@ function finish(parts: RunModules, report: string): RunResult {
   const work = all.filter((one) => one.forced === null && !events.isTakenOut(one));
   // A child that was killed by an agent of its own branch counts by that agent's work.
   const isWell = (one: events.AgentState): boolean =>
-    events.workOf(one) === 'completed' ||
+    (events.workOf(one) === 'completed' && !events.isUnmerged(one)) ||
     (one.spawned !== null && events.workOf(one) === 'killed' && agents.isKilledByAgent(one));
   const state = parts.recorder.state();
   const isWhole = unansweredOf(state, ROOT).length === 0 && events.closedGates(state).length === 0;

@@ -9,6 +9,7 @@ import { type Choice, findingLimits, finishedEvent, findingsOf, type NewAgent, w
 import { plannedRoleProblem } from '../../policy/index.ts';
 import type { PlanTable } from '../planning/index.ts';
 import { deniedEvent, type RunContext } from '../gate/index.ts';
+import type { TreeId } from '../../ports/tree.ts';
 import type { RunModules } from './open-run.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
@@ -37,11 +38,12 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
       start: (id, again) => {
         const beside = again ? undefined : children.endOf(id);
         if (beside !== undefined) return beside;
-        const start = { again, isNeeded: () => table.isNeeded(id) };
+        const start = { again, isNeeded: () => table.isNeeded(id), treesBefore: () => treesBefore(table, id) };
         return orStop(parts, startByRule(parts, table.agent(id), start));
       },
       choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
-      satisfies: (id, outcome) => isAnswered(outcome) && (outcome === 'completed' || hasAnswer(parts, id)),
+      satisfies: (id, outcome) =>
+        isAnswered(outcome) && (outcome === 'completed' || hasAnswer(parts, id)) && !isUnmerged(parts, id),
       skipped: (id, because) => skip(parts, id, because),
       restored: (id) => parts.recorder.record(waitsAgain(id)),
     });
@@ -57,6 +59,19 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
     forced.goOn();
   }
   table.close();
+}
+
+/** Its dependants would build on a project without its changes. */
+function isUnmerged({ recorder }: RunModules, id: AgentId): boolean {
+  const one = recorder.state().agents.get(id);
+  return one !== undefined && events.isUnmerged(one);
+}
+
+/** The agents with trees of their own before this one in the plan: it is merged after them, so that the order of their ends means nothing. */
+function treesBefore(table: PlanTable, id: AgentId): readonly AgentId[] {
+  const all = table.agents();
+  const at = all.findIndex(({ agent }) => agent === id);
+  return all.slice(0, Math.max(0, at)).flatMap(({ agent, tree }) => (tree === 'own' ? [agent] : []));
 }
 
 interface AgentsRun extends RunModules {
@@ -91,6 +106,7 @@ function isOver(
 ): boolean {
   if (one === undefined || state.outcome === null) return false;
   if (!recorder.state().answering && !stays(state, lost)) return false;
+  if (state.outcome === 'completed' && events.isUnmerged(state)) return state.ownTree?.stands === 'unmerged';
   if (state.outcome !== 'completed' || !forced.judges(one)) return true;
   return forced.nodes('on-write').every((node) => events.isSettled(recorder.state(), node, one.agent));
 }
@@ -118,6 +134,7 @@ interface Start {
   readonly again: boolean;
   /** Whether another agent waits for it now. */
   readonly isNeeded: () => boolean;
+  readonly treesBefore: () => readonly AgentId[];
 }
 
 /** Under the rule `retry`, a failed task runs once more, whether or not another task needs it. */
@@ -145,11 +162,28 @@ async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: St
     recorder.record(finishedEvent(parts, one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
-  return barred(parts, one)
-    ? 'failed'
-    : parts.reviews.judges(one)
-      ? judgedWork(parts, one, start)
-      : work(parts, one, start);
+  if (barred(parts, one)) return 'failed';
+  if (one.tree === 'own') return ownWork(parts, one, start);
+  return parts.reviews.judges(one) ? judgedWork(parts, one, start) : work(parts, one, start);
+}
+
+/** Work in a tree of its own, which counts as done when it is merged and reviewed. */
+async function ownWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
+  const done = await parts.workspaces.around(
+    one,
+    start.treesBefore,
+    () => work(parts, one, start),
+    async (merge) => {
+      const looking = parts.reviews.begin(one, true);
+      const before = looking === null ? null : await looking;
+      const end = await merge();
+      return end === null ? null : reviewed(parts, one, start, before);
+    },
+  );
+  if (done.ok) return done.value;
+  const why = `its own tree could not be used: ${done.fault}`;
+  parts.recorder.record(finishedEvent(parts, one.agent, 'failed', `Failed: ${why}`, why));
+  return 'failed';
 }
 
 /** Records and reports that the present rules forbid an approved role; the agent does not start. */
@@ -170,7 +204,17 @@ async function judgedWork(parts: AgentsRun, one: NewAgent, start: Start): Promis
   const looking = parts.reviews.begin(one);
   const before = looking === null ? null : await looking;
   const outcome = await work(parts, one, start);
-  if (outcome === null || parts.signal.aborted) return null;
+  return outcome === null || parts.signal.aborted ? null : reviewed(parts, one, start, before, outcome);
+}
+
+/** The outcome after the review of what the agent changed since `before`. */
+async function reviewed(
+  parts: AgentsRun,
+  one: NewAgent,
+  start: Start,
+  before: TreeId | null,
+  outcome: AgentOutcome = 'completed',
+): Promise<AgentOutcome | null> {
   const passage = await parts.reviews.afterTask(one, before);
   if (passage !== 'closed' || !isAnswered(outcome)) return passage === null ? null : outcome;
   // The schedule asks where a dependant waits.
@@ -272,12 +316,8 @@ function skip(parts: RunModules, id: AgentId, because: AgentId): void {
 /** `blocked` is empty where no task waits for the work that did not pass. */
 function failureQuestion(state: events.RunState, failed: AgentId, blocked: readonly AgentId[]): events.ApprovalRequest {
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
-  const closed = events.closedBehind(state, failed);
-  const reviews = closed.map(({ role }) => role).join(' and ');
   const name = nameOf(failed);
-  const what = closed.length === 0 ? `${name} did not complete` : `${reviews} review of ${name} did not pass`;
-  const findings = closed.map((gate) => events.gateWords(state, gate)).join('\n\n');
-  const why = findings === '' ? (state.agents.get(failed)?.error ?? 'It did not complete.') : findings;
+  const { what, why } = whatFailed(state, failed, name);
   const names = blocked.map(nameOf).join(', ');
   const waiting = names === '' ? '' : `; ${names} ${blocked.length === 1 ? 'needs' : 'need'} it`;
   const skip = names === '' ? 'leave it so: the run ends as failed' : `leave out ${names}, the rest goes on`;
@@ -289,6 +329,19 @@ function failureQuestion(state: events.RunState, failed: AgentId, blocked: reado
     unsandboxed: false,
     because: '',
   };
+}
+
+/** What kept the work of `failed` from counting as done, and the reason. */
+function whatFailed(state: events.RunState, failed: AgentId, name: string): Readonly<Record<'what' | 'why', string>> {
+  const closed = events.closedBehind(state, failed);
+  const one = state.agents.get(failed);
+  if (closed.length > 0) {
+    const what = `${closed.map(({ role }) => role).join(' and ')} review of ${name} did not pass`;
+    return { what, why: closed.map((gate) => events.gateWords(state, gate)).join('\n\n') };
+  }
+  if (one?.outcome === 'completed' && events.isUnmerged(one))
+    return { what: `${name} is not merged`, why: one.ownTree?.because ?? '' };
+  return { what: `${name} did not complete`, why: one?.error ?? 'It did not complete.' };
 }
 
 // Retries: which tasks of a failed run return to pending on resume, and what a new attempt learns about the last one.

@@ -83,6 +83,35 @@ export function checkRoot(
   });
 }
 
+/**
+ * The root of a tree of an agent's own, which lies in Mimir's state folder, under the rules of the project that it was made from: what they say of
+ * places in the project holds for the same places in the tree.
+ */
+export function treeRoot(project: Root, folder: string): Result<Root, string> {
+  const real = realFolder(folder);
+  if (real === null) return fail(`${folder}: the agent's own tree no longer exists`);
+  const link = ['.mimir', '.git'].find((name) => isLink(path.join(real, name)));
+  if (link !== undefined) return fail(`${path.join(folder, link)}: is a symbolic link`);
+  const moved = (place: string): string =>
+    isInside(project.path, place) ? path.join(real, path.relative(project.path, place)) : place;
+  const at = (rule: PathRule): PathRule => ({ ...rule, path: moved(rule.path) });
+  const { denyRead, denyWrite, allowWrite, allowRead } = project.rules;
+  const apart = (rule: PathRule): boolean => !isInside(rule.path, real);
+  return ok({
+    path: real,
+    identity: identityOf(real),
+    git: gitOf(real),
+    ...(project.state === undefined ? {} : { state: project.state }),
+    rules: {
+      denyRead: denyRead.map(at).filter(apart),
+      // Mimir's own folders are among them, and the tree lies in one.
+      denyWrite: denyWrite.map(at).filter(apart),
+      allowWrite: allowWrite.map(({ paths, rule }) => ({ paths: paths.map(moved), rule })),
+      ...(allowRead === undefined ? {} : { allowRead: allowRead.map(at) }),
+    },
+  });
+}
+
 /** Why nothing may be done in this root any more: another folder is in its place. Null while it is the same folder. */
 export function replaced({ path: folder, identity }: Pick<Root, 'path' | 'identity'>): string | null {
   try {

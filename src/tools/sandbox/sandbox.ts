@@ -17,6 +17,7 @@ import {
   realPlace,
   replaced,
   type Root,
+  treeRoot,
 } from '../paths/root.ts';
 import { type Environment, type OwnProgram, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
 import { neverRan, type Program, type ProgramEnd, runProgram } from '../process/run-program.ts';
@@ -54,7 +55,12 @@ export interface SandboxOptions {
   readonly hide?: readonly string[];
   /** Limits of caches and `/tmp` in bytes, instead of the usual ones. */
   readonly bounds?: Bounds;
+  /** The root is a tree of an agent's own, made from this project, which is hidden: its `.git` is writable. */
+  readonly tree?: { readonly of: Root; readonly objects: readonly string[] };
 }
+
+const rootOf = ({ root, home, stateDir, paths, tree }: SandboxOptions): Result<Root, string> =>
+  tree === undefined ? checkRoot(root, { home, state: stateDir, rules: paths }) : treeRoot(tree.of, root);
 
 /** A missing sandbox: it reports `because` and runs nothing. */
 export const noSandbox = (because: string): Sandbox => ({
@@ -66,7 +72,7 @@ export const noSandbox = (because: string): Sandbox => ({
 
 /** Finds bubblewrap and probes it. Never rejects: if it does not work, the state says why and what to do. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
+  const root = rootOf(options);
   if (!root.ok) return noSandbox(root.fault);
   if (process.platform !== 'linux') return noSandbox('the sandbox needs Linux');
   const environment = options.environment ?? toolEnvironment(root.value.path);
@@ -81,6 +87,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
   const homes = openHomes({
     ...aroundOf(root.value, options),
+    // Caches of builds, and `/tmp` of an agent, are those of the project.
+    root: options.tree?.of.path ?? root.value.path,
     environment,
     variables: ownVariables(PLACE_VARIABLES),
     bubblewrap: program,
@@ -127,8 +135,8 @@ const OF_STATUS = ['--json-status-fd', '3'];
 
 /** Inspects the project anew for each program: its content changes, and a link may have appeared. */
 async function wrapIn(parts: Parts, spec: SandboxedCommand): Promise<Result<Wrapped, string>> {
-  const { home, stateDir, paths: rules } = parts.options;
-  const root = checkRoot(parts.root.path, { home, state: stateDir, rules });
+  const { stateDir } = parts.options;
+  const root = rootOf({ ...parts.options, root: parts.root.path });
   if (!root.ok) return root;
   const gone = replaced(parts.root);
   if (gone !== null) return fail(gone);
@@ -148,12 +156,12 @@ async function wrapFor(
   const never = [
     ...NEVER_MADE.map((name) => path.join(root.path, name)),
     ...paths.denyWrite.flatMap(machine.firstAbsent),
-  ];
+  ].filter((place) => place !== ownGit(parts, root));
   const covered = never.filter(isWithin(writable));
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(stateFault(stateDir, begun.fault));
   // Looked at when the covers are there: they are found as what they cover is.
-  const { found, whole } = await lookAt(parts, root.path);
+  const { found, whole } = await lookAt(parts, root);
   const fault = found.link === null ? whyHidden(spec, whole) : `${found.link} ${NO_LINK}`;
   if (fault !== null) {
     await begun.value();
@@ -176,11 +184,12 @@ const whyHidden = ({ reads }: SandboxedCommand, whole: boolean): string | null =
   reads === true && !whole ? TOO_LARGE : null;
 
 /** The bounded look for what is protected, and the walk for what is secret; while the sandbox is tried out, without the walk. */
-async function lookAt(parts: Parts, root: string): Promise<{ readonly found: Found; readonly whole: boolean }> {
+async function lookAt(parts: Parts, root: Root): Promise<{ readonly found: Found; readonly whole: boolean }> {
   const walked = parts.probing ? NOT_WALKED : await parts.walk();
-  const looked = lookThrough(root);
+  const looked = lookThrough(root.path);
   const secret = [...new Set([...looked.secret, ...walked.secret.flatMap(realPlace)])];
-  return { found: withKnown(parts, { ...looked, secret }), whole: walked.whole };
+  const readOnly = looked.readOnly.filter((place) => place !== ownGit(parts, root));
+  return { found: withKnown(parts, { ...looked, readOnly, secret }), whole: walked.whole };
 }
 
 function withKnown({ known }: Parts, found: Found): Found {
@@ -191,6 +200,10 @@ function withKnown({ known }: Parts, found: Found): Found {
   return { ...found, readOnly: all('readOnly'), secret: all('secret') };
 }
 
+/** The repository of a tree of its own: it is the agent's to write, and Mimir never obeys it. */
+const ownGit = ({ options }: Parts, root: Root): string | null =>
+  options.tree === undefined ? null : path.join(root.path, '.git');
+
 interface Looked {
   readonly paths: machine.Paths;
   readonly writable: readonly string[];
@@ -199,6 +212,12 @@ interface Looked {
   readonly found: Found;
   readonly inHome: HomeParts;
 }
+
+/** Of a tree of an agent's own: the project, which is hidden, and the objects that are shown of it. */
+const lentTo = ({ tree }: SandboxOptions): Readonly<Record<'project' | 'objects', readonly string[]>> => ({
+  project: tree === undefined ? [] : [tree.of.path],
+  objects: (tree?.objects ?? []).flatMap(realPlace),
+});
 
 const aroundOf = (root: Root, { home, stateDir }: SandboxOptions): Surroundings => ({
   home,
@@ -222,13 +241,14 @@ function planOf(
   { paths, writable, closed, covered, found, inHome }: Looked,
 ): { readonly box: SandboxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
+  const lent = lentTo(parts.options);
   const apart = (place: string): boolean => !isInside(root.path, place);
   const agentSockets = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
   // A runtime folder may be anywhere, even in the project.
   const ownAgentSockets = agentSockets.filter(isWithin([root.path]));
   const less = systemOnly(reads, stateDir);
   const hidden = machine.hiddenFolders(
-    [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
+    [home, stateDir, tmpdir(), ...lent.project, ...less.hidden, ...paths.denyRead.filter(apart)],
     agentSockets.filter(apart),
   );
   const shown = door === undefined ? null : mountSocket(door, program, { root: root.path, stateDir, hidden });
@@ -250,7 +270,7 @@ function planOf(
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
   const kept = [...covered, ...[...paths.denyWrite, ...mountsBelow(root.path)].flatMap(realPlace).filter(inWritable)];
-  const visible = [...chains.folders.flatMap(realPlace), ...machine.gitFolders(root), ...open];
+  const visible = [...chains.folders.flatMap(realPlace), ...machine.gitFolders(root), ...lent.objects, ...open];
   const binds = [...less.binds, ...(shown?.binds ?? [])];
   const box = {
     cwd,

@@ -59,6 +59,15 @@ export class CommandWatch {
     };
   }
 
+  /** Files that a merge has just written or removed: no command counts them as its own. */
+  merged(names: readonly string[]): void {
+    if (this.#running.size === 0) return;
+    for (const file of names) {
+      const seen = { file, digest: this.#digestNow(file) };
+      for (const { written } of this.#running) written.push(seen);
+    }
+  }
+
   async #around({ agent, signal }: ToolContext, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
     if (this.#isOff) return run();
     const before = await this.#snapshots.snapshot(signal);
@@ -95,8 +104,13 @@ export class CommandWatch {
     return { files: files.slice(0, MOST_CHANGED), more: Math.max(0, files.length - MOST_CHANGED), also: [...also] };
   }
 
-  /** Whether a file tool was the last to write this file. */
+  /** Whether a file tool or a merge was the last to write or remove this file. */
   #isStill({ file, digest }: SeenFile): boolean {
-    return tried(() => digestOf(readFileSync(path.join(this.#root, file))) === digest, false);
+    return this.#digestNow(file) === digest;
+  }
+
+  /** Empty if there is no such file. */
+  #digestNow(file: string): string {
+    return tried(() => digestOf(readFileSync(path.join(this.#root, file))), '');
   }
 }

@@ -20,7 +20,7 @@ export interface Staging {
   /** Whether the content of repositories inside the project counts as files. */
   readonly inside: 'counted' | 'left out';
   /** Refuses to store more new content than this at once; absent: whatever there is. */
-  readonly most?: { readonly files: number; readonly bytes: number };
+  readonly most?: { readonly files: number; readonly bytes: number; readonly fault: string };
   /** Names that count although git ignores them, requested when all others are in the index; absent: none. */
   readonly hidden?: () => Promise<readonly string[]>;
 }
@@ -174,7 +174,7 @@ async function repositoriesIn(staging: Staging, excludes: string): Promise<reado
 function refuseLarge(root: string, names: readonly string[], most: NonNullable<Staging['most']>): void {
   const sizeOf = (name: string): number => fs.lstatSync(path.join(root, name), { throwIfNoEntry: false })?.size ?? 0;
   const isLarge = names.length > most.files || names.reduce((sum, name) => sum + sizeOf(name), 0) > most.bytes;
-  if (isLarge) throw new TreeFault('too much here is neither committed nor ignored: what commands change is not told');
+  if (isLarge) throw new TreeFault(most.fault);
 }
 
 const DEEPEST = 16;
@@ -265,7 +265,7 @@ function forgetOthers(own: string): void {
 }
 
 /** The copy gets an earlier time, so that git re-reads files that may have changed while the index was written. */
-function copyIndex(from: string, to: string): boolean {
+export function copyIndex(from: string, to: string): boolean {
   try {
     fs.copyFileSync(from, to);
     const written = fs.statSync(from).mtimeMs / 1000 - 2;

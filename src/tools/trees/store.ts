@@ -50,6 +50,12 @@ export interface StoreCall {
   readonly input?: string;
   /** Writes objects into the project's own repository, for a commit. */
   readonly into?: 'repository';
+  /** Where the files of the index lie; absent: in the root. */
+  readonly workTree?: string;
+  /** Folders of objects beside the project's. */
+  readonly objects?: readonly string[];
+  /** An exit code that is an answer, too. */
+  readonly also?: number;
   readonly environment?: Environment;
 }
 
@@ -79,12 +85,17 @@ export async function attempted<T>(act: () => Promise<T>): Promise<Result<T, str
 
 export interface StoreOptions {
   readonly root: Root;
+  /** The project whose store it is, of a tree outside of it; absent: the root. */
+  readonly of?: Root;
   readonly stateDir: string;
   readonly environment: Environment;
 }
 
-export function treeStore({ root, stateDir, environment }: StoreOptions): TreeStore {
-  const name = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
+/** A name for what belongs to one project in the state folder. */
+export const keyOf = ({ path: place }: Root): string => createHash('sha256').update(place).digest('hex').slice(0, 16);
+
+export function treeStore({ root, of = root, stateDir, environment }: StoreOptions): TreeStore {
+  const name = keyOf(of);
   const folder = (facts: RepositoryFacts): string =>
     withoutAttributes(prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format));
   const gitOnPath = (): string => {
@@ -101,26 +112,25 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
     },
     async git(facts, args, signal, call = {}) {
       const own = call.into === 'repository' ? commitsIn(folder(facts), facts.format) : folder(facts);
+      const files = call.index === undefined ? null : (call.workTree ?? root.path);
       const end = await runProgram({
         file: gitOnPath(),
-        args: [
-          ...FIXED,
-          `--git-dir=${own}`,
-          ...(call.index === undefined ? [] : [`--work-tree=${root.path}`]),
-          ...args,
-        ],
-        cwd: call.index === undefined ? own : root.path,
+        args: [...FIXED, `--git-dir=${own}`, ...(files === null ? [] : [`--work-tree=${files}`]), ...args],
+        cwd: files ?? own,
         env: environmentOf(environment, facts, call),
         timeLimit: TIME_LIMIT,
         keep: LIST_BYTES,
         signal,
         ...(call.input === undefined ? {} : { input: call.input }),
       });
-      if (end.is === 'exited' && end.exit === 0 && end.whole) return end.stdout;
+      if (isAnswer(end, call)) return end.stdout;
       throw new TreeFault(wordsOf(end, args[0] ?? ''));
     },
   };
 }
+
+const isAnswer = (end: ProgramEnd, { also = 0 }: StoreCall): boolean =>
+  end.is === 'exited' && end.whole && (end.exit === 0 || end.exit === also);
 
 const NO_GIT = 'git is not on the PATH: the changes in the project cannot be determined';
 const FIXED = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
@@ -132,6 +142,7 @@ function environmentOf(environment: Environment, facts: RepositoryFacts, call: S
     ['core.splitIndex', 'false'],
     ['core.looseCompression', '1'],
     ['advice.addEmbeddedRepo', 'false'],
+    ['merge.directoryRenames', 'false'],
     ...(call.excludes === undefined ? [] : ([['core.excludesFile', call.excludes]] as const)),
     // Stored contents are private, whatever the umask.
     ...(call.into === 'repository' ? [] : ([['core.sharedRepository', '0600']] as const)),
@@ -143,11 +154,13 @@ function environmentOf(environment: Environment, facts: RepositoryFacts, call: S
   };
 }
 
-function objectsOf({ objects }: RepositoryFacts, { into }: StoreCall): Environment {
-  if (objects === null) return {};
-  if (into === 'repository') return { GIT_OBJECT_DIRECTORY: objects };
+function objectsOf({ objects }: RepositoryFacts, { into, objects: more = [] }: StoreCall): Environment {
+  if (objects !== null && into === 'repository') return { GIT_OBJECT_DIRECTORY: objects };
+  const all = [...(objects === null ? [] : [objects]), ...more];
+  if (all.length === 0) return {};
   // The variable is a list separated by ":", so a path with one is quoted.
-  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects) ? JSON.stringify(objects) : objects };
+  const quoted = all.map((place) => (/[:"\\]/.test(place) ? JSON.stringify(place) : place));
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted.join(':') };
 }
 
 async function factsOf(call: GitCall): Promise<RepositoryFacts> {
@@ -208,7 +221,7 @@ const commitsIn = (folder: string, format: string): string => prepared(path.join
  * Overrides all attributes of a project, so that bytes are compared as they are on disk. With `ident` or an encoding git would
  * store a different text from the one that runs.
  */
-const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
+export const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
 
 function withoutAttributes(folder: string): string {
   mkdirSync(path.join(folder, 'info'), { recursive: true, mode: 0o700 });

@@ -32,6 +32,18 @@ export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptio
 export interface Snapshots {
   snapshot(signal: AbortSignal): Promise<Result<TreeId, string>>;
   filesBetween(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<readonly ChangedFile[], string>>;
+  /** Scans the project and calls `act` with what it found, while no other scan runs. `most` as of `Staging`. */
+  within<T>(
+    signal: AbortSignal,
+    most: staged.Staging['most'],
+    act: (at: Scanned) => Promise<T>,
+  ): Promise<Result<T, string>>;
+}
+
+/** The project right after a scan: the index holds `tree`. */
+export interface Scanned {
+  readonly staging: staged.Staging;
+  readonly tree: TreeId;
 }
 
 /**
@@ -84,6 +96,13 @@ export function openTrees({
         const staging = { ...(await stagingAt(signal, last?.facts)), most: MOST_NEW };
         return last !== null && (await staged.isUnchanged(staging)) ? last.tree : scan(staging);
       }),
+    within: (signal, most, act) =>
+      inOrder(async () => {
+        const staging = { ...(await stagingAt(signal)), ...defined({ most }) };
+        const isKnown = last !== null && (await staged.isUnchanged(staging));
+        const tree = isKnown && last !== null ? last.tree : await scan(staging);
+        return act({ staging, tree });
+      }),
     filesBetween: (from, to, signal) =>
       attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
     changes: (from, to, signal, since) =>
@@ -98,7 +117,11 @@ export function openTrees({
 }
 
 /** What a look around a command stores at once, so that no data set is copied. */
-const MOST_NEW = { files: 5000, bytes: 64 * 1024 * 1024 };
+const MOST_NEW = {
+  files: 5000,
+  bytes: 64 * 1024 * 1024,
+  fault: 'too much here is neither committed nor ignored: what commands change is not told',
+};
 
 /** Ignore rules by the first tree of a run. They are read once: rules outside the files (`info/exclude`) may change later. */
 function rulesKept() {
@@ -247,7 +270,7 @@ const othersUnder = (staging: staged.Staging, text: string, kind: 'all' | 'folde
   staged.inIndex(staging, ['ls-files', '--others', '-z', `--exclude-from=${write(staging, kind, text)}`]);
 
 /** True for a file or a link with exactly this name and no link on the way, since git follows none. */
-function isOwnFile(root: string, name: string): boolean {
+export function isOwnFile(root: string, name: string): boolean {
   const parts = name.split('/');
   return parts.every((_, at) => {
     const stats = lstatSync(path.join(root, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
@@ -339,7 +362,7 @@ function bounded(patch: string): string {
 }
 
 /** The files in which two trees differ, each with its hunks where the patch is not too large. */
-async function changedFiles(
+export async function changedFiles(
   store: TreeStore,
   facts: RepositoryFacts,
   { from, to }: { readonly from: TreeId; readonly to: TreeId },

@@ -1,5 +1,6 @@
 /** Texts derived from an agent's blocks: a transcript, the last whole sentence of streamed text, and the files it changed. */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
+import type { CommandChanges } from '../../../domain/changes.ts';
 import type { AgentId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
@@ -82,12 +83,24 @@ export interface FileChange {
 export const changesOf = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
 
 function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
-  const files = new Map<string, FileChange>();
+  let files: readonly FileChange[] = [];
+  let merged: readonly FileChange[] = [];
   for (const block of blocks) {
-    for (const change of [changeOf(block) ?? [], changesByCommand(block)].flat()) {
-      const before = files.get(change.path);
-      files.set(change.path, before === undefined ? change : mergeChanges(before, change));
-    }
+    if (block.is === 'note' && block.merged !== undefined) {
+      // What it changed in its tree until now is in the project as the merge has left it.
+      merged = withChanges(merged, changesIn(block.merged));
+      files = [];
+    } else files = withChanges(files, [changeOf(block) ?? [], changesByCommand(block)].flat());
+  }
+  return withChanges(merged, files);
+}
+
+function withChanges(known: readonly FileChange[], changes: readonly FileChange[]): readonly FileChange[] {
+  if (changes.length === 0) return known;
+  const files = new Map(known.map((one) => [one.path, one]));
+  for (const change of changes) {
+    const before = files.get(change.path);
+    files.set(change.path, before === undefined ? change : mergeChanges(before, change));
   }
   return [...files.values()];
 }
@@ -102,13 +115,13 @@ const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
   diff: [a.diff, b.diff].filter((text) => text !== '').join('\n'),
 });
 
-function changesByCommand(block: Block): readonly FileChange[] {
-  if (block.is !== 'tool' || block.changed === undefined) return [];
-  const { files, also } = block.changed;
-  return files.map(({ path, is, added, removed, diff = '' }) => {
+const changesByCommand = (block: Block): readonly FileChange[] =>
+  block.is !== 'tool' || block.changed === undefined ? [] : changesIn(block.changed);
+
+const changesIn = ({ files, also }: CommandChanges): readonly FileChange[] =>
+  files.map(({ path, is, added, removed, diff = '' }) => {
     return { path, added, removed, made: is === 'added', gone: is === 'removed', also, diff };
   });
-}
 
 /** The change of one block; null if it changed no file. */
 export function changeOf(block: Block): FileChange | null {

@@ -48,7 +48,7 @@ export function kindOf({ action, options }: ApprovalRequest): Kind {
   return options.length > 0 ? 'options' : 'words';
 }
 
-const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget'] as const);
+const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget', 'merge'] as const);
 
 /** True if the person may type an amount for this option. */
 export const takesAmount = ({ adds, options }: ApprovalRequest, option: string): boolean =>
@@ -66,6 +66,7 @@ export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
   turn: 'is ready for its next turn',
   failure: 'depends on a task that failed',
   budget: 'reached a limit',
+  merge: 'has changes that conflict with the project',
 };
 
 /** The text to decide about, without the options, which are shown as answers. */

@@ -9,7 +9,7 @@ import { defined, fail, ok, type Result } from '../../../domain/result.ts';
 import { serialQueue } from '../../../domain/serial-queue.ts';
 import { coversAll } from '../../../domain/text/glob.ts';
 import { headOf } from '../../../domain/text/text.ts';
-import { isForced } from '../../../events/index.ts';
+import { isForced, workspaceOf } from '../../../events/index.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/index.ts';
 import type { ToolHost, Tool, ToolContext, ToolOutput } from '../../../ports/tool.ts';
@@ -218,6 +218,7 @@ async function contextOf(
     signal,
     sandbox: words.sandboxOf(parts.tools, order),
     toolHost: parts.hooks.toolHost(order, call.id, interrupted?.child ?? null, signal),
+    ...defined({ workspace: workspaceOf(parts.recorder.state(), order.agent) }),
     ...defined({ writes: limit, workingDir, judges: judges || undefined, socket: socket ?? undefined }),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };

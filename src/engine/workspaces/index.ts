@@ -1,0 +1,2 @@
+/** The entrance of the workspaces: trees of agents' own, when they are made and how they are merged. */
+export { openWorkspaces, type Workspaces } from './workspaces.ts';

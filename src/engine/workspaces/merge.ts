@@ -1,0 +1,136 @@
+/**
+ * Merges one agent's tree into the project. What changes the project is recorded before and after, so that a merge that was cut off is carried to
+ * its end, and no merge happens twice. A conflict is a question to a person; unanswered, the work stays in its tree and in a patch.
+ */
+import type { MergeEnd } from '../../domain/changes.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import { plural } from '../../domain/lists.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { AgentState, ApprovalRequest } from '../../events/index.ts';
+import type { Merge, MergeRequest, WorkspacePort } from '../../ports/workspace.ts';
+import type { Recorder } from '../gate/index.ts';
+
+/** How to go on where both sides changed the same: the project's side, the agent's, or a patch; `stop`: ask again later. */
+export type Choice = 'mine' | 'theirs' | 'patch' | 'stop';
+
+export interface Merging {
+  readonly recorder: Recorder;
+  readonly workspaces: WorkspacePort;
+  readonly signal: AbortSignal;
+  /** Asks a person; null where nobody can be asked. */
+  readonly choose: ((request: ApprovalRequest) => Promise<Choice>) | null;
+}
+
+/** How often it begins anew where the project changes meanwhile. */
+const TRIES = 5;
+
+/** Merges the tree of `agent`. How it ended is in the log then; null where it was stopped before, so that it has to be called again. */
+export async function mergeTree(parts: Merging, agent: AgentId): Promise<MergeEnd | null> {
+  let last: Attempt = { is: 'stopped' };
+  for (let tries = 0; tries < TRIES && (tries === 0 || last.is === 'again'); tries += 1)
+    last = await attempt(parts, agent);
+  if (last.is === 'stopped') return null;
+  const end: MergeEnd = last.is === 'ended' ? last.end : { is: 'unmerged', because: last.because };
+  const { recorder } = parts;
+  const tree = recorder.state().agents.get(agent)?.ownTree?.name ?? '';
+  recorder.record({ type: 'merge.finished', agent, tree, ...end });
+  return end;
+}
+
+type Attempt =
+  | { readonly is: 'ended'; readonly end: MergeEnd }
+  | { readonly is: 'again'; readonly because: string }
+  | { readonly is: 'stopped' };
+
+async function attempt(parts: Merging, agent: AgentId): Promise<Attempt> {
+  const { recorder, workspaces, signal } = parts;
+  const one = recorder.state().agents.get(agent);
+  if (one?.ownTree === undefined || signal.aborted) return { is: 'stopped' };
+  const { begun, name, base } = one.ownTree;
+  const wish: MergeRequest = { name, base, writes: one.writes };
+  // A part of what has begun may be done: the rest of it is merged, never the tree once more.
+  const found =
+    begun === undefined
+      ? await workspaces.merge(wish, signal)
+      : await workspaces.rest({ ours: begun.ours, merged: begun.to }, signal);
+  if (signal.aborted) return { is: 'stopped' };
+  if (!found.ok) return { is: 'ended', end: { is: 'unmerged', because: found.fault } };
+  const merge = found.value;
+  const chosen = merge.conflicts.length === 0 ? ok(null) : await choiceFor(parts, one, wish, merge);
+  return chosen.ok ? applied(parts, one, merge, chosen.value) : chosen.fault;
+}
+
+/** Not stopped in its midst: what has begun ends, or is carried on by the next process. */
+async function applied(
+  { recorder, workspaces }: Merging,
+  { id: agent, ownTree }: AgentState,
+  merge: Merge,
+  took: 'mine' | 'theirs' | null,
+): Promise<Attempt> {
+  const { merged, withTheirs = merged } = merge;
+  const to = took === 'theirs' ? withTheirs : merged;
+  const { name: tree = '', begun } = ownTree ?? {};
+  const { ours } = begun ?? merge;
+  const { signal } = new AbortController();
+  if (to !== merge.ours) {
+    recorder.record({ type: 'merge.started', agent, tree, ours, to });
+    const done = await workspaces.apply(merge.ours, to, signal);
+    if (!done.ok) return { is: 'again', because: done.fault };
+  }
+  const files = await workspaces.files(ours, to, signal);
+  return { is: 'ended', end: mergedEnd(files.ok ? files.value : { files: [], more: 0 }, took, merge.leftOut) };
+}
+
+/** Without what says nothing. */
+const mergedEnd = (
+  of: Pick<Merge, 'files' | 'more'>,
+  took: 'mine' | 'theirs' | null,
+  leftOut: readonly string[],
+): MergeEnd => ({
+  is: 'merged',
+  ...(of.files.length === 0 ? {} : { changed: { ...of, also: [] } }),
+  ...(took === null ? {} : { took }),
+  ...(leftOut.length === 0 ? {} : { leftOut }),
+});
+
+/** Whose side is taken; a fault where the merge ends without one. */
+async function choiceFor(
+  { choose, workspaces, signal }: Merging,
+  one: AgentState,
+  wish: MergeRequest,
+  merge: Merge,
+): Promise<Result<'mine' | 'theirs', Attempt>> {
+  const choice = choose === null ? 'patch' : await choose(conflictQuestion(one, merge));
+  if (choice === 'stop') return fail({ is: 'stopped' });
+  if (choice !== 'patch') return ok(choice);
+  const patch = await workspaces.patch(wish, signal);
+  const files = `${plural(merge.conflicts.length, 'file')} changed in the project as well`;
+  return fail({
+    is: 'ended',
+    end: { is: 'unmerged', because: files, ...(patch.ok ? { patch: patch.value } : {}) },
+  });
+}
+
+/** The most conflicts that a question names. */
+const NAMED = 20;
+
+function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merge): ApprovalRequest {
+  const some = conflicts.slice(0, NAMED).map(({ path, kind }) => `${path} (${kind})`);
+  const rest = conflicts.length > NAMED ? [`and ${conflicts.length - NAMED} more`] : [];
+  const others = files.length + more;
+  return {
+    action: 'merge',
+    title: `merge of ${name}: ${plural(conflicts.length, 'file')} changed on both sides`,
+    exact: [
+      ...some,
+      ...rest,
+      '',
+      `mine: keep these files as they are in the project${others === 0 ? '' : `; merge the other changes (${others})`}`,
+      `theirs: take these files as ${name} has them; merge the other changes`,
+      'patch: merge nothing; keep the tree, and its changes as a patch',
+    ].join('\n'),
+    options: ['mine', 'theirs', 'patch'],
+    unsandboxed: false,
+    because: '',
+  };
+}

@@ -1,0 +1,123 @@
+/** The trees of a run's agents: made before an agent with one begins, and merged in plan order when its work has ended well. */
+import type { AgentOutcome } from '../../domain/agents/agent.ts';
+import type { MergeEnd } from '../../domain/changes.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { type AgentState, isFinal } from '../../events/index.ts';
+import type { AgentModules, NewAgent } from '../agents/index.ts';
+import { orAborted } from '../gate/index.ts';
+import { type Choice, mergeTree } from './merge.ts';
+
+export type Workspaces = ReturnType<typeof openWorkspaces>;
+
+export function openWorkspaces(parts: AgentModules) {
+  /** Agents whose work has begun here and whose merge has not ended. */
+  const open = new Set<AgentId>();
+  const waiting = new Set<() => void>();
+  const wake = (): void => {
+    for (const look of waiting) look();
+  };
+  parts.recorder.onRecord(({ type }) => {
+    if (type === 'agent.finished' || type === 'plan.amended' || type === 'agent.changed') wake();
+  });
+  /** Resolves when none of `before` can change the project by a merge any more; at once when the run stops. */
+  const turn = async (before: () => readonly AgentId[]): Promise<void> => {
+    const mine = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (!before().some((id) => open.has(id) || !hasEnded(parts, id))) mine.resolve();
+    };
+    waiting.add(look);
+    look();
+    await orAborted(mine.promise, parts.signal, undefined);
+    waiting.delete(look);
+  };
+  return {
+    /**
+     * Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `before`: the
+     * agents with trees of their own that come earlier in the plan. Null: the run was stopped.
+     */
+    async around(
+      one: NewAgent,
+      before: () => readonly AgentId[],
+      work: () => Promise<AgentOutcome | null>,
+      merged: (merge: () => Promise<MergeEnd | null>) => Promise<AgentOutcome | null>,
+    ): Promise<Result<AgentOutcome | null, string>> {
+      open.add(one.agent);
+      try {
+        const ready = await prepare(parts, one.agent);
+        if (parts.signal.aborted) return ok(null);
+        if (!ready.ok) return ready;
+        const outcome = await work();
+        if (outcome !== 'completed') return ok(outcome);
+        if (stateOf(parts, one.agent)?.ownTree?.stands === 'merged')
+          return ok(await merged(() => Promise.resolve(MERGED)));
+        await turn(before);
+        if (parts.signal.aborted) return ok(null);
+        return ok(await merged(() => merge(parts, one.agent)));
+      } finally {
+        open.delete(one.agent);
+        wake();
+      }
+    },
+  };
+}
+
+/** Of a tree that an earlier process has merged. */
+const MERGED: MergeEnd = { is: 'merged' };
+
+const stateOf = ({ recorder }: AgentModules, agent: AgentId): AgentState | undefined =>
+  recorder.state().agents.get(agent);
+
+function hasEnded(parts: AgentModules, agent: AgentId): boolean {
+  const one = stateOf(parts, agent);
+  return one === undefined || isFinal(one);
+}
+
+/** Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one. */
+async function prepare(parts: AgentModules, agent: AgentId): Promise<Result<void, string>> {
+  const { workspaces } = parts.options;
+  const one = stateOf(parts, agent);
+  if (workspaces === undefined || one === undefined) return fail('trees of their own are not available here');
+  const { ownTree, outcome } = one;
+  if (ownTree === undefined) return make(parts, agent, 1);
+  if (ownTree.stands === 'merged')
+    return outcome === 'completed' ? ok(undefined) : make(parts, agent, attemptOf(ownTree.name) + 1);
+  const opened = await workspaces.open(ownTree.name);
+  // A merge that has begun needs no tree.
+  return opened.ok || ownTree.begun !== undefined ? ok(undefined) : opened;
+}
+
+/** The last part of a tree's name. */
+const attemptOf = (name: string): number => Number(name.split('.').at(-1));
+
+async function make(
+  { recorder, options, signal }: AgentModules,
+  agent: AgentId,
+  attempt: number,
+): Promise<Result<void, string>> {
+  const tree = `${recorder.state().session ?? ''}.${agent.slice(`${ROOT}::`.length).replaceAll('::', '-')}.${attempt}`;
+  const made = await options.workspaces?.make(tree, signal);
+  if (made?.ok !== true) return made ?? ok(undefined);
+  recorder.record({ type: 'tree.made', agent, tree, base: made.value.base });
+  return ok(undefined);
+}
+
+async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | null> {
+  const { recorder, options, signal, gate } = parts;
+  if (options.workspaces === undefined) return null;
+  return mergeTree(
+    {
+      recorder,
+      workspaces: options.workspaces,
+      signal,
+      choose: options.person
+        ? async (request): Promise<Choice> => {
+            const answer = await gate.approvals.ask({ agent: ROOT }, null, request, signal);
+            if (answer.is === 'withdrawn') return 'stop';
+            return answer.text === 'mine' || answer.text === 'theirs' ? answer.text : 'patch';
+          }
+        : null,
+    },
+    agent,
+  );
+}

@@ -1,0 +1,72 @@
+/**
+ * The interface to trees of agents' own: a copy of the project in which one agent works, and its merge into the project. The engine decides when a
+ * tree is made and merged and records it; here is only how. Trees are named by the engine and lie in the state directory until they are removed.
+ */
+import type { ChangedFile } from '../domain/changes.ts';
+import type { Result } from '../domain/result.ts';
+import type { TreeId } from './tree.ts';
+
+/** A file that both sides changed in ways that do not go together. */
+export interface MergeConflict {
+  readonly path: string;
+  /** In git's words: `contents`, `modify/delete`, `binary`. */
+  readonly kind: string;
+}
+
+/** What a merge would do. Nothing has changed yet. */
+export interface Merge {
+  /** The project as it was when it was compared, and the agent's tree. */
+  readonly ours: TreeId;
+  readonly theirs: TreeId;
+  /** The project after the merge; with conflicts the one in which the project's side of them stays. */
+  readonly merged: TreeId;
+  /** The differences between `ours` and `merged`, at most `MOST_CHANGED`, and how many more there are. */
+  readonly files: readonly ChangedFile[];
+  readonly more: number;
+  readonly conflicts: readonly MergeConflict[];
+  /** As `merged`, with the agent's side of each conflict; only where there are conflicts. */
+  readonly withTheirs?: TreeId;
+  /** Changed by the agent although it may not: they are not merged. Each with the reason. */
+  readonly leftOut: readonly string[];
+}
+
+/** What is merged: of the tree `name`, the changes since `base`, as far as `writes` allows; absent: everywhere. */
+export interface MergeRequest {
+  readonly name: string;
+  readonly base: TreeId;
+  readonly writes?: readonly string[] | undefined;
+}
+
+export interface WorkspacePort {
+  /** Why no agent can have a tree of its own here, in words for a person; null if one can. */
+  whyNot(): string | null;
+  /** Makes the tree from the project as it stands, and opens its tools. Replaces what an interrupted call has left under this name. */
+  make(name: string, signal: AbortSignal): Promise<Result<{ readonly base: TreeId }, string>>;
+  /** The root of a tree. */
+  folder(name: string): string;
+  /** Opens the tools of a tree that was made before. A fault where it no longer exists. */
+  open(name: string): Promise<Result<void, string>>;
+  /** Compares the tree with the project and merges in memory. */
+  merge(wish: MergeRequest, signal: AbortSignal): Promise<Result<Merge, string>>;
+  /**
+   * The rest of a merge that was cut off: from `ours`, as the project was, to `merged`, into the project as it is now. Files that are in their
+   * merged form already stay.
+   */
+  rest(of: Pick<Merge, 'ours' | 'merged'>, signal: AbortSignal): Promise<Result<Merge, string>>;
+  /** Changes the project's files from `ours` to `to`. A fault, and no change, if one of them is no longer as in `ours`. */
+  apply(ours: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<void, string>>;
+  /** The differences of two trees that a merge has named: at most 500 files, and how many more there are. */
+  files(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Pick<Merge, 'files' | 'more'>, string>>;
+  /** Writes the changes since `base` as a patch beside the tree; returns its path. */
+  patch(wish: MergeRequest, signal: AbortSignal): Promise<Result<string, string>>;
+  /** Bytes on disk, and whether the tree differs from `base`. Null where it no longer exists. */
+  look(
+    name: string,
+    base: TreeId,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number; readonly dirty: boolean } | null>;
+  /** The names of all trees of this project on disk. */
+  names(): readonly string[];
+  /** Removes a tree with everything that belongs to it. */
+  remove(name: string): Promise<void>;
+}

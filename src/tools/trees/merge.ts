@@ -1,0 +1,207 @@
+/**
+ * Merges an agent's tree into the project: compared in memory by git, and then applied file by file, where each file is still as it was compared.
+ * The three sides are the project when the tree was made (`base`), the project now (`ours`) and the tree (`theirs`).
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { defined } from '../../domain/result.ts';
+import type { Merge, MergeConflict, MergeRequest } from '../../ports/workspace.ts';
+import { denied, refused } from '../paths/root.ts';
+import { commitOf, placesOf, removals, treeWith, visibleTree } from './own-tree.ts';
+import * as staged from './stage.ts';
+import { type RepositoryFacts, type StoreOptions, TreeFault, treeStore } from './store.ts';
+import { changedFiles, type Scanned } from './tree.ts';
+
+/** The most files that a merge lists. */
+export const MOST_CHANGED = 500;
+
+/** What is merged, and why the rest is not. */
+export interface Theirs {
+  readonly tree: string;
+  readonly leftOut: readonly string[];
+}
+
+/** The content of an agent's tree as it is now. Its repository is not read. */
+export async function theirTree(
+  { staging }: Scanned,
+  options: StoreOptions,
+  { name, base, writes }: MergeRequest,
+): Promise<Theirs> {
+  const { root, stateDir } = options;
+  const places = placesOf(root, stateDir, name);
+  if (!fs.existsSync(places.tree)) throw new TreeFault('the tree no longer exists');
+  const facts: RepositoryFacts = { ...staging.facts, head: base };
+  const store = treeStore({ ...options, root: { ...root, path: places.tree }, of: root });
+  const own: staged.Staging = { store, facts, index: places.index, signal: staging.signal, inside: 'counted' };
+  await staged.seed(own);
+  const all = await staged.stage(own, base);
+  const { tree } = await visibleTree(own, root, all);
+  const entries = await staged.differences(own, base, tree);
+  const why = (file: string): string | null => refused({ ...root, ...defined({ writes }) }, file, 'write');
+  const no = entries.flatMap((entry) => {
+    const because = why(entry.path);
+    return because === null ? [] : [{ entry, because }];
+  });
+  const back = staged.undone(no.map(({ entry }) => entry));
+  return { tree: await treeWith(own, tree, staged.newerLines(back)), leftOut: no.map(({ because }) => because) };
+}
+
+interface Sides {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** The merge of three trees, in memory. */
+export async function mergeOf(
+  staging: staged.Staging,
+  sides: Sides,
+  leftOut: readonly string[],
+  objects: readonly string[],
+): Promise<Merge> {
+  const { ours, theirs } = sides;
+  const found = await mergeTrees(staging, sides, objects);
+  const { store, facts, signal } = staging;
+  const files = await changedFiles(store, facts, { from: ours, to: found.merged }, signal);
+  return {
+    ours,
+    theirs,
+    merged: found.merged,
+    files: files.slice(0, MOST_CHANGED),
+    more: Math.max(0, files.length - MOST_CHANGED),
+    conflicts: found.conflicts,
+    ...defined({ withTheirs: found.withTheirs }),
+    leftOut,
+  };
+}
+
+interface Merged extends Pick<Merge, 'merged' | 'conflicts' | 'withTheirs'> {}
+
+/** One side of a path in conflict: 1 is the base, 2 ours, 3 theirs. */
+interface Stage {
+  readonly mode: string;
+  readonly object: string;
+  readonly stage: string;
+  readonly path: string;
+}
+
+async function mergeTrees(
+  staging: staged.Staging,
+  { base, ours, theirs }: Sides,
+  objects: readonly string[],
+): Promise<Merged> {
+  if (theirs === base || theirs === ours) return { merged: ours, conflicts: [] };
+  if (ours === base) return { merged: theirs, conflicts: [] };
+  const { store, facts, signal } = staging;
+  const from = await commitOf(staging, base, null, objects);
+  const [one, other] = [await commitOf(staging, ours, from, objects), await commitOf(staging, theirs, from, objects)];
+  const args = ['merge-tree', '--write-tree', '-z', '--messages', one, other];
+  const said = (await store.git(facts, args, signal, { objects, also: 1 })).split('\0');
+  const [tree = ''] = said;
+  const end = said.indexOf('', 1);
+  const stages = said.slice(1, end).flatMap((line): readonly Stage[] => {
+    const [, mode = '', object = '', stage = '', name = ''] = /^(\d+) (\w+) ([123])\t(.*)$/s.exec(line) ?? [];
+    return name === '' ? [] : [{ mode, object, stage, path: name }];
+  });
+  if (stages.length === 0) return { merged: tree, conflicts: [] };
+  const conflicts = conflictsIn(stages, said.slice(end + 1));
+  const side = async (stage: '2' | '3'): Promise<string> => {
+    const lines = await sideLines(staging, { tree, stages, stage, ids: { '2': one, '3': other } });
+    return treeWith(staging, tree, lines);
+  };
+  return { merged: await side('2'), conflicts, withTheirs: await side('3') };
+}
+
+/** The messages are groups of: a number of paths, these, the kind, and a sentence. */
+function conflictsIn(stages: readonly Stage[], messages: readonly string[]): readonly MergeConflict[] {
+  const kinds = new Map<string, string>();
+  for (let at = 0; at < messages.length - 2; ) {
+    const count = Number(messages[at]);
+    const [paths, kind = ''] = [messages.slice(at + 1, at + 1 + count), messages[at + 1 + count]];
+    const [, words] = /^CONFLICT \((.+)\)$/.exec(kind) ?? [];
+    if (words !== undefined) for (const name of paths) kinds.set(name, kinds.get(name) ?? words);
+    at += count + 3;
+  }
+  const names = [...new Set(stages.map(({ path: name }) => name))];
+  return names.map((name) => ({ path: name, kind: kinds.get(name) ?? 'contents' }));
+}
+
+interface Choice {
+  readonly tree: string;
+  readonly stages: readonly Stage[];
+  readonly stage: '2' | '3';
+  /** The commits, by which git names a file that had to give way to a folder: `name~commit`. */
+  readonly ids: Readonly<Record<'2' | '3', string>>;
+}
+
+/** Input of `INDEX_INFO`: each path in conflict as one side has it. */
+async function sideLines(staging: staged.Staging, { tree, stages, stage, ids }: Choice): Promise<string> {
+  const gone: string[] = [];
+  const there: Stage[] = [];
+  for (const name of new Set(stages.map((one) => one.path))) {
+    const chosen = stages.find((one) => one.path === name && one.stage === stage);
+    const aside = [ids['2'], ids['3']].find((id) => name.endsWith(`~${id}`));
+    gone.push(name);
+    if (chosen === undefined) continue;
+    const own = aside === undefined ? name : name.slice(0, -aside.length - 1);
+    if (own !== name) gone.push(own, ...(await namesBelow(staging, tree, own)));
+    there.push({ ...chosen, path: own });
+  }
+  const lines = there.map(({ mode, object, path: name }) => `${mode} ${object}\t${name}\0`).join('');
+  return `${removals(staging.facts, gone)}${lines}`;
+}
+
+const namesBelow = async ({ store, facts, signal }: staged.Staging, tree: string, folder: string) =>
+  (await store.git(facts, ['ls-tree', '-r', '-z', '--name-only', tree, '--', `${folder}/`], signal))
+    .split('\0')
+    .filter((name) => name !== '');
+
+/**
+ * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`; git
+ * compares each once more before it writes.
+ */
+export async function applyTree({ staging, tree }: Scanned, ours: string, to: string): Promise<readonly string[]> {
+  const entries = await staged.differences(staging, ours, to);
+  const wanted = new Map(entries.map((entry) => [entry.path, entry]));
+  const { root } = staging.store;
+  const meanwhile = (await staged.differences(staging, ours, tree)).find((entry) => wanted.has(entry.path));
+  if (meanwhile !== undefined) throw new TreeFault(`${meanwhile.path} ${MEANWHILE}`);
+  for (const { path: name, mode, newMode } of entries) {
+    const no = denied(root, name, 'write');
+    if (no !== null) throw new TreeFault(no);
+    // A file that git ignores here would be overwritten without a word.
+    const isThere = fs.lstatSync(path.join(root.path, name), { throwIfNoEntry: false }) !== undefined;
+    if (Number(mode) === 0 && Number(newMode) !== 0 && isThere && !(await isFolderOf(staging, tree, name)))
+      throw new TreeFault(`${name} exists in the project, where git ignores it: move it away, and merge again`);
+  }
+  if (entries.length === 0) return [];
+  const result = await treeWith(staging, tree, staged.newerLines(entries));
+  const index = `${staging.index}-${randomBytes(4).toString('hex')}`;
+  try {
+    if (!staged.copyIndex(staging.index, index)) throw new TreeFault('the index of the project could not be copied');
+    await staged.inIndex({ ...staging, index }, ['read-tree', '-m', '-u', tree, result]);
+  } finally {
+    staged.dropIndex(index);
+  }
+  return [...wanted.keys()];
+}
+
+const MEANWHILE = 'has changed in the project meanwhile';
+
+/** Whether the project has a folder of this name with files that are known. */
+const isFolderOf = async (staging: staged.Staging, tree: string, name: string): Promise<boolean> =>
+  (await namesBelow(staging, tree, name)).length > 0;
+
+/** Writes the difference as a patch for `git apply`. */
+export async function writePatch(
+  { store, facts, signal }: staged.Staging,
+  file: string,
+  from: string,
+  to: string,
+): Promise<string> {
+  const how = ['-r', '--patch', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'];
+  const text = await store.git(facts, ['diff-tree', ...how, from, to], signal);
+  fs.writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}

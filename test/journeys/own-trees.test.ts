@@ -1,0 +1,75 @@
+/** Two agents that write the same folder at the same time, each in a tree of its own, by the real program: merged in plan order. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { LEDGER } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { git } from '../support/repos.ts';
+import { ownModel, runOn } from '../support/on-the-wire.ts';
+
+needs('git', 'bubblewrap');
+
+const task = (id: string, description: string): object => ({
+  id,
+  description,
+  role: 'code',
+  writes: ['src/**'],
+  tree: 'own',
+});
+const PLAN = { reason: '', tasks: [task('one', 'Name the cache'), task('two', 'Log the cache')] };
+const bash = (first: string, command: string): Rule => ({
+  when: { first, turn: 1 },
+  answer: { calls: [{ tool: 'bash', input: { command } }] },
+});
+const done: Rule = { answer: { text: 'Done.' } };
+
+describe('trees of their own', () => {
+  it('are merged in plan order, whoever ends first, beside what the person has not committed', async () => {
+    const rules = [
+      bash('^Name the cache', 'sleep 2; sed -i s/cache.set/memory.set/ src/cache.js; pwd'),
+      bash('^Log the cache', 'echo "// logged" >> src/parse.js; mkdir -p src/log; echo x > src/log/a.js'),
+      done,
+    ];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    writeFileSync(path.join(machine.project, 'plan.json'), JSON.stringify(PLAN));
+    writeFileSync(path.join(machine.project, 'README.md'), '# Mine\n');
+    const before = git(machine.project, 'rev-parse', 'HEAD');
+    const { code, events } = await runOn(
+      machine,
+      'Name and log the cache',
+      '--plan',
+      'plan.json',
+      '--allow',
+      'edits,commands',
+    );
+    const trail = events.flatMap((event) =>
+      ['tree.made', 'merge.started', 'merge.finished'].includes(String(event['type']))
+        ? [`${String(event['type'])} ${String(event['agent'])}`]
+        : [],
+    );
+    expect(trail).toEqual([
+      'tree.made ROOT::S1',
+      'tree.made ROOT::S2',
+      'merge.started ROOT::S1',
+      'merge.finished ROOT::S1',
+      'merge.started ROOT::S2',
+      'merge.finished ROOT::S2',
+    ]);
+    expect(readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8')).toContain('memory.set');
+    expect(readFileSync(path.join(machine.project, 'src/parse.js'), 'utf8')).toContain('// logged');
+    expect([code, git(machine.project, 'rev-parse', 'HEAD')]).toEqual([0, before]);
+    expect(git(machine.project, 'status', '--short')).toBe(
+      ' M README.md\n M src/cache.js\n M src/parse.js\n?? plan.json\n?? src/log/\n',
+    );
+    const { out } = await machine.mimir('report', '--format', 'json');
+    const report: unknown = JSON.parse(out);
+    expect(report).toMatchObject({
+      files: [
+        { path: 'src/cache.js', added: 1, removed: 1, by: ['code 1'] },
+        { path: 'src/log/a.js', added: 1, made: true, by: ['code 2'] },
+        { path: 'src/parse.js', added: 1, by: ['code 2'] },
+      ],
+    });
+  });
+});
