@@ -69,7 +69,7 @@ export function report(head: string, ...sections: readonly Section[]): string {
 /** Looks that failed, for the end of a report: lines to be added to it. */
 export function faults(seen: readonly Seen[]): readonly string[] {
   const failed = seen.filter(({ ok }) => !ok).map((one) => `- ${behind(one).slice(1, -1)}`);
-  return failed.length === 0 ? [] : ['', '## Could not be looked at', '', ...new Set(failed)];
+  return failed.length === 0 ? [] : ['', '## Not checked', '', ...new Set(failed)];
 }
 
 /** Lines as they are, with their numbers; no rows for fewer than two. */

@@ -76,7 +76,7 @@ const unknown: Part = {
   todos: [],
   // oxlint-disable-next-line require-yield -- It looks at nothing: there is nothing to look for.
   *work({ task }): Work {
-    const head = `"${plainLine(task, 120)}" is none of the kinds of task that the built-in analyst knows, so nothing was looked at.`;
+    const head = `"${plainLine(task, 120)}" is not a kind of task that the built-in analyst knows, so nothing was checked.`;
     const rows = KINDS.map(({ answers }) => `- ${answers}`);
     return report(head, [
       'What it can answer',

@@ -54,7 +54,7 @@ function turnFor(request: ModelRequest): NextTurn {
     case 'compact':
       return { text: 'The conversation is long; what it found is in the turns that follow.', asks: [] };
     case 'draft':
-      return { text: 'The built-in analyst drafts nothing.', asks: [] };
+      return { text: 'The built-in analyst cannot write drafts.', asks: [] };
     case 'merge':
       return { text: mergeText(purpose), asks: [] };
     case 'work': {
@@ -62,7 +62,7 @@ function turnFor(request: ModelRequest): NextTurn {
       const brief = { task: purpose.task, role: purpose.role, tools };
       const turn = nextTurn(partsFor, brief, turns);
       if (turn.asks.length > 0 && request.toolChoice === 'none')
-        return { text: signed(`It was ended before it had looked at everything. ${turn.text}`.trim()), asks: [] };
+        return { text: signed(`It was stopped before it had checked everything. ${turn.text}`.trim()), asks: [] };
       return turn.asks.length > 0 ? turn : { ...turn, text: signed(turn.text) };
     }
     default:
@@ -80,7 +80,7 @@ const hintIn = ({ turns }: ModelRequest): string =>
 const fitted = (turn: NextTurn, tokens: number): NextTurn =>
   turn.asks.length > 0
     ? turn
-    : { text: headOf(turn.text, tokens * 4, '(cut: the budget allows no longer answer)'), asks: [] };
+    : { text: headOf(turn.text, tokens * 4, '(cut: the budget does not allow a longer answer)'), asks: [] };
 
 function replyOf(request: ModelRequest, { text, asks }: NextTurn): ModelReply {
   const calls = asks.map((ask, index): ToolCall => ({ id: CallId.parse(`${request.call}.${index + 1}`), ...ask }));

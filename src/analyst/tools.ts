@@ -135,7 +135,7 @@ const [MOST_LISTS, LONGEST_LIST] = [40, 60] as const;
 export function* listsBehind(openers: readonly Hit[], closes: RegExp, todo: number): Looking<Lists> {
   const some = openers.slice(0, MOST_LISTS);
   const asks = some.map(({ path, line }) => read(path, line + 1, LONGEST_LIST));
-  const seen = asks.length === 0 ? [] : yield { todo, say: 'I read the lists that go on behind a line.', asks };
+  const seen = asks.length === 0 ? [] : yield { todo, say: 'I read the lists that continue on the next lines.', asks };
   return new Map(
     some.map((hit, at) => {
       const lines = linesOf(seen[at]);

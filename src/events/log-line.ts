@@ -29,7 +29,7 @@ export const LINES = {
   },
   'plan.proposed': ({ plan, by, fault }) =>
     fault === undefined
-      ? ['info', `plan of ${plan.tasks.length} by ${by}`]
+      ? ['info', `plan of ${plan.tasks.length === 1 ? '1 task' : `${plan.tasks.length} tasks`} by ${by}`]
       : ['warn', `planning failed: ${fault.split('\n')[0] ?? ''}`],
   'plan.edited': (event) => ['info', `plan edited: ${event.edit}`],
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],

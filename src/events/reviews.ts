@@ -14,7 +14,7 @@ export function verdictOf(state: RunState, agent: AgentId): RecordedVerdict | nu
 
 /** Sent once to a reviewer that ends without a verdict. */
 export const VERDICT_REMINDER =
-  'You have ended without a verdict. Words do not open the gate: call `give_verdict` now, with `pass`, `summary` and `findings`. There is no other reminder.';
+  'You ended without a verdict. Only a call of `give_verdict` counts: make it now, with `pass`, `summary` and `findings`. This is the only reminder.';
 
 /** Whether this reviewer would end without a verdict and was not reminded yet. */
 export function lacksVerdict({ agents, verdicts }: RunState, agent: AgentId): boolean {
@@ -71,8 +71,8 @@ export function gateWords(state: RunState, { role, tree, why }: ReviewGate): str
 export function reviewWords(state: RunState): string {
   const names = (agent: AgentId): string => (agent === ROOT ? 'the run' : (state.agents.get(agent)?.name ?? agent));
   const wordOf = ({ open, onFailure, due }: ReviewGate): string => {
-    if (due !== undefined) return 'still to come';
-    return open ? 'open' : onFailure === 'block' ? 'CLOSED' : 'not passed, only a warning';
+    if (due !== undefined) return 'pending';
+    return open ? 'open' : onFailure === 'block' ? 'CLOSED' : 'did not pass, warning only';
   };
   return state.gates
     .map((gate) => {

@@ -162,7 +162,7 @@ describe('a call of the analyst', () => {
     const request = { ...workRequest(), model: OFFLINE, call: CallId.parse('m'), purpose, maxOutputTokens: 256 };
     const reply = await analyst.call(request, new AbortController().signal, () => undefined);
     expect(reply.ok && reply.value.usage.output).toBeLessThanOrEqual(256);
-    expect(reply.ok && reply.value.text).toContain('(cut: the budget allows no longer answer)');
+    expect(reply.ok && reply.value.text).toContain('(cut: the budget does not allow a longer answer)');
   });
 });
 

@@ -132,7 +132,7 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
   });
 
   it('hears the hint of a person who wants another plan', async () => {
-    const said = '# The person asked for another plan\nalso list the TODOs\n';
+    const said = '# The person asked for a different plan\nalso list the TODOs\n';
     expect(shapeOf(await planOf('Find parseConfig', {}, said))).toBe('finder');
     expect(shapeOf(await planOf('Where is parseConfig defined?', {}, said))).toBe('finder finder');
   });

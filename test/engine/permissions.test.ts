@@ -87,7 +87,7 @@ describe('a plan that allows edits', () => {
     const preview = await run.controls.previewPlan([one]);
     if (!preview.ok) throw new Error(preview.fault);
     const { base, digest, changes } = preview.value;
-    expect(changes.map(({ text }) => text)).toEqual(['#1 oracle: edits are allowed without asking']);
+    expect(changes.map(({ text }) => text)).toEqual(['#1 oracle: edits run without approval']);
     expect(await run.tell({ do: 'amend plan', edits: [one], base, digest })).toBe('plan changed: 1 changed');
     const { approvals } = await run.until((state) => state.approvals[0]?.agent === S2);
     const answers = run.events().flatMap((one) => (one.type === 'approval.answered' ? [[one.answer, one.by]] : []));

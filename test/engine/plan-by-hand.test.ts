@@ -29,7 +29,7 @@ describe('a person whose plan nobody could make (H01)', () => {
     const run = waiting([false, true]);
     await offered(run, 1);
     expect([run.state().planFault, run.state().planBy, tasksOf(run)]).toEqual(['fast: no credit', 'Mimir', ALONE]);
-    expect(run.state().plan?.reason).toBe('One agent for the whole task: no planner could be asked');
+    expect(run.state().plan?.reason).toBe('One agent for the whole task: planning failed');
     await run.tell({ do: 'plan again', hint: '' });
     await offered(run, 2);
     expect([run.state().planFault, tasksOf(run).length]).toEqual(['', 2]);

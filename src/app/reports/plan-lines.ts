@@ -1,7 +1,7 @@
 /** A plan as lines of text, with what it will probably use, and its outlook as JSON. */
 import { Chalk } from 'chalk';
 import type { MandatoryReview } from '../../domain/agents/agent.ts';
-import { type PlanTask, type SoundPlan, tasksThatAsk } from '../../domain/plan/plan.ts';
+import { allowedWords, permissionsOf, type PlanTask, type SoundPlan, tasksThatAsk } from '../../domain/plan/plan.ts';
 import { type Expected, fitOf, type Range, totalRange, type Variant, variantsOf } from '../../domain/plan/estimate.ts';
 import { totalsOf } from '../../domain/plan/plan-view.ts';
 import type { RunState } from '../../events/index.ts';
@@ -21,7 +21,6 @@ import {
   priceText,
   triggerWords,
   unattendedWords,
-  permittedText,
 } from '../views/index.ts';
 
 export function planLines(state: RunState, paint: Io['paint']): readonly string[] {
@@ -71,7 +70,7 @@ function taskLines(
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
   const { estimatedTokens: tokens, estimatedCost } = expectedTask(task, state);
   const cost = priceText(estimatedCost);
-  const allowed = permittedText(plan, task);
+  const allowed = allowedWords(permissionsOf(plan, task));
   const effort = effortText(task, state.choices);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
   const changes = writableText(task, canWrite(state, task));
@@ -85,7 +84,7 @@ function taskLines(
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${sanitise(changes)}`]),
     ...orderLines(plan, task).map((line) => `   ${capitalise(sanitise(line))}`),
-    ...(allowed === 'nothing' ? [] : [`   Without asking: ${allowed}`]),
+    ...(allowed === '' ? [] : [`   Without asking: ${allowed}`]),
   ];
 }
 

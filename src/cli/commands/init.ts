@@ -29,11 +29,11 @@ mode:
 #   deny: ["curl **", "rm -rf **"]
 
 # Keys and providers belong to the user, not to the project: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
-# environment, or \`providers:\` in ~/.config/mimir/config.yml. How it looks and how it calls you is theirs as well:
+# environment, or \`providers:\` in ~/.config/mimir/config.yml. So do appearance and notifications:
 #   ui: { theme: auto, links: true, mouse: true, ascii: false, reducedMotion: false }
 #   notifications: { desktop: auto, bell: false }
 
-# Plans of this project that are used again go to .mimir/plans: \`mimir run --plan NAME --set argument=value\`.
+# Plan templates of this project are in .mimir/plans: \`mimir run --plan NAME --set argument=value\` runs one.
 `;
 
 export const initVerb = command('init', (args, io) => {

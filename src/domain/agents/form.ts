@@ -12,7 +12,7 @@ export const AGENT_TOOLS: readonly { readonly name: string; readonly words: stri
   { name: 'read_file', words: 'reads files of the project' },
   { name: 'search', words: 'searches files of the project' },
   { name: 'git', words: 'reads the history: status, diff, log, blame' },
-  { name: 'bash', words: 'runs sandboxed commands, read-only without the two below' },
+  { name: 'bash', words: 'runs commands; read-only without edit_file or write_file' },
   { name: 'edit_file', words: 'changes files' },
   { name: 'write_file', words: 'writes new files' },
 ];

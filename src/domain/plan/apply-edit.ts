@@ -265,7 +265,9 @@ function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<reshape.Draft
   if (other === undefined) return fail(`${reshape.named(plan, task.id)} is already ${by === 1 ? 'last' : 'first'}`);
   const [first, second] = by === 1 ? [task, other] : [other, task];
   if (second.dependsOn.includes(first.id)) {
-    return fail(`${reshape.named(plan, second.id)} needs ${reshape.named(plan, first.id)}, so it cannot come first`);
+    return fail(
+      `${reshape.named(plan, second.id)} depends on ${reshape.named(plan, first.id)}, so it cannot come first`,
+    );
   }
   const drafts = [...reshape.draftsOf(plan)];
   const [a, b] = [drafts[from], drafts[from + by]];

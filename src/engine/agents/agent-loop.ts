@@ -101,7 +101,7 @@ class Loop {
     const before = answersIn(turns);
     const calls = this.takeTurn(reply.value);
     this.closings += 1;
-    if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
+    if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to continue' };
     if (calls.length > 0) turns.push({ by: 'tools', results: await this.lastResults(calls) });
     return this.afterClosing(reason, before, answerOf(text));
   }
@@ -182,7 +182,7 @@ class Loop {
   private async takeReply(reply: ModelReply): Promise<WorkOutcome | null> {
     const { order, gate, turns, signal } = this;
     const calls = this.takeTurn(reply);
-    if (reply.stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
+    if (reply.stopReason === 'refused') return { is: 'failed', reason: 'The model refused to continue' };
     if (reply.stopReason === 'output limit') {
       this.tell(CUT_OFF);
       return null;
@@ -292,12 +292,12 @@ const TOLD_BEFORE = 3;
 
 const MAX_ITERATIONS = 'Max iterations reached';
 
-const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. In the last one no tool can be called: it is for your answer. Do now what matters most.)`;
+const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. The last one is for your answer and cannot call tools. Do the most important work now.)`;
 
 const LAST_TURN =
-  'This is your last turn, and no tool can be called in it. Answer now: what you did and found, with its places, and what is left to do.)';
+  'This is your last turn; it cannot call tools. Answer now: what you did and found, with `path:line`, and what is left to do.)';
 
-const LAST_TURN_OF_REVIEWER = `This is your last turn, and only \`${VERDICT_TOOL}\` can be called in it. Give your verdict now: without it the gate stays closed.)`;
+const LAST_TURN_OF_REVIEWER = `This is your last turn; it can call only \`${VERDICT_TOOL}\`. Give your verdict now: without it the change does not pass.)`;
 
 /** The note before the closing answer. `reason`: why there is no further turn. */
 const lastTurnText = (reason: string, judges: boolean): string =>
@@ -309,11 +309,11 @@ const NOT_IN_LAST_TURN = 'Not run: no tool can be called in the last turn. Answe
 const ONLY_THE_VERDICT = `Not run: only \`${VERDICT_TOOL}\` can be called in the last turn.`;
 
 /** The note to an agent that has given its closing answer and may continue. */
-const GO_ON = '(Mimir: you may work again, and call tools. Go on with what is left to do.)';
+const GO_ON = '(Mimir: you can work and call tools again. Continue with what is left to do.)';
 
 /** The last text of an agent that ended without a closing answer. */
 const interimText = (words: string): string =>
-  words === '' ? '' : `(Interim: there was no room for a closing answer. This is what it said last.)\n\n${words}`;
+  words === '' ? '' : `(Partial: no turn was left for a final answer. The last message follows.)\n\n${words}`;
 
 /** The same calls with the same results this often in a row: first a note, then the end. */
 const NOTED_AT = 3;

@@ -93,9 +93,9 @@ async function summaryOf(
 // Texts of a compacted conversation: what is carried over verbatim, an outline, a shortened transcript. Pure.
 
 const HEAD =
-  '(Mimir: this conversation came near the limit of the context. What was said and done before is summarised here; go on from it.)';
-const MESSAGES = '## Messages you were sent, word for word';
-const ANSWERS = '## Answers you have given, handed over already';
+  '(Mimir: this conversation came near the context limit. What was said and done before is summarised here; continue from it.)';
+const MESSAGES = '## Messages that you received, word for word';
+const ANSWERS = '## Answers that you have already given';
 const BETWEEN = '\n\n---\n\n';
 const [MESSAGE_BYTES, MESSAGES_BYTES, ANSWERS_BYTES] = [4000, 16_000, 24_000];
 const PLACES = 60;
@@ -138,7 +138,7 @@ function carriedOver(dropped: readonly Turn[], next: Turn | undefined): Carried 
 
 /** Sent to a model whose reply was cut off at the output limit. */
 export const CUT_OFF =
-  'Your last reply was cut off at the output limit. Nothing of it was executed. Go on in smaller steps.';
+  'Your last reply was cut off at the output limit. Nothing of it was executed. Continue in smaller steps.';
 export const wasCut = (next: Turn | undefined): boolean => next?.by === 'user' && next.text === CUT_OFF;
 
 function lastOf(parts: readonly string[], bytes: number): readonly string[] {

@@ -276,18 +276,18 @@ export const protocolPrompt = ({ sandbox, children, findings }: ProtocolOptions)
 
 const OPENING = `## How you act: one command a turn
 
-You have no tools that can be called. What is said above of tools (\`read_file\`, \`search\`, \`update_todos\`, \`ask_user\`, \`Task\` …) does
-not hold for you: you read, search and change files by commands of the shell, and by nothing else.
+You cannot call tools. The tools named above (\`read_file\`, \`search\`, \`update_todos\`, \`ask_user\`, \`Task\` …) do not exist for
+you: you read, search and change files with shell commands only.
 
-Each reply is a sentence or two on what you are about to do and why, then exactly one block with one command:
+Each reply says in one or two sentences what you are about to do and why, followed by exactly one block with one command:
 
 \`\`\`bash
 grep -rn "parseConfig" src | head -40
 \`\`\``;
 
-const COMMANDS = `- Exactly one such block in each reply: with none or with several nothing is run. Several steps go into one block, joined by \`&&\`.
+const COMMANDS = `- Each reply has exactly one such block; with none or several, nothing is run. Join several steps in one block with \`&&\`.
 - Each command is a fresh shell in the same folder: \`cd\` and variables do not last, files do. There is no standard input and no
-  terminal: nothing may ask, page or open an editor. A command is ended after 120 seconds; \`\`\`bash timeout=600 gives it 600.
+  terminal: a command must not ask, page or open an editor. It is stopped after 120 seconds; \`\`\`bash timeout=600 gives it 600.
 - You get its exit code and its output as the next message. Long output is cut: look at parts (\`sed -n 1,80p FILE\`), not at whole trees.
 - Write a file with \`cat > FILE <<'END'\` … \`END\`. If what you write holds a line of three backticks, begin and end your block with four.`;
 
@@ -298,8 +298,8 @@ const SANDBOXES: Readonly<Record<ProtocolOptions['sandbox'], string>> = {
     '\n- Commands run in a sandbox without network. Only the project can be written, but not .git and .mimir; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.',
 };
 
-const ENDING = `How you end, whatever is said of it above: with a command that begins with an echo of MIMIR_FINAL_OUTPUT. What
-it prints below that line is your result, all that anyone sees of your work:
+const ENDING = `How you end (instead of what is said above): with a command that begins with an echo of MIMIR_FINAL_OUTPUT. The text that
+it prints below that line is your result, and all that others see of your work:
 
 \`\`\`bash
 echo MIMIR_FINAL_OUTPUT; cat <<'END'
@@ -309,17 +309,17 @@ END
 
 Or without a command: a reply that is your result, with [COMPLETE] as its last line.`;
 
-const FINDINGS = `Where a finding of another task is cut, you get the rest (what is called \`read_finding\` there) as the output of a command that
-is an echo of MIMIR_READ_FINDING, the task or its agent, and the character to begin with:
+const FINDINGS = `If a finding of another task is cut (its text mentions \`read_finding\`), get the rest with a command that echoes
+MIMIR_READ_FINDING, the task or its agent, and the character to start from:
 
 \`\`\`bash
 echo "MIMIR_READ_FINDING::ROOT::S2 from 6000"
 \`\`\``;
 
 const spawning = (roles: readonly string[]): string =>
-  `You can hand a part to a child, when that part stands on its own: with a command that begins with an echo of MIMIR_SPAWN_CHILD. What it
-prints below that line is the child's task. The child starts afresh and knows nothing else, so say all that it needs; what it ends
-with is what you get as the output of your command:
+  `You can give a self-contained part to a child agent, with a command that begins with an echo of MIMIR_SPAWN_CHILD. The text that it
+prints below that line is the child's task. The child knows nothing else, so include all that it needs. Its result is the output
+of your command:
 
 \`\`\`bash
 echo MIMIR_SPAWN_CHILD; cat <<'END'

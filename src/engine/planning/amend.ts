@@ -227,12 +227,12 @@ function touched(before: SoundPlan, after: SoundPlan, begun: StartedTasks): stri
   return other === undefined ? null : refusal(before, begun, other.id);
 }
 
-/** `#2 finder has begun: only what has not begun can be changed` */
+/** `#2 finder has begun: only tasks that have not started can be changed` */
 function refusal({ tasks }: SoundPlan, begun: StartedTasks, id: string): string {
   const { task, agent } = begun.get(id) ?? {};
-  const how = agent !== undefined && isFinal(agent) ? 'has ended' : 'has begun';
+  const how = agent !== undefined && isFinal(agent) ? 'has ended' : 'has started';
   const at = tasks.findIndex((one) => one.id === id) + 1;
-  return `#${at} ${task?.role ?? id} ${how}: only what has not begun can be changed`;
+  return `#${at} ${task?.role ?? id} ${how}: only tasks that have not started can be changed`;
 }
 
 function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan, after: SoundPlan): string | null {
@@ -309,7 +309,7 @@ function nameIn({ before, after }: Pick<PlanComparison, 'before' | 'after'>, id:
 
 function addedLine(look: PlanComparison, { id, role, model, dependsOn, description }: PlanTask): PlanChange {
   const at = look.after.tasks.findIndex((task) => task.id === id) + 1;
-  const needs = dependsOn.length === 0 ? '' : `, needs ${namesIn(look, dependsOn)}`;
+  const needs = dependsOn.length === 0 ? '' : `, depends on ${namesIn(look, dependsOn)}`;
   const text = `#${at} ${role}: added on ${labelOf(look, model.used)}${needs}: ${firstLine(description)}`;
   return { is: 'added', task: id, text };
 }
@@ -324,22 +324,22 @@ function wordsOf(look: PlanComparison, old: PlanTask, task: PlanTask): readonly 
     old.role === task.role ? '' : `role ${old.role} -> ${task.role}`,
     modelWords(look, old, task),
     old.description === task.description ? '' : 'description changed',
-    come.length === 0 ? '' : `needs ${namesIn(look, come)}${gone.length < old.dependsOn.length ? ' as well' : ''}`,
-    gone.length === 0 ? '' : `no longer needs ${namesIn(look, gone)}`,
+    come.length === 0 ? '' : `${gone.length < old.dependsOn.length ? 'also ' : ''}depends on ${namesIn(look, come)}`,
+    gone.length === 0 ? '' : `no longer depends on ${namesIn(look, gone)}`,
     toolWords(old, task),
     effortWords(old, task),
     budgetWords(old.budget, task.budget),
     isSame(old.writes, task.writes) ? '' : `may change ${writesText(task.writes)}`,
     ...permissionWords(look, old, task),
     ...orderWords(look, old, task),
-    old.maySpawn === task.maySpawn ? '' : `may ${task.maySpawn ? '' : 'no longer '}start agents of its own`,
+    old.maySpawn === task.maySpawn ? '' : `may ${task.maySpawn ? '' : 'no longer '}spawn child agents`,
   ].filter((one) => one !== '');
 }
 
 function permissionWords({ before, after }: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [was, is] = [permissionsOf(before, old), permissionsOf(after, task)];
   return PERMITTED.map((what) =>
-    was[what] === is[what] ? '' : is[what] === 'allow' ? `${what} are allowed without asking` : `${what} ask`,
+    was[what] === is[what] ? '' : is[what] === 'allow' ? `${what} run without approval` : `${what} need approval`,
   );
 }
 
@@ -351,18 +351,18 @@ function orderWords(look: PlanComparison, old: PlanTask, task: PlanTask): readon
   return [
     old.tree === task.tree ? '' : `works ${treeText(task)}`,
     ...come.map((one) => `waits for ${nameIn(look, one.task)}: ${one.because}`),
-    beside.length === 0 ? '' : `may run beside ${namesIn(look, beside)}`,
+    beside.length === 0 ? '' : `may run in parallel with ${namesIn(look, beside)}`,
   ];
 }
 
 function modelWords(look: PlanComparison, old: PlanTask, { model }: PlanTask): string {
   const [from, to] = [labelOf(look, old.model.used), labelOf(look, model.used)];
   if (old.model.used !== model.used) {
-    const why = model.because === null ? '' : ` (asked for ${model.asked}; ${model.because})`;
+    const why = model.because === null ? '' : ` (requested ${model.asked}; ${model.because})`;
     return `model ${from} -> ${to}${why}`;
   }
   if (old.model.asked === model.asked) return '';
-  return `model asked for as ${model.asked}, still ${to}${model.because === null ? '' : ` (${model.because})`}`;
+  return `model requested as ${model.asked}, still ${to}${model.because === null ? '' : ` (${model.because})`}`;
 }
 
 const effortWords = (old: PlanTask, { effort }: PlanTask): string =>
@@ -394,6 +394,6 @@ const isSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
 function movesIn(look: PlanComparison): readonly PlanChange[] {
   return look.after.tasks.flatMap(({ id }, at): readonly PlanChange[] => {
     if (look.before.tasks[at]?.id === id) return [];
-    return [{ is: 'changed', task: id, text: `${nameIn(look, id)}: now in place ${at + 1}` }];
+    return [{ is: 'changed', task: id, text: `${nameIn(look, id)}: moved to position ${at + 1}` }];
   });
 }

@@ -39,7 +39,7 @@ export function planContextOf(options: AgentSetup, choices: plans.PlanChoices): 
     roleProblem(name) {
       const problem = policy.plannedRoleProblem(name, options.rules, options.roles);
       const forced = (options.rules.forcedAgents ?? []).some((rule) => rule.name === name);
-      const aside = forced ? '; it cannot be planned: the rules start it' : '';
+      const aside = forced ? '; policy starts it, so a plan cannot contain it' : '';
       return problem === null ? null : `${problem.text}${aside} — ${reasonText(problem.reason)}`;
     },
   };

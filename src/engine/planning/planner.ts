@@ -59,9 +59,9 @@ async function madeBy(planning: PlanMaking): Promise<Result<Planned, PlanningFau
   }
   // A person who asks for another plan gets one from a planner.
   if (options.direct === true && planning.hint === '') return oneTask(planning, 'main was asked directly', 'you');
-  if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
+  if (!options.rules.enabled.value) return oneTask(planning, 'agentOrchestration.enabled is false', 'configuration');
   if (severalRoles(context.choices).length === 0)
-    return oneTask(planning, 'the rules allow no role of a sub-agent', 'the rules');
+    return oneTask(planning, 'no sub-agent role is allowed', 'configuration');
   return askPlanner(planning);
 }
 
@@ -73,7 +73,7 @@ function planByHand(planning: PlanMaking, fault: PlanningFault): Planned | null 
   const { options, before } = planning;
   if (options.approval !== 'person' || (fault.is !== 'model' && fault.is !== 'budget')) return null;
   if (before !== null) return { plan: before, by: 'Mimir', fault: fault.text };
-  const one = oneTask(planning, 'no planner could be asked', 'Mimir');
+  const one = oneTask(planning, 'planning failed', 'Mimir');
   return one.ok ? { ...one.value, fault: fault.text } : null;
 }
 
@@ -108,7 +108,7 @@ async function askPlanner(planning: PlanMaking): Promise<Result<Planned, Plannin
       if (fault.is === 'too long') return instead(planning, "the task is too long for the planner's model");
       return fail(fault);
     }
-    if (reply.value.stopReason === 'refused') return instead(planning, 'the model refused to plan it');
+    if (reply.value.stopReason === 'refused') return instead(planning, 'the model refused to plan the task');
     const plan = readReply(reply.value, options, context);
     if (plan.ok) return ok({ plan: plan.value, by: labelOf(choices, reply.value.model) });
     if (repairs === REPAIRS)
@@ -223,8 +223,8 @@ interface PlanRequest extends Pick<PlanningTask, 'hint' | 'before' | 'choices'> 
 function planRequest({ task, hint, before, choices, facts, split }: PlanRequest): string {
   return paragraphs([
     `# Task\n${task}`,
-    hint === '' ? '' : `# The person asked for another plan\n${hint}`,
-    before === null ? '' : headOf(`# The plan before, which was not taken\n${planText(before)}`, BEFORE_BYTES),
+    hint === '' ? '' : `# The person asked for a different plan\n${hint}`,
+    before === null ? '' : headOf(`# The previous plan, which was not accepted\n${planText(before)}`, BEFORE_BYTES),
     `# Roles\n${severalRoles(choices)
       .map((role) => roleLine(role, choices.models))
       .join('\n')}`,
@@ -238,7 +238,7 @@ function planRequest({ task, hint, before, choices, facts, split }: PlanRequest)
 const planText = ({ tasks }: SoundPlan): string =>
   tasks
     .map(({ id, role, dependsOn, description }) => {
-      const needs = dependsOn.length === 0 ? '' : `, needs ${dependsOn.join(', ')}`;
+      const needs = dependsOn.length === 0 ? '' : `, depends on ${dependsOn.join(', ')}`;
       return `- ${id} (${role}${needs}): ${plainLine(description, 500)}`;
     })
     .join('\n');

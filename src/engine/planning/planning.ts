@@ -52,7 +52,7 @@ function setModel(parts: PlanningParts, agent: AgentId, asked: string): Result<s
   const found = modelOf(parts, one, asked.trim());
   if (!found.ok) return found;
   const { option, name } = found.value;
-  if (option.id === one.model.used) return fail(`${one.name} uses ${option.label} already`);
+  if (option.id === one.model.used) return fail(`${one.name} already uses ${option.label}`);
   recorder.record({ type: 'agent.model', agent, model: { asked: name, used: option.id, because: null } });
   gate.modelChanged(agent);
   const free = option.price === null ? '; its price is unknown' : '';
@@ -61,7 +61,7 @@ function setModel(parts: PlanningParts, agent: AgentId, asked: string): Result<s
 
 function notNow({ signal, schedule }: PlanningParts, one: AgentState): string | null {
   if (isFinal(one)) return 'has ended and uses no model';
-  if (one.forced !== null) return 'is a reviewer: the rules set its model';
+  if (one.forced !== null) return 'is a mandatory reviewer: policy sets its model';
   if (one.taskId !== null && hasNotBegun(one) && !(schedule.now()?.hasBegun(one.id) ?? false))
     return 'has not begun: change its model in the plan';
   return signal.aborted ? 'is being stopped with the run: `mimir resume` continues it' : null;

@@ -86,7 +86,7 @@ const dueEvent = (
   tree: '',
   open: false,
   onFailure,
-  why: 'new work is reviewed when it rests',
+  why: 'new work is reviewed when the agent is idle',
   ...extent,
   due: { since, keeps: kept(budget, estimatedSeconds) },
 });
@@ -209,9 +209,9 @@ export function doneIn({ agents }: events.RunState, events: readonly events.Mimi
   const [said, unsaid] = left > 0 ? [[], words.length] : fitting(words, MOST - bytesOf(shown));
   return [
     ...shown,
-    ...(left === 0 ? [] : [`AND ${left} MORE ACTS that are not shown: do not pass what you cannot see`]),
+    ...(left === 0 ? [] : [`AND ${left} MORE ACTIONS that are not shown: do not pass what you cannot see`]),
     ...said,
-    ...(unsaid === 0 ? [] : [`and ${unsaid} more of what was said`]),
+    ...(unsaid === 0 ? [] : [`and ${unsaid} more messages`]),
   ];
 }
 

@@ -320,7 +320,7 @@ function failureQuestion(state: events.RunState, failed: AgentId, blocked: reado
   const { what, why } = whatFailed(state, failed, name);
   const names = blocked.map(nameOf).join(', ');
   const waiting = names === '' ? '' : `; ${names} ${blocked.length === 1 ? 'needs' : 'need'} it`;
-  const skip = names === '' ? 'leave it so: the run ends as failed' : `leave out ${names}, the rest goes on`;
+  const skip = names === '' ? 'leave it out: the run ends as failed' : `leave out ${names}; the other tasks continue`;
   return {
     action: 'failure',
     title: `${what}${waiting}`,
@@ -378,7 +378,8 @@ const pending = (agent: AgentId, reason: string): events.EventBody => ({
   reason,
 });
 const triedAgain = (agent: AgentId): events.EventBody => pending(agent, 'tried again');
-const waitsAgain = (agent: AgentId): events.EventBody => pending(agent, 'waits again: what it needs is tried again');
+const waitsAgain = (agent: AgentId): events.EventBody =>
+  pending(agent, 'waiting: the task it depends on is tried again');
 
 /** Bytes of the former answer that a new attempt reads. */
 const LAST_ANSWER = 4000;
@@ -393,7 +394,7 @@ function attemptBefore(state: events.RunState, agent: AgentId): string {
   // The summary of a failed agent only repeats its error.
   const answer = one.summary.endsWith(why) ? '' : headOf(one.summary, LAST_ANSWER);
   return [
-    '## The attempt before this one',
+    '## The previous attempt',
     'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
     `Why it failed:\n\n${why}`,
     ...(answer === '' ? [] : [`Its answer:\n\n${answer}`]),

@@ -15,7 +15,7 @@ export type ToolBlock = Extract<Block, { readonly is: 'tool' }>;
 
 /** Outputs of up to so many characters cost no more than the way to the log. */
 const SHORT = 200;
-const UNREAD = '(this is in the log, which can not be read now)';
+const UNREAD = '(This output is in the log, which cannot be read now.)';
 
 /** The state after the events that it heard, in order. */
 export class FoldedLog {

@@ -74,12 +74,12 @@ const WORDS: ByType<[], [], Words> = {
   'agent.message': ({ text }) => ['checkpoint', text, { words: text }],
   'agent.adopted': ({ owner }) => [
     'checkpoint',
-    owner === null ? 'goes on without a parent' : `goes on below ${owner}`,
+    owner === null ? 'continues without a parent' : `adopted by ${owner}`,
     { owner },
   ],
   'agent.signalled': ({ status, message }) => [
     'checkpoint',
-    message === '' ? `says that it is ${status === 'error' ? 'not able to go on' : 'done'}` : message,
+    message === '' ? `reports that it ${status === 'error' ? 'cannot continue' : 'is done'}` : message,
     { signal: status },
   ],
   'approval.requested': ({ request }) => [

@@ -111,7 +111,7 @@ function whileOthersWork({ agents }: RunState): string {
 
 /** What its answer says first, or why it ended; of one that was killed after its end both. */
 function endWords(agent: AgentState, status: Lifecycle): string {
-  if (agent.outcome === null && status === 'abandoned') return 'the process that carried it is gone';
+  if (agent.outcome === null && status === 'abandoned') return 'its process has ended';
   const { closed } = agent;
   if (closed === undefined) return wordsOfEnd(agent, status);
   const { outcome, error } = closed;

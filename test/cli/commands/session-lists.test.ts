@@ -87,7 +87,7 @@ describe('mimir children', () => {
     expect(out).toEqual([
       'engineer-cache (fgul86)',
       '  abandoned | 9min ago',
-      '  the process that carried it is gone',
+      '  its process has ended',
       'architect (3f0dq8)',
       '  completed | 8min ago',
       '  An LRU with a bound.',

@@ -93,7 +93,7 @@ describe('editing a plan', () => {
     const plan = graph('a', 'b', 'c:a');
     expect(shape(edited(plan, { is: 'move', task: task('c'), by: -1 }))).toEqual(['a', 'c:a', 'b']);
     expect(refused(graph('a', 'c:a'), { is: 'move', task: task('c'), by: -1 })).toBe(
-      '#2 finder needs #1 finder, so it cannot come first',
+      '#2 finder depends on #1 finder, so it cannot come first',
     );
     expect(refused(plan, { is: 'move', task: task('c'), by: 1 })).toBe('#3 finder is already last');
   });

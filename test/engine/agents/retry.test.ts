@@ -78,10 +78,10 @@ describe('a resume of a run that failed', () => {
     expect(first?.by === 'user' ? first.text.split("\n\n## The person's task")[0] : first).toBe(
       [
         'do a',
-        '## The attempt before this one',
+        '## The previous attempt',
         'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
         'Why it failed:',
-        'The model refused to go on',
+        'The model refused to continue',
       ].join('\n\n'),
     );
     expect(JSON.stringify(asked[1]?.turns)).not.toContain('The attempt before');

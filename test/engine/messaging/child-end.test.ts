@@ -51,7 +51,7 @@ describe('a notice', () => {
     await has(run, CHILD, 'failed');
     go.resolve();
     await run.result;
-    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: The model refused to go on`]);
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: The model refused to continue`]);
   });
 
   it('is given as the rules say, and always to who waits (S107, S108)', async () => {

@@ -59,8 +59,12 @@ describe('a preview of an amended plan', () => {
     ];
     const { changes, plan, base, digest } = await shown(run, ...edits);
     expect(changes).toEqual([
-      { is: 'changed', task: 'b', text: '#2 finder: model fast -> slow, needs #3 finder as well' },
-      { is: 'added', task: 'task-4', text: '#4 reviewer: added on fast, needs #1 finder, #3 finder: more reviewer' },
+      { is: 'changed', task: 'b', text: '#2 finder: model fast -> slow, also depends on #3 finder' },
+      {
+        is: 'added',
+        task: 'task-4',
+        text: '#4 reviewer: added on fast, depends on #1 finder, #3 finder: more reviewer',
+      },
       { is: 'dropped', task: 'd', text: '#4 finder: dropped' },
     ]);
     expect(plan.tasks.map(({ id }) => id)).toEqual(['a', 'c', 'b', 'task-4']);
@@ -84,7 +88,7 @@ describe('a preview of an amended plan', () => {
     ['it to another', { is: 'join', task: task('d'), other: task('c') }, '#3 finder has ended'],
   ])('refuses %s of what has begun', async (_, edit, who) => {
     const { run, go } = await begun();
-    expect(await refusal(run, edit)).toBe(`${who}: only what has not begun can be changed`);
+    expect(await refusal(run, edit)).toBe(`${who}: only tasks that have not started can be changed`);
     go.resolve();
     await run.result;
   });
@@ -289,7 +293,7 @@ describe('an amended plan', () => {
     const { run, go } = await begun();
     await run.tell({ do: 'skip', agent: S4 });
     expect(await refusal(run, { is: 'describe', task: task('d'), description: 'x' })).toBe(
-      '#4 finder has ended: only what has not begun can be changed',
+      '#4 finder has ended: only tasks that have not started can be changed',
     );
     expect(await amend(run, { is: 'drop', task: task('b') })).toBe('plan changed: 1 changed, 1 dropped');
     go.resolve();

@@ -41,8 +41,8 @@ describe('the planner', () => {
     expect(asked).toEqual([]);
     expect(tasksOf(run)).toEqual(ALONE);
     expect([run.state().planBy, run.state().plan?.reason]).toEqual([
-      'the rules',
-      'One agent for the whole task: orchestration is switched off',
+      'configuration',
+      'One agent for the whole task: agentOrchestration.enabled is false',
     ]);
   });
 
@@ -157,7 +157,7 @@ describe('the planner', () => {
 
   it('that refuses, or has no room for the task, leaves it to one agent', async () => {
     for (const [reply, why] of [
-      [{ text: 'no', stopReason: 'refused' }, 'the model refused to plan it'],
+      [{ text: 'no', stopReason: 'refused' }, 'the model refused to plan the task'],
       [{ fault: { is: 'too long', message: 'too long' } }, "the task is too long for the planner's model"],
     ] as const) {
       const run = testRun({ script: ({ purpose }) => (purpose.is === 'plan' ? reply : undefined) });
@@ -256,7 +256,7 @@ describe('a run that rules leave nothing to', () => {
     expect([asked, tasksOf(run), run.state().plan?.reason]).toEqual([
       [],
       ALONE,
-      'One agent for the whole task: the rules allow no role of a sub-agent',
+      'One agent for the whole task: no sub-agent role is allowed',
     ]);
   });
 

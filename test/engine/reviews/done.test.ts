@@ -37,7 +37,7 @@ it('says what acts have no room, and lets no words take it', () => {
   const lines = done({ type: 'agent.message', agent: ROOT, call: CALL, text: 'y'.repeat(9000) }, ...many);
   expect(lines.filter((line) => line.includes('did: echo')).length).toBeGreaterThan(50);
   expect(lines.at(-2)).toMatch(/^AND \d+ MORE ACTS/);
-  expect(lines.at(-1)).toBe('and 1 more of what was said');
+  expect(lines.at(-1)).toBe('and 1 more messages');
   expect(bytesIn(lines.join('\n'))).toBeLessThan(24_500);
 });
 

@@ -121,7 +121,7 @@ describe('a forced agent after work that changed files', () => {
       .events()
       .flatMap((event) => (event.type === 'agent.told' && event.agent === 'ROOT::S3' ? [event] : []));
     expect(told.slice(1).map(({ text }) => text)).toEqual([
-      'You have ended without a verdict. Words do not open the gate: call `give_verdict` now, with `pass`, `summary` and `findings`. There is no other reminder.',
+      'You ended without a verdict. Only a call of `give_verdict` counts: make it now, with `pass`, `summary` and `findings`. This is the only reminder.',
     ]);
   });
 

@@ -57,7 +57,7 @@ describe('outputs in a state that is shown', () => {
         block.is === 'tool' && block.ok !== null ? [block.output] : [],
       ),
     );
-    expect(new Set(outputs)).toEqual(new Set(['(this is in the log, which can not be read now)']));
+    expect(new Set(outputs)).toEqual(new Set(['(This output is in the log, which cannot be read now.)']));
   });
 
   it('are found again where a model gave two calls the same id', () => {

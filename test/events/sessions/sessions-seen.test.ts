@@ -205,12 +205,12 @@ describe('the events of a child session', () => {
     ['waiting for a slot is no news', status(ENGINEER, 'initializing'), null],
     ['S109 a notice that it is idle', notice('idle'), 'idle: Child x was idle for 60 s'],
     ['its end is told once, not by the notice as well', notice('completed'), null],
-    ['D14 another owner', { type: 'agent.adopted', agent: ENGINEER, owner: ROOT }, 'checkpoint: goes on below ROOT'],
-    ['D14 no owner', { type: 'agent.adopted', agent: ENGINEER, owner: null }, 'checkpoint: goes on without a parent'],
+    ['D14 another owner', { type: 'agent.adopted', agent: ENGINEER, owner: ROOT }, 'checkpoint: adopted by ROOT'],
+    ['D14 no owner', { type: 'agent.adopted', agent: ENGINEER, owner: null }, 'checkpoint: continues without a parent'],
     [
       'S063 its own word',
       { type: 'agent.signalled', agent: ENGINEER, status: 'error', message: '' },
-      'checkpoint: says that it is not able to go on',
+      'checkpoint: reports that it cannot continue',
     ],
     [
       'S080 its words',

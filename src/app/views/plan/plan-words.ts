@@ -13,6 +13,7 @@ import {
   type SoundPlan,
 } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
+import type { Mode } from '../../../domain/reason.ts';
 import { alongsideOf, writesText } from '../../../domain/plan/writes.ts';
 import { plural } from '../text/format.ts';
 import { toTerminal } from '../text/sanitise.ts';
@@ -133,9 +134,17 @@ const PERMISSION_NOTES: Readonly<Record<Permitted, string>> = {
   commands: 'in the sandbox, no network',
 };
 
-/** What a task, or the plan, may do without approval: `edits and commands`, or `nothing`. */
-export const permittedText = (plan: SoundPlan, task?: PlanTask): string =>
-  allowedWords(permissionsOf(plan, task)) || 'nothing';
+/** What a task may do without approval: `edits allowed, asks before commands`. The plan's permissions matter in mode confirm only. */
+export function approvalText(plan: SoundPlan, task: PlanTask, mode: Mode): string {
+  if (mode === 'human') return 'asks before everything (mode human)';
+  if (mode === 'yolo') return 'asks only before destructive commands (mode yolo)';
+  const permissions = permissionsOf(plan, task);
+  const allowed = allowedWords(permissions);
+  const asked = PERMITTED.filter((what) => permissions[what] !== 'allow').join(' and ');
+  return [allowed === '' ? '' : `${allowed} allowed`, asked === '' ? '' : `asks before ${asked}`]
+    .filter((part) => part !== '')
+    .join(', ');
+}
 
 /** The permissions of the plan for a header: `edits allowed`, `edits allowed for #2`; empty if everything asks. */
 export function planAllows(plan: SoundPlan): string {

@@ -100,7 +100,7 @@ async function useOne(
         : serially(() => obtainPermit(parts, { ...use, approved }, context)),
     );
     if (signal.aborted) return NOT_BEGUN;
-    if (step.signal.aborted) return refuse('Not run: a message or the end of the time came first.');
+    if (step.signal.aborted) return refuse('Not run: a message arrived first, or the time ran out.');
     if (!permitted.ok) return refuse(permitted.text);
     const { permit, tree, sandbox, rule } = permitted;
     const reading = sandbox === undefined ? context : { ...context, sandbox, reads: true as const };
@@ -184,7 +184,7 @@ function refused(
 ): ToolOutput {
   const { agent } = order;
   const label = words.unreadableReason(call) ?? call.tool;
-  if (interrupted?.child) parts.hooks.abandon(interrupted.child, 'its parent may not go on with the call that made it');
+  if (interrupted?.child) parts.hooks.abandon(interrupted.child, 'its parent may not repeat the call that created it');
   const end = { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 } as const;
   const began = { agent, call: call.id, tool: call.tool, label, input: call.input, repeat: 'safe' } as const;
   parts.recorder.record(...(interrupted ? [] : [{ type: 'tool.started', ...began } as const]), end);

@@ -21,7 +21,7 @@ import {
 } from '../../../app/actions/index.ts';
 import { IS_YES, wrongUse } from '../../../app/process/index.ts';
 import { outlookLines, plainPlanLines, planFigures } from '../../../app/reports/index.ts';
-import { orderLines, parallelCandidates, permittedText, writableText } from '../../../app/views/index.ts';
+import { orderLines, approvalText, parallelCandidates, writableText } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
@@ -365,7 +365,9 @@ async function permissions(typed: string, session: LineSession): Promise<void> {
     return change(session, { is: 'permissions', task: task?.id ?? null, permissions: readPermissions(words) });
   const tasks = task === null ? plan.tasks : [task];
   session.say(
-    ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${permittedText(plan, one)} without approval`),
+    ...tasks.map(
+      (one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${approvalText(plan, one, session.state.mode)}`,
+    ),
   );
 }
 

@@ -104,12 +104,12 @@ function overTime({ state, glyphs }: Context, width: number): readonly Line[] {
 }
 
 const LEGEND: Line = [
-  tint('curve', 'focus'),
+  tint('solid', 'focus'),
   tint(' spent  ', 'faint'),
   tint('dotted', 'warn'),
-  tint(' planned  ', 'faint'),
+  tint(' estimated  ', 'faint'),
   tint('dashed', 'err'),
-  tint(' cap', 'faint'),
+  tint(' budget', 'faint'),
 ];
 
 function ofCap({ cap, capText }: Unit, used: number, reserved: number, glyphs: Glyphs): Line {

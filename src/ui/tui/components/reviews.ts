@@ -77,11 +77,11 @@ export const closedGates = ({ gates }: RunState, agent: AgentId): readonly Revie
 /** `waiting for security`, `security did not pass: 2 findings`; says where the run continues all the same. */
 export function gateWords(gate: ReviewGate, state: RunState): { readonly text: string; readonly ink: Ink } {
   const role = toLabel(gate.role);
-  if (gate.due !== undefined) return { text: `${role} judges it when it rests`, ink: 'muted' };
+  if (gate.due !== undefined) return { text: `${role} reviews it when it is idle`, ink: 'muted' };
   const verdict = state.verdicts.findLast((one) => one.role === gate.role && one.tree === gate.tree);
   if (verdict === undefined && isJudging(gate, state)) return { text: `waiting for ${role}`, ink: 'warn' };
   const found = verdict === undefined || verdict.pass ? toLabel(gate.why) : plural(verdict.findings.length, 'finding');
-  const goes = gate.onFailure === 'warn' ? ' (goes on)' : '';
+  const goes = gate.onFailure === 'warn' ? ' (warning only)' : '';
   return { text: `${role} did not pass${goes}: ${found}`, ink: gate.onFailure === 'block' ? 'err' : 'warn' };
 }
 

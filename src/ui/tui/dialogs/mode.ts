@@ -106,7 +106,7 @@ function parts(of: ModeState, context: Context, width: number) {
 const MODE_NOTES: Readonly<Record<Mode, string>> = {
   human: 'ask before everything',
   confirm: 'ask before changes and commands',
-  yolo: 'never ask (limits still apply)',
+  yolo: 'ask only before destructive commands',
 };
 
 function choiceLine(wish: ModeChoice, on: boolean, isNow: boolean, { glyphs, state }: Context, width: number): Line {

@@ -109,11 +109,12 @@ function withToasts(boxed: ComposedFrame, shown: Shown, context: Context, { widt
   // Information that does not fit above an open dialog waits until the dialog is closed.
   const fits = all.length < (boxed.boxTop ?? height);
   const block = fits ? all : blockOf(shown.toasts.filter(({ level }) => level !== 'info'));
-  const x = width - 1 - Math.max(0, ...block.map(lineWidth));
-  const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
-  const onField = cutsField(boxed, x, y, context);
+  const right = width - 1 - Math.max(0, ...block.map(lineWidth));
+  const y = toastRow(boxed, shown, context, { x: right, rows: block.length, width, height });
+  const onField = cutsField(boxed, right, y, context);
   const rows = onField ? block.map((line) => fit(line, width, { bg: 'raised' })) : block;
-  const whole = sized(overlay(boxed.lines, rows, onField ? 0 : x, y), width, height);
+  const x = onField ? 0 : besideHint(boxed, right, y, context);
+  const whole = sized(overlay(boxed.lines, rows, x, y), width, height);
   return {
     cursor: boxed.cursor,
     lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
@@ -126,13 +127,23 @@ function cutsField({ lines }: ComposedFrame, x: number, y: number, { glyphs }: C
   return under.startsWith(` ${glyphs.prompt}`) && under.trimEnd().length > x - GAP;
 }
 
+/** On an unused field, the column at which a toast ends before the hint at the end of the row, if both fit. */
+function besideHint({ lines }: ComposedFrame, x: number, y: number, { glyphs }: Context): number {
+  const row = plain(lines[y] ?? []).trimEnd();
+  const hint = /\s{2,}(\S+(?: \S+)*)$/.exec(row);
+  if (!row.startsWith(` ${glyphs.prompt}`) || hint === null) return x;
+  const moved = x - (hint[1] ?? '').length - 2;
+  return moved < hint.index + GAP ? x : moved;
+}
+
 interface Block extends Size {
   readonly x: number;
   readonly rows: number;
 }
 
 /** The first row of the toasts. They cover neither a field in use nor a dialog. */
-function toastRow(boxed: ComposedFrame, shown: Shown, { state }: Context, block: Block): number {
+function toastRow(boxed: ComposedFrame, shown: Shown, context: Context, block: Block): number {
+  const { state } = context;
   const { overlays, page } = shown;
   const { rows, height } = block;
   // The last row of a body is a border or an unused field; in a plan it is the totals.
@@ -143,7 +154,8 @@ function toastRow(boxed: ComposedFrame, shown: Shown, { state }: Context, block:
   if (page.name === 'start' || isWritten(boxed, below)) return free(1);
   // A question must not be covered; the toast takes the row of the field.
   if (below < (boxed.dockEnd ?? 0)) return free(dockTop - rows);
-  return page.name === 'plan' ? free(below) : below;
+  // Where it would cover the field, an empty place is better.
+  return page.name === 'plan' || cutsField(boxed, block.x, below, context) ? free(below) : below;
 }
 
 const isWritten = ({ cursor }: ComposedFrame, below: number): boolean =>

@@ -22,7 +22,7 @@ import {
   toLabel,
   triggerWords,
   widthOf,
-  permittedText,
+  approvalText,
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
@@ -32,6 +32,7 @@ import type { Budget } from '../../../../domain/budget.ts';
 import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import type { Mode } from '../../../../domain/reason.ts';
 import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { fittingModel } from '../names.ts';
@@ -43,6 +44,7 @@ export interface Inspected {
   readonly plan: SoundPlan;
   readonly task: PlanTask;
   readonly choices: PlanChoices | null;
+  readonly mode: Mode;
   /** The state of the task in the run; null while nothing runs. */
   readonly taskState: TaskState | null;
   readonly critical: boolean;
@@ -54,7 +56,7 @@ export interface Inspected {
 
 /** All details of a task in lines of at most `width` columns. */
 export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
-  const { plan, task, taskState, choices } = of;
+  const { plan, task, taskState, choices, mode } = of;
   const renamed = was(of, ({ model }) => modelName(model.asked));
   const effort = effortText(task, choices);
   const otherEffort = was(of, (one) => one.effort ?? 'unset');
@@ -81,7 +83,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...orderLines(plan, task).map(
       (line, at): Fact => (at === 0 ? ['Order', line, PLAN_EDITS.alongside.keys[0]] : ['', line]),
     ),
-    ['Allowed', mayAct(of) ? `${permittedText(plan, task)} without approval` : null, 'P'],
+    ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
   ];
   return [

@@ -315,7 +315,7 @@ export function joinDialog(of: Subject): Dialog {
   const { plan, task } = of;
   const whyNot = (other: PlanTask): string | null => {
     const between = plan.tasks.find((third) => isBetween(of, other, third));
-    return of.fixed(other) ?? (between ? `can't merge: ${nameOf(plan, between)} is between them` : null);
+    return of.fixed(other) ?? (between ? `cannot merge: ${nameOf(plan, between)} is between them` : null);
   };
   const list = pickFrom(
     `Merge into ${titleOf(of)}`,

@@ -275,6 +275,7 @@ function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] 
       before: proposedTask(ui, state, task.id),
       editable,
       choices: state.choices,
+      mode: state.mode,
       taskState: taskStateOf(state, plan, task, glyphs, now),
       critical: slot?.critical ?? false,
     },

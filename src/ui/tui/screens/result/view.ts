@@ -170,13 +170,13 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
 
 const titled = (title: string, lines: readonly Line[]): readonly Line[] => [[strong(title, 'title')], ...lines];
 
-/** Two lines per agent, its figures and its result; one line where `rows` are too few. */
+/** One line per agent with its figures, and why it ended where it did not complete; one line each where `rows` are too few. */
 function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFINITY): readonly Line[] {
   const agents = inOrder(context.state);
   if (agents.length === 0) return [[tint('No agents were started.', 'faint')]];
   const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
-    ...shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis),
+    ...(agent.outcome === 'completed' ? [] : shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis)),
   ]);
   if (whole.length <= rows) return whole;
   const heads = agents.map((agent) => headOf(agent, context, width));
@@ -230,7 +230,7 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
     ...row('Esc', 'agents'),
     ...row('n', 'new task'),
     ...row('q', 'quit'),
-    ...wrap([tint(`mimir report ${session}`, 'info'), tint(' reopens it', 'muted')], width),
+    ...wrap([tint(`mimir report ${session}`, 'info'), tint(' prints it', 'muted')], width),
   ];
 }
 

@@ -23,7 +23,7 @@ import { keyLine } from '../../frame/overlay.ts';
 import type { Body, Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { factLines, LABEL, pane, strong, tint } from '../../text/blocks.ts';
-import { editorHeight, viewEditor } from '../../text/editor.ts';
+import { editorHeight, editorText, viewEditor } from '../../text/editor.ts';
 import { FIELD, plainRow, type Row, sessionRows, type StartUi, suggestionRows, type Target } from './lists.ts';
 
 interface Measure {
@@ -52,6 +52,12 @@ const MEASURES: readonly [Measure, ...Measure[]] = [
 ];
 
 const MOST_WIDTH = 92;
+/** From this width on, the block is wider. */
+const WIDE = 160;
+const WIDEST = 124;
+/** With more empty rows than this, the project is below the lists and not at the bottom, so that the block stays together. */
+const MOST_SPARE = 16;
+const APART = 3;
 
 /** Exactly `height` lines of exactly `width` columns, and the cursor while the field has the keys. */
 export function startBody(ui: StartUi, context: Context, { width, height }: Size): Body {
@@ -64,13 +70,21 @@ export const targetAt = (ui: StartUi, context: Context, size: Size, y: number): 
   compose(ui, context, size).rows[y]?.target ?? null;
 
 function compose(ui: StartUi, context: Context, { width, height }: Size) {
-  const margin = Math.max(width < 60 ? 0 : 2, Math.floor((width - MOST_WIDTH) / 2));
+  const most = width < WIDE ? MOST_WIDTH : WIDEST;
+  const margin = Math.max(width < 60 ? 0 : 2, Math.floor((width - most) / 2));
   const room = Math.max(0, width - 2 * margin);
   const parts = fittingParts(ui, context, room, height);
   const spare = Math.max(0, height - parts.top.length - parts.bottom.length);
   const above = Math.floor(spare / 3);
+  const between = spare > MOST_SPARE ? APART : spare - above;
   const empty = (count: number): readonly Row[] => Array.from({ length: count }, () => ({ line: [], target: null }));
-  const rows = [...empty(above), ...parts.top, ...empty(spare - above), ...parts.bottom].slice(0, Math.max(0, height));
+  const rows = [
+    ...empty(above),
+    ...parts.top,
+    ...empty(between),
+    ...parts.bottom,
+    ...empty(spare - above - between),
+  ].slice(0, Math.max(0, height));
   const over = overField(ui, context, { width: room, height: height - parts.below - above, x: parts.cursor.x });
   const drawn = rows.map((row, y): Row => over[y - above - parts.below] ?? row);
   const moved = drawn.map(({ line, target }): Row => ({ line: [span(' '.repeat(margin)), ...line], target }));
@@ -113,7 +127,7 @@ interface Parts {
 function partsFor(ui: StartUi, context: Context, width: number, height: number, measure: Measure): Parts {
   const gap: readonly Row[] = measure.gap === 1 ? [plainRow([])] : [];
   const head = [...titleRows(context, width, measure), ...(measure.logo || measure.intro !== 'none' ? gap : [])];
-  const field = fieldRows(ui, context.glyphs, width, height);
+  const field = fieldRows(ui, context, width, height);
   const suggestions = suggestionRows(ui.chosen, context, width, measure.suggestions);
   const sessions = sessionRows(ui.chosen, context, width, measure.sessions);
   const status = statusLines(context, width, measure.status).map(plainRow);
@@ -160,9 +174,10 @@ function introLines(kind: Measure['intro'], isFirst: boolean, width: number): re
   });
 }
 
-function fieldRows(ui: StartUi, glyphs: Glyphs, width: number, height: number) {
+function fieldRows(ui: StartUi, { glyphs, projectService: { suggestions } }: Context, width: number, height: number) {
   const focused = ui.chosen.is === 'field';
   const room = Math.max(1, width - 6);
+  const picked = suggestions.indexOf(editorText(ui.editor)) + 1;
   const most = height >= 30 ? 8 : height >= 16 ? 4 : 2;
   const least = height >= 16 ? 2 : 1;
   const lines = Math.max(least, Math.min(most, editorHeight(ui.editor, room)));
@@ -179,7 +194,10 @@ function fieldRows(ui: StartUi, glyphs: Glyphs, width: number, height: number) {
     height: lines + 2,
     glyphs,
     focused,
-    title: [strong('What do you want to do?', 'title')],
+    title: [
+      strong('What do you want to do?', 'title'),
+      ...(picked > 0 ? [tint(`  suggestion ${picked}, you can edit it`, 'muted')] : []),
+    ],
     footEnd: focused ? fieldKeys(glyphs, width - 6) : [],
     body: view.lines.map((line, row) => [...prompt(row), ...line]),
   });
@@ -203,8 +221,7 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
 type StatusMeasure = 'full' | 'short' | 'line' | 'none';
 
 const OFFLINE_WORDS =
-  'No API key found. The built-in analyst (not a language model) answers for free. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.yml; `mimir models` lists the models.';
-const OFFLINE_SHORT = 'The built-in analyst answers for free. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY.';
+  'The built-in analyst (not a language model) answers for free. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY.';
 
 const MORE_MODELS = '   `mimir models` lists the models';
 
@@ -216,7 +233,7 @@ function statusLines({ projectService, glyphs }: Context, width: number, kind: S
   return [
     ...(full ? [rule] : []),
     ...projectLines(projectService, kind, room),
-    ...cut(labelled('Model', modelLine(projectService, kind, room), room), full ? 4 : kind === 'short' ? 2 : 1),
+    ...cut(labelled('Model', modelLine(projectService, kind, room), room), kind === 'line' ? 1 : 2),
     ...(kind === 'line' ? [] : belowProvider(projectService, room, full)),
   ];
 }
@@ -294,7 +311,7 @@ const TRUST_WORDS: Readonly<Record<ProjectInfo['trust']['state'], Line | null>> 
 /** The model that plans, and who serves models here; what stands in where there is no model. */
 function modelLine({ provider, model }: ProjectInfo, kind: StatusMeasure, room: number): Line {
   if (isOffline(provider)) {
-    const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no API key found';
+    const words = kind === 'line' ? 'no API key found' : OFFLINE_WORDS;
     return [strong('OFFLINE', 'warn'), tint(`  ${words}`, 'muted')];
   }
   const name = model === undefined ? '' : `${toLabel(modelName(model))}  `;

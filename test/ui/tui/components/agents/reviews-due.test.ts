@@ -1,4 +1,4 @@
-/** A review that is still to come is none that failed: not on the screen, in the report, in lines or in the audit. */
+/** A review that is pending is none that failed: not on the screen, in the report, in lines or in the audit. */
 import { expect, it } from 'vitest';
 import { RoleName, ROOT, SessionId } from '../../../../../src/domain/ids.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
@@ -15,7 +15,7 @@ const gate = {
   open: false,
   onFailure: 'block',
 } as const;
-const DUE: EventBody = { ...gate, why: 'new work is reviewed when it rests', due: { since: 0, keeps: {} } };
+const DUE: EventBody = { ...gate, why: 'new work is reviewed when the agent is idle', due: { since: 0, keeps: {} } };
 const CLOSED: EventBody = { ...gate, why: 'it ended without a verdict', upTo: 1 };
 
 const stateOf = (body: EventBody): ReturnType<typeof foldAll> => {
@@ -30,7 +30,7 @@ const stateOf = (body: EventBody): ReturnType<typeof foldAll> => {
 };
 
 it.each([
-  ['security judges it when it rests', DUE, 'review pending: security', 'info'],
+  ['security reviews it when it is idle', DUE, 'review pending: security', 'info'],
   ['security did not pass: it ended without a verdict', CLOSED, 'review failed: security', 'error'],
 ])('O138: says of a gate: %s', (words, body, open, level) => {
   const state = stateOf(body);

@@ -245,7 +245,7 @@ describe('keys of the plan screen', () => {
     ]);
     expect(press('J', approving(), at('task-5')).ui?.selected).toBe('task-5');
     expect(press('K', approving(graph('a', 'b:a')), at('b')).toast?.text).toBe(
-      '#2 finder needs #1 finder, so it cannot come first',
+      '#2 finder depends on #1 finder, so it cannot come first',
     );
   });
 

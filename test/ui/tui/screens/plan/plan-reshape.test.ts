@@ -56,7 +56,7 @@ describe('reshaping a plan', () => {
     expect(asked.choices.map(({ label, whyNot }) => [label, whyNot])).toEqual([
       ['#2 finder', null],
       ['#4 finder', null],
-      ['#3 finder', "can't merge: #2 finder is between them"],
+      ['#3 finder', 'cannot merge: #2 finder is between them'],
     ]);
     expect(asked.then('d')).toEqual(edits({ is: 'join', task: task('a'), other: task('d') }));
     expect(asked.then('c').toast?.text).toContain('is between them');

@@ -318,7 +318,9 @@ describe('a first time', () => {
     const rows = terminal.text().split('\n');
     expect(rows[0]).toMatch(/^ MIMIR {2}Fix the to.*\$0\.33/);
     // In the row of the field, in which nobody writes, below the question.
-    expect(rows.at(-2)).toMatch(/^ ❯ Message .* • An agent is waiting\. Press A to answer or Esc for later\. +$/);
+    expect(rows.at(-2)).toMatch(
+      /^ ❯ Message .* • An agent is waiting\. Press A to answer or Esc for later\. {3}i to type $/,
+    );
     expect(rows.at(-3)).toMatch(/^╰─ A to answer ─+╯$/);
   });
 });
