@@ -56,21 +56,21 @@ export function configurationPage(): string {
 }
 
 const INTRODUCTION = [
-  'Files, from the nearest to the most binding: the command line, `~/.config/mimir/config.yml` (yours; `$XDG_CONFIG_HOME`), `.mimir/config.yml` of the project, and `/etc/mimir/policy.yml` of an administrator ([policy.md](policy.md)).',
-  '`mimir init` writes a first file with comments. `mimir config show` prints what holds and which file and line set it. `mimir config schema` prints a JSON schema for editors. A fault in any file stops the start, with file, line, column and a suggestion.',
+  'Settings come from four places: the options of the command line, your file `~/.config/mimir/config.yml` (in `$XDG_CONFIG_HOME` if it is set), the project's file `.mimir/config.yml`, and an administrator's `/etc/mimir/policy.yml` ([policy.md](policy.md)). The column "Who may set it" says which of them count for a key:',
   table(
     ['Who may set it', 'Meaning'],
     [
       [
         'all, tightest',
-        'A restriction: any file may set it, all of them apply together, and the tightest value holds.',
+        'A restriction. Every place may set it, and the tightest value applies.',
       ],
-      ['all, nearest', 'A preference: the nearest file wins. Of a project it counts once you trust the project.'],
-      ['you, administrator', 'A grant: never a project.'],
-      ['administrator', 'Only in `/etc/mimir`.'],
+      ['all, nearest', 'A preference. The first place in the order above that sets it wins; a project counts only once you trust it.'],
+      ['you, administrator', 'A grant. A project can never set it.'],
+      ['administrator', 'Only `/etc/mimir` may set it.'],
     ],
   ),
-  'A duration is milliseconds, or a number with `ms`, `s`, `m`, `h` or `d`. `NAME` in a key stands for any name. A default of `-` means: nothing is set.',
+  '`mimir init` creates a commented file. `mimir config show` prints the settings in effect, with file and line. `mimir config schema` prints a JSON schema for editors. If a file is invalid, Mimir does not start; the error names file, line and column and suggests a fix.',
+  'A duration is a number of milliseconds, or a number with a unit: `ms`, `s`, `m`, `h` or `d`. `NAME` in a key stands for any name. A default of `-` means that nothing is set.',
 ];
 
 const WHO: Readonly<Record<Kind, string>> = {

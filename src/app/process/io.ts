@@ -73,8 +73,8 @@ const MAX_BUFFERED_BYTES = 65_536;
 const BUFFER_MS = 16;
 
 /**
- * Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than
- * everything else about a line. Other output in between keeps its place. `released` flushes before the program ends.
+ * Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than everything else
+ * about a line. Other output in between keeps its place. `flushOutput` writes the rest before the program ends.
  */
 function bufferOutput(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {

@@ -143,11 +143,9 @@ interface Block extends Size {
 
 /** The first row of the toasts. They cover neither a field in use nor a dialog. */
 function toastRow(boxed: ComposedFrame, shown: Shown, context: Context, block: Block): number {
-  const { state } = context;
   const { overlays, page } = shown;
-  const { rows, height } = block;
-  // The last row of a body is a border or an unused field; in a plan it is the totals.
-  const below = Math.max(1, height - rows - (page.name === 'plan' && state.plan !== null ? 2 : 1));
+  const { rows } = block;
+  const below = lastRow(shown, context, block);
   if (overlays.some(({ kind }) => kind !== 'copy')) return besideDialog(boxed, below, rows);
   const { dockTop = below + rows } = boxed;
   const free = (other: number): number => Math.max(1, emptyRow(boxed.lines, block, dockTop - rows) ?? other);
@@ -157,6 +155,10 @@ function toastRow(boxed: ComposedFrame, shown: Shown, context: Context, block: B
   // Where it would cover the field, an empty place is better.
   return page.name === 'plan' || cutsField(boxed, block.x, below, context) ? free(below) : below;
 }
+
+/** The last row of a body is a border or an unused field; in a plan it is the totals. */
+const lastRow = ({ page }: Shown, { state }: Context, { rows, height }: Block): number =>
+  Math.max(1, height - rows - (page.name === 'plan' && state.plan !== null ? 2 : 1));
 
 const isWritten = ({ cursor }: ComposedFrame, below: number): boolean =>
   cursor !== null && cursor.y > below - MOST_FIELD;
