@@ -28,17 +28,17 @@ type OfTree<Type extends string> = OfAgent<Type> & { readonly tree: string };
 type OfCall<Type extends string> = OfAgent<Type> & { readonly call: CallId };
 type OfModelCall<Type extends string> = OfCall<Type> & { readonly model: ModelId };
 
-/** The files of rules that held. */
+/** The policy and configuration files in effect. */
 interface RulesInForce {
   readonly policyHash: string;
-  /** Where several states of the files hold together, which `policyHash` is then of: the hash of each. */
+  /** The hash of each state of the files, if several apply together; `policyHash` covers all of them. */
   readonly policyHashes?: readonly string[];
 }
 
-/** What an agent is made of. */
+/** What an agent is created with. */
 export interface AgentFacts {
   readonly role: RoleName;
-  /** What it is called on the screen: the role, numbered when there are several. */
+  /** The name on the screen: the role, with a number if there are several agents of it. */
   readonly name: string;
   readonly task: string;
   readonly tools: readonly string[];
@@ -46,15 +46,15 @@ export interface AgentFacts {
   readonly dependsOn: readonly AgentId[];
   readonly model: ModelChoice;
   readonly iterations: number;
-  /** How much its models are told to think; absent: nothing is said. */
+  /** The effort setting of its models; absent: none is sent. */
   readonly effort?: Effort;
-  /** Globs of the files that it may change; the whole project, or none of a role that can't write, when left out. */
+  /** Globs of the files that it may change; absent: the whole project, or nothing for a role that cannot write. */
   readonly writes?: readonly string[];
   /** It works in a tree of its own; absent: in the project. */
   readonly tree?: 'own';
 }
 
-/** How far a limit is used. */
+/** How much of a limit is used. */
 export interface Exhausted {
   readonly what: 'tokens' | 'cost' | 'time';
   /** Tokens, US dollars or milliseconds. */
@@ -63,7 +63,7 @@ export interface Exhausted {
 }
 
 interface LimitFacts extends Exhausted {
-  /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
+  /** For `day` and `model`: the configured limit for all runs of a day, or for a model per day. */
   readonly scope: 'run' | 'agent' | 'day' | 'model';
 }
 
@@ -74,22 +74,22 @@ export interface Fallback {
   readonly rule: string;
 }
 
-/** An act that was denied because nobody could be asked, or not begun because the sandbox that it was promised could not be started. */
+/** An action that was denied because nobody could be asked, or that did not start because its sandbox could not be started. */
 export interface UnansweredAct {
-  /** Equal for acts that come to the same. */
+  /** Equal for actions with the same effect. */
   readonly effect: string;
   readonly label: string;
   readonly why?: 'no sandbox';
 }
 
-/** What started a forced agent, and the tree that it judges; before a commit also the one it is made on. */
+/** What triggered a mandatory review and the tree that it judges; before a commit also the parent tree. */
 export interface Judging {
   readonly trigger: Trigger;
   readonly tree: string;
   readonly from?: string;
 }
 
-/** What an agent said of its own end. */
+/** What an agent reported about its own end. */
 export interface Signal {
   readonly status: 'completed' | 'error';
   readonly message: string;
@@ -98,12 +98,12 @@ export interface Signal {
 export interface SessionEnd {
   readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
   readonly summary: string;
-  /** Of a run that stopped: `hand-over` where another process goes on with it. */
+  /** For a stopped run: `hand-over` if another process continues it. */
   readonly endedBy?: EndedBy;
   readonly totals: { readonly cost: Usd; readonly tokens: number; readonly agents: number; readonly duration: Millis };
 }
 
-/** What a person is asked. `exact` is what would happen, whole: a diff, a command, a question. */
+/** A question to a person. `exact` is the complete action: a diff, a command, a question. */
 export interface ApprovalRequest {
   readonly action: Capability | 'question' | 'turn' | 'failure' | 'budget' | 'merge';
   readonly title: string;
@@ -113,15 +113,15 @@ export interface ApprovalRequest {
   /** True for a shell without a sandbox. */
   readonly unsandboxed: boolean;
   readonly because: string;
-  /** Equal in questions that one answer may cover; missing in those that are always asked singly. */
+  /** Equal for questions that one answer may cover; absent for questions that are always asked one by one. */
   readonly same?: string;
-  /** Of a command: its programs with their sub-commands, where an answer may cover those (domain/agents/grant.ts). */
+  /** For a command: its programs with their sub-commands, if an answer may cover those (domain/agents/grant.ts). */
   readonly programs?: readonly (readonly string[])[];
-  /** Of a change of a file: which. */
+  /** For a file change: the file. */
   readonly file?: string;
-  /** Why allowing it may destroy what nobody can bring back, where a rule of policy says so. */
+  /** Why the action may destroy something irrecoverably, if a policy rule says so. */
   readonly destroys?: string;
-  /** The place among `options` of the one that adds an amount to a limit, for which the person may type another amount. */
+  /** The index in `options` of the answer that adds an amount to a limit; the person may type another amount for it. */
   readonly adds?: number;
 }
 
@@ -129,11 +129,11 @@ export interface ApprovalRequest {
 export interface Grant extends Pick<ApprovalRequest, 'action' | 'title' | 'programs' | 'file'> {
   readonly scope: GrantScope;
   readonly same: string;
-  /** Files whose content decides what is done, of an answer for exactly this: it holds for this content. */
+  /** For a grant of exactly this command: files whose content decides its effect. The grant applies to this content only. */
   readonly inputs: readonly { readonly path: string; readonly digest: string }[];
 }
 
-/** What a forced agent, `agent`, said of a tree. */
+/** The verdict of a mandatory review, `agent`, on a tree. */
 export interface RecordedVerdict {
   readonly agent: AgentId;
   readonly role: RoleName;
@@ -143,7 +143,7 @@ export interface RecordedVerdict {
   readonly findings: readonly string[];
 }
 
-/** Whether what waited for a forced agent may go on, and why. `agent`: whose work it is. Closed with `warn`: it goes on. */
+/** Whether work that waited for a mandatory review may continue, and why. `agent`: whose work was reviewed. With `warn`, it continues even if closed. */
 export interface ReviewGate {
   readonly agent: AgentId;
   readonly role: RoleName;
@@ -152,11 +152,11 @@ export interface ReviewGate {
   readonly open: boolean;
   readonly onFailure: OnFailure;
   readonly why: string;
-  /** Of a run without a plan: what was done up to the event of this number is judged. */
+  /** For a run without a plan: work up to the event with this number has been judged. */
   readonly upTo?: number;
-  /** Where that is less: what was done behind the event of this number has had no verdict, reviews of it came to none. */
+  /** Set if smaller: work after the event with this number has no verdict, because its reviews ended without one. */
   readonly saidUpTo?: number;
-  /** Work has begun since then, and its review is still to come: what is kept back of the run's limits for that. */
+  /** Set if newer work has a pending review: the part of the run's limits that is reserved for it. */
   readonly due?: { readonly since: Millis; readonly keeps: Budget };
 }
 
@@ -172,24 +172,24 @@ export type EventBody =
         readonly sandbox: string;
         readonly provider: string;
         readonly notes: readonly string[];
-        /** No plan is made: ROOT waits for what it is told, and children are spawned by hand. */
+        /** There is no plan: ROOT waits for messages, and a person spawns children. */
         readonly idle?: true;
-        /** Of such a run: which roles and models a child may have. */
+        /** For a run without a plan: the roles and models that a child may have. */
         readonly choices?: PlanChoices;
-        /** One text is drafted by a model (a custom agent): no plan, no agents, nothing to go on with. */
+        /** A session in which a model drafts one text (a custom agent): no plan, no agents, not resumable. */
         readonly draft?: true;
       })
   | (Of<'session.resumed'> &
       RulesInForce & {
         readonly version: string;
-        /** The run's limits from now on; those of the start where it isn't said. */
+        /** The run's limits from now on; absent: those of the start. */
         readonly budget?: Budget;
-        /** The run had ended: only messages are answered, and nothing of its plan is begun again. */
+        /** The run had ended: it only answers messages and runs no task of its plan again. */
         readonly answers?: true;
       })
   | (Of<'session.finished'> & SessionEnd)
   | (Of<'session.mode'> & { readonly mode: Mode })
-  /** The wall clock jumped by `by` ms, or the process stood still that long: no time of the run. */
+  /** The wall clock jumped by `by` ms, or the process was suspended that long. This does not count as running time. */
   | (Of<'clock.moved'> & { readonly by: Millis })
   | (Of<'plan.proposed'> & {
       readonly plan: SoundPlan;
@@ -197,14 +197,14 @@ export type EventBody =
       readonly by: string;
       readonly ms: Millis;
       readonly digest: string;
-      /** Why no planner made it, where one should have. */
+      /** Why the planner failed, if it did. */
       readonly fault?: string;
-      /** Where nobody can be asked: tasks whose acts will be denied, by what they are. */
+      /** If nobody can be asked: tasks whose actions will be denied, by kind of action. */
       readonly unattended?: Readonly<Record<Permitted, readonly TaskId[]>>;
     })
   | (Of<'plan.edited'> & { readonly plan: SoundPlan; readonly edit: string; readonly digest: string })
   | (Of<'plan.approved'> & { readonly digest: string; readonly by: string })
-  /** The rest of an approved plan was changed while it ran, and the person approved that: `changes` is what they were shown. */
+  /** The unfinished part of an approved plan was changed while it ran, with the person's approval: `changes` is what they were shown. */
   | (Of<'plan.amended'> & {
       readonly plan: SoundPlan;
       readonly digest: string;
@@ -216,37 +216,37 @@ export type EventBody =
       AgentFacts & {
         readonly parent: AgentId | null;
         readonly taskId: TaskId | null;
-        /** Of one that another agent called for: the call of its tool. */
+        /** For an agent that another agent created: the tool call. */
         readonly call?: CallId;
-        /** Of one that was spawned beside the plan and works on its own, its parent not waiting in a call. */
+        /** For an agent that was spawned outside the plan and whose parent does not wait for it in a call. */
         readonly spawned?: Spawned;
-        /** Of a child of an agent that works by words, and so does it. */
+        /** For a child of an agent with the text protocol, which uses it too. */
         readonly protocol?: 'text';
         readonly forced?: Judging;
       })
-  /** The amended plan says otherwise of one that has not begun, or has it again: it waits to be begun as it is told here. */
+  /** An amended plan changed this agent before it started, or contains it again: it waits to start with these values. */
   | (OfAgent<'agent.changed'> & AgentFacts)
   | (OfAgent<'agent.status'> & {
       readonly status: AgentStatus;
       readonly reason: string;
-      /** Of who is `waiting`: for its provider, or ROOT beside its children. The clock of an agent stands still then, that of the run goes on. */
+      /** For `waiting`: on its provider, or ROOT on its children. The agent's clock is paused; the run's clock continues. */
       readonly waitsFor?: 'provider' | 'children';
-      /** Of who is `waiting`, or `pending` behind a task that failed: what for. Logs of earlier versions have only `reason` (earlier-words.ts). */
+      /** For `waiting`, or `pending` after a failed dependency: what it waits for. Earlier logs have only `reason` (earlier-words.ts). */
       readonly waitingFor?: WaitingFor;
-      /** Of who is `interrupted`: by what. */
+      /** For `interrupted`: the cause. */
       readonly endedBy?: EndedBy;
     })
-  /** It said by itself that it is done, or that it can't go on (`mimir complete`): its work ends with that after this step. */
+  /** The agent reported that it is done or cannot continue (`mimir complete`); it ends after this step. */
   | (OfAgent<'agent.signalled'> & Signal)
-  /** Its parent ended first: `owner` hears of it from now on. Null: nobody does. */
+  /** Its parent ended first: `owner` gets its notices from now on; null: no agent does. */
   | (OfAgent<'agent.adopted'> & { readonly owner: AgentId | null })
-  /** Held to a stricter mode than the run's, with all below it; null: no longer. */
+  /** Pins the agent and its descendants to a stricter mode than the run's; null: removes the pin. */
   | (OfAgent<'agent.pinned'> & { readonly mode: Mode | null })
   /** A user turn put into the agent's context: its task at first, later messages that were delivered (`messages`: their seq). */
   | (OfAgent<'agent.told'> & { readonly text: string; readonly messages: readonly number[] })
-  /** What its system prompt says of machine and project: recorded at its first start, so that it stays equal after a resume. */
+  /** The environment block of its system prompt, recorded at its first start so that it is the same after a resume. */
   | (OfAgent<'agent.environment'> & { readonly text: string })
-  /** A person gave it another model: it holds from the agent's next turn on. */
+  /** A person changed its model, from the agent's next turn on. */
   | (OfAgent<'agent.model'> & { readonly model: ModelChoice })
   | (OfAgent<'agent.todos'> & { readonly todos: readonly Todo[] })
   | (OfCall<'agent.message'> & { readonly text: string })
@@ -255,35 +255,35 @@ export type EventBody =
       readonly outcome: AgentOutcome;
       readonly summary: string;
       readonly error: string | null;
-      /** Where its work did not end by itself. Logs of earlier versions have only `error` (earlier-words.ts). */
+      /** Set if something else ended its work. Earlier logs have only `error` (earlier-words.ts). */
       readonly endedBy?: EndedBy;
       readonly metrics: AgentMetrics;
     })
   | (OfModelCall<'model.started'> & {
       readonly purpose: 'plan' | 'work' | 'merge' | 'compact' | 'draft';
       readonly reserved: { readonly tokens: number; readonly cost: Usd };
-      /** How much the model is told to think, where something is said of it. */
+      /** The effort setting of the request; absent: none was sent. */
       readonly effort?: Effort;
     })
   | (OfModelCall<'model.finished'> & {
       readonly usage: Usage;
       readonly cost: Usd;
       readonly priced: boolean;
-      /** The provider's count was missing or can't be true: charged is what had been reserved. */
+      /** The provider's usage was missing or impossible, so the reserved amount was charged. */
       readonly bounded?: boolean;
-      /** The provider left its count out: `usage` and `cost` are estimates. */
+      /** The provider reported no usage: `usage` and `cost` are estimates. */
       readonly estimated?: boolean;
       readonly stopReason: StopReason;
       readonly ms: Millis;
       readonly calls: readonly ToolCall[];
       readonly opaque?: Json;
-      /** An effort was asked for that this model takes no setting of: it was called without. */
+      /** The model does not support the requested effort, so it was called without one. */
       readonly withoutEffort?: true;
     })
   | (OfModelCall<'model.failed'> & {
       readonly cause: string;
       readonly message: string;
-      /** What was used up before it failed, and is charged; missing when nothing was. */
+      /** Usage before the failure, which is charged; absent: none. */
       readonly usage?: Usage;
       readonly cost?: Usd;
       readonly priced?: boolean;
@@ -291,13 +291,13 @@ export type EventBody =
   | (OfModelCall<'model.retry'> & {
       readonly cause: string;
       readonly wait: Millis;
-      /** The try that comes next, from 2, and how many there are at most; without that, time alone ends the tries. */
+      /** The number of the next attempt, from 2, and the maximum; without a maximum, only time ends the attempts. */
       readonly attempt?: number;
       readonly attempts?: number;
     })
   | (OfAgent<'model.fallback'> & Fallback)
   /**
-   * The agent's conversation came near the model's window and goes on as: its first turn, `summary` as a user turn, and the last
+   * The conversation came near the model's context window. It continues with its first turn, `summary` as a user turn, and the last
    * `kept` turns. Tokens before as the provider counted, after as estimated.
    */
   | (OfAgent<'context.compacted'> & {
@@ -310,7 +310,7 @@ export type EventBody =
       readonly label: string;
       readonly input: Json;
       readonly repeat: 'safe' | 'never';
-      /** The rule of the program by which it ran without a question in another box than the agent's own. */
+      /** The built-in rule by which it ran without a question, in another sandbox than the agent's own. */
       readonly rule?: string;
     })
   | (OfCall<'tool.finished'> & {
@@ -318,12 +318,12 @@ export type EventBody =
       readonly ok: boolean;
       readonly output: string;
       readonly ms: Millis;
-      /** The file whose content the agent knows by this call: relative to the project's root, and the content's digest. */
+      /** The file whose content the agent has read with this call, relative to the project's root, and its digest. */
       readonly saw?: { readonly file: string; readonly digest: string };
       /** What changed in the project while a command ran. */
       readonly changed?: CommandChanges;
     })
-  /** A sentence of Mimir at the end of a result that was given: how many turns are left, that calls repeat themselves. */
+  /** A note of Mimir that was appended to a result: few turns left, or repeated calls. */
   | (OfCall<'tool.noted'> & { readonly text: string })
   | (Of<'message.sent'> & {
       readonly agent: AgentId | null;
@@ -332,17 +332,17 @@ export type EventBody =
       readonly kind: 'result' | 'request' | 'status' | 'error';
       readonly delivery: 'sequential' | 'important' | 'urgent';
       readonly content: string;
-      /** Of a notice to who spawned it: of which child, and what it tells. One each for every end of its work. */
+      /** For a notice to the spawning agent: the child and the news. There is one for each end of the child's work. */
       readonly notice?: {
         readonly of: AgentId;
         readonly is: 'completed' | 'error' | 'idle';
-        /** Of an error: a person killed the child. */
+        /** For an error: whether a person killed the child. */
         readonly killed?: true;
       };
-      /** Of a letter that was kept while nothing ran: its id in the box, so that it comes once. */
+      /** For a message that was stored while no process ran: its id in the message store, so that it is delivered once. */
       readonly letter?: string;
     })
-  // What rules and people decide while a run goes on.
+  // Decisions of policy and people during a run.
   | (OfAgent<'approval.requested'> & {
       readonly approval: string;
       readonly call: CallId | null;
@@ -354,13 +354,13 @@ export type EventBody =
       readonly scope: 'once' | 'session';
       readonly text: string;
       readonly by: string;
-      /** Of a yes for the session: what it covers, until it is withdrawn. */
+      /** For an approval for the session: what it covers until it is withdrawn. */
       readonly grant?: Grant;
     })
-  /** A grant, by the id of the answer that gave it, covers nothing any more. */
+  /** Withdraws the grant that was given with this answer. */
   | (Of<'grant.withdrawn'> & { readonly grant: string })
   | (OfCall<'act.unanswered'> & UnansweredAct)
-  /** Such an act, done later all the same. */
+  /** An action that was denied or not started was done later. */
   | (OfCall<'act.done'> & Pick<UnansweredAct, 'effect'>)
   | (OfAgent<'policy.decided'> &
       Reason &
@@ -373,9 +373,9 @@ export type EventBody =
   | (OfAgent<'budget.changed'> & { readonly budget: Budget; readonly by: string })
   | (OfAgent<'budget.warned'> &
       LimitFacts & {
-        /** Of `model`: whose, as the rule names it. */
+        /** For `model`: the model, as the rule names it. */
         readonly of?: string;
-        /** `limit` is twice the estimate of its task, which ends nobody. */
+        /** `limit` is twice the estimate of the task; exceeding it ends no agent. */
         readonly estimate?: true;
       })
   | (OfAgent<'budget.exhausted'> & LimitFacts)
@@ -384,7 +384,7 @@ export type EventBody =
   /** The project's files are about to be changed from `ours` to `to`, which has the agent's changes: digests of all content. */
   | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string })
   | (OfTree<'merge.finished'> & MergeEnd)
-  /** The project as it was before any agent began: forced agents judge what became of it. */
+  /** The project before any agent started; mandatory reviews compare with it. */
   | (Of<'forced.began'> & { readonly tree: string })
   | (Of<'forced.verdict'> & RecordedVerdict)
   | (Of<'forced.gate'> & ReviewGate);
@@ -393,29 +393,29 @@ export type EventBody =
 export type WaitingFor =
   /** ROOT of a run without a plan: for the next message. */
   | { readonly is: 'message' }
-  /** Its turn is over: for children that it wants to hear of. */
+  /** Between turns: for children whose end it waits for. */
   | { readonly is: 'children' }
-  /** In the midst of its turn: for the child of its own call. */
+  /** During a turn: for the child of its own call. */
   | { readonly is: 'child' }
-  /** For the verdict about its work or its commit. */
+  /** For the verdict on its work or its commit. */
   | { readonly is: 'review' }
-  /** For the answer to a question that another agent asked about a limit of both. */
+  /** For the answer to another agent's question about a limit that both share. */
   | { readonly is: 'limit' }
   /** For the answer to its own question, or to the plan. */
   | { readonly is: 'person' }
-  /** For a free place to go on in. */
+  /** For a free slot. */
   | { readonly is: 'slot' }
-  /** For a task that it needs and that failed. */
+  /** For a failed task that it depends on. */
   | { readonly is: 'task' }
-  /** For what calls of others leave of a budget. */
+  /** For the part of a budget that calls of others have reserved. */
   | { readonly is: 'budget' }
   | {
       readonly is: 'provider';
       /** `anthropic is rate limited` */
       readonly why: string;
-      /** Milliseconds until the next try; null: another agent tries first. */
+      /** Milliseconds until the next attempt; null: another agent tries first. */
       readonly wait: Millis | null;
-      /** Which try comes next, and how many there are at most; left out where it is the first, or where time alone ends them. */
+      /** The number of the next attempt and the maximum; absent for the first one, or if only time ends the attempts. */
       readonly attempt?: number;
       readonly attempts?: number;
     };
@@ -427,19 +427,19 @@ export type EndedBy =
   | { readonly is: 'agent'; readonly name: string }
   /** The end of its parent. */
   | { readonly is: 'parent' }
-  /** The stop of its run; a resume goes on with it. */
+  /** The stop of its run; a resume continues it. */
   | { readonly is: 'run' }
-  /** Its task was taken out of the plan. */
+  /** Its task was removed from the plan. */
   | { readonly is: 'plan' }
   | { readonly is: 'limit' }
-  /** Its provider, or the rules about models, left it no model. */
+  /** No model was left: its providers failed, or policy allows no other. */
   | { readonly is: 'model' }
   | { readonly is: 'hand-over' };
 
 /** How a child was spawned. */
 export interface Spawned {
   readonly by: 'person' | AgentId;
-  /** As asked for; null: it goes by its fallback name. */
+  /** As requested; null: it has its fallback name. */
   readonly friendly: string | null;
   /** Seconds; see `SpawnWish`. */
   readonly wait: number | null;
@@ -458,7 +458,7 @@ interface Envelope {
 export type MimirEvent = EventBody & Envelope;
 export type EventType = EventBody['type'];
 
-/** What an event tells, without its envelope. */
+/** The content of an event, without its envelope. */
 export function bodyOf<E extends MimirEvent>(event: E): Omit<E, 'type' | keyof Envelope> {
   const { v: _v, type: _type, seq: _seq, time: _time, session: _session, ...facts } = event;
   return facts;
@@ -466,14 +466,14 @@ export function bodyOf<E extends MimirEvent>(event: E): Omit<E, 'type' | keyof E
 
 export type EventOf<T extends EventType> = Extract<MimirEvent, { readonly type: T }>;
 
-/** `Before` comes before the event among the parameters, `After` behind it. Types may be missing. */
+/** Parameters: `Before`, the event, `After`. Event types may be absent. */
 export type ByType<Before extends unknown[], After extends unknown[], R> = {
   readonly [T in EventType]?: (...args: [...Before, EventOf<T>, ...After]) => R;
 };
 
 /**
- * The function for `type`, or undefined. Which event goes with which function is checked where the table is written; the
- * overload says here that the caller passes an event of that very type, which TypeScript can't follow through a look-up.
+ * The function for `type`, or undefined. The table's type ensures that each function takes its event; the overload states that the
+ * caller passes an event of this type, which TypeScript cannot infer through a look-up.
  */
 export function forType<Before extends unknown[], After extends unknown[], R>(
   table: ByType<Before, After, R>,

@@ -1,4 +1,4 @@
-/** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
+/** The state of a run after all events of its log. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
 import type { CommandChanges } from '../domain/changes.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
@@ -15,18 +15,18 @@ export interface Returned {
   readonly by: 'estimate' | 'provider';
 }
 
-/** The caller's context as its last reply left it, and what came into it since. */
+/** The caller's context after its last reply, and the additions since then. */
 export interface Growth {
-  /** Tokens as counted; null where that can't be known. */
+  /** Counted tokens; null if unknown. */
   readonly counted: number | null;
   readonly since: number;
-  /** How many of them came back of children. */
+  /** How many of them are results of children. */
   readonly returned: number;
 }
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
 
-/** A piece of an agent's transcript, for people. Tool output is cut here; the log has it whole. */
+/** A piece of an agent's transcript, for display. Tool output is shortened; the log has all of it. */
 export type Block =
   | { readonly is: 'told'; readonly text: string }
   | { readonly is: 'said'; readonly text: string; readonly call: CallId }
@@ -47,7 +47,7 @@ export type Block =
       readonly is: 'note';
       readonly text: string;
       readonly level: 'info' | 'warn' | 'error';
-      /** What lies behind it, for those who want to read it: the summary that an agent goes on with. */
+      /** The text behind the line, such as the summary with which an agent continues. */
       readonly more?: string;
       /** What the merge of its tree changed in the project. */
       readonly merged?: CommandChanges;
@@ -61,28 +61,28 @@ export interface OpenCall {
   readonly model: ModelId;
   readonly tokens: number;
   readonly cost: Usd;
-  /** Its process ended before the call did: the provider may have billed it or not. It stays reserved. */
+  /** Its process ended before the call, so it is unknown whether the provider billed it. Its amount stays reserved. */
   readonly uncertain?: true;
 }
 
-/** A wait before the next try of a model call. */
+/** A wait before the next attempt of a model call. */
 export interface Pause {
   readonly model: ModelId;
   readonly cause: string;
   readonly until: Millis;
-  /** The try that comes next and how many there are at most, where it was said. */
+  /** The number of the next attempt and the maximum, if recorded. */
   readonly attempt: number | null;
   readonly attempts: number | null;
 }
 
-/** Tries of model calls that came to nothing: how many, and what they used up all the same (part of the agent's sums). */
+/** Failed attempts of model calls: their number and usage, which is part of the agent's sums. */
 export interface LostTries {
   readonly calls: number;
   readonly usage: Usage;
   readonly cost: Usd;
 }
 
-/** What one agent used of one model. */
+/** The usage of one model by one agent. */
 export interface ModelShare {
   readonly model: ModelId;
   readonly calls: number;
@@ -109,67 +109,67 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly children: readonly AgentId[];
   readonly taskId: TaskId | null;
   readonly maxIterations: number;
-  /** Models that were called without it, since they take no such setting. */
+  /** Models that were called without an effort, because they do not support it. */
   readonly withoutEffort?: readonly ModelId[];
   /** Of one that works, or worked, in a tree of its own: the tree; absent before it is made. */
   readonly ownTree?: OwnTree;
-  /** The stricter mode it is held to, with all below it; null for the run's. */
+  /** The stricter mode that it and its descendants are pinned to; null: the run's mode. */
   readonly pin: Mode | null;
-  /** The parent's call that it was made for; null of planned and forced agents. */
+  /** The parent's call that created it; null for planned agents and mandatory reviews. */
   readonly call: CallId | null;
-  /** Of one that was spawned beside the plan; null of others. */
+  /** How it was spawned outside the plan; null for other agents. */
   readonly spawned: events.Spawned | null;
-  /** Of a child of an agent that works by words, and so does it; its role may say so as well. */
+  /** Set for a child of an agent with the text protocol, which uses it too; its role may also set it. */
   readonly protocol?: 'text';
-  /** Who hears of it: its parent, or who adopted it; null: nobody. */
+  /** The agent that gets its notices: its parent, or the agent that adopted it; null: none. */
   readonly owner: AgentId | null;
-  /** What it said of its own end, since it last began; null while it said nothing. */
+  /** What it reported about its own end since it last started; null: nothing. */
   readonly signalled: events.Signal | null;
   /** The environment block of its system prompt; absent before its first start. */
   readonly environment?: string;
-  /** What it could not do since nobody could be asked; absent: nothing. */
+  /** Actions that were denied because nobody could be asked; absent: none. */
   readonly unanswered?: readonly events.UnansweredAct[];
-  /** Calls by tool, those that were refused as well. */
+  /** Calls by tool, including refused ones. */
   readonly toolsUsed: Readonly<Record<string, number>>;
   readonly lastTool: { readonly name: string; readonly label: string; readonly at: Millis } | null;
-  /** Of a forced agent: what started it and what it judges; null of others. */
+  /** For a mandatory review: its trigger and subject; null for other agents. */
   readonly forced: events.Judging | null;
   readonly status: AgentStatus;
   readonly reason: string;
-  /** What it waits for while it is `waiting`, or `pending` behind a task that failed; null otherwise, and where an earlier version did not record it. */
+  /** What it waits for while `waiting`, or `pending` after a failed dependency; null otherwise, and in logs of earlier versions. */
   readonly waitingFor: events.WaitingFor | null;
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
-  /** What ended or interrupted it; null while it works, and where its work ended by itself. */
+  /** What ended or interrupted it; null while it works, and if its work ended by itself. */
   readonly endedBy: events.EndedBy | null;
-  /** How its work had ended, of one that was killed after that: its summary is still that of its work. */
+  /** For an agent that was killed after its end: how its work had ended. Its summary is still that of the work. */
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
   readonly todos: readonly Todo[];
   readonly blocks: readonly Block[];
   readonly usage: Usage;
   readonly cost: Usd;
-  /** The same by the model that was called, in the order of their first calls. */
+  /** Usage by model, in the order of their first calls. */
   readonly byModel: readonly ModelShare[];
-  /** False when a call was made whose price is not known. */
+  /** False if the price of a call is unknown. */
   readonly priced: boolean;
-  /** A provider left the count of a call out: what it used, and what it cost, is partly estimated. */
+  /** A provider reported no usage for a call, so usage and cost are partly estimated. */
   readonly estimated?: boolean;
   readonly open: readonly OpenCall[];
-  /** Null while no provider is waited for. */
+  /** Null unless it waits for a provider. */
   readonly pause: Pause | null;
-  /** Which of its limits (of ROOT: of the run's) left no room for a step, until that limit is changed; absent where none did. */
+  /** The limit (for ROOT: of the run) that stopped it, until that limit is changed; absent: none. */
   readonly exhausted?: events.Exhausted;
   readonly lost: LostTries;
-  /** Whether its provider lost its last call; absent where none was ever lost. */
+  /** Whether its provider lost its last call; absent: none was ever lost. */
   readonly providerLost?: boolean;
-  /** Tries after a wait. */
+  /** Attempts after a wait. */
   readonly retries: number;
   /** In the order they happened. */
   readonly fallbacks: readonly events.Fallback[];
-  /** What came back of its Task calls, in order; absent while nothing has. */
+  /** Results of its Task calls, in order; absent: none. */
   readonly returns?: readonly Returned[];
-  /** How its context grows: for the count of what came back. */
+  /** The growth of its context, to count the tokens of these results. */
   readonly growth?: Growth;
   /** How often its context was summarised. */
   readonly compactions: number;
@@ -180,7 +180,7 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   /** Running time up to `runningSince`; see `elapsedOf`. */
   readonly ranMs: Millis;
   readonly runningSince: Millis | null;
-  /** Time of the last event that this agent caused. */
+  /** Time of the last event of this agent. */
   readonly lastAt: Millis;
 }
 
@@ -191,7 +191,7 @@ export interface Approval {
   readonly askedAt: Millis;
 }
 
-/** A grant that holds, with the agent whose question it answered. */
+/** A grant in effect, with the agent whose question it answered. */
 export interface StandingGrant extends events.Grant {
   /** That of the answered question. */
   readonly id: string;
@@ -223,7 +223,7 @@ export interface LogLine {
   readonly retry?: true;
   /** The model call that failed or, with `retry`, is attempted again. */
   readonly call?: CallId;
-  /** Present for an answer that denied a call: the result of that call tells nothing new. */
+  /** Set for an answer that denied a call, so that the result of the call is not shown again. */
   readonly denial?: true;
 }
 
@@ -239,27 +239,27 @@ export interface RunState {
   readonly provider: string;
   readonly sandbox: string;
   readonly notes: readonly string[];
-  /** No plan: ROOT waits for what it is told. */
+  /** There is no plan: ROOT waits for messages. */
   readonly idle: boolean;
   readonly budget: Budget;
   readonly maxParallel: number;
   readonly startedAt: Millis;
-  /** Stretches in which no process carried the run, oldest first: from its last word to its resumption. */
+  /** Periods in which no process ran the run, oldest first: from its last event to its resumption. */
   readonly stops: readonly { readonly from: Millis; readonly to: Millis }[];
   readonly lastAt: Millis;
   readonly plan: SoundPlan | null;
   readonly planDigest: string;
   readonly planBy: string;
   readonly planMs: Millis;
-  /** Why no planner made the plan, where one should have; else empty. */
+  /** Why the planner failed; empty if it did not. */
   readonly planFault: string;
   readonly choices: PlanChoices | null;
-  /** Where nobody can be asked: tasks whose acts will be denied; null: none. */
+  /** If nobody can be asked: tasks whose actions will be denied; null: none. */
   readonly unattended: Readonly<Record<Permitted, readonly TaskId[]>> | null;
   readonly approvedDigest: string | null;
   /** In order of creation. */
   readonly agents: ReadonlyMap<AgentId, AgentState>;
-  /** What was spent by when, oldest first: for curves. */
+  /** Sums over time, oldest first, for charts. */
   readonly spend: readonly SpendPoint[];
   /** Waiting for a person, oldest first. */
   readonly approvals: readonly Approval[];
@@ -268,18 +268,18 @@ export interface RunState {
   readonly messages: readonly SentMessage[];
   readonly log: readonly LogLine[];
   readonly warned: readonly string[];
-  /** Before any agent began; null where nobody asked, or nothing could tell. */
+  /** The project's tree before any agent started; null if it was not needed or could not be determined. */
   readonly firstTree: string | null;
-  /** When that was, in milliseconds since 1970; missing with it. */
+  /** Its time in milliseconds since 1970; absent without it. */
   readonly firstTreeAt?: number;
-  /** Files that file tools were asked to write since then, as they were named; missing: none. */
+  /** Files that file tools were asked to write since then, as named in the calls; absent: none. */
   readonly written?: readonly string[];
   readonly verdicts: readonly events.RecordedVerdict[];
   readonly gates: readonly events.ReviewGate[];
-  /** The run had ended and was resumed to answer messages; nothing of its plan runs again. */
+  /** The run had ended and was resumed to answer messages; no task of its plan runs again. */
   readonly answering: boolean;
   readonly finished: events.SessionEnd | null;
-  /** Events of a type that this version doesn't know: how many. */
+  /** The number of events of types that this version does not know. */
   readonly unknown: number;
 }
 

@@ -56,15 +56,15 @@ export function configurationPage(): string {
 }
 
 const INTRODUCTION = [
-  'Settings come from four places: the options of the command line, your file `~/.config/mimir/config.yml` (in `$XDG_CONFIG_HOME` if it is set), the project's file `.mimir/config.yml`, and an administrator's `/etc/mimir/policy.yml` ([policy.md](policy.md)). The column "Who may set it" says which of them count for a key:',
+  'Settings come from four places: the options of the command line, your file `~/.config/mimir/config.yml` (in `$XDG_CONFIG_HOME` if that is set), the project file `.mimir/config.yml`, and `/etc/mimir/policy.yml` of an administrator ([policy.md](policy.md)). The column "Who may set it" says which of them count for a key:',
   table(
     ['Who may set it', 'Meaning'],
     [
+      ['all, tightest', 'A restriction. Every place may set it, and the tightest value applies.'],
       [
-        'all, tightest',
-        'A restriction. Every place may set it, and the tightest value applies.',
+        'all, nearest',
+        'A preference. The first place in the order above that sets it wins; a project counts only once you trust it.',
       ],
-      ['all, nearest', 'A preference. The first place in the order above that sets it wins; a project counts only once you trust it.'],
       ['you, administrator', 'A grant. A project can never set it.'],
       ['administrator', 'Only `/etc/mimir` may set it.'],
     ],

@@ -1,6 +1,6 @@
 /**
- * A session as a walk of its log tells it. Outputs of tools that nobody needs in memory stay in the log, and are read there when somebody
- * looks: a long run would fill the memory with them.
+ * The state of a session, folded from its log. Outputs of tools stay in the log and are read when they are displayed, because the outputs
+ * of a long run would fill the memory.
  */
 import type { EventOf, EventType, MimirEvent } from '../event.ts';
 import { fold } from '../fold.ts';
@@ -8,22 +8,22 @@ import { isShortened, keptOutput } from '../fold-agent.ts';
 import { withAgent } from '../roster.ts';
 import { type AgentState, type Block, EMPTY, type RunState } from '../state.ts';
 
-/** The stored event with this number; null where it can't be read. */
+/** The stored event with this number; null if it cannot be read. */
 export type ReadEvent = (seq: number) => MimirEvent | null;
 
 export type ToolBlock = Extract<Block, { readonly is: 'tool' }>;
 
-/** Outputs of up to so many characters cost no more than the way to the log. */
+/** Outputs up to this many characters stay in memory: reading them from the log costs more. */
 const SHORT = 200;
 const UNREAD = '(This output is in the log, which cannot be read now.)';
 
-/** The state after the events that it heard, in order. */
+/** The state after the events that were added, in order. */
 export class FoldedLog {
   #state: RunState;
   readonly #read: ReadEvent | null;
   readonly #places = new WeakMap<Block, number>();
 
-  /** `read`: where outputs are read that were left out, and those of agents that have ended; null: they are as the events have them. */
+  /** `read`: reads outputs that were omitted, and those of finished agents; null: outputs are kept as in the events. */
   constructor(read: ReadEvent | null = null, from: RunState = EMPTY) {
     this.#read = read;
     this.#state = from;
@@ -73,7 +73,7 @@ function stored(block: ToolBlock, seq: number, read: ReadEvent): ToolBlock {
   });
 }
 
-/** The same block, whose output is what `read` gives each time somebody looks. Of one shape: thousands with a getter each of its own take ten times the memory. */
+/** The same block with an output that is read on each access. One class for all: thousands of own getters take ten times the memory. */
 export class ReadLater implements ToolBlock {
   readonly is = 'tool';
   readonly call: ToolBlock['call'];
@@ -98,7 +98,7 @@ export class ReadLater implements ToolBlock {
     Object.defineProperty(this, 'output', ReadLater.#OUTPUT);
   }
 
-  /** Its own and enumerable, as any other of its properties. */
+  /** An own and enumerable property, like the others. */
   static readonly #OUTPUT: PropertyDescriptor & ThisType<ReadLater> = {
     enumerable: true,
     get() {
@@ -115,11 +115,11 @@ const KEPT: ReadonlySet<EventType> = new Set<EventType>([
   'agent.status',
 ]);
 
-/** The same, with the few events that a resume looks at again. */
+/** The same, with the few events that a resume needs again. */
 export class ResumedLog extends FoldedLog {
   /** By their numbers, in order. */
   readonly #few = new Map<number, MimirEvent>();
-  /** Where calls began that have not ended. */
+  /** The numbers of the events that started unfinished calls. */
   readonly #open = new Map<string, readonly number[]>();
   /** The state at the last end that was not a stop; empty without one. */
   lastEnd: RunState = EMPTY;
@@ -129,7 +129,7 @@ export class ResumedLog extends FoldedLog {
     if (event.type === 'session.finished' && event.status !== 'stopped') this.lastEnd = this.state;
     if (KEPT.has(event.type)) this.#few.set(event.seq, event);
     if (event.type === 'tool.started') {
-      // Ids of calls may be the model's own, and come again.
+      // Ids of calls may come from the model and repeat.
       this.#open.set(callOf(event), [...(this.#open.get(callOf(event)) ?? []), event.seq]);
       this.#few.set(event.seq, { ...event, input: null });
     }
@@ -139,7 +139,7 @@ export class ResumedLog extends FoldedLog {
     if (event.saw !== undefined) this.#few.set(event.seq, event);
   }
 
-  /** How the session and its agents began, calls of tools without an end, and what agents knew of files; in order. Once: it is let go. */
+  /** The first events of the session and its agents, unfinished tool calls, and the files that agents have read, in order. Can be taken once. */
   take(): readonly MimirEvent[] {
     const few = [...this.#few.values()];
     this.#few.clear();

@@ -1,5 +1,6 @@
 /**
- * What verbs tell of child sessions: plain JSON with the field names that scripts rely on. Made from the log alone (sessions.ts), so it is the same whether the run is alive or not.
+ * Records of child sessions as commands print them: plain JSON with the field names that scripts rely on. Made from the log alone
+ * (sessions.ts), so they are the same whether the run is active or not.
  */
 import type { Lifecycle } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
@@ -25,27 +26,27 @@ export interface SessionRecord {
   readonly completion_status: 'completed' | 'error' | 'abandoned' | 'killed' | null;
   /** The first line of its answer, or why it ended; null before. */
   readonly completion_message: string | null;
-  /** It was cut off by a limit, and what it has is told all the same. */
+  /** A limit ended it with a partial answer. */
   readonly partial: boolean;
   readonly spawn_prompt: string;
   readonly working_dir: string;
-  /** Null for our own agents: they need none. */
+  /** Always null: Mimir's agents need no tmux session. */
   readonly tmux_session: null;
   /** ISO, UTC. */
   readonly created_at: string;
   readonly spawned_at: string;
   readonly completed_at: string | null;
   readonly tokens_used: number;
-  /** Of its budget or its model's window; null where neither is known. */
+  /** Of its budget or its model's context window; null if neither is known. */
   readonly tokens_remaining_estimate: number | null;
-  /** By its todos, else by its budget; null where nothing tells. 0 to 100. */
+  /** 0 to 100, from its todos, otherwise from its budget; null if unknown. */
   readonly completion_percentage: number | null;
   readonly tools_used: Readonly<Record<string, number>>;
   readonly total_tools: number;
   readonly last_tool: { readonly name: string; readonly timestamp: string } | null;
   /** ISO, UTC; null: it used none. */
   readonly last_tool_call: string | null;
-  /** What it does now in a few words: its tool, else the first line of its last words. */
+  /** Its current activity in a few words: its tool, otherwise the first line of its last message. */
   readonly current_activity: string | null;
   readonly is_complete: boolean;
   readonly is_idle: boolean;
@@ -58,7 +59,7 @@ export interface SessionRecord {
   readonly children: number;
 }
 
-/** More of one session, for `what --deep`: only its parent, those above it and the person see that. */
+/** Details of one session for `what --deep`, visible to its ancestors and the person only. */
 export interface SessionDetail {
   readonly last_words: string;
   /** Newest last; `read src/a.ts`. */
@@ -67,10 +68,10 @@ export interface SessionDetail {
   readonly elapsed: number;
 }
 
-/** A run with all its sessions, as somebody may see it. */
+/** A run with all its sessions, as visible to the caller. */
 export interface RunSessions {
   readonly run: SessionId;
-  /** `hosted`: a living process carries it. */
+  /** `hosted`: a process runs it. */
   readonly state: 'running' | 'finished' | 'stopped';
   readonly task: string;
   readonly mode: Mode;
@@ -78,27 +79,27 @@ export interface RunSessions {
   readonly cost: Usd;
   readonly tokens: number;
   readonly questions: number;
-  /** Letters that wait for the run to go on. */
+  /** Stored messages that are delivered when the run continues. */
   readonly kept_messages: number;
-  /** Roles that rules make judge all work of a run without a plan, and have not judged the last of it. */
+  /** In a run without a plan: roles of mandatory reviews that have not reviewed the latest work. */
   readonly reviews_due: readonly RoleName[];
-  /** Who asks, where that is an agent. */
+  /** The calling agent, if the caller is one. */
   readonly you: AgentId | null;
   /** Parents before children, in order of creation. */
   readonly sessions: readonly SessionRecord[];
 }
 
-// Which session a word names: its place, its short id, or its name. Pure; what is told of a miss is for a person.
+// Finds the session that a word names: by place, short id or name. Pure; the texts about a miss are for a person.
 
-/** Why nothing is named: nobody, or several. */
+/** Why no session is named: no match, or several. */
 export interface Miss {
   readonly is: 'nobody' | 'several';
   readonly candidates: readonly SessionRecord[];
 }
 
 /**
- * By place (`ROOT::S1`), then by short id, then by name, then by name in any case; at last by what was given as its name beside a
- * role: `scout` is `finder-scout`.
+ * By place (`ROOT::S1`), then by short id, by name, by name in any case, and finally by the part of the name after the role: `scout`
+ * is `finder-scout`.
  */
 export function foundIn(family: Pick<RunSessions, 'sessions'>, word: string): Result<SessionRecord, Miss> {
   const low = word.toLowerCase();
@@ -118,11 +119,11 @@ export function foundIn(family: Pick<RunSessions, 'sessions'>, word: string): Re
   return fail({ is: 'nobody', candidates: [] });
 }
 
-/** A plan of one task has a second `main`, which does the work: that one is meant. */
+/** A plan of one task has a second `main` that does the work; it is preferred. */
 const withoutRoot = (word: string, candidates: readonly SessionRecord[]): readonly SessionRecord[] =>
   word === MAIN ? candidates.filter(({ agent }) => agent !== ROOT) : candidates;
 
-/** Of several with the same name the only one that is not at its end. */
+/** Of several with the same name, the only unfinished one. */
 function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Miss> {
   const going = candidates.filter(({ is_complete }) => !is_complete);
   const left = candidates.length === 1 ? candidates : going;
@@ -130,7 +131,7 @@ function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Mi
   return one !== undefined && left.length === 1 ? ok(one) : fail({ is: 'several', candidates });
 }
 
-/** All that is below `top`, parents before children. */
+/** All descendants of `top`, parents before children. */
 export function below(family: Pick<RunSessions, 'sessions'>, top: SessionRecord): readonly SessionRecord[] {
   return family.sessions.filter(({ agent }) => isBelow(agent, top.agent));
 }
@@ -141,16 +142,16 @@ export const childrenOf = (
   { session_id }: SessionRecord,
 ): readonly SessionRecord[] => family.sessions.filter(({ parent_session_id }) => parent_session_id === session_id);
 
-// Who sees what of a run: a person everything, an agent words and events of itself and those below it. No agent sees what reviewers say.
+// Visibility in a run: a person sees everything, an agent the messages and events of itself and its descendants. No agent sees those of reviewers.
 
-/** May `asker` (null: a person) read what `agent` says and does? */
+/** Whether `asker` (null: a person) may read the messages and events of `agent`. */
 export function maySee({ agents }: Pick<RunState, 'agents'>, asker: AgentId | null, agent: AgentId): boolean {
   if (asker === null) return true;
   if (agent === asker) return true;
   return isBelow(agent, asker) && agents.get(agent)?.forced === null;
 }
 
-/** The record without what it says and does. */
+/** The record without messages and activity. */
 export const withoutWords = (record: SessionRecord): SessionRecord => ({
   ...record,
   spawn_prompt: '',
@@ -162,17 +163,17 @@ export const withoutWords = (record: SessionRecord): SessionRecord => ({
   current_activity: null,
 });
 
-/** Is `event` one of `agent`: by it, a message to it, or a notice of it? */
+/** Whether `event` belongs to `agent`: an event of it, a message to it, or a notice about it. */
 export const isOf = (event: MimirEvent, agent: AgentId): boolean =>
   ('agent' in event && event.agent === agent) ||
   (event.type === 'message.sent' && (event.to === agent || event.notice?.of === agent));
 
-/** May `asker` read this event? What is nobody's (the run's own) is the person's; what an agent writes to others is for its readers too. */
+/** Whether `asker` may read this event. Events of the run itself are for the person only; messages are also for their recipients. */
 export function maySeeEvent(state: Pick<RunState, 'agents'>, asker: AgentId | null, event: MimirEvent): boolean {
   if (asker === null) return true;
   if (event.type === 'message.sent') {
     const about = event.notice?.of ?? null;
-    // A notice is what its reader was told anyway.
+    // The recipient of a notice has read it anyway.
     if (event.to === asker) return true;
     if (about !== null && !maySee(state, asker, about)) return false;
     return maySee(state, asker, event.to);

@@ -17,7 +17,7 @@ export interface SessionEvent {
   readonly metadata: { readonly [key: string]: Json };
 }
 
-/** What `event` means for the session of `agent`; null: nothing that its watchers are told. */
+/** What `event` means for the session of `agent`; null: it is not reported. */
 export function sessionEvent(event: MimirEvent, agent: AgentId): SessionEvent | null {
   const words = concerns(event, agent) ? (forType(WORDS, event.type)?.(event) ?? null) : null;
   if (words === null) return null;
@@ -32,7 +32,7 @@ export function sessionEvent(event: MimirEvent, agent: AgentId): SessionEvent | 
 }
 
 function concerns(event: MimirEvent, agent: AgentId): boolean {
-  // A notice of it goes to its owner, a message to it comes from another.
+  // A notice about it goes to its owner; a message to it comes from another agent.
   if (event.type === 'message.sent') return event.notice === undefined ? event.to === agent : event.notice.of === agent;
   return 'agent' in event && event.agent === agent;
 }
@@ -57,7 +57,7 @@ const WORDS: ByType<[], [], Words> = {
   'agent.finished': finished,
   'agent.status': ({ status, reason }) => {
     if (status === 'waiting') return ['idle', reason === '' ? 'waits' : reason, { status }];
-    // That it waits for a slot or is created is no news, that it goes on or was stopped is.
+    // Waiting for a slot or being created is not reported; continuing and being interrupted are.
     return status === 'running' || status === 'interrupted'
       ? ['checkpoint', reason === '' ? status : reason, { status }]
       : null;

@@ -1,4 +1,4 @@
-/** Records of child sessions, made from the log alone: what every verb, alive or looking back, tells of them. Pure. */
+/** Makes the records of child sessions from the log alone, for all commands, whether the run is active or not. Pure. */
 import { type AgentOutcome, type AgentStatus, isTerminal, type Lifecycle } from '../../domain/agents/agent.ts';
 import { shortId } from '../../domain/digest.ts';
 import { type AgentId, type Millis, ROOT, type SessionId } from '../../domain/ids.ts';
@@ -12,14 +12,14 @@ export interface Looking extends Moment {
   readonly naming: Naming;
 }
 
-/** When each agent was created, ISO: the state doesn't keep it. */
+/** When each agent was created, ISO; the state does not contain it. */
 export function createdTimes(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, string> {
   const times = new Map<AgentId, string>();
   for (const event of events) if (event.type === 'agent.created') times.set(event.agent, event.time);
   return times;
 }
 
-/** All sessions of a run, parents before children, in order of creation; none before it has begun. `created`: when each was. */
+/** All sessions of a run, parents before children, in order of creation; none before it has begun. `created`: their times of creation. */
 export function recordsWith(
   state: RunState,
   created: ReadonlyMap<AgentId, string>,
@@ -92,24 +92,24 @@ function lastToolOf({ lastTool }: AgentState): Pick<SessionRecord, 'last_tool' |
   return { last_tool: last, last_tool_call: last?.timestamp ?? null };
 }
 
-/** What it asks or waits for, else what it does. */
+/** Its question or the reason of its wait, otherwise its activity. */
 function nowOf(agent: AgentState, state: RunState): string {
   const asked = state.approvals.find((one) => one.agent === agent.id);
   if (asked !== undefined) return `asks: ${askedFor(asked.request)}`;
   if (agent.status === 'waiting') return agent.reason;
-  // What it said last is the plan, as JSON.
+  // Its last message is the plan, as JSON.
   if (agent.parent === null && state.phase === 'running' && state.plan !== null) return whileOthersWork(state);
   const last = agent.blocks.findLast(({ is }) => is !== 'told');
   return last?.is === 'said' ? plainLine(last.text) : activityOf(agent);
 }
 
-/** `waits for 2 agents`: main between the plan and the report. */
+/** `waits for 2 agents`, for main between the plan and the report. */
 function whileOthersWork({ agents }: RunState): string {
   const working = [...agents.values()].filter(({ parent, outcome }) => parent !== null && outcome === null).length;
   return working === 0 ? '' : `waits for ${working} ${working === 1 ? 'agent' : 'agents'}`;
 }
 
-/** What its answer says first, or why it ended; of one that was killed after its end both. */
+/** The first line of its answer, or why it ended; both for an agent that was killed after its end. */
 function endWords(agent: AgentState, status: Lifecycle): string {
   if (agent.outcome === null && status === 'abandoned') return 'its process has ended';
   const { closed } = agent;
@@ -139,7 +139,7 @@ const isoOf = (at: Millis): string => new Date(at).toISOString();
 /** Most tools that a detail lists, the newest ones. */
 const RECENT = 10;
 
-/** More of one session than its record says: its last words, tools and time. */
+/** Details of one session that its record lacks: its last message, tools and time. */
 export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
   const said = agent.blocks.findLast((block) => block.is === 'said');
   return {
@@ -157,21 +157,21 @@ export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
 
 interface Moment {
   readonly now: Millis;
-  /** A living process carries the run. */
+  /** A process runs the run. */
   readonly alive: boolean;
-  /** `childAgents.autoComplete.idleTimeout`; 0: nobody becomes idle by time. */
+  /** `childAgents.autoComplete.idleTimeout`; 0: no agent becomes idle by time. */
   readonly idleTimeout: Millis;
 }
 
 /** What an end is called. */
 const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
   completed: 'completed',
-  // Marked as partial, and told all the same.
+  // Reported as completed, marked as partial.
   partial: 'completed',
   failed: 'error',
   killed: 'killed',
   abandoned: 'abandoned',
-  // Somebody decided that it is not to be.
+  // A person or a failed dependency prevented it.
   skipped: 'killed',
 };
 
@@ -180,7 +180,7 @@ const OF_STATUS: Readonly<Record<Exclude<AgentStatus, 'running' | 'waiting'>, Li
   initializing: 'starting',
   completed: 'completed',
   failed: 'error',
-  // A person stopped it, and a person lets it go on.
+  // A person interrupted it, and a person resumes it.
   interrupted: 'waiting_input',
 };
 
@@ -197,11 +197,11 @@ function lifecycleOf(agent: AgentState, state: RunState, moment: Moment): Lifecy
 function waitingFor(agent: AgentState, { approvals, phase }: RunState): Lifecycle {
   const asked = approvals.some((one) => one.agent === agent.id) || (agent.id === ROOT && phase === 'approving');
   if (asked) return 'waiting_input';
-  // It waits for its provider, and nobody has to do anything.
+  // It waits for its provider; no person has to act.
   return agent.pause === null ? 'idle' : 'running';
 }
 
-/** When it last did something; who waits in a call for a child does what the child does. */
+/** The time of its last activity; an agent that waits for a child in a call has the child's. */
 export function activeAt(agent: AgentState, { agents }: Pick<RunState, 'agents'>): Millis {
   const called = agent.children.flatMap((id) => {
     const child = agents.get(id);
@@ -210,12 +210,12 @@ export function activeAt(agent: AgentState, { agents }: Pick<RunState, 'agents'>
   return Math.max(agent.lastAt, ...called);
 }
 
-// What a child session is called: one rule for rows, notices and addresses.
+// The name of a child session: one rule for rows, notices and addresses.
 
 /** `childAgents.naming`: both with `{friendly_name}`, `{role}`, `{short_id}`, `{id}` filled in. */
 export interface Naming {
   readonly pattern: string;
-  /** Where no friendly name was asked for. */
+  /** Without a requested friendly name. */
   readonly fallback: string;
 }
 
