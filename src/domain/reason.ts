@@ -1,4 +1,4 @@
-/** Why policy decided as it did: the rule, and where it is written. */
+/** The reason of a policy decision: the rule, and where it is written. */
 export type Layer = 'default' | 'managed' | 'user' | 'project' | 'command line';
 
 export interface Reason {
@@ -16,12 +16,12 @@ export function reasonText(reason: Reason): string {
   return `${reason.rule} (${reason.layer}${where})`;
 }
 
-/** `.mimir/config.yml:4`; the layer where the rule stands in no file. */
+/** `.mimir/config.yml:4`; the layer if the rule is in no file. */
 export const placeText = ({ file, layer, line }: Reason): string =>
   `${file ?? layer}${line === null ? '' : `:${line}`}`;
 
 /** One mode for the whole hierarchy, kept at ROOT, read at each decision. */
 export const MODES = ['human', 'confirm', 'yolo'] as const;
 export type Mode = (typeof MODES)[number];
-/** True when `a` asks less often than `b`. */
+/** Whether `a` asks less often than `b`. */
 export const isLooser = (a: Mode, b: Mode): boolean => MODES.indexOf(a) > MODES.indexOf(b);

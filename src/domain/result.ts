@@ -4,7 +4,7 @@ export type Result<T, Fault> = { readonly ok: true; readonly value: T } | { read
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 export const fail = <Fault>(fault: Fault): { readonly ok: false; readonly fault: Fault } => ({ ok: false, fault });
 
-/** What `act` gives, `otherwise` where it throws: for looks at files that may be gone or closed. */
+/** The result of `act`, or `otherwise` if it throws: for files that may be missing or unreadable. */
 export function tried<T>(act: () => T, otherwise: T): T {
   try {
     return act();
@@ -13,7 +13,7 @@ export function tried<T>(act: () => T, otherwise: T): T {
   }
 }
 
-/** What a thrown value says. */
+/** The message of a thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The code of a system error (`ENOENT`), or an empty string. */
@@ -25,7 +25,7 @@ export function unreachable(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** Without the keys that are undefined: for records in which what nobody said is absent. */
+/** The record without undefined keys, for records in which unset values are absent. */
 export function defined<T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> };
 export function defined(all: object): object {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

@@ -12,7 +12,7 @@ export interface ToolCall {
   readonly input: Json;
 }
 
-/** What a tool call gave, as the model reads it. `ok: false` is an error result, never the end of an agent. */
+/** The result of a tool call, as the model reads it. `ok: false` is an error result, never the end of an agent. */
 export interface ToolResult {
   readonly call: CallId;
   readonly ok: boolean;
@@ -25,7 +25,7 @@ export type Turn =
       readonly by: 'model';
       readonly text: string;
       readonly calls: readonly ToolCall[];
-      /** What the provider needs back unchanged (signatures of its reasoning); opaque to the rest of Mimir. */
+      /** Data that the provider needs back unchanged (signatures of its reasoning); opaque to the rest of Mimir. */
       readonly opaque?: Json;
     }
   | { readonly by: 'tools'; readonly results: readonly ToolResult[] };
@@ -51,9 +51,9 @@ export interface ModelReply {
   readonly calls: readonly ToolCall[];
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  /** The provider left its count out: `usage` is an estimate. */
+  /** The provider reported no usage: `usage` is an estimate. */
   readonly estimated?: boolean;
-  /** The request named an effort, and this model takes no such setting: it was called without. */
+  /** The model does not support the requested effort, so it was called without one. */
   readonly withoutEffort?: true;
   /** The model that answered, canonical. */
   readonly model: ModelId;

@@ -196,16 +196,16 @@ const MEANINGS: Readonly<Record<VariantName, string>> = {
 };
 
 /**
- * Cheap, balanced and best, in this order, each the same whenever plan and choices are.
+ * Cheap, balanced and best, in this order, each deterministic for equal plans and choices.
  *
- * - **cheap**: what costs least for the tokens that the task is estimated at. Of equal prices the model that it has stays, then
- *   the higher grade, then the first of the choices. Where the price of the present model isn't known, it stays.
- * - **balanced**: the model its role gets when nothing else is asked for: the configuration's own weighing of price and grade.
- * - **best**: the highest grade, deep before usual before unknown before fast; within a known grade the first of the choices,
- *   whose catalogue has the newest first, within the unknown one the dearest.
+ * - **cheap**: the model that costs least for the estimated tokens of the task. Among equal prices the present model stays, then
+ *   the higher grade, then the first of the choices. A task whose model has no known price keeps it.
+ * - **balanced**: the default model of the role, which weighs price and grade as configured.
+ * - **best**: the highest grade, in the order deep, usual, unknown, fast; within a known grade the first of the choices (the catalogue
+ *   lists the newest first), within the unknown grade the most expensive.
  *
- * No task gets a model that can't be used here, whether a rule denies it or nothing serves it, one that takes no tool calls, one
- * without a known price (a variant is a promise about prices) or the offline analyst, which only stands in.
+ * No task gets a model that is denied or not served here, that has no tool calls or no known price (a variant promises a price), or the
+ * offline analyst, which is only a substitute.
  */
 export function variantsOf(plan: SoundPlan, choices: PlanChoices, maxParallel: number): readonly Variant[] {
   const models = new Map(choices.models.map((model) => [model.id, model]));

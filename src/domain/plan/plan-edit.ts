@@ -20,11 +20,11 @@ export const PlanEdit = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('effort'), task, effort }),
   z.strictObject({ is: z.literal('tools'), task, tools: ToolNames }),
   z.strictObject({ is: z.literal('depends'), task, dependsOn: TaskIds }),
-  /** Null: what its role may change where nothing is said. */
+  /** Null: the default of its role. */
   z.strictObject({ is: z.literal('writes'), task, writes: Globs.nullable() }),
   /** All checks of a task; empty: none. Without `attempts` their number stays. */
   z.strictObject({ is: z.literal('checks'), task, checks: DraftChecks, attempts: Attempts.exactOptional() }),
-  /** All tasks that may run beside it although both may change the same files; what is left out waits again. */
+  /** All tasks that may run in parallel with it although both may change the same files; others wait again. */
   z.strictObject({ is: z.literal('alongside'), task, others: TaskIds }),
   /** Whether it works in a tree of its own, or in the project. */
   z.strictObject({ is: z.literal('tree'), task, tree: z.enum(TREES) }),
@@ -33,7 +33,7 @@ export const PlanEdit = z.discriminatedUnion('is', [
     description: LongText,
     role: ShortText,
     dependsOn: TaskIds,
-    /** Left out: what its role may change where nothing is said. */
+    /** Absent: the default of its role. */
     writes: Globs.exactOptional(),
   }),
   z.strictObject({ is: z.literal('drop'), task }),
@@ -58,7 +58,7 @@ export const PlanEdit = z.discriminatedUnion('is', [
       .max(1000)
       .readonly(),
   }),
-  /** What agents may do without asking, of one task or (null) of the plan. What is left out stays; null: as the plan has it. */
+  /** What agents may do without asking, for one task or (null) for the plan. Absent entries stay; null: as in the plan. */
   z.strictObject({
     is: z.literal('permissions'),
     task: TaskId.nullable(),
@@ -70,7 +70,7 @@ export const PlanEdit = z.discriminatedUnion('is', [
   /** Whether `main` commits the work at the end. */
   z.strictObject({ is: z.literal('commit'), commit: z.boolean() }),
   z.strictObject({ is: z.literal('move'), task, by: z.union([z.literal(1), z.literal(-1)]) }),
-  /** The manual form: several fields of one task at once. What is left out stays, or is the new role's own. */
+  /** The manual form: several fields of one task at once. Absent fields stay, or are the new role's own. */
   z.strictObject({
     is: z.literal('form'),
     task,

@@ -1,6 +1,6 @@
 /**
- * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
- * spellings that files and programs read. Pure; nothing here decides anything.
+ * Views of a sound plan: stages, dependants, totals, the schedule, and the two spellings for files and programs. Pure; nothing here
+ * decides anything.
  */
 import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
@@ -8,7 +8,7 @@ import type { PlanTask, SoundPlan } from './plan.ts';
 import { type DraftCheck, USUAL_ATTEMPTS, writtenCheck } from './task-checks.ts';
 import { waitsFor } from './writes.ts';
 
-/** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done. */
+/** Tasks by their longest chain of dependencies. For display only: a task starts as soon as its own dependencies are done. */
 export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
   const waveOf = new Map<TaskId, number>();
   const waves: PlanTask[][] = [];
@@ -20,17 +20,17 @@ export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
   return waves;
 }
 
-/** How many stages a plan has: its waves, and where reviews come at the end one more. */
+/** The number of stages: the waves, plus one if reviews run at the end. */
 export const stagesOf = (plan: SoundPlan): number =>
   wavesOf(plan).length + ((plan.forced ?? []).some(({ runs, after }) => runs > after.length) ? 1 : 0);
 
-/** The tasks that name `id` among their needs, in plan order. */
+/** The tasks that depend on `id` directly, in plan order. */
 export const dependantsOf = (plan: SoundPlan, id: TaskId): readonly PlanTask[] =>
   plan.tasks.filter((task) => task.dependsOn.includes(id));
 
 export interface PlanTotals {
   readonly tokens: number;
-  /** US dollars; null when a price is not known. */
+  /** US dollars; null if a price is unknown. */
   readonly cost: Usd | null;
   readonly knownCost: Usd;
   /** From the first start to the last end under `maxParallel`. */
@@ -54,7 +54,7 @@ export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
   return { tokens, cost: priced ? fromMicro(micro) : null, knownCost: fromMicro(micro), seconds };
 }
 
-/** How long the reviews behind a task take, before others may build on it. */
+/** The duration of the reviews after a task, before its dependants may start. */
 const reviewSeconds = (plan: SoundPlan, { id }: PlanTask): number =>
   (plan.forced ?? []).reduce((sum, node) => sum + (node.after.includes(id) ? node.estimatedSeconds : 0), 0);
 
@@ -63,14 +63,14 @@ interface Time {
   readonly end: number;
 }
 
-/** When a task would run, in seconds from the start, the reviews that forced agents make of it included. */
+/** When a task would run, in seconds from the start, including the mandatory reviews of its work. */
 export interface Slot extends Time {
   readonly id: TaskId;
-  /** Part of the one chain without a gap that decides when everything ends. */
+  /** Part of the chain without gaps that determines the end of the run. */
   readonly critical: boolean;
 }
 
-/** One slot a task, in plan order, as the scheduler would start them if every estimate were true. */
+/** One slot per task, in plan order, as the scheduler would start them if all estimates were exact. */
 export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[] {
   const known = SCHEDULES.get(plan);
   if (known?.maxParallel === maxParallel) return known.slots;
@@ -83,13 +83,13 @@ export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[
   return slots;
 }
 
-/** When one run of a forced agent would be, in seconds from the start. */
+/** When one mandatory review would run, in seconds from the start. */
 export interface ReviewSlot extends Time {
-  /** Index of its node among the plan's forced ones. */
+  /** Index of its node among the plan's mandatory reviews. */
   readonly node: number;
 }
 
-/** Every expected run of the forced agents: behind the tasks that they judge, the others one after the other when all tasks are done. */
+/** All expected mandatory reviews: after the tasks that they judge, the others one after the other when all tasks are done. */
 export function reviewsOf(plan: SoundPlan, maxParallel: number): readonly ReviewSlot[] {
   const slots = scheduleOf(plan, maxParallel);
   const forced = plan.forced ?? [];
@@ -148,14 +148,14 @@ function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time
   return times;
 }
 
-/** Counts one need of `task` as done; true when it was the last. */
+/** Counts one dependency of `task` as done; true if it was the last. */
 function isReady(open: Map<TaskId, number>, task: PlanTask): boolean {
   const left = (open.get(task.id) ?? 1) - 1;
   open.set(task.id, left);
   return left === 0;
 }
 
-/** Back from the task that ends last: what it waited for was a need, or else the slot that became free. */
+/** Goes back from the task that ends last: it waited for a dependency, or otherwise for a free slot. */
 function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): ReadonlySet<TaskId> {
   const timeOf = (task: PlanTask): Time => times.get(task.id) ?? { start: 0, end: 0 };
   const byEnd = Map.groupBy(plan.tasks, (task) => timeOf(task).end);
@@ -172,13 +172,13 @@ function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): Readonly
   return chain;
 }
 
-/** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
+/** A plan as it is printed. `forced` is for information: a plan that is read gets it from policy, whatever it contains. */
 interface Printed<Task> extends Omit<SoundPlan, 'tasks' | 'forced'> {
   readonly tasks: readonly Task[];
   readonly forced?: readonly (Omit<MandatoryReview, 'model'> & { readonly model: string })[];
 }
 
-/** `after` of a task is there to be seen, too: a plan that is read gets it from its check. */
+/** `after` of a task is for information too: a plan that is read gets it from the check. */
 const printed = <Task>(
   { reason, tasks, forced = [], ...others }: SoundPlan,
   form: (task: PlanTask) => Task,
@@ -189,7 +189,7 @@ const printed = <Task>(
   ...(forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) }),
 });
 
-/** A task as `--json` prints it: what a planner is asked for, and what became of it. */
+/** A task as `--json` prints it: the planner's fields, and the resulting values. */
 const plannerTask = ({ id, description, role, model, dependsOn, ...others }: PlanTask) => ({
   id,
   description,

@@ -1,5 +1,5 @@
 /**
- * A plan ripens: what a model or a person wrote (`DraftPlan`, both spellings) -> checked against roles, models and limits
+ * The stages of a plan: written by a model or a person (`DraftPlan`, both spellings) -> checked against roles, models and limits
  * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it).
  */
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { Attempts, type CheckBounds, Checks, DraftChecks } from './task-checks.t
 export const Permission = z.enum(['ask', 'allow']);
 export type Permission = z.infer<typeof Permission>;
 
-/** What is left out is decided by the level above: of a task by its plan; of a plan it is `ask`. */
+/** An absent permission of a task is that of its plan; an absent one of a plan is `ask`. */
 export const Permissions = z.strictObject({
   edits: Permission.exactOptional(),
   commands: Permission.exactOptional(),
@@ -25,7 +25,7 @@ export type Permissions = z.infer<typeof Permissions>;
 export const TREES = ['own', 'shared'] as const;
 export type Tree = (typeof TREES)[number];
 
-/** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
+/** One task of a sound plan, which has passed all checks. */
 const PlanTask = z.strictObject({
   id: TaskId,
   description: LongText,
@@ -42,7 +42,7 @@ const PlanTask = z.strictObject({
   /** Globs of the files that it may change (glob.ts): `**` is the whole project, none is nothing. */
   writes: Globs,
   /**
-   * Tasks that it waits for, whatever their outcome, since both may change the same files, and why: `both may change src/**`. Made by the
+   * Tasks that it waits for, whatever their outcome, because both may change the same files, with the reason: `both may change src/**`. Made by the
    * check; missing without any.
    */
   after: z
@@ -50,12 +50,12 @@ const PlanTask = z.strictObject({
     .max(1000)
     .readonly()
     .exactOptional(),
-  /** Tasks that a person lets run beside it although both may change the same files; missing without any. */
+  /** Tasks that a person allows to run in parallel although both may change the same files; absent: none. */
   alongside: TaskIds.exactOptional(),
   maySpawn: z.boolean(),
-  /** What differs from the plan's own permissions; missing where nothing does. */
+  /** Permissions that differ from the plan's; absent: none. */
   permissions: Permissions.exactOptional(),
-  /** How much its model is to think, within what the rules allow; absent: what the provider does by itself. */
+  /** The effort setting of its model, within the allowed maximum; absent: the provider's default. */
   effort: z.enum(EFFORTS).exactOptional(),
   /** Commands that decide whether it is done; what needs it waits for them. Missing without any, and then so is `attempts`. */
   checks: Checks.exactOptional(),
@@ -78,11 +78,11 @@ export const SoundPlan = z.strictObject({
   /** Why the work was split, or not. */
   reason: LongText,
   tasks: z.array(PlanTask).max(1000).readonly(),
-  /** What agents may do without asking; missing: nothing. */
+  /** What agents may do without asking; absent: nothing. */
   permissions: Permissions.exactOptional(),
-  /** `main` commits the work at the end, behind the reviews; missing: nothing is committed on its own. */
+  /** `main` commits the work at the end, after the reviews; absent: nothing is committed automatically. */
   commit: z.literal(true).exactOptional(),
-  /** Locked: what the rules add to every plan. Missing where there is none. */
+  /** Mandatory reviews, which policy adds to every plan; absent: none. */
   forced: z.array(MandatoryReview).max(100).readonly().exactOptional(),
 });
 export type SoundPlan = z.infer<typeof SoundPlan>;
@@ -97,61 +97,61 @@ export interface ModelOption {
   readonly window: number;
   readonly outputLimit: number;
   readonly price: Price | null;
-  /** What it is good for, to find one of the same kind when it can't be used; missing where that isn't known. */
+  /** Its grade, to find a replacement of the same kind; absent: unknown. */
   readonly grade?: 'fast' | 'usual' | 'deep';
-  /** False for a model that takes no tool calls: agents can't use it. */
+  /** False for a model without tool calls, which agents cannot use. */
   readonly tools?: false;
-  /** False for a model that is known to take no setting of its effort: it is called without one. */
+  /** False for a model that does not support an effort setting; it is called without one. */
   readonly effort?: false;
-  /** `text`: it has no tool calls, its agents work by words. It counts as one that takes them. */
+  /** `text`: it has no tool calls, and its agents use the text protocol. It counts as usable. */
   readonly protocol?: 'text';
-  /** Tokens a second it is expected to write, for estimates of time. */
+  /** Expected output tokens per second, for estimates of time. */
   readonly speed: number;
-  /** False with the reason when it can't be called here (no key, no endpoint, denied by policy). */
+  /** False with the reason if it cannot be called here (no key, no endpoint, denied by policy). */
   readonly usable: { readonly yes: true } | { readonly yes: false; readonly because: string };
 }
 
-/** What a plan may be made of here: sent along with `plan.proposed`, so that a screen needs to ask nobody. */
+/** The roles, models and limits for plans here; part of `plan.proposed`, so that a screen needs no further request. */
 export interface PlanChoices {
   readonly roles: readonly {
     readonly name: RoleName;
     readonly description: string;
     readonly tools: readonly string[];
     readonly capabilities: readonly string[];
-    /** The model the role gets when nothing else is asked for, resolved and allowed. */
+    /** The model that the role gets by default, resolved and allowed. */
     readonly model: ModelChoice;
     /** Only in plans of earlier versions: without effect. */
     readonly minTokens?: number;
-    /** Of the role, within what the rules allow; absent: the provider's own. */
+    /** Of the role, within the allowed maximum; absent: the provider's default. */
     readonly effort?: Effort;
-    /** What its agents get where a task says nothing: a quick role has little time. */
+    /** The default budget of its agents; a quick role has little time. */
     readonly budget?: Budget;
-    /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */
+    /** Its fallback models in order; those that policy excludes have a reason. Absent: unknown. */
     readonly fallbacks?: readonly { readonly model: string; readonly whyNot: string | null }[];
-    /** Its agents work by words. */
+    /** Its agents use the text protocol. */
     readonly protocol?: 'text';
-    /** Only the one task of a plan can have it: `main`. No planner is offered it. */
+    /** Only the task of a single-task plan can have it (`main`). It is not offered to planners. */
     readonly single?: true;
-    /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */
+    /** The most that one agent of this role may use; absent: `limits.agent`. */
     readonly limit?: Budget;
     /** Its tasks work in a tree of their own unless they say otherwise. */
     readonly tree?: 'own';
   }[];
   readonly models: readonly ModelOption[];
-  /** What each name resolves to here: asked name -> choice, or the reason why not. */
+  /** The model that each name resolves to here: requested name -> choice, or why there is none. */
   readonly limits: {
     readonly maxTasks: number;
     readonly maxParallel: number;
-    /** Agents that a run may have, sub-agents included. Absent: not said. */
+    /** The most agents of a run, sub-agents included. Absent: unknown. */
     readonly maxAgents?: number;
-    /** The most effort that the rules allow, and the rule. Absent: any. */
+    /** The highest allowed effort, and its rule. Absent: any. */
     readonly maxEffort?: { readonly value: Effort; readonly because: string };
     /** Of the checks of a task. Absent: `CHECK_BOUNDS`. */
     readonly checks?: CheckBounds;
     readonly run: Budget;
     readonly agent: Budget;
   };
-  /** What earlier runs here say of estimates (estimate.ts); missing where there were none. */
+  /** The calibration of estimates by earlier runs here (estimate.ts); absent: there were none. */
   readonly learned?: readonly Learned[];
 }
 
@@ -178,7 +178,7 @@ export const DraftTask = z.strictObject({
   checks: DraftChecks.optional(),
   attempts: Attempts.optional(),
   tree: z.enum(TREES).optional(),
-  // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
+  // Further fields that `--json` prints (see toPlannerForm): accepted, so that a printed plan can be read, but not used.
   usedModel: z.string().max(300).optional(),
   modelReason: z.string().max(2000).nullable().optional(),
   estimatedCost: z.number().nullable().optional(),
@@ -192,26 +192,26 @@ export const DraftPlan = z.strictObject({
   tasks: z.array(DraftTask).min(1).max(10_000),
   permissions: Permissions.optional(),
   commit: z.boolean().optional(),
-  // What it was drawn up for, as a file keeps it: the task of a run that takes the file and is given no other.
+  // The task for which it was made: the task of a run that uses the file, if no other is given.
   task: z.string().max(1_000_000).optional(),
-  // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
+  // Mandatory reviews, as `--json` and `--yaml` print them: accepted for the same reason, and added anew by the check.
   forced: z.array(z.unknown()).max(100).optional(),
-  // What it will probably use and cost otherwise, as `--json` prints it: read for the same reason, and made anew.
+  // Estimates and variants, as `--json` prints them: accepted for the same reason, and computed anew.
   estimate: z.unknown().optional(),
   whatIf: z.unknown().optional(),
-  // Which tasks may come to acts that are asked about, as `--json` prints it: read for the same reason, and made anew.
+  // Tasks that may need approval, as `--json` prints them: accepted for the same reason, and computed anew.
   asks: z.unknown().optional(),
 });
 export type DraftPlan = z.infer<typeof DraftPlan>;
 
-/** What is wrong with a plan, in words for a person and for the model that is asked to mend it. */
+/** A fault of a plan, worded for a person and for the model that has to correct it. */
 export interface PlanFault {
-  /** The task it is about, by id as written; null for the plan as a whole. */
+  /** The id of the task, as written; null for the whole plan. */
   readonly task: string | null;
   readonly problem: string;
 }
 
-// What a person decides with the plan: whether agents may change files, and run commands in the sandbox, without asking each time.
+// Permissions, which a person approves with the plan: whether agents may change files and run sandboxed commands without asking each time.
 
 /** `edits`: file tools, within the task's `writes`. `commands`: in the sandbox, which has no network and only the project. */
 export const PERMITTED = ['edits', 'commands'] as const;
@@ -221,13 +221,13 @@ export type AllPermissions = Readonly<Record<Permitted, Permission>>;
 
 export const ASK_ALL: AllPermissions = { edits: 'ask', commands: 'ask' };
 
-/** What holds for a task of the plan; without a task, for agents beside the plan. */
+/** The permissions of a task of the plan; without a task, those of agents outside the plan. */
 export const permissionsOf = (
   { permissions: ofPlan }: Pick<SoundPlan, 'permissions'>,
   task?: Pick<PlanTask, 'permissions'>,
 ): AllPermissions => ({ ...ASK_ALL, ...ofPlan, ...task?.permissions });
 
-/** Without what says nothing: equal permissions, equal digests. Null when nothing is left. */
+/** Drops redundant entries, so that equal permissions have equal digests. Null if none is left. */
 export function plainPermissions(written: Permissions | undefined, ofPlan: boolean): Permissions | null {
   const said = PERMITTED.flatMap((what): [Permitted, Permission][] => {
     const permission = written?.[what];
@@ -243,7 +243,7 @@ export const allowedWords = (permissions: Permissions): string =>
 const TOOLS = { edits: 'file_operations', commands: 'bash_execution' } as const;
 const CAPABILITIES = { edits: 'write', commands: 'shell' } as const;
 
-/** Tasks whose agents may come to acts that a person has to answer, by what they are. */
+/** Tasks whose agents may need a person's approval, by kind of action. */
 export function tasksThatAsk(
   plan: SoundPlan,
   { roles }: Pick<PlanChoices, 'roles'>,

@@ -1,6 +1,6 @@
 /**
- * Edits that change how the work is cut: one task becomes several, two become one. Estimates and budgets are shared out or added
- * up, so that the plan as a whole asks for what it asked for before; who needed what still does. The check judges the outcome.
+ * Edits that split a task or merge two. Estimates and budgets are distributed or added up, so that their sums in the plan and the
+ * dependencies stay the same. The check decides whether the result is allowed.
  */
 import { type Budget, budgetBy, LIMITS, tightest } from '../budget.ts';
 import { fromMicro, type TaskId, toMicro } from '../ids.ts';
@@ -11,13 +11,13 @@ import { type Permission, permissionsOf, PERMITTED, type PlanChoices, type PlanT
 import type { PlanEdit } from './plan-edit.ts';
 import { type PersonTask, toPersonForm } from './plan-view.ts';
 
-/** A task of a sound plan as a person would write it, for another check. The check chooses what is left out. */
+/** A task of a sound plan as a person would write it, for another check, which fills in omitted values. */
 export type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
 export type Drafts = readonly Draft[];
 
 export const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
 
-/** `count` ids of the form `task-N`, from the smallest N behind the number of tasks on, that are free and not in `given`. */
+/** `count` free ids of the form `task-N` that are not in `given`, with N starting after the number of tasks. */
 export function freshIds(plan: SoundPlan, count: number, given: readonly string[] = []): readonly string[] {
   const taken = new Set([...plan.tasks.map(({ id }) => id), ...given].map((id) => id.toLowerCase()));
   const ids: string[] = [];
@@ -27,7 +27,7 @@ export function freshIds(plan: SoundPlan, count: number, given: readonly string[
   return ids;
 }
 
-/** `#2 finder`, by its place in `plan`; the id where it has none. */
+/** `#2 finder`, by its position in `plan`; the id if it is not in it. */
 export function named(plan: SoundPlan, id: string): string {
   const at = plan.tasks.findIndex((each) => each.id === id);
   const task = plan.tasks[at];
@@ -41,7 +41,7 @@ export const allNamed = (plan: SoundPlan, ids: readonly string[]): string =>
 
 type Split = Extract<PlanEdit, { readonly is: 'split' }>;
 
-/** The parts stand where the task stood. What needed it needs the last part, or each of them where they run side by side. */
+/** The parts take the position of the task. Its dependants depend on the last part, or on all parts if these are parallel. */
 export function split(
   plan: SoundPlan,
   task: PlanTask,
@@ -73,7 +73,7 @@ export function split(
   return ok(draftsOf(plan).flatMap((draft) => (draft.id === task.id ? parts(draft) : [rewired(draft)])));
 }
 
-/** `other` goes into `task`: whoever needed either needs the one that is left. Refused where a third stands between them. */
+/** `other` is merged into `task`: dependants of either depend on the merged task. Refused if a third task is between them. */
 export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: PlanChoices): Result<Drafts, string> {
   const other = plan.tasks.find(({ id }) => id === otherId);
   if (other === undefined) return fail(noTask(otherId));
@@ -111,10 +111,10 @@ export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: 
   return ok(rest.map((draft) => (draft.id === task.id ? joined(draft) : rewired(draft))));
 }
 
-/** As a draft may have it. */
+/** Values that a draft may have. */
 const LONGEST = 20_000;
 
-/** A task that waits for one of the two while the other waits for it: with both in one it would wait for itself. */
+/** A task that waits for one of the two while the other waits for it; after a merge it would wait for itself. */
 function standsBetween(plan: SoundPlan, a: PlanTask, b: PlanTask): TaskId | undefined {
   const onTheWay = (from: PlanTask, to: PlanTask): TaskId | undefined => {
     const [after, before] = [behind(plan, from.id), ahead(plan, to.id)];
@@ -123,7 +123,7 @@ function standsBetween(plan: SoundPlan, a: PlanTask, b: PlanTask): TaskId | unde
   return onTheWay(a, b) ?? onTheWay(b, a);
 }
 
-/** All that wait for a task, by others as well: tasks stand behind what they need. */
+/** All tasks that wait for a task, directly or indirectly; tasks come after their dependencies. */
 function behind(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   const found = new Set<TaskId>();
   for (const task of plan.tasks) {
@@ -145,7 +145,7 @@ const roleOf = ({ role }: PlanTask, { roles }: PlanChoices): PlannedRole | undef
   roles.find(({ name }) => name === role);
 const limitOf = (task: PlanTask, choices: PlanChoices): Budget => roleOf(task, choices)?.limit ?? choices.limits.agent;
 
-/** Nobody chose it: it follows from the estimate and the role. */
+/** Whether no person chose it, so that it follows from the role. */
 function isDefault(task: PlanTask, choices: PlanChoices): boolean {
   const role = roleOf(task, choices);
   return role !== undefined && sameBudget(task.budget, defaultBudget(role, limitOf(task, choices)));
@@ -153,17 +153,17 @@ function isDefault(task: PlanTask, choices: PlanChoices): boolean {
 
 export const sameBudget = (a: Budget, b: Budget): boolean => LIMITS.every((limit) => a[limit] === b[limit]);
 
-/** Null: as it follows from the estimate. */
+/** Null: the default. */
 function withBudget(draft: Draft, budget: Budget | null): Draft {
   const { budget: _before, ...rest } = draft;
   return budget === null ? rest : { ...rest, budget };
 }
 
-/** Whole numbers that are as equal as can be and come to `total`. */
+/** Whole numbers, as equal as possible, with the sum `total`. */
 const shares = (total: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => Math.floor(total / count) + (index < total % count ? 1 : 0));
 
-/** A part of each limit, rounded down: the parts never come to more. Those that run side by side each have all of the time. */
+/** A part of each limit, rounded down, so that the sum is never greater. Parallel parts have the whole time each. */
 const shareOf = (budget: Budget, count: number, inOrder: boolean): Budget =>
   budgetBy((limit) => {
     const whole = budget[limit];
@@ -171,7 +171,7 @@ const shareOf = (budget: Budget, count: number, inOrder: boolean): Budget =>
     return limit === 'maxCost' ? fromMicro(Math.floor(toMicro(whole) / count)) : Math.floor(whole / count);
   });
 
-/** What neither limits stays without a limit, and so does what one of them leaves open. */
+/** A limit that either of them lacks is absent in the sum. */
 const sumOf = (a: Budget, b: Budget): Budget =>
   budgetBy((limit) => {
     const [one, other] = [a[limit], b[limit]];
@@ -179,14 +179,14 @@ const sumOf = (a: Budget, b: Budget): Budget =>
     return limit === 'maxCost' ? fromMicro(toMicro(one + other)) : one + other;
   });
 
-/** What either had, as far as the role that is left has it. */
+/** The tools of both, as far as the remaining role has them. */
 function joinedTools(task: PlanTask, other: PlanTask, choices: PlanChoices): readonly string[] {
   const has = roleOf(task, choices)?.tools ?? task.tools;
   const more = has.includes('*') ? other.tools : other.tools.filter((tool) => has.includes(tool));
   return [...new Set([...task.tools, ...more])];
 }
 
-/** What one of the two has to ask for, both have to; as the plan has it where both do. */
+/** An action asks if it asks for either of them; equal to the plan's permissions, it is omitted. */
 function joinedPermissions(plan: SoundPlan, task: PlanTask, other: PlanTask): Pick<Draft, 'permissions'> {
   const [ofPlan, a, b] = [permissionsOf(plan), permissionsOf(plan, task), permissionsOf(plan, other)];
   const joined: { edits?: Permission; commands?: Permission } = {};
@@ -204,7 +204,7 @@ function joinedChecks(task: PlanTask, other: PlanTask): Pick<Draft, 'checks' | '
   return checks.length === 0 ? {} : { checks, attempts: Math.max(task.attempts ?? 1, other.attempts ?? 1) };
 }
 
-/** Of a part that others continue: only the last can pass what is asked of the whole. */
+/** A part that others continue has no checks: only the last one can pass those of the whole task. */
 function withoutChecks({ checks: _checks, attempts: _attempts, ...rest }: Draft): Draft {
   return rest;
 }

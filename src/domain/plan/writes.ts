@@ -1,18 +1,18 @@
 /**
- * Which files tasks may change: what holds where a task does not say, which tasks have to wait for each other
- * since they may change the same, and the words for it on every screen. Globs are glob.ts's.
+ * The files that tasks may change: the defaults, which tasks have to wait for each other because they may change the same files, and the
+ * texts for all screens. Globs are in text/glob.ts.
  */
 import type { TaskId } from '../ids.ts';
 import type { PlanTask, SoundPlan, TaskOrder } from './plan.ts';
 import { coversAll, meetingGlobs } from '../text/glob.ts';
 
-/** What `writes` is of a task that may change every file. */
+/** The `writes` of a task that may change every file. */
 export const WHOLE_PROJECT: readonly string[] = ['**'];
 
-/** Roles that can write and usually only look: their tasks change nothing unless it is said what. */
+/** Roles that can write but usually only read: by default their tasks change nothing. */
 const LOOKING: ReadonlySet<string> = new Set(['oracle']);
 
-/** What a task of this role may change: as it was said, else the whole project; nothing of roles that can't write. */
+/** The files that a task of this role may change: as given, otherwise the whole project; none for roles that cannot write. */
 export function writesOf(
   said: readonly string[] | undefined,
   role: { readonly name: string; readonly capabilities: readonly string[] },
@@ -40,14 +40,14 @@ export function writesText(writes: readonly string[]): string {
 export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
   const places = new Map(tasks.map(({ id }, place) => [id, place]));
   const meetings = new Map<string, string | null>();
-  /** Of each task, the places of all that it waits for, directly or not. */
+  /** For each task, the positions of all tasks that it waits for, directly or indirectly. */
   const before: Places[] = [];
   return tasks.map((task, place) => {
     const waits = new Places(tasks.length);
     before.push(waits);
     for (const need of task.dependsOn) waits.addWith(places.get(need), before);
     const after: TaskOrder[] = [];
-    // The nearest first: what that one waits for is waited for as well.
+    // The nearest first, because the tasks that it waits for then need no entry.
     for (let other = place - 1; other >= 0; other -= 1) {
       const earlier = tasks[other];
       if (earlier === undefined || waits.has(other) || areAlongside(earlier, task)) continue;
@@ -72,7 +72,7 @@ class Places {
     return ((this.bits[place >>> 5] ?? 0) & (1 << (place & 31))) !== 0;
   }
 
-  /** `place`, and all that the task there waits for. */
+  /** `place` and the positions of all tasks that its task waits for. */
   addWith(place: number | undefined, before: readonly Places[]): void {
     const more = place === undefined ? undefined : before[place];
     if (place === undefined || more === undefined) return;
@@ -81,7 +81,7 @@ class Places {
   }
 }
 
-/** Has a person said that the two may run side by side although they may change the same files? */
+/** Whether a person allowed the two to run in parallel although they may change the same files. */
 const areAlongside = (a: PlanTask, b: PlanTask): boolean =>
   (a.alongside ?? []).includes(b.id) || (b.alongside ?? []).includes(a.id);
 
@@ -99,7 +99,7 @@ function whyMeet(known: Map<string, string | null>, a: PlanTask, b: PlanTask): s
   return because;
 }
 
-/** `both may change src/**`; null where no file can be meant by both. */
+/** `both may change src/**`; null if no file can match both. */
 function meetingText(a: readonly string[], b: readonly string[]): string | null {
   const pair = meetingGlobs(a, b);
   if (pair === null) return null;
@@ -109,14 +109,14 @@ function meetingText(a: readonly string[], b: readonly string[]): string | null 
   return coversAll([other]) ? `both may change ${one}` : `${one} and ${other} may be the same files`;
 }
 
-/** May the two change the same file, and has nobody said that they may run side by side? */
+/** Whether the two may change the same file and no person allowed them to run in parallel. */
 export const mustBeApart = (a: PlanTask, b: PlanTask): boolean =>
   a.id !== b.id && !areAlongside(a, b) && !areInOwnTrees(a, b) && meetingText(a.writes, b.writes) !== null;
 
-/** All that a task waits for: what it needs, and what it has to come after. */
+/** All tasks that a task waits for: its dependencies, and those it is ordered after. */
 export const waitsFor = ({ dependsOn, after = [] }: PlanTask): readonly TaskId[] =>
   after.length === 0 ? dependsOn : [...dependsOn, ...after.map(({ task }) => task)];
 
-/** The tasks beside which this one may run because a person took the order between them away. */
+/** The tasks that this one may run in parallel with because a person removed the order. */
 export const alongsideOf = (plan: SoundPlan, task: PlanTask): readonly PlanTask[] =>
   plan.tasks.filter((other) => other.id !== task.id && areAlongside(task, other));

@@ -1,6 +1,6 @@
 /**
- * Globs that say which files a task may change, relative to the project's root: `*` and `?` stand for characters of one name,
- * `**` for any number of folders, `{a,b}` for either; everything else stands for itself. A glob of a folder holds for all in it.
+ * Globs for the files that a task may change, relative to the project's root: `*` and `?` match characters of one name, `**` any number of
+ * folders, `{a,b}` either alternative; all other characters match themselves. A glob that matches a folder matches everything in it.
  */
 
 /** One name of a path, or `**`. */
@@ -15,7 +15,7 @@ const DEEP = '**';
 /** More alternatives of one glob than this are refused. */
 const MOST_ALTERNATIVES = 64;
 
-/** What is wrong with a glob, in words; null when nothing is. */
+/** The fault of a glob, in words; null if it has none. */
 export function globProblem(glob: string): string | null {
   if (glob.trim() === '') return 'an empty pattern';
   if (/^[!]/.test(glob)) return `"${glob}" starts with "!", but patterns cannot exclude files`;
@@ -26,19 +26,19 @@ export function globProblem(glob: string): string | null {
   return alternatives.some((each) => each.split('/').includes('..')) ? `"${glob}" leads outside the project` : null;
 }
 
-/** Is the file `name` (relative to the root, with `/`) one of those that `globs` say? */
+/** Whether `globs` match the file `name` (relative to the root, with `/`). */
 export function matchesGlob(globs: readonly string[], name: string): boolean {
   const segments = literalOf(name);
   return parsedAll(globs).some((pattern) => canMeet(pattern, segments));
 }
 
-/** Can no file below `folder` be outside of `globs`? False where that is not certain. The root is the empty name. */
+/** Whether `globs` match every possible file below `folder`; false if uncertain. The root is the empty name. */
 export const coversFolder = (globs: readonly string[], folder: string): boolean => matchesGlob(globs, folder);
 
-/** Do `globs` say the whole project? */
+/** Whether `globs` match the whole project. */
 export const coversAll = (globs: readonly string[]): boolean => coversFolder(globs, '');
 
-/** May something below `folder` be one of `globs`? */
+/** Whether `globs` may match something below `folder`. */
 export function reachesInto(globs: readonly string[], folder: string): boolean {
   const below: readonly Segment[] = [...literalOf(folder), [STAR], DEEP];
   return parsedAll(globs).some((pattern) => canMeet(pattern, below));
@@ -54,7 +54,7 @@ export function literalFolders(glob: string): readonly string[] {
   return [...new Set(folders)];
 }
 
-/** Of a glob without wild cards, the names that it says: files or folders. */
+/** The names that a glob without wild cards matches: files or folders. */
 export const literalNames = (glob: string): readonly string[] =>
   (alternativesIn(glob) ?? []).flatMap((text) => {
     const names = namesOf(text).map(literalName);
@@ -62,8 +62,7 @@ export const literalNames = (glob: string): readonly string[] =>
   });
 
 /**
- * The first two that may say the same file; null when none do. Never null where there is such a file: names are compared without
- * regard to case, as lenient file systems do.
+ * The first two that may match the same file; null if none do. Case is ignored, as some file systems do, so that no overlap is missed.
  */
 export function meetingGlobs(a: readonly string[], b: readonly string[]): readonly [string, string] | null {
   for (const one of a) for (const other of b) if (pairMayMeet(one, other)) return [one, other];
@@ -76,7 +75,7 @@ const pairMayMeet = (a: string, b: string): boolean =>
 const isSameLetter = (one: Token, other: Token): boolean =>
   one === other || (typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase());
 
-/** A glob that can't be read matches nothing: the check of a plan refuses it. */
+/** An invalid glob matches nothing; the check of a plan refuses it. */
 const parsedAll = (globs: readonly string[]): readonly (readonly Segment[])[] => globs.flatMap(patternsOf);
 
 const PARSED = new Map<string, readonly (readonly Segment[])[]>();
@@ -119,7 +118,7 @@ const WILD: ReadonlyMap<string, Token> = new Map<string, Token>([
   ['?', ANY],
 ]);
 
-/** The one name that a part of a glob stands for; null for one with a wild card. */
+/** The only name that a part of a glob matches; null for a part with a wild card. */
 function literalName(part: string): string | null {
   const segment = segmentOf(part);
   if (segment === '**') return null;
@@ -127,7 +126,7 @@ function literalName(part: string): string | null {
   return letters.length === segment.length ? letters.join('') : null;
 }
 
-/** Every reading of `{a,b}`; null when there are too many. Braces without a comma stand for themselves. */
+/** All expansions of `{a,b}`; null if there are too many. Braces without a comma match themselves. */
 function alternativesIn(glob: string): readonly string[] | null {
   let open: readonly string[] = [glob];
   const done: string[] = [];
@@ -144,7 +143,7 @@ function alternativesIn(glob: string): readonly string[] | null {
   return done;
 }
 
-/** The readings of the first `{a,b}` in `text`; null when there is none. */
+/** The expansions of the first `{a,b}` in `text`; null if there is none. */
 function firstBraces(text: string): readonly string[] | null {
   for (let start = indexOf(text, '{', 0); start !== -1; start = indexOf(text, '{', start + 1)) {
     const cuts = cutsOf(text, start);
@@ -155,7 +154,7 @@ function firstBraces(text: string): readonly string[] | null {
   return null;
 }
 
-/** Where the braces that open at `start` begin, are cut by commas, and end; null when they don't end. */
+/** The positions of the brace at `start`, its commas and its end; null if it is not closed. */
 function cutsOf(text: string, start: number): readonly number[] | null {
   const cuts = [start];
   let depth = 0;
@@ -180,7 +179,7 @@ function indexOf(text: string, character: string, from: number): number {
 
 type IsSame = (one: Token, other: Token) => boolean;
 
-/** Is there a path that both say? */
+/** Whether some path matches both. */
 const canMeet = (a: readonly Segment[], b: readonly Segment[], isSame: IsSame = Object.is): boolean =>
   meets(a, b, {
     isMany: (segment) => segment === DEEP,
@@ -194,13 +193,13 @@ const namesCanMeet = (a: readonly Token[], b: readonly Token[], isSame: IsSame):
   });
 
 interface Comparing<T> {
-  /** Stands for any number of parts; false behind the last part. */
+  /** Whether it matches any number of parts; false after the last part. */
   readonly isMany: (part: T | undefined) => boolean;
-  /** Can both stand for the same part? Neither is of many. */
+  /** Whether both can match the same part; neither matches several. */
   readonly isOne: (a: T, b: T) => boolean;
 }
 
-/** Is there a sequence that both patterns stand for? From the ends to the beginnings, row by row. */
+/** Whether some sequence matches both patterns, computed from the ends, row by row. */
 function meets<T>(a: readonly T[], b: readonly T[], { isMany, isOne }: Comparing<T>): boolean {
   let below: readonly boolean[] = [];
   for (let i = a.length; i >= 0; i -= 1) {

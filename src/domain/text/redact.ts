@@ -1,28 +1,28 @@
 /**
- * Takes secrets out of text before it is written or shown: known keys in the forms in which programs print them, and what
- * looks like a key whosever it is. A key that is cut up or enciphered on purpose is not found: no filter of text can.
+ * Removes secrets from text before it is written or shown: known keys in the forms in which programs print them, and anything that looks
+ * like a key. A key that was split or encrypted on purpose is not found; no text filter can do that.
  */
 import BY_FOLDER from './credentials.json' with { type: 'json' };
 
-/** Stands where a key was. */
+/** Replaces a key. */
 export const HIDDEN = '[key]';
 
-/** Shorter "keys" such as `none` or `ollama` are words: taken out everywhere they would make texts unreadable. */
+/** Shorter "keys" such as `none` or `ollama` are words; removing them everywhere would make texts unreadable. */
 export const SHORTEST_HIDDEN = 8;
 
-/** Is this key so short that it can't be told from a word, so that no text is cleaned of it? */
+/** Whether this key is too short to be distinguished from a word, so that it is not removed from texts. */
 export const isTooShortToHide = (key: string): boolean => key.length < SHORTEST_HIDDEN;
 
 export interface Redactor {
-  /** The text without secrets; the same text where it holds none. */
+  /** The text without secrets; the same text if it contains none. */
   readonly clean: (text: string) => string;
-  /** The text without the known keys alone: what only looks like a key may be a line of the project. */
+  /** The text without the known keys only, because a text that just looks like a key may be a line of the project. */
   readonly known: (text: string) => string;
   /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
   readonly open: (text: string) => number;
 }
 
-/** Of these known keys, and of whatever looks like one. */
+/** A filter for these known keys and anything that looks like a key. */
 export function openRedactor(keys: readonly string[]): Redactor {
   const forms = [...new Set(keys.filter((key) => !isTooShortToHide(key)).flatMap(formsOf))];
   // Longest first: one form may begin another.
@@ -47,7 +47,7 @@ export function openRedactor(keys: readonly string[]): Redactor {
   };
 }
 
-/** A key as it is, and as it stands in JSON, in a URL, in hexadecimal, and anywhere inside base64. */
+/** A key as it is, and its forms in JSON, in a URL, in hexadecimal, and inside base64. */
 function formsOf(key: string): readonly string[] {
   const bytes = Buffer.from(key, 'utf8');
   return [key, JSON.stringify(key).slice(1, -1), ...encodedForms(key), bytes.toString('hex')].filter(
@@ -70,7 +70,7 @@ export function encodedForms(key: string): readonly string[] {
   return [...new Set([encodeURIComponent(key.toWellFormed()), ...base64, ...inUrls])];
 }
 
-/** What may stand between two letters of a key that was wrapped: an end of line, in JSON as well, and an indent. */
+/** What may be between two letters of a wrapped key: a line end, also as in JSON, and an indent. */
 const BREAK_SOURCE = String.raw`(?:(?:\\?\r?\n|\\r?\\n|\\n)[ \t]*)`;
 const BREAK = /\n|\\n/;
 const BREAKS = new RegExp(BREAK_SOURCE, 'g');
@@ -78,7 +78,7 @@ const BREAKS = new RegExp(BREAK_SOURCE, 'g');
 const overLines = (form: string): string =>
   Array.from(form, (letter) => letter.replace(/[\\^$.*+?()[\]{}|/-]/, String.raw`\$&`)).join(`${BREAK_SOURCE}?`);
 
-/** Has to be passed before anything slower is tried. */
+/** A fast check before slower ones. */
 const SUSPECT = /sk-|gh[opsur]_|github_pat_|A[KS]IA|xox[a-z]-|glpat-|AIza|npm_|eyJ|earer\s|EARER\s|PRIVATE KEY/;
 
 /** Not in the middle of a word: a hash or an id is no token. */
@@ -99,7 +99,7 @@ const SHAPES = new RegExp(
   'g',
 );
 const BEARER = /\b(bearer\s{1,4})(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
-/** Where a private key begins and ends, and what lines of one look like where the end is missing. */
+/** The beginning and end of a private key, and the form of its lines if the end is missing. */
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_LINES = /(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*/y;
@@ -162,9 +162,9 @@ function openForm(text: string, form: string): number {
   return 0;
 }
 
-// Where a person's home holds what proves who they are: no rule opens it to commands, whatever folder above it is opened.
+// Places of credentials in a home directory: no rule makes them readable for commands, even if it allows a folder above.
 
-/** Relative to the home, by the folder that they lie in; a folder stands for all in it. */
+/** Relative to the home directory, by folder; a folder includes everything in it. */
 export const CREDENTIALS: readonly string[] = Object.entries(BY_FOLDER).flatMap(([folder, names]) =>
   names.split(' ').map((name) => `${folder}${name}`),
 );

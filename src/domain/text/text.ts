@@ -1,4 +1,4 @@
-/** Texts on their way to a model: bounded in bytes, and without characters that a person wouldn't see. What they mean is for others. */
+/** Prepares texts for a model: bounded in bytes, and without characters that a person would not see. */
 import type { z } from 'zod';
 
 /** UTF-8 bytes. */
@@ -163,7 +163,7 @@ function endOfObject(text: string, start: number): number {
   return -1;
 }
 
-// "Did you mean": the known word that was probably meant, by edits of one letter and swaps of two neighbours.
+// "Did you mean": finds the known word that was probably meant, by edits of one letter and swaps of two neighbours.
 
 /** The closest of `known` within a third of the word's length (at least one edit), or null. Case does not count; among equals the most equal length wins. */
 export function nearest(word: string, known: readonly string[]): string | null {
@@ -177,7 +177,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return ranked[0]?.candidate ?? null;
 }
 
-/** `did you mean "x"?` when something is near, else all that is known, shortened. */
+/** `did you mean "x"?` if a known word is near, otherwise the known words, shortened. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   if (near !== null) return `did you mean "${near}"?`;
@@ -205,7 +205,7 @@ function edits(a: string, b: string): number {
 
 const at = (row: readonly number[], index: number): number => row[index] ?? Number.POSITIVE_INFINITY;
 
-// What ids look like, without the schemas of ids.ts: for programs that start often and read little.
+// Patterns of ids without the schemas of ids.ts, for programs that have to start fast.
 
 type Id<Name extends string> = string & z.core.$brand<Name>;
 
