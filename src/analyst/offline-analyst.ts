@@ -235,7 +235,7 @@ function reasonFor(cast: readonly Cast[]): string {
   const kinds = cast.flatMap(({ kind }) => (kind === null ? [] : [kind.name]));
   const heard =
     kinds.length === 0
-      ? `Your words name none of the eight kinds of task that the built-in analyst knows (${KINDS.map(({ name }) => name).join(', ')}).`
+      ? `The task is none of the eight kinds that the built-in analyst knows (${KINDS.map(({ name }) => name).join(', ')}).`
       : `Recognised: ${listed(kinds)}; one agent ${kinds.length === 1 ? 'does it' : 'for each'}. It reads and counts, changes nothing and runs no tests.`;
   return `${heard} Made by the offline analyst from the words of the task, without a language model.`;
 }

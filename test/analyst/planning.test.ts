@@ -114,7 +114,7 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
 
   it('says when it recognises no kind of task, and which there are', async () => {
     expect((await planOf('Hello')).reason).toMatch(
-      /^Your words name none of the eight kinds of task that the built-in analyst knows \(where, review, untested, todos, dependencies, changes, dead exports, overview\)\./,
+      /^The task is none of the eight kinds that the built-in analyst knows \(where, review, untested, todos, dependencies, changes, dead exports, overview\)\./,
     );
   });
 
@@ -132,7 +132,7 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
   });
 
   it('hears the hint of a person who wants another plan', async () => {
-    const said = '# The person asked for a different plan\nalso list the TODOs\n';
+    const said = '# The person asked for another plan\nalso list the TODOs\n';
     expect(shapeOf(await planOf('Find parseConfig', {}, said))).toBe('finder');
     expect(shapeOf(await planOf('Where is parseConfig defined?', {}, said))).toBe('finder finder');
   });

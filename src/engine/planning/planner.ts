@@ -223,7 +223,7 @@ interface PlanRequest extends Pick<PlanningTask, 'hint' | 'before' | 'choices'> 
 function planRequest({ task, hint, before, choices, facts, split }: PlanRequest): string {
   return paragraphs([
     `# Task\n${task}`,
-    hint === '' ? '' : `# The person asked for a different plan\n${hint}`,
+    hint === '' ? '' : `# The person asked for another plan\n${hint}`,
     before === null ? '' : headOf(`# The previous plan, which was not accepted\n${planText(before)}`, BEFORE_BYTES),
     `# Roles\n${severalRoles(choices)
       .map((role) => roleLine(role, choices.models))

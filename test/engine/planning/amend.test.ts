@@ -77,14 +77,14 @@ describe('a preview of an amended plan', () => {
   });
 
   it.each<readonly [string, PlanEdit, string]>([
-    ['a description', { is: 'describe', task: task('a'), description: 'x' }, '#1 finder has begun'],
-    ['a model', { is: 'model', task: task('a'), model: 'slow' }, '#1 finder has begun'],
-    ['a need', { is: 'depends', task: task('a'), dependsOn: [task('c')] }, '#1 finder has begun'],
-    ['a limit', { is: 'budget', task: task('a'), budget: { maxTokens: 5000 } }, '#1 finder has begun'],
-    ['a whole task', { is: 'drop', task: task('a') }, '#1 finder has begun'],
+    ['a description', { is: 'describe', task: task('a'), description: 'x' }, '#1 finder has started'],
+    ['a model', { is: 'model', task: task('a'), model: 'slow' }, '#1 finder has started'],
+    ['a need', { is: 'depends', task: task('a'), dependsOn: [task('c')] }, '#1 finder has started'],
+    ['a limit', { is: 'budget', task: task('a'), budget: { maxTokens: 5000 } }, '#1 finder has started'],
+    ['a whole task', { is: 'drop', task: task('a') }, '#1 finder has started'],
     ['its end', { is: 'drop', task: task('c') }, '#3 finder has ended'],
-    ['parts', { is: 'split', task: task('a'), descriptions: ['x', 'y'], inOrder: true }, '#1 finder has begun'],
-    ['another to it', { is: 'join', task: task('a'), other: task('d') }, '#1 finder has begun'],
+    ['parts', { is: 'split', task: task('a'), descriptions: ['x', 'y'], inOrder: true }, '#1 finder has started'],
+    ['another to it', { is: 'join', task: task('a'), other: task('d') }, '#1 finder has started'],
     ['it to another', { is: 'join', task: task('d'), other: task('c') }, '#3 finder has ended'],
   ])('refuses %s of what has begun', async (_, edit, who) => {
     const { run, go } = await begun();
@@ -96,7 +96,10 @@ describe('a preview of an amended plan', () => {
   it('lets the order be another one, and says so', async () => {
     const { run, go } = await begun();
     const { changes } = await shown(run, { is: 'move', task: task('b'), by: 1 });
-    expect(changes.map(({ text }) => text)).toEqual(['#3 finder: now in place 2', '#2 finder: now in place 3']);
+    expect(changes.map(({ text }) => text)).toEqual([
+      '#3 finder: moved to position 2',
+      '#2 finder: moved to position 3',
+    ]);
     go.resolve();
     await run.result;
   });

@@ -111,7 +111,7 @@ describe('the planner', () => {
     await run.until(({ plan }) => plan !== null);
     await run.tell({ do: 'plan again', hint: 'two finders' });
     await run.until(({ plan }) => plan !== null && asked.length === 2);
-    expect(asked[1]).toContain('# The person asked for a different plan\ntwo finders');
+    expect(asked[1]).toContain('# The person asked for another plan\ntwo finders');
     run.stop('enough');
     await run.result;
   });

@@ -160,7 +160,7 @@ describe('a forced agent after work that changed files', () => {
     });
     expect(await run.result).toMatchObject({ status: 'completed' });
     expect(ends(run)).toEqual({ o1: 'completed', b: 'completed' });
-    expect(run.state().finished?.summary).toContain('only a warning');
+    expect(run.state().finished?.summary).toContain('warning only');
   });
 
   it('keeps the gate closed where nothing can tell what changed', async () => {
