@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   sessions: async () => (await import('./commands/sessions.ts')).sessionsVerb,
   show: async () => (await import('./commands/show.ts')).showVerb,
   report: async () => (await import('./commands/report.ts')).reportVerb,
+  pr: async () => (await import('./commands/pr.ts')).prVerb,
   events: async () => (await import('./commands/events.ts')).eventsVerb,
   spawn: async () => (await import('./commands/spawn.ts')).spawnVerb,
   children: async () => (await import('./commands/children.ts')).childrenVerb,

@@ -17,6 +17,7 @@ import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Effort } from '../domain/models/provider.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
+import type { PrStep, PrTarget } from '../domain/pull-request.ts';
 import type { Mode, Reason } from '../domain/reason.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
 
@@ -387,7 +388,19 @@ export type EventBody =
   /** The project before any agent started; mandatory reviews compare with it. */
   | (Of<'forced.began'> & { readonly tree: string })
   | (Of<'forced.verdict'> & RecordedVerdict)
-  | (Of<'forced.gate'> & ReviewGate);
+  | (Of<'forced.gate'> & ReviewGate)
+  /** The changes of the ended run go into a pull request; recorded again each time that it is continued. */
+  | (Of<'pr.started'> & PrTarget & { readonly title: string; readonly files: readonly string[] })
+  /** `commit`: what the branch is about to have, or has. `url`: of `request`, once it is there. `by`: who allowed what leaves this machine. */
+  | (Of<'pr.step'> & {
+      readonly step: PrStep;
+      readonly is: 'began' | 'done';
+      readonly commit?: string;
+      readonly url?: string;
+      readonly by?: string;
+    })
+  /** `why` it is not there; empty where it is. */
+  | (Of<'pr.finished'> & { readonly ok: boolean; readonly why: string });
 
 /** What an agent waits for. */
 export type WaitingFor =

@@ -128,6 +128,19 @@ const RUN_FOLDS = {
     finished: bodyOf(event),
     approvals: [],
   }),
+  'pr.started': (state, { branch, remote, address, base, program }) => {
+    const { commits = [], url = null } = state.pullRequest ?? {};
+    return { ...state, pullRequest: { branch, remote, address, base, program, done: [], commits, url, why: '' } };
+  },
+  'pr.step': (state, { step, is, commit, url }) => {
+    const known = state.pullRequest;
+    if (known === undefined) return state;
+    const commits = commit === undefined ? known.commits : [...known.commits.filter((one) => one !== commit), commit];
+    const done = is === 'done' ? [...known.done, step] : known.done;
+    return { ...state, pullRequest: { ...known, commits, url: url ?? known.url, done } };
+  },
+  'pr.finished': (state, { why }) =>
+    state.pullRequest === undefined ? state : { ...state, pullRequest: { ...state.pullRequest, why } },
 } satisfies ByType<[state: RunState], [at: Millis], RunState>;
 
 /** The types that this version knows. A type without a row in one of the tables does not compile. */

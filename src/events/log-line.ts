@@ -3,6 +3,7 @@ import { grantedWords } from '../domain/agents/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { MergeEnd } from '../domain/changes.ts';
 import { plural } from '../domain/lists.ts';
+import type { PrStep } from '../domain/pull-request.ts';
 import { type ByType, type EventOf, forType, type MimirEvent } from './event.ts';
 import { askedFor } from './queries.ts';
 import type { LogLine } from './state.ts';
@@ -88,7 +89,18 @@ export const LINES = {
     error === null ? outcome : error.startsWith(outcome) ? error : `${outcome}: ${error}`,
   ],
   'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
+  'pr.started': ({ branch, remote }) => ['info', `pull request: branch ${branch} for ${remote}`],
+  'pr.step': ({ step, is, url }) =>
+    is === 'began' ? null : ['info', `pull request: ${PR_DONE[step]}${url === undefined ? '' : `: ${url}`}`],
+  'pr.finished': ({ ok, why }) => (ok ? null : ['error', `pull request: ${why.split('\n')[0] ?? ''}`]),
 } satisfies ByType<[], [names: Names], Words>;
+
+const PR_DONE: Readonly<Record<PrStep, string>> = {
+  commit: 'commit made',
+  branch: 'branch made',
+  push: 'pushed',
+  request: 'opened',
+};
 
 /** Tools without a line: a question has its own, and todos are on the card. */
 const UNTOLD: ReadonlySet<string> = new Set(['ask_user', 'update_todos']);

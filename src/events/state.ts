@@ -4,6 +4,7 @@ import type { CommandChanges } from '../domain/changes.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
+import type { PrStep, PrTarget } from '../domain/pull-request.ts';
 import type { Mode } from '../domain/reason.ts';
 import type { Todo } from '../domain/turn.ts';
 import type * as events from './event.ts';
@@ -227,6 +228,16 @@ export interface LogLine {
   readonly denial?: true;
 }
 
+/** The pull request of a run, as far as it came. */
+export interface PullRequest extends PrTarget {
+  readonly done: readonly PrStep[];
+  /** Commits that its branch had or was about to have, the last one at the end. */
+  readonly commits: readonly string[];
+  readonly url: string | null;
+  /** Why it did not come further; empty where nothing is known. */
+  readonly why: string;
+}
+
 export interface RunState {
   readonly session: SessionId | null;
   readonly seq: number;
@@ -279,6 +290,8 @@ export interface RunState {
   /** The run had ended and was resumed to answer messages; no task of its plan runs again. */
   readonly answering: boolean;
   readonly finished: events.SessionEnd | null;
+  /** Absent: none was begun. */
+  readonly pullRequest?: PullRequest;
   /** The number of events of types that this version does not know. */
   readonly unknown: number;
 }

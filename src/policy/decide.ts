@@ -33,6 +33,8 @@ export type Action =
       readonly reads?: boolean;
     }
   | { readonly is: 'turn' }
+  /** Commands of Mimir that send the run's changes to a remote, as the person would type them. */
+  | { readonly is: 'publish'; readonly commands: readonly string[] }
   /** One model call: its canonical id, and its price where known. */
   | { readonly is: 'model'; readonly model: ModelId; readonly price: ModelOption['price'] };
 
@@ -109,6 +111,8 @@ function judged(action: Action, rules: Rules, context: Circumstances): Decision 
       return judgedSpawn(action, rules, { ...context, mode }, row);
     case 'turn':
       return mode === 'human' ? ask(row('each turn needs approval')) : allow(row('turns are allowed'));
+    case 'publish':
+      return judgedPublish(action, rules);
     case 'model':
       return judgedModel(action, rules);
     default:
@@ -135,6 +139,20 @@ const reasonOfMode =
 function judgedModel({ model, price }: Extract<Action, { readonly is: 'model' }>, rules: Rules): Decision {
   const problem = modelProblem(model, rules) ?? priceProblem(price, rules);
   return problem === null ? allow(builtIn('no rule denies this model')) : deny(problem);
+}
+
+/** What leaves this machine asks in every mode, unless rules allow each of its commands. */
+function judgedPublish({ commands }: Extract<Action, { readonly is: 'publish' }>, rules: Rules): Decision {
+  const verdicts = commands.map((command) => judgeCommand(command, rules.commands ?? null));
+  const denied = verdicts.find(({ verdict }) => verdict === 'deny' || verdict === 'unclear');
+  if (denied !== undefined && denied.verdict !== 'none') return deny(denied.because);
+  const asked = verdicts.find(({ verdict }) => verdict === 'ask');
+  if (asked !== undefined && asked.verdict !== 'none') return askSingly(asked.because);
+  const allowed = verdicts.flatMap((one) => (one.verdict === 'allow' ? [one.because] : []));
+  const [because] = allowed;
+  return because !== undefined && allowed.length === commands.length
+    ? allow(because)
+    : askSingly(builtIn('what leaves this machine needs approval'));
 }
 
 type ToolAction = Extract<Action, { readonly is: 'tool' }>;

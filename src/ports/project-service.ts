@@ -105,6 +105,28 @@ export interface TemplateRequest {
 
 export type ReportFormat = 'md' | 'json' | 'html';
 
+/** The pull request of an ended run, as it would be made now. */
+export interface RequestPreview {
+  /** `Pull request`, or on GitLab `Merge request`. */
+  readonly kind: string;
+  readonly branch: string;
+  readonly title: string;
+  readonly body: string;
+  /** The commit message. */
+  readonly message: string;
+  /** Everything that a person decides about, in full. */
+  readonly lines: readonly string[];
+  /** Of what is shown: exactly this is sent. */
+  readonly digest: string;
+  /** The address of the request that is open already; null without one. */
+  readonly url: string | null;
+  /** The request is open, and there is nothing to add to it. */
+  readonly isComplete: boolean;
+  /** What the rules say of pushing the branch and opening the request, and which rule. */
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly because: string;
+}
+
 /** The screen's only access to runs. */
 export interface ProjectService {
   info(): ProjectInfo;

@@ -3,6 +3,7 @@ export { unifiedDiff } from './files/diff.ts';
 export { listProject } from './files/list-files.ts';
 export { type Access, checkRoot, insideName, type PathRules } from './paths/root.ts';
 export { type Environment, type OwnProgram, toolEnvironment } from './process/environment.ts';
+export { openPublisher, type PublishDraft, type Publisher, type PublishPlace } from './publish/publish.ts';
 export { openRepository } from './project/repository.ts';
 export { lookAtCaches, lookAtToolchains, type LookPlace, type ToolchainState } from './sandbox/look.ts';
 export { bubblewrapVersion } from './sandbox/places.ts';

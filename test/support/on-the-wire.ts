@@ -24,16 +24,18 @@ interface Own {
   readonly protocol?: 'text';
   /** More of the person's configuration, in YAML. */
   readonly config?: string;
+  /** More of the person's environment. */
+  readonly env?: Machine['env'];
 }
 
 /** The machine and the double at the other end of its wire. */
 export async function ownModel(
   wire: OwnWire,
-  { script, files, window, protocol, config = '' }: Own,
+  { script, files, window, protocol, config = '', env = {} }: Own,
 ): Promise<{ readonly machine: Machine; readonly double: Double }> {
   const double = await openDouble(script);
   doubles.push(double);
-  const machine = makeMachine(files, { LOCAL_KEY: 'test-key' });
+  const machine = makeMachine(files, { LOCAL_KEY: 'test-key', ...env });
   const folder = join(machine.home, 'config/mimir');
   mkdirSync(folder, { recursive: true });
   const baseUrl = wire === 'anthropic' ? double.url : `${double.url}/v1`;

@@ -58,6 +58,7 @@ export function factLines(state: RunState): readonly string[] {
 /** Parts of the report as Markdown; empty if there is nothing to show. */
 export const REPORT_PARTS = {
   spending: (state: RunState): string => [factLines(state).join('\n'), agentTable(state), models(state)].join('\n\n'),
+  agents: (state: RunState): string => agentTable(state),
   estimates,
   files,
 } as const;
@@ -214,7 +215,7 @@ export function sectionsOf(state: RunState): string {
 /** A table cell must be one line without a bar. */
 const inCell = (text: string): string => text.replaceAll('|', '/').replaceAll('\n', ' ');
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[]): string => `| ${cells.map(inCell).join(' | ')} |`;
   return rows.length === 0 ? '' : [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 }

@@ -134,6 +134,17 @@ const DETAILS: ByType<[], [], Details> = {
   'budget.changed'({ by, budget: { maxTokens = null, maxCost = null, maxDuration = null } }) {
     return { what: 'budget changed', by, maxTokens, maxCost, maxDuration };
   },
+  'pr.started': ({ branch, remote, address, base, program, files }) => ({
+    what: 'pull request',
+    branch,
+    remote,
+    address,
+    base,
+    program,
+    files: files.length,
+  }),
+  'pr.step': ({ step, is, by = null, commit = null, url = null }) => ({ what: `${step} ${is}`, by, commit, url }),
+  'pr.finished': ({ ok, why }) => ({ what: ok ? 'opened' : 'not opened', why: ok ? null : why }),
   'budget.exhausted': ({ what, scope, spent, limit }) => ({ what: `${what} used up`, scope, spent, limit }),
 };
 

@@ -26,6 +26,8 @@ async function runTask(args: cli.Arguments, io: cli.Io, task: string, plan: RunO
   const project = projectOf(args, io);
   // Loaded only if a person can answer: a hosted run has to start quickly.
   if (io.terminal) await (await import('./trust.ts')).askTrust(project, args, io);
+  if (args.has('detach') && args.has('open-pr'))
+    throw cli.wrongUse('--open-pr and --detach cannot be combined\n  `mimir pr` opens it after the run');
   if (args.has('detach')) {
     const { detach } = await import('../../app/project/hosting.ts');
     const planned = args.get('plan') === undefined ? [] : planFlags(args, io);
@@ -34,9 +36,26 @@ async function runTask(args: cli.Arguments, io: cli.Io, task: string, plan: RunO
   const hosted = args.get('hosted');
   const opened = await host.openProject(args, host.asHosted(args, io), project);
   const direct = args.has('direct') ? { direct: true } : {};
-  if (hosted === undefined) return carry(opened, args, io, { session: cli.newSession(), task, plan, ...direct });
+  if (hosted === undefined) {
+    const what = { session: cli.newSession(), task, plan, ...direct };
+    return args.has('open-pr') ? thenRequest(opened, args, io, what) : carry(opened, args, io, what);
+  }
   const idle = args.has('idle') ? { idle: true as const } : {};
   return host.runHosted(opened, args, io, { session: host.sessionFrom(hosted), task, plan, ...idle, ...direct });
+}
+
+/** Runs `what`, then opens its pull request; refused before the run where there can be none. */
+async function thenRequest(opened: host.OpenProject, args: cli.Arguments, io: cli.Io, what: Carried): Promise<number> {
+  const { openPublishing } = await import('../../app/publish/index.ts');
+  const why = await openPublishing({ ...opened, env: io.env }).whyNot(new AbortController().signal);
+  if (why !== null) {
+    opened.close();
+    throw cli.wrongUse(`--open-pr: ${cli.sanitise(why)}`);
+  }
+  const code = await carry(opened, args, io, what);
+  if (code === cli.EXIT.done) return (await import('./pr.ts')).openRequest(args, io, () => what.session, null);
+  io.complain(`mimir: no pull request: the run did not complete\n  \`mimir pr ${what.session}\` opens one anyway`);
+  return code;
 }
 
 async function runPlan(args: cli.Arguments, io: cli.Io, name: string): Promise<number> {

@@ -3,7 +3,7 @@
  * that tree or nothing. No hook, filter, signing program or editor runs.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { writesText } from '../../domain/plan/writes.ts';
@@ -104,7 +104,7 @@ function fileLines({ files, leftOut }: Draft): string {
   return [...named, ...more, ...out].join('\n');
 }
 
-interface CommitHost extends DraftHost {
+export interface CommitHost extends DraftHost {
   /** The person's home: their git configuration names the author. */
   readonly home: string;
 }
@@ -121,15 +121,25 @@ async function writeCommit(toolHost: CommitHost, order: CommitOrder) {
   const draft = await draftCommit(toolHost, { paths, signal, into: 'repository' });
   if (tree !== undefined && draft.tree !== tree)
     throw new TreeFault('the files have changed since this commit was shown; request it again');
+  const { commit, who } = await madeCommit(toolHost, draft, message, signal);
+  await moveBranch(toolHost, draft, { commit, who, subject: message.split('\n')[0] ?? '' });
+  const notes = [await refreshIndex(toolHost, draft), await unsignedNote(toolHost, draft, signal)];
+  return { draft, commit, note: notes.filter((note) => note !== '').join('\n') };
+}
+
+/** Writes the commit of a draft that was made `into` the repository, by the person; no branch moves. */
+export async function madeCommit(
+  toolHost: CommitHost,
+  draft: Draft,
+  message: string,
+  signal: AbortSignal,
+): Promise<{ readonly commit: string; readonly who: Who }> {
   const who = await identityOf(toolHost, draft, signal);
   if (who === null) throw new TreeFault(NOBODY);
   const parent = draft.parent === null ? [] : ['-p', draft.parent];
   const args = ['commit-tree', draft.tree, ...parent, '-m', message];
   const made = await toolHost.store.git(draft.facts, args, signal, { into: 'repository', environment: who });
-  const commit = made.trim();
-  await moveBranch(toolHost, draft, { commit, who, subject: message.split('\n')[0] ?? '' });
-  const notes = [await refreshIndex(toolHost, draft), await unsignedNote(toolHost, draft, signal)];
-  return { draft, commit, note: notes.filter((note) => note !== '').join('\n') };
+  return { commit: made.trim(), who };
 }
 
 const NOBODY =
@@ -156,8 +166,8 @@ async function refreshIndex(toolHost: CommitHost, { directory, entries }: Draft)
 }
 
 /** Runs git in the repository; returns why it failed, or null. Nothing interrupts it half-way: the branch and the index must agree. */
-async function inRepository(
-  { root, environment }: CommitHost,
+export async function inRepository(
+  { root, environment }: DraftHost,
   directory: string,
   args: readonly string[],
   more: { readonly input?: string; readonly environment?: Who },
@@ -217,7 +227,7 @@ interface DraftHost {
   readonly store: TreeStore;
 }
 
-interface Draft extends TreeChanges {
+export interface Draft extends TreeChanges {
   readonly tree: TreeId;
   /** The last commit's tree, or the empty tree. */
   readonly from: TreeId;
@@ -231,7 +241,7 @@ interface Draft extends TreeChanges {
   readonly directory: string;
 }
 
-interface LeftOut {
+export interface LeftOut {
   readonly path: string;
   readonly because: string;
 }
@@ -241,17 +251,22 @@ interface Asked {
   readonly signal: AbortSignal;
   /** Writes objects into the repository itself, for a commit. */
   readonly into?: StoreCall['into'];
+  /** For another branch than the current one: exactly these files, possibly without a change, on this commit (null: the last one). */
+  readonly beside?: { readonly names: readonly string[]; readonly onto: string | null };
 }
 
 /** Changes nothing in the repository, except for new objects if `into` is set. */
-async function draftCommit({ root, store }: DraftHost, { paths: given, signal, into }: Asked): Promise<Draft> {
+export async function draftCommit(toolHost: DraftHost, { paths: given, signal, into, beside }: Asked): Promise<Draft> {
+  const { root, store } = toolHost;
   const paths = pathsOf(root, given);
-  const facts = await store.facts(signal);
-  const base = baseOf(root, facts);
+  const found = await store.facts(signal);
+  const facts = beside?.onto == null ? found : { ...found, ...(await commitAt(toolHost, found, beside.onto, signal)) };
+  const base = baseOf(root, facts, beside !== undefined);
   const index = path.join(store.folder(facts), `index-commit-${randomBytes(6).toString('hex')}`);
   trees.takeIndex(index);
   try {
-    const where = defined({ into, paths });
+    const names = beside === undefined ? undefined : plainNames(root, beside.names);
+    const where = defined({ into, paths, names });
     const chosen = await chosenIn({ store, facts, index, signal, inside: 'left out', ...where });
     const changes = await changesOf(store, facts, { from: chosen.from, to: chosen.tree }, signal, where);
     return { ...changes, ...chosen, ...base, facts };
@@ -269,13 +284,36 @@ async function chosenIn(staging: trees.Staging): Promise<Chosen> {
   const leftOut = await leftOutOf(staging, changed, seeded.links);
   const out = new Set(leftOut.map((each) => each.path));
   const entries = changed.filter((entry) => !out.has(entry.path));
-  if (entries.length === 0) throw new TreeFault(nothing(leftOut));
+  if (entries.length === 0 && staging.names === undefined) throw new TreeFault(nothing(leftOut));
   // What is left out, submodules included, stays as in the last commit.
   const stays = [...trees.undone(changed.filter((entry) => out.has(entry.path))), ...seeded.links];
   if (stays.length > 0) await trees.inIndex(staging, trees.INDEX_INFO, { input: trees.newerLines(stays) });
   const tree = stays.length > 0 ? await trees.writeTree(staging) : staged;
   return { tree, from: staging.facts.head ?? seeded.tree, entries, leftOut };
 }
+
+/** A commit with its tree, in place of the last one. */
+async function commitAt(
+  { store }: DraftHost,
+  facts: RepositoryFacts,
+  commit: string,
+  signal: AbortSignal,
+): Promise<Pick<RepositoryFacts, 'commit' | 'head'>> {
+  const head = await store.git(facts, ['rev-parse', '--verify', `${commit}^{tree}`], signal);
+  return { commit, head: head.trim() };
+}
+
+/** Names of the project that are files, links or nothing now, with no link on the way, which git would not follow. */
+const plainNames = (root: Root, names: readonly string[]): readonly string[] =>
+  names.filter((name) => {
+    const parts = name.split('/');
+    const isWay = parts.slice(0, -1).every((_, at) => {
+      const stats = lstatSync(path.join(root.path, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
+      return stats === undefined || stats.isDirectory();
+    });
+    const isFolder = lstatSync(path.join(root.path, name), { throwIfNoEntry: false })?.isDirectory() === true;
+    return insideName(root.path, name).ok && isWay && !isFolder;
+  });
 
 function nothing(leftOut: readonly LeftOut[]): string {
   const out = leftOut.slice(0, 10).map(({ path, because }) => `${path} is left out: ${because}`);
@@ -344,13 +382,14 @@ const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
   ['BISECT_LOG', 'a bisection'],
 ];
 
-function baseOf(root: Root, { directory, branch, commit }: RepositoryFacts): CommitBase {
+function baseOf(root: Root, { directory, branch, commit }: RepositoryFacts, beside: boolean): CommitBase {
   const state = gitOf(root.path);
   if (state.is === 'none') throw new TreeFault(`git is not available: ${state.because}`);
   if (directory === null) throw new TreeFault('git is not available: .git is not a repository');
   const underWay = UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)));
   if (underWay !== undefined)
     throw new TreeFault(`${underWay[1]} is in progress in this repository; a person has to finish it first`);
-  if (branch === null) throw new TreeFault('HEAD is on no branch: a commit would be lost; switch to a branch first');
-  return { branch, directory, parent: commit };
+  if (branch === null && !beside)
+    throw new TreeFault('HEAD is on no branch: a commit would be lost; switch to a branch first');
+  return { branch: branch ?? 'HEAD', directory, parent: commit };
 }

@@ -17,6 +17,8 @@ export interface Staging {
   readonly into?: StoreCall['into'];
   /** Only these paths, relative to the root; absent: everything. */
   readonly paths?: readonly string[];
+  /** Exactly these files instead, there or removed; of them, those that git ignores do not count. */
+  readonly names?: readonly string[];
   /** Whether the content of repositories inside the project counts as files. */
   readonly inside: 'counted' | 'left out';
   /** Refuses to store more new content than this at once; absent: whatever there is. */
@@ -52,15 +54,25 @@ export async function seed(staging: Staging): Promise<{ readonly tree: string; r
 /** The tree of the files on disk, after `seed`; `before` is a tree without submodules that the index held. */
 export async function stage(staging: Staging, before: string): Promise<string> {
   const excludes = await exclude(staging);
-  const paths = staging.paths ?? ['.'];
-  await inIndex(staging, ['add', '--all', '--', ...paths], { excludes });
+  if (staging.names !== undefined) await ofNames(staging, ADDED, await notIgnored(staging, staging.names, excludes));
+  else await inIndex(staging, ['add', '--all', '--', ...(staging.paths ?? ['.'])], { excludes });
   const hidden = (await staging.hidden?.()) ?? [];
-  await ofNames(staging, ['--add', '--remove', '--replace'], hidden);
+  await ofNames(staging, ADDED, hidden);
   const tree = await writeTree(staging);
   if (tree === before) return tree;
   // A repository may have been created meanwhile; with it in the index, git would run its programs next time.
   const links = await linksBetween(staging, before, tree);
   return links.length === 0 ? tree : withoutLinks(staging, links);
+}
+
+const ADDED = ['--add', '--remove', '--replace'];
+
+/** Those that git does not ignore, or has already. */
+async function notIgnored(staging: Staging, names: readonly string[], excludes: string): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '-z', '--', ...names];
+  const ignored = new Set((await inIndex(staging, args, { excludes })).split('\0'));
+  return names.filter((name) => !ignored.has(name));
 }
 
 const linksBetween = async (staging: Staging, from: string, to: string): Promise<readonly TreeEntry[]> =>

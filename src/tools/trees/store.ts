@@ -65,6 +65,8 @@ export interface TreeStore {
   facts(signal: AbortSignal): Promise<RepositoryFacts>;
   /** Mimir's git directory for this kind of repository, created if missing. */
   folder(facts: RepositoryFacts): string;
+  /** Its part for commits, in which the project's attributes apply. */
+  commits(facts: RepositoryFacts): string;
   /** The output of a successful git command. Throws `TreeFault`. */
   git(facts: RepositoryFacts, args: readonly string[], signal: AbortSignal, call?: StoreCall): Promise<string>;
 }
@@ -106,6 +108,7 @@ export function treeStore({ root, of = root, stateDir, environment }: StoreOptio
   return {
     root,
     folder,
+    commits: (facts) => commitsIn(folder(facts), facts.format),
     facts: async (signal) => {
       gitOnPath();
       return factsOf({ root, environment, signal });

@@ -367,10 +367,11 @@ export async function changedFiles(
   facts: RepositoryFacts,
   { from, to }: { readonly from: TreeId; readonly to: TreeId },
   signal: AbortSignal,
+  where: Pick<StoreCall, 'into'> = {},
 ): Promise<readonly ChangedFile[]> {
   const [listed, patch] = await Promise.all([
-    store.git(facts, ['diff-tree', ...HOW, '--raw', '--numstat', '-z', from, to], signal),
-    attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal)),
+    store.git(facts, ['diff-tree', ...HOW, '--raw', '--numstat', '-z', from, to], signal, where),
+    attempted(() => store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where)),
   ]);
   const text = patch.ok ? capLines(withoutSecrets(store.root, patch.value), LINE_COLUMNS) : '';
   const sections = text.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff '));
