@@ -211,7 +211,7 @@ export function doneIn({ agents }: events.RunState, events: readonly events.Mimi
     ...shown,
     ...(left === 0 ? [] : [`AND ${left} MORE ACTIONS that are not shown: do not pass what you cannot see`]),
     ...said,
-    ...(unsaid === 0 ? [] : [`and ${unsaid} more messages`]),
+    ...(unsaid === 0 ? [] : [`and ${unsaid} more ${unsaid === 1 ? 'message' : 'messages'}`]),
   ];
 }
 

@@ -137,7 +137,7 @@ describe('models of what if, after a rule came up against one of them', () => {
     const { plan, changes } = await shown(run, edit);
     expect(plan.tasks[1]?.model.used).toBe(FAST);
     expect(changes.map(({ text }) => text)).toEqual([
-      '#2 finder: model asked for as slow, still fast (not allowed: deniedModels: [slow] (managed, /etc/mimir/policy.yml:3))',
+      '#2 finder: model requested as slow, still fast (not allowed: deniedModels: [slow] (managed, /etc/mimir/policy.yml:3))',
     ]);
     go.resolve();
     await run.result;

@@ -162,7 +162,7 @@ describe('another model for an agent at work', () => {
       'refused: finder 1 cannot use slow: not allowed: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
     );
     expect(await run.refused(give(S1, 'nothing'))).toMatch(/^refused: There is no model "nothing"/);
-    expect(await run.refused(give(S1, 'fast'))).toBe('refused: finder 1 uses fast already');
+    expect(await run.refused(give(S1, 'fast'))).toBe('refused: finder 1 already uses fast');
     expect(await run.refused(give(S2, 'fast'))).toBe('refused: finder 2 has not begun: change its model in the plan');
     expect(await run.refused(give(AGENT('ROOT::S3'), 'fast'))).toBe('refused: finder 3 has ended and uses no model');
     expect(await run.refused(give(AGENT('ROOT::S9'), 'fast'))).toBe('refused: there is no agent ROOT::S9');

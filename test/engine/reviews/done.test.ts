@@ -36,8 +36,8 @@ it('says what acts have no room, and lets no words take it', () => {
   const many = Array.from({ length: 400 }, (_, n) => act(`echo ${n} ${'x'.repeat(200)}`));
   const lines = done({ type: 'agent.message', agent: ROOT, call: CALL, text: 'y'.repeat(9000) }, ...many);
   expect(lines.filter((line) => line.includes('did: echo')).length).toBeGreaterThan(50);
-  expect(lines.at(-2)).toMatch(/^AND \d+ MORE ACTS/);
-  expect(lines.at(-1)).toBe('and 1 more messages');
+  expect(lines.at(-2)).toMatch(/^AND \d+ MORE ACTIONS/);
+  expect(lines.at(-1)).toBe('and 1 more message');
   expect(bytesIn(lines.join('\n'))).toBeLessThan(24_500);
 });
 
