@@ -65,6 +65,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     // A run in a process of its own.
     'remote/host.ts',
   ],
+  // Contents in the form of git's own objects.
+  'node:zlib': ['tools/trees/contents.ts'],
   'node:buffer': ['remote/'],
   'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
@@ -100,6 +102,7 @@ const WRITERS: readonly string[] = [
   'tools/trees/merge.ts',
   'tools/trees/stage.ts',
   'tools/trees/store.ts',
+  'tools/trees/contents.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
   'config/settings/policy-watcher.ts',

@@ -1,5 +1,21 @@
-/** What changed in the project while a command of an agent ran, found by comparing the project before and after it. */
+/** What an act of an agent changed in the project: of a command found by comparing the project before and after it. */
 import type { AgentId } from './ids.ts';
+
+/** The content of a file at a moment. */
+export interface FileVersion {
+  /** git's id of the content. */
+  readonly blob: string;
+  /** `100644`, `100755` for a program, `120000` for a link. */
+  readonly mode: string;
+}
+
+/** A file before and after an act; null: it did not exist. */
+export interface VersionChange {
+  /** Relative to the project's root. */
+  readonly path: string;
+  readonly before: FileVersion | null;
+  readonly after: FileVersion | null;
+}
 
 export interface ChangedFile {
   /** Relative to the project's root. */
@@ -10,6 +26,9 @@ export interface ChangedFile {
   readonly removed: number;
   /** The hunks, without the lines above them; cut where they are long, absent where too much changed at once. */
   readonly diff?: string;
+  /** Both are absent in logs of earlier versions, and without git. */
+  readonly before?: FileVersion | null;
+  readonly after?: FileVersion | null;
 }
 
 export interface CommandChanges {
@@ -17,6 +36,10 @@ export interface CommandChanges {
   readonly files: readonly ChangedFile[];
   /** Further files that are not listed. */
   readonly more: number;
+  /** The versions of those, as far as they are known; absent: none. */
+  readonly rest?: readonly VersionChange[];
+  /** The tree of the project before a command; absent of file tools. */
+  readonly tree?: string;
   /** Agents that ran commands at the same time: each change may be theirs. */
   readonly also: readonly AgentId[];
 }
@@ -35,4 +58,20 @@ export interface MergeEnd {
   readonly patch?: string;
   /** Changes that were not merged since the agent may not make them, each with the reason. */
   readonly leftOut?: readonly string[];
+}
+
+/** What an agent changed in one file. */
+export interface FileChange {
+  /** The path relative to the project. */
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  /** True if the first change created the file. */
+  readonly made: boolean;
+  /** True if the last change removed it. */
+  readonly gone: boolean;
+  /** Other agents whose commands ran at the same time: parts of it may be theirs. */
+  readonly also: readonly AgentId[];
+  /** The hunks of all changes in order, without the two header lines. */
+  readonly diff: string;
 }

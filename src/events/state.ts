@@ -1,6 +1,7 @@
 /** The state of a run after all events of its log. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
-import type { CommandChanges } from '../domain/changes.ts';
+import type { AuthoredFile } from '../domain/authorship.ts';
+import type { CommandChanges, FileChange } from '../domain/changes.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
@@ -148,6 +149,8 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
   readonly todos: readonly Todo[];
   readonly blocks: readonly Block[];
+  /** What is left of its changes, where views know the authors of all changes; a fold has none. */
+  readonly net?: readonly FileChange[];
   readonly usage: Usage;
   readonly cost: Usd;
   /** Usage by model, in the order of their first calls. */
@@ -287,6 +290,8 @@ export interface RunState {
   readonly written?: readonly string[];
   readonly verdicts: readonly events.RecordedVerdict[];
   readonly gates: readonly events.ReviewGate[];
+  /** The authors of all changes, where views know them; a fold has none. */
+  readonly authored?: readonly AuthoredFile[];
   /** The run had ended and was resumed to answer messages; no task of its plan runs again. */
   readonly answering: boolean;
   readonly finished: events.SessionEnd | null;

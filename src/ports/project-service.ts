@@ -1,4 +1,5 @@
 /** Where runs come from, and what a screen may request of this machine: files to mention, templates, reports, themes, agents. */
+import type { AuthoredFile } from '../domain/authorship.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentDraft, AgentText } from '../domain/agents/form.ts';
 import type { ModelId, SessionId } from '../domain/ids.ts';
@@ -153,6 +154,8 @@ export interface ProjectService {
   files(query: string, most: number): Promise<readonly string[]>;
   /** Writes a session's report into the project's folder or the state folder; the receipt names the file. */
   exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
+  /** The authors of all changes of a session in the project; null where nothing is known of them. Absent: nothing can tell. */
+  authors?(session: SessionId): Promise<readonly AuthoredFile[] | null>;
   /** A theme by name; the fault names file, line and the remedy. */
   theme(name: string): Result<Theme, string>;
   readonly hints: ShownHints;

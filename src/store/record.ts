@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { CommandChanges } from '../domain/changes.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { type EventBody, type MimirEvent, withoutOutput, withReasons } from '../events/index.ts';
 import { LogFault } from '../ports/log.ts';
@@ -126,9 +127,13 @@ function decodeLight(row: Row, session: SessionId, textOf: (hash: string) => str
   const body: unknown = JSON.parse(row.data);
   if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   const light = withoutOutput(body);
-  const isWhole = light === body || (light.type === 'tool.finished' && (!light.ok || light.changed !== undefined));
+  const isWhole = light === body || (light.type === 'tool.finished' && (!light.ok || hasDiffs(light.changed)));
   return isWhole ? withoutOutput(decode(row, session, textOf)) : light;
 }
+
+/** Only these texts of a change may be long, and so be kept elsewhere. */
+const hasDiffs = (changed: CommandChanges | undefined): boolean =>
+  changed?.files.some(({ diff }) => diff !== undefined) === true;
 
 function encode(event: MimirEvent): { data: string; texts: LongText[] } {
   const { v: _v, seq: _seq, time: _time, session: _session, ...body } = event;

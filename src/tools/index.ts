@@ -1,4 +1,5 @@
 /** The entrance of the tools: files, shell, git, the sandbox, and trees of files. */
+export { openChanges } from './changes/changes.ts';
 export { unifiedDiff } from './files/diff.ts';
 export { listProject } from './files/list-files.ts';
 export { type Access, checkRoot, insideName, type PathRules } from './paths/root.ts';

@@ -70,7 +70,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     },
   });
   const ofProject = [
-    ...fileTools({ ...place, root: root.value, sandbox, seen, writes, watch }),
+    ...fileTools({ ...place, root: root.value, sandbox, seen, writes, watch, keep: snapshots.keep }),
     gitCommitTool({ ...place, root: root.value }),
   ];
   const tools: readonly Tool[] = [
@@ -102,6 +102,8 @@ interface ToolPlace extends Pick<SandboxOptions, 'stateDir' | 'program'> {
   readonly writes: Writes;
   /** Null in a tree of an agent's own, whose changes are told when it is merged. */
   readonly watch: CommandWatch | null;
+  /** Absent there, too. */
+  readonly keep?: Snapshots['keep'];
 }
 
 /** The tools that work in one folder, always in the same order. */

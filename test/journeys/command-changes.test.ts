@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { needs } from '../support/needs.ts';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
@@ -43,9 +44,85 @@ it('has each change by a command with its author, and the edits of a person with
   ]);
   const { out } = await machine.mimir('report', '--format', 'json');
   const report: unknown = JSON.parse(out);
+  const hunk = (agent: string, task: string, [from, to]: readonly number[], ...lines: readonly string[]): object => {
+    const range = (at = 0): object => ({ at, lines: at === 0 ? 0 : 1 });
+    return { agent, task, from: range(from), to: range(to), lines };
+  };
   expect(report).toHaveProperty('files', [
-    { path: 'renamed.txt', added: 2, removed: 0, made: true, gone: false, by: ['code', 'refactoring'] },
-    { path: 'src/cache.js', added: 1, removed: 0, made: false, gone: false, by: ['code'] },
+    {
+      path: 'renamed.txt',
+      added: 2,
+      removed: 0,
+      made: true,
+      gone: false,
+      by: ['code', 'refactoring'],
+      hunks: [hunk('ROOT::S1', 'task-1', [0, 1], '+a'), hunk('ROOT::S2', 'task-2', [0, 2], '+b')],
+    },
+    {
+      path: 'src/cache.js',
+      added: 1,
+      removed: 0,
+      made: false,
+      gone: false,
+      by: ['code'],
+      hunks: [expect.objectContaining({ agent: 'ROOT::S1', lines: ['+// end'] })],
+    },
   ]);
   expect(readFileSync(path.join(machine.project, 'renamed.txt'), 'utf8')).toBe('a\nb\n');
+});
+
+it('tells what is left of the changes of each agent: by tools, commands and a formatter, with a person in between', async () => {
+  const formatted = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`src/f${at}.js`, 'a  =  1\n']));
+  const files = { ...LEDGER, ...formatted, 'a.txt': 'one\ntwo\nthree\n', 'old.txt': 'o\n', 'gone.txt': 'g\n' };
+  const call = (first: string, turn: number, tool: string, input: object): Rule => ({
+    when: { first, turn },
+    answer: { calls: [{ tool, input }] },
+  });
+  const rules = [
+    planner,
+    call('^Rename the helper', 1, 'read_file', { path: 'a.txt' }),
+    call('^Rename the helper', 2, 'edit_file', { path: 'a.txt', old_text: 'two', new_text: 'two\nshort-lived' }),
+    call('^Rename the helper', 3, 'edit_file', { path: 'a.txt', old_text: 'two\nshort-lived', new_text: '2' }),
+    call('^Rename the helper', 4, 'bash', { command: 'mv old.txt new.txt; rm gone.txt; printf "\\0" > made.bin' }),
+    call('^Format the sources', 1, 'bash', { command: "sed -i 's/  =  / = /' src/f*.js; chmod +x src/f0.js" }),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files });
+  const { code } = await runOn(machine, 'Rename the helper', '--allow', 'edits,commands');
+  expect(code).toBe(0);
+  writeFileSync(path.join(machine.project, 'a.txt'), 'one\n2\n3\n');
+  const report: unknown = JSON.parse((await machine.mimir('report', '--format', 'json')).out);
+  const Report = z.object({
+    files: z.array(
+      z.object({
+        path: z.string(),
+        added: z.number(),
+        removed: z.number(),
+        hunks: z.array(z.object({ agent: z.string().nullable(), lines: z.array(z.string()) })),
+        mode: z.object({ agent: z.string() }).optional(),
+        whole: z.object({ agent: z.string() }).optional(),
+      }),
+    ),
+  });
+  const told = Report.parse(report).files.map((one) =>
+    [
+      `${one.path} +${one.added} -${one.removed}`,
+      ...one.hunks.map(({ agent, lines }) => `${agent} ${lines.join(' ')}`),
+      ...(one.whole === undefined ? [] : [`${one.whole.agent} whole`]),
+      ...(one.mode === undefined ? [] : [`${one.mode.agent} mode`]),
+    ].join('; '),
+  );
+  expect(told.filter((line) => !line.startsWith('src/'))).toEqual([
+    'a.txt +1 -1; ROOT::S1 -two +2; null -three +3',
+    'gone.txt +0 -1; ROOT::S1 -g',
+    'made.bin +0 -0; ROOT::S1 whole',
+    'new.txt +1 -0; ROOT::S1 +o',
+    'old.txt +0 -1; ROOT::S1 -o',
+  ]);
+  const sources = told.filter((line) => line.startsWith('src/'));
+  expect(sources.length).toBe(100);
+  expect(sources.slice(0, 2)).toEqual([
+    'src/f0.js +1 -1; ROOT::S2 -a  =  1 +a = 1; ROOT::S2 mode',
+    'src/f1.js +1 -1; ROOT::S2 -a  =  1 +a = 1',
+  ]);
 });

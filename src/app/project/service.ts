@@ -4,6 +4,7 @@ import { reachRun } from '../client/index.ts';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadTheme, themeNames } from '../../config/index.ts';
+import type { AuthoredFile } from '../../domain/authorship.ts';
 import type { ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -34,8 +35,9 @@ import {
   writePrivate,
   wrongUse,
 } from '../process/index.ts';
-import { isOpen, toLabel } from '../views/index.ts';
+import { isOpen, toLabel, withAuthors } from '../views/index.ts';
 import {
+  authorsIn,
   eventsOf,
   whyNotResume,
   pastRun,
@@ -148,7 +150,14 @@ export class LocalProjectService implements ProjectService {
   async exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>> {
     const { project, log } = this.#opened;
     const state = await attempt(async () => stateOf(log, session));
-    return state.ok ? saveReport(project, session, state.value, format) : state;
+    if (!state.ok) return state;
+    return saveReport(project, session, withAuthors(state.value, await this.authors(session)), format);
+  }
+
+  async authors(session: SessionId): Promise<readonly AuthoredFile[] | null> {
+    const { project, config, log } = this.#opened;
+    const found = await attempt(() => authorsIn(project, config.rules.box, log, session));
+    return found.ok ? found.value : null;
   }
 
   theme(name: string): Result<Theme, string> {

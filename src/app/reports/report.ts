@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
 import { shownPath } from '../../config/index.ts';
-import { ROOT, type SessionId } from '../../domain/ids.ts';
+import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, type RunState, tokensOfAgent } from '../../events/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
@@ -17,6 +17,7 @@ import {
   changesOf,
   comparedSums,
   comparedTasks,
+  diffLinesOf,
   formatCost,
   formatDuration,
   formatShare,
@@ -273,9 +274,36 @@ export function sectionsJson(state: RunState): Readonly<Record<string, unknown>>
       ...comparedSums(all),
     },
     byModel: sharesByModel(state),
-    files: touchedFiles(state),
+    files: filesJson(state),
     open: unfinishedWork(state),
   };
+}
+
+/** The files; with the hunks and their authors where those are known. A hunk without an agent is the person's. */
+function filesJson(state: RunState): readonly unknown[] {
+  const authored = new Map((state.authored ?? []).map((file) => [file.path, file]));
+  return touchedFiles(state).map((file) => {
+    const known = authored.get(file.path);
+    if (known === undefined) return file;
+    const who = ([agent, ...also]: readonly AgentId[]): object => ({
+      agent: agent ?? null,
+      ...(also.length === 0 ? {} : { also }),
+      task: agent === undefined ? null : (state.agents.get(agent)?.taskId ?? null),
+    });
+    const hunks = known.hunks.map(({ agents, from, to, ...hunk }) => ({
+      ...who(agents),
+      from,
+      to,
+      lines: diffLinesOf({ agents, from, to, ...hunk }),
+    }));
+    const { whole, mode } = known;
+    return {
+      ...file,
+      hunks,
+      ...(whole === undefined ? {} : { whole: who(whole) }),
+      ...(mode === undefined ? {} : { mode: who(mode) }),
+    };
+  });
 }
 
 /** Writes the report to a new file in the project, or in the state folder if that is impossible. Never overwrites; the receipt names the file. */

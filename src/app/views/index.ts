@@ -2,6 +2,7 @@
 export * from './agent-counts.ts';
 export * from './agents/agent-lines.ts';
 export * from './agents/transcript-text.ts';
+export { diffLinesOf, withAuthors } from './authors.ts';
 export * from './plan/plan-words.ts';
 export * from './questions/question.ts';
 export * from './run-summary.ts';

@@ -1,4 +1,5 @@
 /** Values about a finished run: estimates and actual use, changed files, unfinished work. The result screen and the report show the same values. */
+import type { AuthoredFile } from '../../domain/authorship.ts';
 import { addUsage } from '../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
@@ -6,6 +7,7 @@ import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { type AgentState, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
 import { agentTime, statusWord } from './agent-counts.ts';
+import { countsOf } from './authors.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
 import { changesOf } from './agents/transcript-text.ts';
 
@@ -60,7 +62,7 @@ const addMeasures = (a: Measures, b: Measures): Measures => ({
 export const shareOf = (actual: number | null, estimate: number | null): number | null =>
   actual === null || estimate === null || estimate === 0 ? null : actual / estimate;
 
-/** A file that agents changed, with the sums of their changes. */
+/** A file that agents changed, with what is left of their changes, or with their sums until that is known. */
 export interface TouchedFile {
   readonly path: string;
   readonly added: number;
@@ -86,7 +88,16 @@ export function touchedFiles(state: RunState): readonly TouchedFile[] {
       files.set(path, { ...known, ...(isCounted ? {} : sums), gone, by });
     }
   }
+  for (const file of state.authored ?? []) files.set(file.path, netFile(file, files.get(file.path), state));
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** What is left of the changes of all agents in a file. */
+function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: RunState): TouchedFile {
+  const ids = new Set(file.steps.flatMap((step) => step.agents));
+  const by = done?.by ?? [...ids].map((id) => agents.get(id)?.name ?? id);
+  const counts = countsOf(file.hunks.filter((hunk) => hunk.agents.length > 0));
+  return { path: file.path, ...counts, made: file.start === null, gone: file.now === null, by };
 }
 
 /** The use per model, the most expensive first. */

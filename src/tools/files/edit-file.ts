@@ -1,15 +1,16 @@
 /** The `edit_file` tool: replaces exact text in a file that the agent has read. The match must be unique unless `all` is set. */
 import { z } from 'zod';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import type { CommandChanges, VersionChange } from '../../domain/changes.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
-import { diffCounts, unifiedDiff } from './diff.ts';
+import { type Change, diffCounts, unifiedDiff } from './diff.ts';
 import * as result from '../process/output.ts';
 import { FilePath, type Seen } from './read-file.ts';
 import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
 import { type Root, rootFor } from '../paths/root.ts';
 import type { Writes } from '../writes/writes.ts';
-import { openFile } from '../workspace.ts';
+import { openFile, realName } from '../workspace.ts';
 import { plural } from '../../domain/lists.ts';
 
 const Input = z.strictObject({
@@ -38,11 +39,15 @@ export interface FilePlace {
   readonly root: Root;
   readonly seen: Seen;
   readonly writes?: Writes;
+  /** Keeps the contents before and after a change; absent: nothing is kept. */
+  readonly keep?: Keep;
 }
+
+type Keep = (change: Change, signal: AbortSignal) => Promise<Result<Pick<VersionChange, 'before' | 'after'>, string>>;
 
 /** A tool that changes one file, as `planned` says from what an agent has seen. `verb` begins its labels. */
 export const changingTool = <Input extends { readonly path: string }>(
-  { root: project, seen, writes }: FilePlace,
+  { root: project, seen, writes, keep }: FilePlace,
   verb: string,
   planned: (root: Root, seen: Seen, agent: AgentId, input: Input) => Promise<Result<Planned, string>>,
   tool: Pick<Tool<Input>, 'name' | 'description' | 'input'>,
@@ -62,7 +67,11 @@ export const changingTool = <Input extends { readonly path: string }>(
     const root = rootFor(project, context);
     if (context.signal.aborted) return result.refused('stopped');
     await writes?.begin();
-    return carriedOut(root, context.agent, await planned(root, seen, context.agent, input), seen, writes);
+    const change = await planned(root, seen, context.agent, input);
+    const output = await carriedOut(root, context.agent, change, seen, writes);
+    if (!change.ok || !output.ok || keep === undefined) return output;
+    const changes = await changesOf(root, change.value, keep);
+    return { ...output, ...defined({ changed: changes ?? undefined }) };
   },
 });
 
@@ -73,6 +82,18 @@ export interface Planned {
   readonly after: string;
   /** Digest of the content to be replaced. */
   readonly expected: string | null;
+}
+
+/** The change with both contents; null where they cannot be kept, or where it changed nothing. */
+async function changesOf(root: Root, { name, before, after }: Planned, keep: Keep): Promise<CommandChanges | null> {
+  // A link leads to the file that was really written. What is done stays done, so no signal ends this.
+  const real = realName(root, name, 'write');
+  if (!real.ok || before === after) return null;
+  const kept = await keep({ name: real.value, before, after }, new AbortController().signal);
+  if (!kept.ok) return null;
+  const [added, removed] = diffCounts(unifiedDiff({ name, before, after }));
+  const is = before === null ? 'added' : 'changed';
+  return { files: [{ path: real.value, is, added, removed, ...kept.value }], more: 0, also: [] };
 }
 
 /** Writes the planned change and records the new digest; gives an error result when the plan or the write failed. */
@@ -94,7 +115,8 @@ async function carriedOut(
 
 /** The result that the model reads after a write: how much changed, the new digest, the diff. */
 export function changed(diff: string, name: string, digest: string): ToolOutput {
-  const words = `${result.shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}`;
+  const [added, removed] = diffCounts(diff);
+  const words = `${result.shownName(name)}: +${added} -${removed} lines, digest now ${digest}`;
   return { ...result.done(`${words}\n${result.capLines(diff, result.LINE_COLUMNS)}`), saw: { file: name, digest } };
 }
 

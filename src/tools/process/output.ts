@@ -89,6 +89,11 @@ export class HeadAndTail {
     return `${first}\n[… ${dropped} bytes left out …]\n${last}`;
   }
 
+  /** As `text` where nothing was dropped, with each byte as one character. */
+  bytes(): string {
+    return Buffer.concat([...this.#head, this.#tail()]).toString('latin1');
+  }
+
   #keepEnd(bytes: Uint8Array): void {
     this.#ring ??= Buffer.alloc(this.#half);
     // Only the last part of a chunk can still be in the tail afterwards.

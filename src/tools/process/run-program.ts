@@ -29,6 +29,8 @@ export interface Program {
   readonly keep?: number;
   /** Standard input; empty by default. */
   readonly input?: string;
+  /** `stdout` has each byte as one character of Latin-1, for output that is no text. */
+  readonly bytes?: boolean;
   /** Gets the text of both streams as it arrives. */
   onOutput?(chunk: string): void;
 }
@@ -59,7 +61,7 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
   const kept = { stdout: new HeadAndTail(keep), stderr: new HeadAndTail(keep) };
   const ending = (course: Course): ProgramEnd => ({
     ...course,
-    stdout: kept.stdout.text(),
+    stdout: program.bytes === true ? kept.stdout.bytes() : kept.stdout.text(),
     stderr: kept.stderr.text(),
     whole: kept.stdout.total <= keep,
     milliseconds: Math.round(performance.now() - begun),

@@ -101,7 +101,18 @@ export class CommandWatch {
       isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
     const files = found.value.filter((one) => !isOthers(one.path));
     if (files.length === 0) return null;
-    return { files: files.slice(0, MOST_CHANGED), more: Math.max(0, files.length - MOST_CHANGED), also: [...also] };
+    const rest = files
+      .slice(MOST_CHANGED)
+      .flatMap(({ path: name, before: from, after: to }) =>
+        from === undefined || to === undefined ? [] : [{ path: name, before: from, after: to }],
+      );
+    return {
+      files: files.slice(0, MOST_CHANGED),
+      more: Math.max(0, files.length - MOST_CHANGED),
+      ...(rest.length === 0 ? {} : { rest }),
+      tree: before,
+      also: [...also],
+    };
   }
 
   /** Whether a file tool or a merge was the last to write or remove this file. */

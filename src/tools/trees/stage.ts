@@ -102,9 +102,11 @@ export async function differences(
   return entriesOf(await store.git(facts, args, signal, defined({ into })));
 }
 
-function entriesOf(raw: string): readonly TreeEntry[] {
+/** The entries at the beginning of a raw list; what follows them is left out. */
+export function entriesOf(raw: string): readonly TreeEntry[] {
   const fields = raw.split('\0');
-  return Array.from({ length: Math.floor(fields.length / 2) }, (_, at) => {
+  const end = fields.findIndex((field, at) => at % 2 === 0 && !field.startsWith(':'));
+  return Array.from({ length: Math.floor((end === -1 ? fields.length : end) / 2) }, (_, at) => {
     const [mode = '', newMode = '', object = '', newObject = ''] = (fields[2 * at] ?? '').slice(1).split(' ');
     return { mode, newMode, object, newObject, path: fields[2 * at + 1] ?? '' };
   });
@@ -233,7 +235,7 @@ export function plainFile(file: string, most: number): string {
 
 const KEPT_MS = 7 * 86_400_000;
 
-/** Stores of projects that were not used for so long are removed; their earlier runs can no longer be reviewed. */
+/** Stores of projects that were not used for so long are removed, unless sessions of theirs are stored, which name their contents. */
 const FORGOTTEN_MS = 90 * 86_400_000;
 
 /** Makes `index` a copy of the stored one; without one, every file is read once. */
@@ -271,10 +273,14 @@ function forgetOthers(own: string): void {
     // The age is exact, because each use adds and removes a file in the folder.
     const age = Date.now() - (fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     // What cannot be removed stays until the next run.
-    if (folder !== own && age > FORGOTTEN_MS)
+    if (folder !== own && age > FORGOTTEN_MS && !hasSessions(all, name))
       tried(() => fs.rmSync(folder, { recursive: true, force: true }), undefined);
   }
 }
+
+/** Whether the log of the project is still there; both folders are named by the digest of the project's path. */
+const hasSessions = (all: string, name: string): boolean =>
+  tried(() => fs.readdirSync(path.join(all, '../projects')), []).some((log) => log.endsWith(`-${name.slice(0, 12)}`));
 
 /** The copy gets an earlier time, so that git re-reads files that may have changed while the index was written. */
 export function copyIndex(from: string, to: string): boolean {

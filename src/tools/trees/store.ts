@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf, fail, ok, type Result } from '../../domain/result.ts';
+import { codeOf, defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
 import { gitOf, type Root } from '../paths/root.ts';
@@ -48,6 +48,8 @@ export interface StoreCall {
   /** A file with patterns to ignore in addition to the project's. */
   readonly excludes?: string;
   readonly input?: string;
+  /** The output is no text: each byte is one character of Latin-1. */
+  readonly bytes?: true;
   /** Writes objects into the project's own repository, for a commit. */
   readonly into?: 'repository';
   /** Where the files of the index lie; absent: in the root. */
@@ -124,7 +126,7 @@ export function treeStore({ root, of = root, stateDir, environment }: StoreOptio
         timeLimit: TIME_LIMIT,
         keep: LIST_BYTES,
         signal,
-        ...(call.input === undefined ? {} : { input: call.input }),
+        ...defined({ input: call.input, bytes: call.bytes }),
       });
       if (isAnswer(end, call)) return end.stdout;
       throw new TreeFault(wordsOf(end, args[0] ?? ''));

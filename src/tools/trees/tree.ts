@@ -6,14 +6,16 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { ChangedFile } from '../../domain/changes.ts';
+import type { ChangedFile, FileVersion, VersionChange } from '../../domain/changes.ts';
 import { defined, type Result } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
+import type { Change } from '../files/diff.ts';
 import { withoutSecrets } from '../git/git.ts';
 import { insideName } from '../paths/root.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
+import { keepContents, keepFile } from './contents.ts';
 import * as staged from './stage.ts';
 import {
   attempted,
@@ -29,9 +31,13 @@ import {
 export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;
 
 /** The files that git does not ignore, compared between two moments; in a few calls of git, since each command is between two of them. */
+type Keep = (change: Change, signal: AbortSignal) => Promise<Result<Pick<VersionChange, 'before' | 'after'>, string>>;
+
 export interface Snapshots {
   snapshot(signal: AbortSignal): Promise<Result<TreeId, string>>;
   filesBetween(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<readonly ChangedFile[], string>>;
+  /** Stores the content of a file of the project before and after a change of it, without a look at the project. */
+  readonly keep: Keep;
   /** Scans the project and calls `act` with what it found, while no other scan runs. `most` as of `Staging`. */
   within<T>(
     signal: AbortSignal,
@@ -100,9 +106,9 @@ export function openTrees({
       inOrder(async () => {
         const staging = { ...(await stagingAt(signal)), ...defined({ most }) };
         const isKnown = last !== null && (await staged.isUnchanged(staging));
-        const tree = isKnown && last !== null ? last.tree : await scan(staging);
-        return act({ staging, tree });
+        return act({ staging, tree: isKnown && last !== null ? last.tree : await scan(staging) });
       }),
+    keep: keeperIn(store),
     filesBetween: (from, to, signal) =>
       attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
     changes: (from, to, signal, since) =>
@@ -114,6 +120,16 @@ export function openTrees({
         return found.ok && found.value !== '' ? { ...changes, unjudged: found.value } : changes;
       }),
   };
+}
+
+/** Asks only once how the repository stores contents, which does not change. */
+function keeperIn(store: TreeStore): Keep {
+  let facts: RepositoryFacts | null = null;
+  return (change, signal) =>
+    attempted(async () => {
+      facts ??= await store.facts(signal);
+      return versionsOf(store, facts, change, signal);
+    });
 }
 
 /** What a look around a command stores at once, so that no data set is copied. */
@@ -361,7 +377,23 @@ function bounded(patch: string): string {
   return `(this patch has ${bytes} bytes; ${PATCH_BYTES} of them are shown, from its start and its end)\n${capText(text, PATCH_BYTES)}`;
 }
 
-/** The files in which two trees differ, each with its hunks where the patch is not too large. */
+/** Stores what a file of the project contained, and contains now. */
+async function versionsOf(
+  store: TreeStore,
+  facts: RepositoryFacts,
+  { name, before, after }: Change,
+  signal: AbortSignal,
+): Promise<Pick<VersionChange, 'before' | 'after'>> {
+  // A tool that changes the content leaves the mode as it is.
+  const mode = ((lstatSync(path.join(store.root.path, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o100) === 0;
+  const version = async (text: string): Promise<FileVersion> => ({
+    blob: await keepFile(store, facts, { name, text }, signal),
+    mode: mode ? '100644' : '100755',
+  });
+  return { before: before === null ? null : await version(before), after: await version(after) };
+}
+
+/** The files in which two trees differ, each with its versions, and with its hunks where the patch is not too large. */
 export async function changedFiles(
   store: TreeStore,
   facts: RepositoryFacts,
@@ -375,21 +407,35 @@ export async function changedFiles(
   ]);
   const text = patch.ok ? capLines(withoutSecrets(store.root, patch.value), LINE_COLUMNS) : '';
   const sections = text.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff '));
-  const fields = listed.split('\0');
-  const kinds = new Map<string, ChangedFile['is']>();
-  let at = 0;
-  for (; fields[at]?.startsWith(':') === true; at += 2)
-    kinds.set(fields[at + 1] ?? '', KINDS[(fields[at] ?? '').at(-1) ?? ''] ?? 'changed');
-  const counts = fields.slice(at).flatMap((field) => {
+  const entries = new Map(staged.entriesOf(listed).map((entry) => [entry.path, entry]));
+  const blobs = [...entries.values()].flatMap(({ object, newObject }) => [object, newObject]);
+  const isKept = await attempted(() =>
+    keepContents(
+      store,
+      facts,
+      blobs.filter((id) => !/^0+$/.test(id)),
+      signal,
+    ),
+  );
+  const counts = listed.split('\0').flatMap((field) => {
     const [, added = '', removed = '', file = ''] = /^(\d+|-)\t(\d+|-)\t(.+)$/s.exec(field) ?? [];
     return file === '' ? [] : [{ path: file, added: Number(added) || 0, removed: Number(removed) || 0 }];
   });
   return counts.map((count, nth) => {
-    const section = sections.length === counts.length ? sections[nth] : undefined;
-    const from = section?.search(/^@@/m) ?? -1;
-    const diff = section === undefined || from === -1 ? undefined : section.slice(from).trimEnd();
-    return { ...count, is: kinds.get(count.path) ?? 'changed', ...defined({ diff }) };
+    const diff = sections.length === counts.length ? hunksOf(sections[nth] ?? '') : undefined;
+    const entry = entries.get(count.path);
+    const before = version(entry?.mode, entry?.object);
+    const after = version(entry?.newMode, entry?.newObject);
+    const is = before === null ? 'added' : after === null ? 'removed' : 'changed';
+    return { ...count, is, ...defined({ diff }), ...(isKept.ok ? { before, after } : {}) };
   });
 }
 
-const KINDS: Readonly<Record<string, ChangedFile['is']>> = { A: 'added', D: 'removed' };
+/** The hunks of a file's section of a patch; undefined where it has none. */
+function hunksOf(section: string): string | undefined {
+  const start = section.search(/^@@/m);
+  return start === -1 ? undefined : section.slice(start).trimEnd();
+}
+
+/** Null: there is no such file. */
+const version = (mode = '', blob = ''): FileVersion | null => (Number(mode) === 0 ? null : { blob, mode });

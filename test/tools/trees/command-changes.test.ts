@@ -1,4 +1,5 @@
 /** What commands change in the project: real commands, real git; nothing that somebody else changed counts. */
+import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
@@ -14,10 +15,58 @@ needs('git');
 const ALICE = agent('ROOT::S1');
 const BOB = agent('ROOT::S2');
 
+/** git's id of this content. */
+const blobOf = (text: string): string =>
+  createHash('sha1')
+    .update(`blob ${Buffer.byteLength(text)}\0${text}`)
+    .digest('hex');
 const by = (tools: Workbench, command: string, who = ALICE): Promise<CommandChanges | null> =>
   tools.changes('bash', { command }, { agent: who });
 const counts = (changes: CommandChanges | null): readonly string[] =>
   (changes?.files ?? []).map(({ path: file, is, added, removed }) => `${is} ${file} +${added} -${removed}`);
+
+describe('an act', () => {
+  it.each([
+    ['a repository', makeRepository],
+    ['a folder without one', makeFolder],
+  ])('has each content before and after, so that one follows from the other, in %s', async (_, make) => {
+    const folder = make({ 'a.txt': 'one\ntwo\n', 'dos.txt': 'one\r\n' });
+    const tools = workbench(folder);
+    await tools.use('read_file', { path: 'a.txt' });
+    const edit = await tools.changes('edit_file', { path: 'a.txt', old_text: 'two', new_text: '2' });
+    const sed = await by(tools, 'sed -i s/one/1/ a.txt; chmod +x a.txt; echo three >> dos.txt');
+    const made = await tools.changes('write_file', { path: 'new/b.txt', content: 'x\r\n' });
+    const gone = await by(tools, 'rm -r new; mv a.txt c.txt', BOB);
+    const versions = [edit, sed, made, gone].map((changes) =>
+      (changes?.files ?? []).map(({ path: name, before, after }) => ({ name, before, after })),
+    );
+    const version = (text: string, mode = '100644'): object => ({ blob: blobOf(text), mode });
+    expect(versions).toEqual([
+      [{ name: 'a.txt', before: version('one\ntwo\n'), after: version('one\n2\n') }],
+      [
+        { name: 'a.txt', before: version('one\n2\n'), after: version('1\n2\n', '100755') },
+        { name: 'dos.txt', before: version('one\r\n'), after: version('one\r\nthree\n') },
+      ],
+      [{ name: 'new/b.txt', before: null, after: version('x\r\n') }],
+      [
+        { name: 'a.txt', before: version('1\n2\n', '100755'), after: null },
+        { name: 'c.txt', before: null, after: version('1\n2\n', '100755') },
+        { name: 'new/b.txt', before: version('x\r\n'), after: null },
+      ],
+    ]);
+  });
+
+  it('has the content as git stores it, where that has other line ends', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\n', '.gitattributes': '*.txt text\n' });
+    const tools = workbench(folder);
+    const made = await tools.changes('write_file', { path: 'b.txt', content: 'x\r\n' });
+    const changes = await by(tools, 'echo two >> b.txt');
+    expect([made?.files[0]?.after, changes?.files[0]?.before]).toEqual([
+      { blob: blobOf('x\n'), mode: '100644' },
+      { blob: blobOf('x\n'), mode: '100644' },
+    ]);
+  });
+});
 
 describe('a command', () => {
   it('is told to have changed what sed, mv, rm, chmod and a generator changed, with the hunks', async () => {

@@ -25,7 +25,7 @@ function valueOf<T>(result: Result<T, string>): T {
 const now = async (port: TreePort): Promise<string> => valueOf(await port.now(signal));
 const headTree = (folder: string): string => git(folder, 'rev-parse', 'HEAD^{tree}').trim();
 
-it('is kept for 90 days after the last look at its project', async () => {
+it('is kept for 90 days after the last look at its project, and as long as sessions of it are stored', async () => {
   const stateDir = freshFolder();
   const kept = (): number => readdirSync(path.join(stateDir, 'trees')).length;
   const look = async (): Promise<string> => now(trees(makeRepository(), stateDir));
@@ -40,6 +40,11 @@ it('is kept for 90 days after the last look at its project', async () => {
   aged(91);
   await look();
   expect(kept()).toBe(1);
+  for (const name of readdirSync(path.join(stateDir, 'trees')))
+    mkdirSync(path.join(stateDir, 'projects', `a-project-${name.slice(0, 12)}`), { recursive: true });
+  aged(91);
+  await look();
+  expect(kept()).toBe(2);
 });
 
 describe('the tree of a project', () => {

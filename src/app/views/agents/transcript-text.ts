@@ -1,7 +1,6 @@
 /** Texts derived from an agent's blocks: a transcript, the last whole sentence of streamed text, and the files it changed. */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
-import type { CommandChanges } from '../../../domain/changes.ts';
-import type { AgentId } from '../../../domain/ids.ts';
+import type { CommandChanges, FileChange } from '../../../domain/changes.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
 
@@ -64,23 +63,14 @@ const sentencesOf = (line: string): readonly string[] =>
     .split(/(?<=[\p{L}\p{N})\]"'`*][.!?])\s+/u)
     .filter((part) => /\S\s+\S/.test(part.trim()));
 
-export interface FileChange {
-  /** The path relative to the project. */
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-  /** True if the first change created the file. */
-  readonly made: boolean;
-  /** True if the last change removed it. */
-  readonly gone: boolean;
-  /** Other agents whose commands ran at the same time: parts of it may be theirs. */
-  readonly also: readonly AgentId[];
-  /** The hunks of all changes in order, without the two header lines. */
-  readonly diff: string;
-}
+/**
+ * The files that the agent's tools and commands changed, by first change: what is left of its changes, once the authors of all changes are known,
+ * and until then the sum of what it did. Long diffs are cut, but their counts are exact.
+ */
+export const changesOf = (agent: Pick<AgentState, 'blocks' | 'net'>): readonly FileChange[] =>
+  agent.net ?? changesDone(agent);
 
-/** The files that the agent's tools and commands changed, by first change. Long diffs are cut, but their counts are exact. */
-export const changesOf = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
+const changesDone = memoize(({ blocks }: Pick<AgentState, 'blocks'>) => [blocks], findChanges);
 
 function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChange[] {
   let files: readonly FileChange[] = [];
@@ -90,7 +80,7 @@ function findChanges({ blocks }: Pick<AgentState, 'blocks'>): readonly FileChang
       // What it changed in its tree until now is in the project as the merge has left it.
       merged = withChanges(merged, changesIn(block.merged));
       files = [];
-    } else files = withChanges(files, [changeOf(block) ?? [], changesByCommand(block)].flat());
+    } else files = withChanges(files, changesOfBlock(block));
   }
   return withChanges(merged, files);
 }
@@ -115,11 +105,15 @@ const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
   diff: [a.diff, b.diff].filter((text) => text !== '').join('\n'),
 });
 
-const changesByCommand = (block: Block): readonly FileChange[] =>
-  block.is !== 'tool' || block.changed === undefined ? [] : changesIn(block.changed);
+function changesOfBlock(block: Block): readonly FileChange[] {
+  const own = changeOf(block);
+  if (block.is !== 'tool' || block.changed === undefined) return own === null ? [] : [own];
+  // The result of a tool that changes a file has its diff already.
+  return changesIn(block.changed, own?.diff);
+}
 
-const changesIn = ({ files, also }: CommandChanges): readonly FileChange[] =>
-  files.map(({ path, is, added, removed, diff = '' }) => {
+const changesIn = ({ files, also }: CommandChanges, ownDiff: string = ''): readonly FileChange[] =>
+  files.map(({ path, is, added, removed, diff = ownDiff }) => {
     return { path, added, removed, made: is === 'added', gone: is === 'removed', also, diff };
   });
 

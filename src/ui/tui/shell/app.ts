@@ -1,5 +1,5 @@
 /** The session on the screen: holds screens and run, routes keys, applies effects, paints. Uses only the ports. */
-import { sanitiseProject, type Frame, HeldKey, hasRunningAgent } from '../../../app/views/index.ts';
+import { sanitiseProject, type Frame, HeldKey, hasRunningAgent, withAuthors } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { EMPTY, type RunState } from '../../../events/index.ts';
 import type { Command } from '../../../ports/controls.ts';
@@ -22,6 +22,7 @@ import {
   DisplaySettings,
   MUTED,
 } from './app-options.ts';
+import { ChangeAuthors } from './change-authors.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { dispatch, KeyFlash, InputQueue } from './dispatch.ts';
 import { rebind } from '../frame/keymap.ts';
@@ -53,6 +54,7 @@ class App {
   readonly #acts: AppEffects;
   readonly #looks: DisplaySettings;
   readonly #files: FoundFiles;
+  readonly #authors: ChangeAuthors;
   readonly #hints: Hints;
   readonly #held = new HeldKey();
   readonly #inputQueue: InputQueue;
@@ -106,6 +108,7 @@ class App {
     this.#keyFlash = new KeyFlash(world, common.changed);
     this.#looks = new DisplaySettings(terminal, projectService, options.look ?? DEFAULT_LOOK);
     this.#files = new FoundFiles(services);
+    this.#authors = new ChangeAuthors(services);
     this.#own = new AppOverlays({ boxes: this.#boxes, page: () => this.#stage.page, keys: this.#appKeys, own });
     this.#acts = this.#effects(services);
   }
@@ -163,13 +166,15 @@ class App {
     const { world, glyphs } = this.#of;
     const { feed } = this.#runs;
     const now = world.now();
+    const shown = feed === null ? NO_RUN : ofRun(feed, now);
     return {
       projectService: this.#projectService,
       look: this.#looks.now,
       files: (query) => this.#files.of(query),
       glyphs,
       now,
-      ...(feed === null ? NO_RUN : ofRun(feed, now)),
+      ...shown,
+      state: withAuthors(shown.state, this.#authors.of(shown.state)),
     };
   }
 

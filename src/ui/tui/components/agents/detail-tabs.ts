@@ -5,7 +5,6 @@ import {
   changesOf,
   plural,
   effortText,
-  type FileChange,
   formatClock,
   formatCost,
   formatDuration,
@@ -28,6 +27,7 @@ import {
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
+import type { FileChange } from '../../../../domain/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import {

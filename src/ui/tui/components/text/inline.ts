@@ -1,14 +1,6 @@
 /** Inline Markdown as spans, links to files and web pages, and lines of diffs. HTML is plain text. */
 import type { MarkedToken, Token } from 'marked';
-import {
-  clip,
-  type FileChange,
-  type Ink,
-  type Line,
-  type Span,
-  span,
-  type Style,
-} from '../../../../app/views/index.ts';
+import { clip, type Ink, type Line, type Span, span, type Style } from '../../../../app/views/index.ts';
 import { tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 
@@ -142,7 +134,7 @@ export function diffInk(line: string): Ink {
 }
 
 /** `+6 -2` in two colours; a binary file and a change of the mode have no lines. */
-export const countSpans = ({ added, removed }: Pick<FileChange, 'added' | 'removed'>): Line =>
+export const countSpans = ({ added, removed }: { readonly added: number; readonly removed: number }): Line =>
   added + removed === 0
     ? [tint('no lines', 'muted')]
     : [tint(`+${added}`, 'ok'), span(' '), tint(`-${removed}`, 'err')];

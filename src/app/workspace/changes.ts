@@ -1,0 +1,36 @@
+/** Reads whose the changes of a stored session are: its log, the contents that it names, and the project as it is now. */
+import type { AuthoredFile } from '../../domain/authorship.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { ACT_EVENTS, actsIn, type RecordedActs } from '../../events/index.ts';
+import type { Rules } from '../../policy/index.ts';
+import type { ChangesPort } from '../../ports/changes.ts';
+import type { Log } from '../../ports/log.ts';
+import { checkRoot, openChanges } from '../../tools/index.ts';
+import type { ProjectPlace } from './place.ts';
+import { pathsOf } from './sandbox.ts';
+import { eventsOf } from './sessions.ts';
+
+/** What is known of the changes in a project, under its rules about paths; null in a folder where no agent may work. */
+function changesIn({ root, places }: ProjectPlace, box: Rules['box']): ChangesPort | null {
+  const checked = checkRoot(root, { home: places.home, state: places.state, rules: pathsOf(box, places) });
+  return checked.ok ? openChanges({ root: checked.value, stateDir: places.state }) : null;
+}
+
+/** The acts of a session; those on files of which not every change is known are left out. */
+function knownActs(reader: Pick<Log, 'each'>, session: SessionId): RecordedActs {
+  const recorded = actsIn(eventsOf(reader, session, 0, { types: ACT_EVENTS, outputs: false }));
+  return { ...recorded, acts: recorded.acts.filter(({ path }) => !recorded.unknown.has(path)) };
+}
+
+/** The authors of all changes of a session; null where nothing is known of them. */
+export async function authorsIn(
+  project: ProjectPlace,
+  box: Rules['box'],
+  reader: Pick<Log, 'each'>,
+  session: SessionId,
+): Promise<readonly AuthoredFile[] | null> {
+  const recorded = knownActs(reader, session);
+  if (recorded.acts.length === 0) return null;
+  const files = await changesIn(project, box)?.authored(recorded, new AbortController().signal);
+  return files?.ok === true ? files.value : null;
+}

@@ -1,0 +1,234 @@
+/**
+ * Whose each changed line of a run is. The acts on a file are replayed in the order of the log, from its content at the start to its
+ * content now. What changed between two acts is the person's. Pure: contents and the final hunks come from the caller.
+ */
+import type { FileVersion, VersionChange } from './changes.ts';
+import type { AgentId } from './ids.ts';
+import { linesOf, stepsBetween } from './text/line-steps.ts';
+
+/** A change of one file by agents; several where commands ran at the same time, and nobody can tell whose it is. */
+export interface Act extends VersionChange {
+  readonly agents: readonly AgentId[];
+  /** Numbers of the records of the log between which it happened. */
+  readonly began: number;
+  readonly ended: number;
+}
+
+/** A change of a file as it happened; without agents it is the person's. */
+export interface AuthoredStep extends Omit<VersionChange, 'path'> {
+  readonly agents: readonly AgentId[];
+}
+
+/** Lines of a file: `at` is the first one, from 1; of no lines the one before them. */
+export interface LineRange {
+  readonly at: number;
+  readonly lines: number;
+}
+
+/** A hunk without context, as `git diff --unified=0` has it. */
+export interface HunkRange {
+  readonly from: LineRange;
+  readonly to: LineRange;
+}
+
+/** The part of a hunk that is of the same authors; without agents it is the person's. */
+export interface AuthoredHunk extends HunkRange {
+  readonly agents: readonly AgentId[];
+  /** With their line ends. */
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export interface AuthoredFile {
+  readonly path: string;
+  readonly start: FileVersion | null;
+  readonly now: FileVersion | null;
+  /** All that happened to it, in order. */
+  readonly steps: readonly AuthoredStep[];
+  readonly hunks: readonly AuthoredHunk[];
+  /** Who changed the content as a whole: of a binary file, a link, or a file that may not be shown. */
+  readonly whole?: readonly AgentId[];
+  /** Who changed its mode. */
+  readonly mode?: readonly AgentId[];
+}
+
+export interface FileHistory {
+  readonly path: string;
+  readonly start: FileVersion | null;
+  readonly now: FileVersion | null;
+  /** In the order of the log. */
+  readonly acts: readonly Act[];
+}
+
+/** True where both are the same content with the same mode. */
+const isSameVersion = (a: FileVersion | null, b: FileVersion | null): boolean =>
+  a?.blob === b?.blob && a?.mode === b?.mode;
+
+/**
+ * The steps from the start to now. An act that began before the last one ended saw an older content than the one it changed, so what
+ * lies between them is no gap.
+ */
+function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
+  const steps: AuthoredStep[] = [];
+  let at = start;
+  let ended = -1;
+  const go = (agents: readonly AgentId[], after: FileVersion | null): void => {
+    if (!isSameVersion(at, after)) steps.push({ agents, before: at, after });
+    at = after;
+  };
+  for (const act of acts) {
+    if (act.began >= ended) go([], act.before);
+    go(act.agents, act.after);
+    ended = Math.max(ended, act.ended);
+  }
+  go([], now);
+  return steps;
+}
+
+/**
+ * The authors of a file's final hunks. `textOf` gives null for what is not shown as lines; `ranges` are the hunks between the contents at
+ * the start and now.
+ */
+export function authorsOf(
+  history: FileHistory,
+  textOf: (version: FileVersion) => string | null,
+  ranges: readonly HunkRange[],
+): AuthoredFile {
+  const { path, start, now } = history;
+  const steps = stepsOf(history);
+  const last = (is: (step: AuthoredStep) => boolean): readonly AgentId[] => steps.findLast(is)?.agents ?? [];
+  const isMode = start !== null && now !== null && start.mode !== now.mode;
+  const mode = isMode ? { mode: last(({ before, after }) => before?.mode !== after?.mode) } : {};
+  const file = { path, start, now, steps, ...mode };
+  const versions = [start, ...steps.map(({ after }) => after)];
+  const texts = versions.map((version) => (version === null ? '' : textOf(version)));
+  const isChanged = start?.blob !== now?.blob;
+  if (!texts.every((text) => text !== null)) {
+    const whole = isChanged ? { whole: last(({ before, after }) => before?.blob !== after?.blob) } : {};
+    return { ...file, hunks: [], ...whole };
+  }
+  const replay = replayed(
+    texts.map(linesOf),
+    steps.map(({ agents }) => agents),
+  );
+  return {
+    ...file,
+    hunks: ranges.flatMap((range) =>
+      partsOf(
+        range,
+        replay,
+        last(() => true),
+      ),
+    ),
+  };
+}
+
+interface Line {
+  readonly text: string;
+  /** Its number at the start, from 0; null for a line that came later. */
+  readonly origin: number | null;
+  readonly by: readonly AgentId[];
+}
+
+interface Replay {
+  readonly start: readonly string[];
+  readonly now: readonly Line[];
+  /** Who took out a line of the start, by its number. */
+  readonly removed: ReadonlyMap<number, readonly AgentId[]>;
+}
+
+function replayed(contents: readonly (readonly string[])[], authors: readonly (readonly AgentId[])[]): Replay {
+  const [start = []] = contents;
+  const removed = new Map<number, readonly AgentId[]>();
+  let now: readonly Line[] = start.map((text, origin) => ({ text, origin, by: [] }));
+  for (const [step, by] of authors.entries()) {
+    const old = now;
+    let at = 0;
+    now = stepsBetween(
+      old.map(({ text }) => text),
+      contents[step + 1] ?? [],
+    ).flatMap(({ is, line }): readonly Line[] => {
+      if (is === '+') return [{ text: line, origin: null, by }];
+      const known = old[at] ?? { text: line, origin: null, by: [] };
+      at += 1;
+      if (is === ' ') return [known];
+      if (known.origin !== null) removed.set(known.origin, by);
+      return [];
+    });
+  }
+  return { start, now, removed };
+}
+
+/**
+ * The parts of a hunk. git may take another of several equal lines for the one that changed than the replay did; such a line is given to the
+ * others of its hunk, or else to whoever changed the file last.
+ */
+function partsOf(
+  { from, to }: HunkRange,
+  { start, now, removed }: Replay,
+  last: readonly AgentId[],
+): readonly AuthoredHunk[] {
+  const first = { from: from.lines === 0 ? from.at : from.at - 1, to: to.lines === 0 ? to.at : to.at - 1 };
+  const olds = start.slice(first.from, first.from + from.lines);
+  const news = now.slice(first.to, first.to + to.lines);
+  const gone = olds.map((_, nth) => removed.get(first.from + nth) ?? null);
+  const come = news.map(({ origin, by }) => (origin === null ? by : null));
+  const known = [...gone, ...come].filter((by) => by !== null);
+  const fallback = known.findLast((by) => by.length > 0) ?? known.at(-1) ?? last;
+  const at = { from: 0, to: 0 };
+  const rangeAt = (lines: number, begin: number): LineRange => ({ at: lines === 0 ? begin : begin + 1, lines });
+  return paired(runsOf(gone.map((by) => by ?? fallback)), runsOf(come.map((by) => by ?? fallback))).map(
+    ({ by, out, into }): AuthoredHunk => {
+      const part = {
+        agents: by,
+        from: rangeAt(out, first.from + at.from),
+        to: rangeAt(into, first.to + at.to),
+        removed: olds.slice(at.from, at.from + out),
+        added: news.slice(at.to, at.to + into).map(({ text }) => text),
+      };
+      at.from += out;
+      at.to += into;
+      return part;
+    },
+  );
+}
+
+/** So many lines out and so many in, by the same authors. */
+interface Pair {
+  readonly by: readonly AgentId[];
+  readonly out: number;
+  readonly into: number;
+}
+
+/** What the same authors took out and put in is one pair; the order of both sides stays. */
+function paired(out: readonly Run[], into: readonly Run[]): readonly Pair[] {
+  const pairs: Pair[] = [];
+  const onlyIn = ({ by, lines }: Run): number => pairs.push({ by, out: 0, into: lines });
+  let next = 0;
+  for (const { by, key, lines } of out) {
+    const match = into.findIndex((fresh, nth) => nth >= next && fresh.key === key);
+    if (match !== -1) for (const fresh of into.slice(next, match)) onlyIn(fresh);
+    pairs.push({ by, out: lines, into: match === -1 ? 0 : (into[match]?.lines ?? 0) });
+    if (match !== -1) next = match + 1;
+  }
+  for (const fresh of into.slice(next)) onlyIn(fresh);
+  return pairs;
+}
+
+/** Lines one after another of the same authors. */
+interface Run {
+  readonly by: readonly AgentId[];
+  readonly key: string;
+  readonly lines: number;
+}
+
+function runsOf(authors: readonly (readonly AgentId[])[]): readonly Run[] {
+  const runs: (Run & { lines: number })[] = [];
+  for (const by of authors) {
+    const key = by.join(' ');
+    const last = runs.at(-1);
+    if (last?.key === key) last.lines += 1;
+    else runs.push({ by, key, lines: 1 });
+  }
+  return runs;
+}

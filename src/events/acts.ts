@@ -1,0 +1,58 @@
+/** The acts that changed files, read from the log. */
+import type { Act } from '../domain/authorship.ts';
+import type { ChangedFile, CommandChanges, VersionChange } from '../domain/changes.ts';
+import { defined } from '../domain/result.ts';
+import type { EventOf, EventType, MimirEvent } from './event.ts';
+
+/** What a log tells of the changes of a run. */
+export interface RecordedActs {
+  /** In the order in which they ended. */
+  readonly acts: readonly Act[];
+  /** The tree of the project before the first command that changed something, and the record with which that began; null without one. */
+  readonly tree: { readonly id: string; readonly at: number } | null;
+  /** Files that were changed without a record of their contents, by an earlier version or without git. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** The types of the events that `actsIn` needs. */
+export const ACT_EVENTS: readonly EventType[] = ['tool.started', 'tool.finished', 'merge.started', 'merge.finished'];
+
+/** The acts in these events of a session. */
+export function actsIn(events: Iterable<MimirEvent>): RecordedActs {
+  const began = new Map<string, number>();
+  const acts: Act[] = [];
+  const unknown = new Set<string>();
+  let tree: RecordedActs['tree'] = null;
+  for (const event of events) {
+    if (event.type === 'tool.started' || event.type === 'merge.started') began.set(callOf(event), event.seq);
+    const changed = changedBy(event);
+    if (changed === null) continue;
+    const at = began.get(callOf(changed.event)) ?? event.seq;
+    tree ??= changed.tree === undefined ? null : { id: changed.tree, at };
+    for (const change of changed.all) {
+      const { agents } = changed;
+      const known = versionsOf(change);
+      if (known === null) unknown.add(change.path);
+      else acts.push({ ...known, agents, began: at, ended: event.seq });
+    }
+  }
+  return { acts, tree, unknown };
+}
+
+/** What an act changed in the project; an agent's work in a tree of its own comes there by a merge. */
+function changedBy(event: MimirEvent): Changed | null {
+  if (event.type !== 'tool.finished' && event.type !== 'merge.finished') return null;
+  if (event.changed === undefined) return null;
+  const { files, rest = [], also, tree } = event.changed;
+  return { event, all: [...files, ...rest], agents: [event.agent, ...also].toSorted(), ...defined({ tree }) };
+}
+
+interface Changed extends Pick<CommandChanges, 'tree'>, Pick<Act, 'agents'> {
+  readonly event: ActEvent;
+  readonly all: readonly (ChangedFile | VersionChange)[];
+}
+
+type ActEvent = EventOf<'tool.started' | 'tool.finished' | 'merge.started' | 'merge.finished'>;
+const callOf = (event: ActEvent): string => `${event.agent} ${'call' in event ? event.call : ''}`;
+const versionsOf = ({ path, before, after }: ChangedFile | VersionChange): VersionChange | null =>
+  before === undefined || after === undefined ? null : { path, before, after };

@@ -1,0 +1,175 @@
+/** Finds the authors of changes: reads the contents that the log names and those on disk, and has git find the hunks between them. */
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { type Act, type AuthoredFile, authorsOf, type FileHistory, type HunkRange } from '../../domain/authorship.ts';
+import type { FileVersion } from '../../domain/changes.ts';
+import { tried } from '../../domain/result.ts';
+import type { RecordedActs } from '../../ports/changes.ts';
+import { denied, type Root } from '../paths/root.ts';
+import { decode, isBinary } from '../process/output.ts';
+import { keepBytes, readContents } from '../trees/contents.ts';
+import { attempted, type RepositoryFacts, type TreeStore } from '../trees/store.ts';
+
+/** Where contents are read. */
+export interface ContentPlace {
+  readonly root: Root;
+  readonly store: TreeStore;
+  readonly facts: RepositoryFacts;
+  readonly signal: AbortSignal;
+}
+
+/** A file on disk; its bytes are those that git would store. */
+interface FileNow {
+  readonly version: FileVersion;
+  readonly bytes: Buffer;
+  /** Its lines end with CRLF on disk, and with LF as git stores it. */
+  readonly isDos: boolean;
+}
+
+/** The authors of the files that these acts changed, by path; `tree` has their contents at the start. Throws `TreeFault`. */
+export async function authoredFiles(
+  place: ContentPlace,
+  acts: readonly Act[],
+  tree: RecordedActs['tree'],
+): Promise<readonly AuthoredFile[]> {
+  const byPath = Map.groupBy(acts, (act) => act.path);
+  const paths = [...byPath.keys()].toSorted();
+  const firsts = tree === null ? new Map<string, FileVersion>() : await versionsIn(place, tree.id, new Set(paths));
+  const now = new Map<string, Buffer>();
+  const histories = paths.map((name): FileHistory => {
+    const own = byPath.get(name) ?? [];
+    const found = fileNow(place, name, own);
+    if (found !== null) now.set(found.version.blob, found.bytes);
+    const start = startOf(own[0], tree, firsts.get(name));
+    return { path: name, start, now: found?.version ?? null, acts: own };
+  });
+  const ids = histories.flatMap(({ start, acts: own }) =>
+    [start, ...own.flatMap(({ before, after }) => [before, after])].flatMap((version) => version?.blob ?? []),
+  );
+  const missing = ids.filter((id) => !now.has(id));
+  const contents = new Map([...(await readContents(place.store, place.facts, missing, place.signal)), ...now]);
+  const ranges = await rangesOf(place, histories, contents);
+  return histories.map((history) => {
+    const isHidden = denied(place.root, history.path, 'read') !== null;
+    const textOf = (version: FileVersion): string | null => (isHidden ? null : shownText(version, contents));
+    return authorsOf(history, textOf, ranges.get(history.path) ?? []);
+  });
+}
+
+/** The content at the start: in the tree, unless the file was changed before that, or git ignores it. */
+function startOf(
+  first: Act | undefined,
+  tree: RecordedActs['tree'],
+  inTree: FileVersion | undefined,
+): FileVersion | null {
+  const isEarlier = first !== undefined && tree !== null && first.ended < tree.at;
+  return (isEarlier ? undefined : inTree) ?? first?.before ?? null;
+}
+
+/** Null for a link, a binary file, and a content that cannot be read. */
+function shownText({ blob, mode }: FileVersion, contents: ReadonlyMap<string, Buffer>): string | null {
+  const bytes = contents.get(blob);
+  if (bytes === undefined || mode === LINK || isBinary(bytes)) return null;
+  const text = decode(bytes);
+  return Buffer.from(text).equals(bytes) ? text : null;
+}
+
+const LINK = '120000';
+
+/** A file on disk without following links; null where there is none, or what is there is no file. `acts` tell how git stores its lines. */
+function fileNow(
+  { root, facts }: Pick<ContentPlace, 'root' | 'facts'>,
+  name: string,
+  acts: readonly Pick<Act, 'before' | 'after'>[],
+): FileNow | null {
+  const parents = name.split('/').slice(0, -1);
+  const isPlain = parents.every((_, at) => kindOf(path.join(root.path, ...parents.slice(0, at + 1))) === 'folder');
+  const file = path.join(root.path, name);
+  const kind = isPlain ? kindOf(file) : null;
+  if (kind === 'link') {
+    const bytes = Buffer.from(tried(() => readlinkSync(file), ''));
+    return { version: { blob: blobId(facts, bytes), mode: LINK }, bytes, isDos: false };
+  }
+  if (kind !== 'file') return null;
+  const mode = (lstatSync(file).mode & 0o100) === 0 ? '100644' : '100755';
+  const bytes = readFileSync(file);
+  const blob = blobId(facts, bytes);
+  const known = new Set(acts.flatMap(({ before, after }) => [before?.blob, after?.blob]));
+  if (!known.has(blob) && bytes.includes('\r\n')) {
+    const plain = Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+    const version = { blob: blobId(facts, plain), mode };
+    if (known.has(version.blob)) return { version, bytes: plain, isDos: true };
+  }
+  return { version: { blob, mode }, bytes, isDos: false };
+}
+
+function kindOf(place: string): 'file' | 'folder' | 'link' | null {
+  const stat = lstatSync(place, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : null;
+}
+
+const blobId = ({ format }: Pick<RepositoryFacts, 'format'>, bytes: Uint8Array): string =>
+  createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+
+/** The files of a tree with these names; none where the tree is gone with the history of the project. */
+async function versionsIn(
+  { store, facts, signal }: ContentPlace,
+  tree: string,
+  names: ReadonlySet<string>,
+): Promise<Map<string, FileVersion>> {
+  const listed = await attempted(() => store.git(facts, ['ls-tree', '-r', '-z', tree], signal));
+  return new Map(
+    (listed.ok ? listed.value : '').split('\0').flatMap((line): readonly (readonly [string, FileVersion])[] => {
+      const [, mode = '', blob = '', name = ''] = /^(\d+) blob (\w+)\t(.*)$/s.exec(line) ?? [];
+      return names.has(name) ? [[name, { blob, mode }]] : [];
+    }),
+  );
+}
+
+/** The hunks of each file between its start and now, as git finds them. Throws `TreeFault`. */
+async function rangesOf(
+  place: ContentPlace,
+  histories: readonly FileHistory[],
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<ReadonlyMap<string, readonly HunkRange[]>> {
+  const isReadable = (version: FileVersion | null): boolean => version === null || contents.has(version.blob);
+  const changed = histories.filter(
+    ({ start, now }) => start?.blob !== now?.blob && isReadable(start) && isReadable(now),
+  );
+  if (changed.length === 0) return new Map();
+  for (const { now } of changed) {
+    const bytes = now === null ? undefined : contents.get(now.blob);
+    if (bytes !== undefined) keepBytes(place.store, place.facts, bytes);
+  }
+  // Numbers for names, so that the order and the spelling of names do not matter.
+  const treeOf = (side: 'start' | 'now'): Promise<string> => {
+    const lines = changed.map((file, at) => {
+      const version = file[side];
+      return version === null ? '' : `100644 blob ${version.blob}\t${at}\0`;
+    });
+    return place.store.git(place.facts, ['mktree', '-z', '--missing'], place.signal, { input: lines.join('') });
+  };
+  const [from, to] = [await treeOf('start'), await treeOf('now')];
+  const args = ['diff-tree', '-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+  const patch = await place.store.git(
+    place.facts,
+    [...args, '--patch', '--unified=0', from.trim(), to.trim()],
+    place.signal,
+    { bytes: true },
+  );
+  return new Map(
+    patch.split(/^(?=diff --git )/m).flatMap((section): readonly (readonly [string, readonly HunkRange[]])[] => {
+      const file = changed[Number(/^diff --git a\/(\d+) /.exec(section)?.[1])];
+      return file === undefined ? [] : [[file.path, hunksIn(section)]];
+    }),
+  );
+}
+
+function hunksIn(section: string): readonly HunkRange[] {
+  return [...section.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(([, a, b = '1', c, d = '1']) => ({
+    from: { at: Number(a), lines: Number(b) },
+    to: { at: Number(c), lines: Number(d) },
+  }));
+}

@@ -1,0 +1,59 @@
+/** Keeps the authors of the changes of the shown run, which are read again some time after an agent changed something. */
+import { changesOf, sanitiseData } from '../../../app/views/index.ts';
+import type { AuthoredFile } from '../../../domain/authorship.ts';
+import type { Millis, SessionId } from '../../../domain/ids.ts';
+import { memoize } from '../../../domain/memoize.ts';
+import type { RunState } from '../../../events/index.ts';
+import type { AppServices } from './app-options.ts';
+
+/** Reading them takes several calls of git, so a busy run is not read for each change. */
+const REST: Millis = 3000;
+
+type Services = Pick<AppServices, 'world' | 'projectService' | 'changed' | 'fail'>;
+
+export class ChangeAuthors {
+  readonly #app: Services;
+  #known: {
+    readonly session: SessionId;
+    readonly acts: string;
+    readonly files: readonly AuthoredFile[] | null;
+  } | null = null;
+  #asking = false;
+  #asked: Millis = Number.NEGATIVE_INFINITY;
+
+  constructor(app: Services) {
+    this.#app = app;
+  }
+
+  /** The authors as they were read last; null before that. */
+  of({ session, agents, phase }: Pick<RunState, 'session' | 'agents' | 'phase'>): readonly AuthoredFile[] | null {
+    const done = actsOf(agents);
+    if (session === null || done === '') return null;
+    // The person may have changed files until the end.
+    const acts = `${phase} ${done}`;
+    const known = this.#known?.session === session ? this.#known : null;
+    if (known?.acts !== acts) this.#ask(session, acts);
+    return known?.files ?? null;
+  }
+
+  #ask(session: SessionId, acts: string): void {
+    const { world, projectService, changed, fail } = this.#app;
+    if (projectService.authors === undefined || this.#asking || world.elapsed() - this.#asked < REST) return;
+    this.#asking = true;
+    this.#asked = world.elapsed();
+    void projectService.authors(session).then((files) => {
+      this.#asking = false;
+      this.#known = { session, acts, files: files === null ? null : sanitiseData(files) };
+      changed();
+    }, fail);
+  }
+}
+
+/** Differs as soon as another act has changed files; empty where none has. */
+const actsOf = memoize(
+  (agents: RunState['agents']) => [agents],
+  (agents) => {
+    const all = [...agents.values()].flatMap((agent) => changesOf(agent));
+    return all.map(({ added, removed }) => `${added}.${removed}`).join(' ');
+  },
+);
