@@ -84,3 +84,11 @@ export function withoutAbsent(limits: { readonly [K in keyof Budget]?: number | 
     Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value + 0]])),
   );
 }
+
+/** How much of a limit is used. */
+export interface Exhausted {
+  readonly what: 'tokens' | 'cost' | 'time';
+  /** Tokens, US dollars or milliseconds. */
+  readonly spent: number;
+  readonly limit: number;
+}

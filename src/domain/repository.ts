@@ -20,7 +20,15 @@ export interface RepositoryFacts {
   readonly git?: { readonly branch: string; readonly commits: readonly string[]; readonly changed: number };
   /** Paths that look like tests, at most 40, and how many there are. */
   readonly tests: { readonly count: number; readonly some: readonly string[] };
+  /** Commands that the manifests name, such as `npm test`; missing: none are known. */
+  readonly commands?: readonly string[];
 }
+
+const TEST_PATH =
+  /(^|\/)(tests?|specs?|__tests__)\/|[._-](test|spec|tests|specs)\.[a-z]+$|(^|\/)test_[^/]+$|(Test|Tests|Spec)\.[a-z]+$/;
+
+/** Whether a file is a test by its name. */
+export const isTestPath = (path: string): boolean => TEST_PATH.test(path);
 
 // Which commands test, build and check a project, as far as its manifests tell. Only names that need no quoting are given. Pure.
 

@@ -13,13 +13,14 @@ import type {
 import type { CommandChanges, MergeEnd } from '../domain/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';
 import type { Capability } from '../domain/agents/role.ts';
-import type { Budget, Usage } from '../domain/budget.ts';
+import type { Budget, Exhausted, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Effort } from '../domain/models/provider.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { PrStep, PrTarget } from '../domain/pull-request.ts';
 import type { Mode, Reason } from '../domain/reason.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
+import type { CheckEvent } from './check-events.ts';
 
 type Of<Type extends string> = { readonly type: Type };
 type OfAgent<Type extends string> = Of<Type> & { readonly agent: AgentId };
@@ -55,13 +56,7 @@ export interface AgentFacts {
   readonly tree?: 'own';
 }
 
-/** How much of a limit is used. */
-export interface Exhausted {
-  readonly what: 'tokens' | 'cost' | 'time';
-  /** Tokens, US dollars or milliseconds. */
-  readonly spent: number;
-  readonly limit: number;
-}
+export type { Exhausted };
 
 interface LimitFacts extends Exhausted {
   /** For `day` and `model`: the configured limit for all runs of a day, or for a model per day. */
@@ -343,6 +338,7 @@ export type EventBody =
       /** For a message that was stored while no process ran: its id in the message store, so that it is delivered once. */
       readonly letter?: string;
     })
+  | CheckEvent
   // Decisions of policy and people during a run.
   | (OfAgent<'approval.requested'> & {
       readonly approval: string;
@@ -416,6 +412,8 @@ export type WaitingFor =
   | { readonly is: 'limit' }
   /** For the answer to its own question, or to the plan. */
   | { readonly is: 'person' }
+  /** For the checks of its task. */
+  | { readonly is: 'checks' }
   /** For a free slot. */
   | { readonly is: 'slot' }
   /** For a failed task that it depends on. */
@@ -445,6 +443,8 @@ export type EndedBy =
   /** Its task was removed from the plan. */
   | { readonly is: 'plan' }
   | { readonly is: 'limit' }
+  /** A check of its task failed: in its last attempt, twice alike, when a limit ended the work, or again at the end of the run. */
+  | { readonly is: 'check'; readonly run: string; readonly why: 'attempts' | 'alike' | 'limit' | 'last' }
   /** No model was left: its providers failed, or policy allows no other. */
   | { readonly is: 'model' }
   | { readonly is: 'hand-over' };

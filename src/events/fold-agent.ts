@@ -4,6 +4,7 @@ import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { defined } from '../domain/result.ts';
 import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
+import { toldOf, withCheck, withCheckEnd } from './checks.ts';
 import { compactedText, mergedText, retryText } from './log-line.ts';
 import type { AgentState, Block, Growth, LostTries, ModelShare, OwnTree, Pause, Returned } from './state.ts';
 import { isSpawn } from '../domain/agents/tool-facts.ts';
@@ -101,8 +102,11 @@ export const AGENT_FOLDS = {
   'agent.adopted': (agent, { owner }) => ({ ...agent, owner }),
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
+  'check.started': (agent, event, at) => ({ ...agent, checks: withCheck(agent.checks, event, at) }),
+  'check.finished': (agent, event) => ({ ...agent, checks: withCheckEnd(agent.checks, event) }),
   'agent.told': (agent, event) => ({
     ...agent,
+    ...(agent.checks !== undefined && { checks: toldOf(agent.checks) }),
     ...withNews(agent),
     blocks: add(agent, { is: 'told', text: event.text }),
   }),
@@ -249,7 +253,7 @@ function withReason(agent: AgentState, { status, reason }: EventOf<'agent.status
 
 /** A retry begins a new conversation with a new environment block. */
 function begunAnew(agent: AgentState): AgentState {
-  const { environment: _environment, unanswered: _unanswered, ...others } = agent;
+  const { environment: _environment, unanswered: _unanswered, checks: _checks, ...others } = agent;
   return others;
 }
 

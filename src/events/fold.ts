@@ -7,11 +7,12 @@ import { tokensOf } from '../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { bodyOf, type ByType, type EventOf, type EventType, forType, type MimirEvent } from './event.ts';
+import { comparedChecks, staleChecks } from './checks.ts';
 import { AGENT_FOLDS, clock, foldAgent, newAgent } from './fold-agent.ts';
 import { LINES, logLine } from './log-line.ts';
 import { estimateKey } from './queries.ts';
 import { Roster, withAgent } from './roster.ts';
-import { type AgentState, EMPTY, type RunState, type SpendPoint } from './state.ts';
+import { type AgentState, type CheckRun, EMPTY, type RunState, type SpendPoint } from './state.ts';
 
 const LOG_LINES = 1000;
 
@@ -106,6 +107,8 @@ const RUN_FOLDS = {
   'forced.began': (state, { tree }, at) =>
     state.firstTree === null ? { ...state, firstTree: tree, firstTreeAt: at } : state,
   'tool.started': withWritten,
+  'tool.finished': (state, event) => (changesProject(event) ? withChecks(state, staleChecks) : state),
+  'check.compared': (state, { tree }) => withChecks(state, (checks) => comparedChecks(checks, tree)),
   'forced.verdict': (state, event) => ({ ...state, verdicts: [...state.verdicts, bodyOf(event)] }),
   'forced.gate': (state, event) => {
     const { agent, role, trigger } = event;
@@ -183,6 +186,14 @@ const withEach = (state: RunState, change: (agent: AgentState) => AgentState): R
 });
 
 const some = ({ agents }: RunState, is: (agent: AgentState) => boolean): boolean => [...agents.values()].some(is);
+
+const withChecks = (state: RunState, change: (checks: readonly CheckRun[]) => readonly CheckRun[]): RunState =>
+  some(state, ({ checks }) => checks !== undefined)
+    ? withEach(state, (agent) => (agent.checks === undefined ? agent : { ...agent, checks: change(agent.checks) }))
+    : state;
+
+const changesProject = ({ tool, ok, changed }: EventOf<'tool.finished'>): boolean =>
+  changed !== undefined || (ok && factsOf(tool).writes === true);
 
 const withStoppedClocks = (state: RunState, at: Millis): RunState =>
   some(state, ({ runningSince }) => runningSince !== null)

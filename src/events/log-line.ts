@@ -75,6 +75,11 @@ export const LINES = {
   'tree.made': () => ['info', 'works in a tree of its own'],
   'merge.started': () => null,
   'merge.finished': (event) => [event.is === 'merged' ? 'info' : 'warn', mergedText(event)],
+  'check.started': ({ check, last }) => ['info', `${last === true ? 'checks again' : 'checks'}: ${check.run}`],
+  'check.finished': ({ run, passed, exit, failure }) => [
+    passed ? 'info' : 'error',
+    `check ${passed ? 'passed' : 'failed'}: ${run}${passed ? '' : `: ${failure?.text ?? `exit code ${exit ?? '?'}`}`}`,
+  ],
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
   'approval.answered': (event) => ['info', answeredWords(event)],
   'grant.withdrawn': () => ['warn', 'you withdrew a session grant'],

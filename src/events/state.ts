@@ -6,6 +6,7 @@ import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { PrStep, PrTarget } from '../domain/pull-request.ts';
+import type { Check, CheckEnd } from '../domain/plan/task-checks.ts';
 import type { Mode } from '../domain/reason.ts';
 import type { Todo } from '../domain/turn.ts';
 import type * as events from './event.ts';
@@ -105,6 +106,18 @@ export interface OwnTree {
   readonly patch?: string;
 }
 
+/** The last run of one check of an agent's task. */
+export interface CheckRun extends Check {
+  readonly attempt: number;
+  readonly started: Millis;
+  /** Null while it runs. */
+  readonly end: CheckEnd | null;
+  /** The project was changed since it began. */
+  readonly stale?: true;
+  /** The agent was told how it failed and works on. */
+  readonly told?: true;
+}
+
 export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly id: AgentId;
   readonly parent: AgentId | null;
@@ -147,6 +160,8 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly endedBy: events.EndedBy | null;
   /** For an agent that was killed after its end: how its work had ended. Its summary is still that of the work. */
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
+  /** Those that have run, in the order of the plan; absent: none. */
+  readonly checks?: readonly CheckRun[];
   readonly todos: readonly Todo[];
   readonly blocks: readonly Block[];
   /** What is left of its changes, where views know the authors of all changes; a fold has none. */

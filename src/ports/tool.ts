@@ -30,6 +30,13 @@ export interface ToolOutput {
   readonly open?: true;
   /** What changed in the project while a command ran; absent where nothing did, or where that cannot be told. */
   readonly changed?: CommandChanges;
+  /** How a command ended, and what it printed; absent where it was not started. */
+  readonly command?: {
+    readonly is: 'exited' | 'time limit' | 'stopped';
+    /** Null when it did not end by itself. */
+    readonly exit: number | null;
+    readonly printed: string;
+  };
   /** The required sandbox could not be started; nothing of the command ran. */
   readonly unsandboxedCommand?: true;
 }
@@ -139,6 +146,8 @@ export interface ToolPort {
   folder?(written: string): Promise<Result<string, string>>;
   /** Called once at the start of a run with the files that its agents knew when it stopped, oldest first; empty for a new run. */
   knew?(files: readonly (SeenFile & { readonly agent: AgentId })[]): void;
+  /** Digest of the files that git does not ignore, as they are now. Absent: it cannot be told. */
+  snapshot?(signal: AbortSignal): Promise<Result<TreeId, string>>;
   /** Removes what only the commands of an ended agent needed; null for all agents. */
   ended?(agent: AgentId | null): Promise<void>;
 }

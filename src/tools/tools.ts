@@ -89,6 +89,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     knew: (files) => {
       seen.restore(files);
     },
+    snapshot: (signal) => snapshots.snapshot(signal),
     ended: (agent) => sandbox.ended(agent),
     workspaces,
   });

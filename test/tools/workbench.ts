@@ -69,7 +69,7 @@ export function workbench(
     named(name).run(named(name).input.parse(input), contextFor(context));
   return {
     use: async (name, input, context) => {
-      const { saw: _saw, changed: _changed, ...output } = await run(name, input, context);
+      const { saw: _saw, changed: _changed, command: _command, ...output } = await run(name, input, context);
       return output;
     },
     changes: async (name, input, context) => (await run(name, input, context)).changed ?? null,

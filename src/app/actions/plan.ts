@@ -136,6 +136,7 @@ export const PLAN_EDITS = {
   commit: row('plan.commit'),
   writes: row('plan.writes'),
   alongside: row('plan.order'),
+  checks: row('plan.checks'),
 } as const;
 
 /** Text for a header or a printed plan; empty if the plan commits nothing. */

@@ -19,7 +19,7 @@ import { defaultBudget } from '../../domain/plan/estimate.ts';
 import { type PersonTask, toPersonForm } from '../../domain/plan/plan-view.ts';
 import type { DraftPlan } from '../../domain/plan/plan.ts';
 import { writesOf } from '../../domain/plan/writes.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import { agentBudget, type Rules } from '../../policy/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
@@ -132,12 +132,13 @@ function templateTask(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' |
   const role = roles.find(({ name }) => name === task.role);
   const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, alongside, maySpawn, effort } =
     task;
+  const { checks, attempts } = task;
   const own = { id, description, role: task.role, estimatedTokens };
   const said = {
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(!isSame(writes, role === undefined ? null : writesOf(undefined, role)) && { writes }),
-    ...(alongside !== undefined && { alongside }),
     ...(maySpawn && { maySpawn }),
+    ...defined({ alongside, checks, attempts }),
   };
   if (role === undefined) return { ...own, model, tools, budget, ...withEffort(effort), ...said };
   const basic = defaultBudget(role, agentBudget(role.name, rules));

@@ -4,6 +4,7 @@ import type { MandatoryReview } from '../../domain/agents/agent.ts';
 import { allowedWords, permissionsOf, type PlanTask, type SoundPlan, tasksThatAsk } from '../../domain/plan/plan.ts';
 import { type Expected, fitOf, type Range, totalRange, type Variant, variantsOf } from '../../domain/plan/estimate.ts';
 import { totalsOf } from '../../domain/plan/plan-view.ts';
+import { checksText } from '../../domain/plan/task-checks.ts';
 import type { RunState } from '../../events/index.ts';
 import { commitText } from '../actions/index.ts';
 import { sanitise, type Io } from '../process/index.ts';
@@ -84,6 +85,7 @@ function taskLines(
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${sanitise(changes)}`]),
     ...orderLines(plan, task).map((line) => `   ${capitalise(sanitise(line))}`),
+    ...(task.checks === undefined ? [] : [`   Checks: ${sanitise(checksText(task))}`]),
     ...(allowed === '' ? [] : [`   Without asking: ${allowed}`]),
   ];
 }

@@ -5,7 +5,7 @@ import { Marked } from 'marked';
 import { shownPath } from '../../config/index.ts';
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { type AgentState, type RunState, tokensOfAgent } from '../../events/index.ts';
+import { type AgentState, type RunState, tokensOfAgent, verificationOf } from '../../events/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { ReportFormat } from '../../ports/project-service.ts';
 import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
@@ -137,6 +137,9 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
     ...(gone ? { gone } : {}),
     ...(also.length === 0 ? {} : { also }),
   })),
+  ...(verificationOf(state, agent) === null
+    ? {}
+    : { verification: verificationOf(state, agent), checks: agent.checks ?? [] }),
   cost: agent.priced ? agent.cost : null,
   duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,

@@ -305,6 +305,8 @@ export const Settings = section({
     section({
       maxTasksPerPlan: key(z.int().min(1).max(500), 'Maximum tasks of a plan'),
       maxAgentsPerRun: key(z.int().min(1).max(1000), 'Maximum agents of a run, including children'),
+      maxChecksPerTask: key(z.int().min(0).max(100), 'Maximum checks of a task; 0 allows none'),
+      maxCheckTime: key(Duration, 'Maximum time of one check'),
     }),
     'min',
   ),

@@ -58,6 +58,8 @@ export function toRules(layers: readonly Layer[], values: Values, models: Omit<M
       maxEffort: said('enforcement.maxEffort', (all, key) => word(all, key, EFFORTS)),
       allowedEndpoints: said('enforcement.allowedEndpoints', lists),
       answerWithin: said('approvals.answerWithin', number),
+      maxChecksPerTask: said('limits.maxChecksPerTask', number),
+      maxCheckTime: said('limits.maxCheckTime', number),
       forcedAgents: unlessEmpty(forcedRules(layers)),
       dayBudget: Object.keys(day.value).length === 0 ? undefined : day,
       modelBudgets: unlessEmpty(models.budgets),

@@ -72,7 +72,7 @@ const folded = (text: string): string =>
 export function freeTag(texts: readonly string[]): number {
   const taken = new Set<string>();
   for (const text of texts)
-    for (const [, digits = ''] of folded(text).matchAll(/(?:whole-task|finding)-(\d{1,9})/gi))
+    for (const [, digits = ''] of folded(text).matchAll(/(?:whole-task|finding|output)-(\d{1,9})/gi))
       for (let length = 1; length <= digits.length; length += 1) taken.add(digits.slice(0, length));
   let tag = 1;
   while (taken.has(String(tag))) tag += 1;

@@ -385,6 +385,10 @@ export function plannerForm(
       .array(z.string())
       .nullable()
       .describe('Globs of the files it may change; [] if it only reads; null: the whole project.'),
+    checks: z
+      .array(z.string())
+      .nullable()
+      .describe('Commands that must succeed when it is done, such as npm test; null: none.'),
   });
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }

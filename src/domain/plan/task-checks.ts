@@ -130,3 +130,34 @@ export const readChecks = (typed: string): readonly DraftCheck[] =>
 /** `90s`, `10m` */
 const timeText = (ms: number): string =>
   ms % 60_000 === 0 ? `${ms / 60_000}m` : ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+
+/** How one run of a check ended. */
+export interface CheckEnd {
+  readonly passed: boolean;
+  /** Null when it did not end by itself. */
+  readonly exit: number | null;
+  /** Why it has no exit code. */
+  readonly failure?: CheckFailure;
+  /** The end of what it printed. */
+  readonly lines: string;
+  readonly ms: number;
+  /** Digest of the project when it had ended; null where that cannot be told. */
+  readonly tree: string | null;
+  /** Files that it changed itself. */
+  readonly changed?: readonly string[];
+  /** Files that its agent changed and that decide what it does: its script, its tests. */
+  readonly judged?: readonly string[];
+}
+
+export interface CheckFailure {
+  readonly is: 'time limit' | 'budget' | 'denied' | 'signal' | 'not run';
+  readonly text: string;
+}
+
+/** `exit code 1`, `stopped after its time limit of 10m`, `denied: …` */
+export const checkEndText = ({ exit, failure }: Pick<CheckEnd, 'exit' | 'failure'>, { timeout }: Check): string =>
+  failure === undefined
+    ? `exit code ${exit ?? '?'}`
+    : failure.is === 'time limit'
+      ? `stopped after its time limit of ${timeText(timeout)}`
+      : failure.text;

@@ -74,6 +74,13 @@ export function close(
   }
 }
 
+/** Records that work with an answer failed all the same. The answer stands below the reason. */
+export function closeFailed(parts: EndParts, agent: AgentId, answer: string, why: FailReason): AgentOutcome {
+  const summary = `Failed: ${why.error}${answer === '' ? '' : `\n\n${answer}`}`;
+  endAgent(parts, { agent, outcome: 'failed', summary, ...why, silent: false });
+  return 'failed';
+}
+
 /** The answer to a later message is appended and does not replace the work's answer. */
 const joined = (before: string, now: string): string =>
   before === '' || now.startsWith(before) ? now : `${before}\n\n${now}`;
@@ -83,6 +90,8 @@ export interface EndReason {
   readonly error: string | null;
   readonly endedBy?: events.EndedBy;
 }
+
+export type FailReason = EndReason & { readonly error: string };
 
 /** `silent`: the reader of the notice knows already, or ends as well. */
 export interface Killed {

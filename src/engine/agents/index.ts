@@ -15,5 +15,6 @@ export {
 } from './agent-end.ts';
 export { runAgent } from './agent-loop.ts';
 export * from './agent-spec.ts';
+export { failureReason } from './checks.ts';
 export { type AgentModules, openAgents } from './agents.ts';
 export type { Choice, Job } from './scheduler.ts';

@@ -6,8 +6,9 @@ import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../do
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
 import { LogFault } from '../../ports/log.ts';
-import { hasMail, type Recorder, type RunContext, orAborted } from '../gate/index.ts';
+import { hasMail, type OpenGate, type Recorder, type RunContext, orAborted } from '../gate/index.ts';
 import * as ends from './agent-end.ts';
+import * as checks from './checks.ts';
 import type { Slots } from './slots.ts';
 import { messageOf } from '../../domain/result.ts';
 
@@ -39,7 +40,8 @@ interface RunningAgent {
  */
 export type Execute = (order: WorkOrder, signal: AbortSignal) => Promise<WorkOutcome>;
 
-interface SupervisorParts extends Omit<ends.EndParts, 'supervisor'>, Pick<RunContext, 'signal'> {
+interface SupervisorParts extends Omit<ends.EndParts, 'supervisor' | 'gate'>, Pick<RunContext, 'signal'> {
+  readonly gate: Pick<OpenGate, 'inbox' | 'check' | 'tell' | 'tree'>;
   readonly execute: Execute;
   readonly slots: Slots;
   readonly conversations: Conversations;
@@ -186,10 +188,9 @@ export class AgentSupervisor {
       // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
         const outcome = await this.stretch({ ...order, ...conversations.of(agent) }, runningAgent);
-        if (outcome.is === 'completed' && this.hasMoreWork(agent)) {
-          await this.waitForMail(agent, runningAgent);
-          if (!runningAgent.control.signal.aborted) continue;
-        } else if (outcome.is !== 'stopped') return ends.close(this.parts, agent, outcome, before);
+        const next = await this.afterStretch(order, runningAgent, outcome);
+        if (next === 'goes on') continue;
+        if (next !== null) return next(before);
         if (runningAgent.end !== null)
           return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
       } finally {
@@ -200,6 +201,44 @@ export class AgentSupervisor {
         return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
       runningAgent.control = new AbortController();
     }
+  }
+
+  /** What follows when the agent's turn ended: more work, its end, or null where it was stopped. */
+  private async afterStretch(
+    order: WorkOrder,
+    runningAgent: RunningAgent,
+    outcome: WorkOutcome,
+  ): Promise<((before: string) => AgentOutcome) | 'goes on' | null> {
+    if (outcome.is === 'stopped') return null;
+    if (outcome.is === 'completed' && this.hasMoreWork(order.agent)) await this.waitForMail(order.agent, runningAgent);
+    else {
+      const end = await this.checked(order, runningAgent, outcome);
+      if (end !== null) return end;
+    }
+    return runningAgent.control.signal.aborted ? null : 'goes on';
+  }
+
+  /** How the work ends, judged by the checks of its task; null where it goes on, or was stopped. */
+  private async checked(
+    order: WorkOrder,
+    { control: { signal } }: RunningAgent,
+    outcome: Exclude<WorkOutcome, { readonly is: 'stopped' }>,
+  ): Promise<((before: string) => AgentOutcome) | null> {
+    const { parts } = this;
+    const { agent } = order;
+    const close = (before: string): AgentOutcome => ends.close(parts, agent, outcome, before);
+    if (outcome.is === 'failed' || !checks.hasChecks(parts, order)) return close;
+    if (outcome.is === 'completed') this.recordWaiting(agent, FOR_CHECKS);
+    const verdict = await checks.judgeWork(parts, order, outcome, signal);
+    if (verdict.is === 'failed') return () => ends.closeFailed(parts, agent, outcome.summary, verdict.why);
+    if (verdict.is === 'again') this.forgetSignal(agent);
+    const isOver = verdict.is === 'passed' && !signal.aborted;
+    return isOver && (outcome.is === 'partial' || !this.hasMoreWork(agent)) ? close : null;
+  }
+
+  /** What the agent said of its own end was not so. */
+  private forgetSignal(agent: AgentId): void {
+    if (this.parts.recorder.state().agents.get(agent)?.signalled !== null) this.recordStatus(agent, 'initializing', '');
   }
 
   /**
@@ -265,6 +304,7 @@ export class AgentSupervisor {
 }
 
 const FOR_A_SLOT = { reason: '', waitingFor: { is: 'slot' } } as const;
+const FOR_CHECKS = { reason: '', waitingFor: { is: 'checks' } } as const;
 
 const newRunning = (): RunningAgent => ({
   control: new AbortController(),

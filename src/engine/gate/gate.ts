@@ -5,6 +5,7 @@
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import type { CheckEnd } from '../../domain/plan/task-checks.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import { lacksVerdict, VERDICT_REMINDER } from '../../events/index.ts';
 import type { Tick } from '../../ports/controls.ts';
@@ -18,6 +19,7 @@ import { type Compaction, recordCompaction, type ContextBudget, contextBudgetOf 
 import { openProviderQueues } from './provider-queue.ts';
 import type { GateHooks, GateParts } from './budget/parts.ts';
 import { redactedTicks } from './recorder.ts';
+import { type CheckCall, runCheck, treeNow } from './tools/check.ts';
 import { noteResults, refuseTools, type ResultsTurn, useTools } from './tools/use.ts';
 
 export interface Gate {
@@ -50,6 +52,10 @@ export interface OpenGate extends Gate, Pick<GateParts, 'inbox' | 'approvals' | 
   ticks(listener: (tick: Tick) => void): () => void;
   /** The agent has another model: an agent that waits for the former one, or for an answer about a limit, is judged again. */
   modelChanged(agent: AgentId): void;
+  /** Runs a check of the agent's task, by the rules for its commands. Null: stopped first. Rejects only on a bug. */
+  check(order: WorkOrder, call: CheckCall, signal: AbortSignal): Promise<CheckEnd | null>;
+  /** Digest of the project's files that git does not ignore; null where it cannot be told. */
+  tree(signal: AbortSignal): Promise<string | null>;
   /** Adds the hooks of a higher module when that module is opened. */
   hook(more: Partial<GateHooks>): void;
 }
@@ -101,6 +107,8 @@ export function openGate(context: RunContext, options: AgentSetup): OpenGate {
       limitChanged(limits, agent);
       modelChanges.get(agent)?.();
     },
+    tree: (signal) => treeNow(tools, signal),
+    check: (order, call, signal) => runCheck(parts, order, call, signal),
     hook: (more) => void Object.assign(hooks, more),
     ...gateOf(parts),
   };

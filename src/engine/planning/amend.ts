@@ -9,6 +9,7 @@ import { type ModelOption, permissionsOf, PERMITTED, type PlanTask, type SoundPl
 import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import { checksText } from '../../domain/plan/task-checks.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { jsonDigest, planDigest } from '../../domain/digest.ts';
@@ -331,6 +332,7 @@ function wordsOf(look: PlanComparison, old: PlanTask, task: PlanTask): readonly 
     budgetWords(old.budget, task.budget),
     isSame(old.writes, task.writes) ? '' : `may change ${writesText(task.writes)}`,
     ...permissionWords(look, old, task),
+    checksText(old) === checksText(task) ? '' : `checks are now ${checksText(task)}`,
     ...orderWords(look, old, task),
     old.maySpawn === task.maySpawn ? '' : `may ${task.maySpawn ? '' : 'no longer '}spawn child agents`,
   ].filter((one) => one !== '');

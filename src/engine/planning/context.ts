@@ -139,6 +139,17 @@ export function withoutPermissions(draft: plans.DraftPlan): plans.DraftPlan {
 }
 
 /**
+ * Without checks that a model proposed where nobody sees the plan before they run: there commands run only where the person allowed them,
+ * and checks that are denied would fail the run.
+ */
+export function seenChecks(draft: plans.DraftPlan, options: AgentSetup & PlanTerms): plans.DraftPlan {
+  const { approval, mode, rules } = options;
+  const isAllowed = mode === 'yolo' || startOf({ rules, plan: null }, 'commands') === 'allow';
+  if (approval === 'person' || approval === 'nobody' || isAllowed) return draft;
+  return { ...draft, tasks: draft.tasks.map(({ checks: _checks, attempts: _attempts, ...task }) => task) };
+}
+
+/**
  * The plan with its initial permissions: those decided on the plan `before`, otherwise from the command line, the plan file, or the
  * configuration. Never what a rule requires to ask.
  */

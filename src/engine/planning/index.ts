@@ -2,3 +2,4 @@
 export { choicesOf, deniedUnattended, type PlanTerms, startingPermissions } from './context.ts';
 export { answered } from './planner.ts';
 export { openPlanning, type Planning, type PlanTable } from './planning.ts';
+export { plannedAgents } from './plan-agents.ts';

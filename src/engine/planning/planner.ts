@@ -12,9 +12,9 @@ import type { RepositoryFacts } from '../../domain/repository.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { headOf, paragraphs, plainLine, plainText } from '../../domain/text/text.ts';
 import type { ModelReply, Turn } from '../../domain/turn.ts';
-import { type AskFault, askRoot } from '../gate/index.ts';
+import { type AgentSetup, type AskFault, askRoot } from '../gate/index.ts';
 import type { PlanningParts } from './amend.ts';
-import { planContextOf, type PlanTerms, withoutPermissions } from './context.ts';
+import { planContextOf, type PlanTerms, seenChecks, withoutPermissions } from './context.ts';
 import { workOrderFor, withInstructions } from '../agents/index.ts';
 
 const REPAIRS = 2;
@@ -132,7 +132,7 @@ export const answered = ({ text, opaque }: ModelReply): Turn => ({
 
 function readReply(
   reply: ModelReply,
-  options: PlanTerms,
+  options: AgentSetup & PlanTerms,
   context: PlanContext,
 ): Result<SoundPlan, readonly PlanFault[]> {
   const json = planIn(reply.text);
@@ -140,7 +140,7 @@ function readReply(
   const draft = readDraft(json);
   if (!draft.ok) return draft;
   return checkPlan(
-    withBounds(withModels(doneByMain(withoutPermissions(draft.value), context), options), context),
+    withBounds(withModels(doneByMain(seenChecks(withoutPermissions(draft.value), options), context), options), context),
     context,
   );
 }
@@ -210,7 +210,15 @@ const labelOf = ({ models }: PlanChoices, id: string): string => models.find((mo
 // The prompt of a planner, each part within its share of bytes. File contents are marked as data. Pure.
 
 /** Bytes of each part, about 6000 tokens in all. */
-const SHARES = { shape: 3500, folders: 4500, tests: 1500, git: 1000, readme: 5000, manifests: 8000 } as const;
+const SHARES = {
+  shape: 3500,
+  folders: 4500,
+  tests: 1500,
+  commands: 800,
+  git: 1000,
+  readme: 5000,
+  manifests: 8000,
+} as const;
 const [MANIFEST_BYTES, BEFORE_BYTES] = [2000, 6000];
 const [MODELS_SHOWN, NAMES_OFFERED] = [24, 60];
 
@@ -298,6 +306,7 @@ function factsText(facts: RepositoryFacts): string {
     headOf(inert(`# Repository ${plainLine(facts.name, 80)}\n${shapeText(facts)}`), SHARES.shape),
     headOf(inert(foldersText(facts)), SHARES.folders),
     headOf(inert(testsText(facts)), SHARES.tests),
+    headOf(inert(commandsText(facts)), SHARES.commands),
     headOf(inert(gitText(facts)), SHARES.git),
     data('README', facts.readme, SHARES.readme),
     manifestsText(facts),
@@ -318,6 +327,9 @@ const testsText = ({ tests }: RepositoryFacts): string =>
   tests.count === 0
     ? 'No tests were found.'
     : `Tests: ${tests.count} files, such as ${tests.some.slice(0, 12).join(', ')}`;
+
+const commandsText = ({ commands = [] }: RepositoryFacts): string =>
+  commands.length === 0 ? '' : `Commands of the project: ${commands.map((one) => plainLine(one, 80)).join('; ')}`;
 
 function gitText({ git }: RepositoryFacts): string {
   if (git === undefined) return '';

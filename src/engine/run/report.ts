@@ -11,6 +11,7 @@ import * as events from '../../events/index.ts';
 import { OFFLINE } from '../../policy/index.ts';
 import * as agents from '../agents/index.ts';
 import { askRoot, notDoneSection, unansweredOf } from '../gate/index.ts';
+import { closingSections, lastChecks } from './last-checks.ts';
 import type { RunModules, RunOptions, RunResult } from './open-run.ts';
 
 /** Writes the report and ends the run. `talked`: ROOT's answers to the person meanwhile. */
@@ -46,6 +47,7 @@ export async function concluded(
   const { children } = parts.messaging;
   while (children.working() && !parts.signal.aborted) {
     await children.settled();
+    await lastChecks(parts);
     forced.goOn();
     await forced.atEnd();
   }
@@ -53,14 +55,13 @@ export async function concluded(
   const last = await lastStep(parts, report);
   if (parts.signal.aborted) return result(parts);
   const after = recorder.state();
-  const reviews = events.reviewWords(after);
   const all = [
     unmergedSection(after),
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
     notDoneSection(after),
     last,
-    ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
+    ...closingSections(after),
   ];
   return finish(parts, paragraphs(all));
 }
@@ -211,7 +212,10 @@ function finish(parts: RunModules, report: string): RunResult {
     (events.workOf(one) === 'completed' && !events.isUnmerged(one)) ||
     (one.spawned !== null && events.workOf(one) === 'killed' && agents.isKilledByAgent(one));
   const state = parts.recorder.state();
-  const isWhole = unansweredOf(state, ROOT).length === 0 && events.closedGates(state).length === 0;
+  const isWhole =
+    unansweredOf(state, ROOT).length === 0 &&
+    events.closedGates(state).length === 0 &&
+    work.every((one) => one.outcome !== 'completed' || ['verified', null].includes(events.verificationOf(state, one)));
   const success = work.length > 0 && work.every(isWell) && isWhole;
   const status = success ? 'completed' : 'failed';
   close(parts, status, report === '' ? linesOf(all) : report, success ? 'completed' : 'partial');

@@ -11,6 +11,7 @@ import type { PlanTable } from '../planning/index.ts';
 import { deniedEvent, type RunContext } from '../gate/index.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { RunModules } from './open-run.ts';
+import { lastChecks } from './last-checks.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { messageOf } from '../../domain/result.ts';
@@ -43,7 +44,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
       },
       choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
       satisfies: (id, outcome) =>
-        isAnswered(outcome) && (outcome === 'completed' || hasAnswer(parts, id)) && !isUnmerged(parts, id),
+        isAnswered(outcome) && (outcome === 'completed' || isUsable(parts, id)) && !isUnmerged(parts, id),
       skipped: (id, because) => skip(parts, id, because),
       restored: (id) => parts.recorder.record(waitsAgain(id)),
     });
@@ -53,7 +54,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
     do await children.settled();
     while (await talk.settled());
     const isDone = (): boolean => stopped || table.jobs().every(({ id }) => outcomes.has(id));
-    if (!parts.signal.aborted && isDone()) await forced.atEnd();
+    if (!parts.signal.aborted && isDone()) await judgeAll(parts);
     if (parts.signal.aborted || (isDone() && !children.working())) break;
     // Continue: the plan was amended after its last task ended, or a message revived an agent.
     forced.goOn();
@@ -74,13 +75,23 @@ function treesBefore(table: PlanTable, id: AgentId): readonly AgentId[] {
   return all.slice(0, Math.max(0, at)).flatMap(({ agent, tree }) => (tree === 'own' ? [agent] : []));
 }
 
+/** What is stale is checked again, and then all changes are reviewed, those of the checks too. */
+async function judgeAll(parts: RunModules): Promise<void> {
+  await lastChecks(parts);
+  if (!parts.signal.aborted) await parts.reviews.atEnd();
+}
+
 interface AgentsRun extends RunModules {
   /** Agents retried by rule; one retry each. */
   readonly retried: Set<AgentId>;
 }
 
-/** A partial end without a summary gives its dependants nothing. */
-const hasAnswer = ({ recorder }: RunModules, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
+/** A partial end without a summary gives its dependants nothing, and none builds on work whose checks have not passed. */
+function isUsable({ recorder }: RunModules, id: AgentId): boolean {
+  const state = recorder.state();
+  const one = state.agents.get(id);
+  return one === undefined || (one.summary !== '' && events.isVerified(state, one));
+}
 
 /** Outcomes of agents of a resumed run that are not started again. */
 function knownOutcomes(

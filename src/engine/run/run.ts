@@ -9,6 +9,7 @@ import { isLooser, type Mode } from '../../domain/reason.ts';
 import type { PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
 import { fail } from '../../domain/result.ts';
 import { planDigest } from '../../domain/digest.ts';
+import { paragraphs } from '../../domain/text/text.ts';
 import * as events from '../../events/index.ts';
 import { namesOf, roleNamed, runCeiling } from '../../policy/index.ts';
 import type { Controls, RunView } from '../../ports/controls.ts';
@@ -18,6 +19,7 @@ import { choicesOf, deniedUnattended, startingPermissions } from '../planning/in
 import { forcedRoles, mayGoOn } from '../reviews/index.ts';
 import { openControls } from './commands.ts';
 import { concluded, merge, result, startingCommit, summed } from './report.ts';
+import { closingSections } from './last-checks.ts';
 import { runAgents } from './run-agents.ts';
 import { openRun, rootAgent, type RunModules, type RunOptions, type RunResult, startedEvent } from './open-run.ts';
 import { idleRun, ROOT_WAITS, wasAtWork } from './idle-session.ts';
@@ -135,7 +137,7 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
   if (before === null || parts.signal.aborted) return merge(parts, talk.answers());
   // The ended run's report stays; answers to messages are appended.
   const said = talk.answers().map((text) => `## main, later\n\n${text}`);
-  return concluded(parts, [withoutReviews(before), ...said].join('\n\n'), before);
+  return concluded(parts, [withoutSections(before), ...said].join('\n\n'), before);
 }
 
 /** Ends children of calls that nobody continued because the parent has ended. */
@@ -147,12 +149,11 @@ function endLost(parts: RunModules): void {
       parts.recorder.record(finishedEvent(parts, id, 'abandoned', summary, PARENT_STOPPED));
 }
 
-/** The report without its reviews section, which is written again at each end. */
-function withoutReviews(before: events.RunState): string {
+/** The report without what stands below it, which is written again at each end. */
+function withoutSections(before: events.RunState): string {
   const report = before.finished?.summary ?? '';
-  const reviews = events.reviewWords(before);
-  const said = `## Reviews\n\n${reviews}`;
-  return reviews !== '' && report.endsWith(said) ? report.slice(0, -said.length).trimEnd() : report;
+  const said = paragraphs(closingSections(before));
+  return said !== '' && report.endsWith(said) ? report.slice(0, -said.length).trimEnd() : report;
 }
 
 function open({ options, recorder, root }: RunModules): true {

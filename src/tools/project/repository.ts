@@ -7,7 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
 import type { EnvironmentFacts, GitFacts } from '../../domain/agents/brief.ts';
-import { commandsIn, isCommandManifest, type RepositoryFacts } from '../../domain/repository.ts';
+import { commandsIn, isCommandManifest, isTestPath, type RepositoryFacts } from '../../domain/repository.ts';
 import { plainLine, plainText } from '../../domain/text/text.ts';
 import type { RepositoryPort } from '../../ports/tree.ts';
 import { listProject } from '../files/list-files.ts';
@@ -37,8 +37,6 @@ const MANIFEST_NAMES = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 const README = /^readme(\.(md|markdown|rst|txt|adoc|org))?$/i;
-const TEST_PATH =
-  /(^|\/)(tests?|specs?|__tests__)\/|[._-](test|spec|tests|specs)\.[a-z]+$|(^|\/)test_[^/]+$|(Test|Tests|Spec)\.[a-z]+$/;
 const UNBOXED = noSandbox('not probed');
 
 interface RepositoryOptions {
@@ -60,7 +58,8 @@ export const openRepository = (
       listProject(root, fileCap, signal),
       how === 'without git' ? null : stateOf(root, { environment, sandbox }, signal),
     ]);
-    const tests = files.filter((file) => TEST_PATH.test(file));
+    const tests = files.filter((file) => isTestPath(file));
+    const commands = await commandsOf(root, files);
     return {
       name: nameOf(path.basename(root.path)),
       isGit: root.git.is === 'repository',
@@ -74,6 +73,7 @@ export const openRepository = (
       folders: foldersOf(files),
       ...(git === null ? {} : { git }),
       tests: { count: tests.length, some: tests.slice(0, TESTS).map(nameOf) },
+      ...(commands.length > 0 && { commands }),
     };
   },
 });

@@ -170,9 +170,16 @@ function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame)
   const [outBytes, errBytes] = [Buffer.byteLength(end.stdout), Buffer.byteLength(end.stderr)];
   const stdout = capOutput(end.stdout, { bytes: Math.max(half, room - errBytes) });
   const stderr = capOutput(end.stderr, { bytes: Math.max(half, room - outBytes) });
-  const parts = [head, stdout.trimEnd(), stderr.trim() === '' ? '' : `--- stderr ---\n${stderr.trimEnd()}`];
-  const text = parts.filter((part) => part !== '').join('\n');
-  return end.is === 'exited' && end.exit === 0 ? done(text) : refused(text);
+  const parts = [stdout.trimEnd(), stderr.trim() === '' ? '' : `--- stderr ---\n${stderr.trimEnd()}`];
+  const printed = parts.filter((part) => part !== '').join('\n');
+  const text = printed === '' ? head : `${head}\n${printed}`;
+  return withEnd(end, text, printed);
+}
+
+function withEnd({ is, exit }: ProgramEnd, text: string, printed: string): ToolOutput {
+  if (is === 'not started' || is === 'not boxed') return refused(text);
+  const output = is === 'exited' && exit === 0 ? done(text) : refused(text);
+  return { ...output, command: { is, exit, printed } };
 }
 
 function endText(end: ProgramEnd, timeout: number): string {

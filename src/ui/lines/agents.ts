@@ -26,7 +26,14 @@ import {
 } from '../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import * as lists from '../../domain/lists.ts';
-import { activityOf, type AgentState, plainLine, type RunState, tokensOfAgent } from '../../events/index.ts';
+import {
+  activityOf,
+  type AgentState,
+  plainLine,
+  type RunState,
+  tokensOfAgent,
+  verificationOf,
+} from '../../events/index.ts';
 
 /** An agent with its task; for a call of Task its role and the description of the call. */
 export const workWords = (agent: AgentState): string =>
@@ -112,7 +119,9 @@ export const firstLine = (text: string): string => toLabel(text.split('\n')[0] ?
 export function statusOf(state: RunState, agent: AgentState, now: Millis): string {
   const asks = state.approvals.some((one) => one.agent === agent.id) ? ', asks you' : '';
   const pinned = agent.pin === null ? '' : `, pinned to mode ${agent.pin}`;
-  return `${statusWords(state, agent, now)}${asks}${pinned}`;
+  const verification = verificationOf(state, agent);
+  const checks = verification === null ? '' : `, ${verification === 'failed' ? 'checks failed' : verification}`;
+  return `${statusWords(state, agent, now)}${checks}${asks}${pinned}`;
 }
 
 function statusWords(state: RunState, agent: AgentState, now: Millis): string {

@@ -92,6 +92,8 @@ const LOGGED: ReadonlySet<MimirEvent['type']> = new Set([
   'model.retry',
   'model.fallback',
   'context.compacted',
+  'check.started',
+  'check.finished',
 ]);
 
 function callLines(

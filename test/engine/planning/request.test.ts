@@ -32,6 +32,7 @@ describe('the planner', () => {
                 'estimatedTokens',
                 'dependencies',
                 'writes',
+                'checks',
               ],
               additionalProperties: false,
               properties: {
@@ -55,6 +56,10 @@ describe('the planner', () => {
                 writes: {
                   anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
                   description: 'Globs of the files it may change; [] if it only reads; null: the whole project.',
+                },
+                checks: {
+                  anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+                  description: 'Commands that must succeed when it is done, such as npm test; null: none.',
                 },
               },
             },

@@ -269,7 +269,7 @@ describe('a run in lines', () => {
     expect(await person.hears('show 9')).toEqual(['There is no agent 9: numbers are 1, 2, 3, 4, 4.1, 5 or 6.']);
     expect((await person.hears('show finder'))[0]).toMatch(/^#1 finder: completed/);
     expect(await person.hears('show 1 looks')).toEqual([
-      '"looks" is not a part of an agent: expected transcript, todos, tools, diffs or messages.',
+      '"looks" is not a part of an agent: expected transcript, todos, tools, diffs, checks or messages.',
     ]);
   });
 

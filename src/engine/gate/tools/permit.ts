@@ -6,7 +6,7 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type Capability, onlyReads } from '../../../domain/agents/role.ts';
 import { depthOf } from '../../../domain/ids.ts';
 import { type Mode, reasonText } from '../../../domain/reason.ts';
-import { unreachable } from '../../../domain/result.ts';
+import { defined, unreachable } from '../../../domain/result.ts';
 import { jsonDigest } from '../../../domain/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
 import { type ApprovalRequest, modeFor, openBelow, permissionsFor } from '../../../events/index.ts';
@@ -66,6 +66,18 @@ export async function obtainPermit(parts: GateParts, request: Use, context: Tool
   const review = await parts.hooks.beforeCommit(order, proposed.value, context.signal);
   if (!review.ok) return refuse(review.fault);
   return decideAndAsk(parts, use, context, proposed.value, asked.answered);
+}
+
+/**
+ * A permit for a check of the approved plan. The approval is the answer where a command would be asked about; what rules ask about in any
+ * case is asked.
+ */
+export async function obtainCheckPermit(parts: GateParts, request: Use, context: ToolContext): Promise<PermitResult> {
+  const use = { ...request, reading: await readingFacts(request, context) };
+  const decision = judge(parts, use, context, { answered: false, tree: null, interactive: true });
+  const isAsked = decision.verdict === 'ask' && decision.singly !== true && decision.exactly !== true;
+  const isHeld = parts.rules().permissionsHeld?.commands !== undefined;
+  return decideAndAsk(parts, use, context, null, isAsked && !isHeld);
 }
 
 /** Facts for commands in a sandbox that only reads; undefined for every other call. */
@@ -149,17 +161,21 @@ interface JudgeOptions {
   readonly tree: TreeId | null;
   /** A mode to assume instead of the present one. */
   readonly mode?: Mode;
+  /** Whether to assume that a person can be asked; by default as it is. */
+  readonly interactive?: true;
 }
 
-function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: JudgeOptions): Decision {
-  const { recorder, options } = parts;
-  const { person } = options;
+function judge(parts: GateParts, use: Use, context: ToolContext, options: JudgeOptions): Decision {
+  const { recorder } = parts;
+  const { answered, tree } = options;
+  const { person } = parts.options;
   const rules = parts.rules();
   const { order, tool, input } = use;
   const state = recorder.state();
   const circumstances = {
-    mode: mode ?? modeFor(state, order.agent),
+    mode: modeFor(state, order.agent),
     interactive: person,
+    ...defined({ mode: options.mode, interactive: options.interactive }),
     sandbox: context.sandbox,
     capabilities: order.capabilities,
     permissions: permissionsFor(state, order.agent, rules),

@@ -26,7 +26,15 @@ import {
   wantsAttention,
 } from '../../../app/views/index.ts';
 import { isBelow, ROOT } from '../../../domain/ids.ts';
-import { type AgentState, committed, isFinal, type RunState, tokensOfAgent } from '../../../events/index.ts';
+import {
+  type AgentState,
+  checkLines,
+  committed,
+  isFinal,
+  plannedChecks,
+  type RunState,
+  tokensOfAgent,
+} from '../../../events/index.ts';
 import { agentLine, agentNamed, graphLines, listed } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
@@ -44,6 +52,13 @@ const PARTS: Readonly<Record<string, (agent: AgentState, state: RunState) => rea
     });
   },
   diffs: (agent) => changesOf(agent).flatMap(({ path, diff }) => [path, ...toTerminal(diff).split('\n')]),
+  checks: (agent, state) =>
+    plannedChecks(state, agent).flatMap((check, at) => {
+      const end = agent.checks?.find(({ run }) => run === check.run)?.end ?? null;
+      const tree = end === null || end.tree === null ? '' : ` (tree ${end.tree.slice(0, 12)})`;
+      const printed = end === null ? [] : toTerminal(end.lines).split('\n');
+      return [`${checkLines(state, agent)[at] ?? check.run}${tree}`, ...printed.map((line) => `  ${line}`)];
+    }),
   messages: ({ id }, { messages }) =>
     messages
       .filter(({ to, from }) => to === id || from === id)

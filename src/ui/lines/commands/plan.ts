@@ -35,6 +35,8 @@ import {
   type SoundPlan,
 } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
+import { checksText, readChecks } from '../../../domain/plan/task-checks.ts';
+import { defined } from '../../../domain/result.ts';
 import { dependantsOf } from '../../../domain/plan/plan-view.ts';
 import type { AgentState } from '../../../events/index.ts';
 import type { TemplateRequest } from '../../../ports/project-service.ts';
@@ -114,6 +116,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
       return { is: 'writes', task: task.id, writes: parseWrites(globs) };
     }),
     editOf(PLAN_EDITS.alongside, beside),
+    editOf(PLAN_EDITS.checks, checks),
   ),
 ];
 
@@ -379,6 +382,14 @@ function readPermissions(words: string): Permissions {
   if (kinds === undefined || !permission.success)
     throw wrongUse('expected edits, commands or all, and ask or allow: permissions edits allow');
   return Object.fromEntries(kinds.map((one) => [one, permission.data]));
+}
+
+/** `checks 2`, `checks 2 npm test`, `checks 2 3 attempts`, `checks 2 none`. A command is added to those of the task. */
+function checks({ id, checks: before = [], attempts }: PlanTask, typed: string): PlanEdit {
+  if (typed === '') throw cancelled(`Checks: ${checksText({ checks: before, ...defined({ attempts }) })}`);
+  const [, number] = /^(\d+) attempts?$/.exec(typed) ?? [];
+  if (number !== undefined) return { is: 'checks', task: id, checks: before, attempts: Number(number) };
+  return { is: 'checks', task: id, checks: typed === 'none' ? [] : [...before, ...readChecks(typed)] };
 }
 
 function beside(task: PlanTask, numbers: string, session: LineSession): PlanEdit {

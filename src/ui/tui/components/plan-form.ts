@@ -10,6 +10,7 @@ import { memoize } from '../../../domain/memoize.ts';
 import type { PlanContext } from '../../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { checkText, readChecks, USUAL_ATTEMPTS } from '../../../domain/plan/task-checks.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { RunState } from '../../../events/index.ts';
 import {
@@ -276,6 +277,26 @@ export function writesOf({ task }: Subject, { texts }: FormValues): { readonly w
   const typed = texts['writes'] ?? '';
   return typed === formatWrites(task) ? {} : { writes: parseWrites(typed) };
 }
+
+export const checkFields = ({ task }: Subject): readonly Field[] => [
+  textField('checks', 'Checks', formatChecks(task), 'none (e.g. npm test, one per line)', 2),
+  textField('attempts', 'Attempts', String(task.attempts ?? USUAL_ATTEMPTS), 'until the checks pass'),
+];
+
+/** The typed checks and attempts; left out where they are unchanged. */
+export function checksOf({ task }: Subject, { texts }: FormValues): Pick<FormEdit, 'checks' | 'attempts'> {
+  const [typed = '', attempts = ''] = [texts['checks'], texts['attempts']];
+  const isSame = typed === formatChecks(task);
+  const number = Number(attempts);
+  return {
+    ...(isSame ? {} : { checks: readChecks(typed) }),
+    ...(attempts === '' || number === (task.attempts ?? USUAL_ATTEMPTS) ? {} : { attempts: number }),
+  };
+}
+
+const formatChecks = ({ checks = [] }: PlanTask): string => checks.map(checkText).join('\n');
+
+type FormEdit = Extract<PlanEdit, { readonly is: 'form' }>;
 
 export function orderDialog(of: Subject): Dialog {
   const { plan, task } = of;

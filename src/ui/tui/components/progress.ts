@@ -30,10 +30,18 @@ import { type AgentOutcome, isAnswered } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
-import { activityOf, type AgentState, askedFor, isTakenOut, type RunState } from '../../../events/index.ts';
+import {
+  activityOf,
+  type AgentState,
+  askedFor,
+  isTakenOut,
+  type RunState,
+  verificationOf,
+} from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';
+import { checkingLine, checkMark } from './checks.ts';
 import { HELD_INK, shownSign, STATUS_INK } from './header.ts';
 import { gateFoot, verdictFoot } from './reviews.ts';
 
@@ -52,19 +60,25 @@ export const bareDoing = (agent: AgentState, context: Context): Line =>
 const stateLine = (agent: AgentState, context: Context): Line | null =>
   gateFoot(agent, context) ??
   verdictFoot(agent, context) ??
-  ending(agent) ??
+  checkingLine(agent, context) ??
+  ending(agent, context) ??
   beginning(agent, context) ??
   question(agent, context) ??
   resting(agent, context) ??
   held(agent, context);
 
-const working = (agent: AgentState, context: Context): Line => [tint(now(agent, context), 'muted')];
+const working = (agent: AgentState, context: Context): Line => [
+  ...marked(checkMark(agent, context)),
+  tint(now(agent, context), 'muted'),
+];
 
-function ending(agent: AgentState): Line | null {
+const marked = (mark: Line): Line => (mark.length === 0 ? [] : [...mark, tint('  ', 'muted')]);
+
+function ending(agent: AgentState, context: Context): Line | null {
   if (agent.status === 'failed') return [strong(`! ${oneLine(agent.error ?? agent.reason)}`, 'err')];
   if (shownStatus(agent) === 'interrupted') return [tint(`! ${oneLine(`${endOf(agent)}${workWords(agent)}`)}`, 'warn')];
   if (agent.status !== 'completed') return null;
-  return [tint(oneLine(agent.summary) || 'completed', 'muted')];
+  return [...marked(checkMark(agent, context)), tint(oneLine(agent.summary) || 'completed', 'muted')];
 }
 
 /** Why the agent has not started; null once it has. */
@@ -267,7 +281,7 @@ export function taskStateOf(
   const words = isSkipped ? 'left out: it never runs' : statusWords(agent, state, now);
   const stuck = agent.status === 'failed' || isSkipped;
   const [sign, { fg: ink = 'fg' }] = shownSign(shownStatus(agent), glyphs);
-  return { sign, ink, words, short: shortWords(agent), stuck };
+  return { sign, ink, words, short: shortWords(agent, state), stuck };
 }
 
 function statusWords(agent: AgentState, state: RunState, now: Millis): string {
@@ -275,13 +289,17 @@ function statusWords(agent: AgentState, state: RunState, now: Millis): string {
   const time = agent.firstRunAt === null ? [] : [formatDuration(agentTime(agent, state, now))];
   const why = agent.status === 'failed' && agent.error !== null ? [agent.error.split('\n')[0] ?? ''] : [];
   const status = agent.status === 'initializing' ? 'queued' : agent.status;
-  return [status, ...time, ...spent, ...why].join(', ');
+  const verification = verificationOf(state, agent);
+  const checks = verification === null || verification === 'failed' ? [] : [verification];
+  return [status, ...checks, ...time, ...spent, ...why].join(', ');
 }
 
 /** Rows show the sign of a status; only problems have a word as well. */
-function shortWords({ outcome, status }: AgentState): string {
-  if (outcome === 'skipped') return 'never runs';
-  return status === 'failed' ? 'failed' : '';
+function shortWords(agent: AgentState, state: RunState): string {
+  if (agent.outcome === 'skipped') return 'never runs';
+  if (agent.status === 'failed') return 'failed';
+  const verification = verificationOf(state, agent);
+  return verification === 'failed' ? 'checks failed' : (verification ?? '');
 }
 
 /** A task that has not started: that it can never run, what blocks it, or what it waits for. */

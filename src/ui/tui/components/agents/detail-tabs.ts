@@ -30,9 +30,12 @@ import {
 import type { FileChange } from '../../../../domain/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
+import { type Check, type CheckEnd, checkEndText, checkText } from '../../../../domain/plan/task-checks.ts';
 import {
   type AgentState,
+  type CheckRun,
   committed,
+  plannedChecks,
   type RunState,
   type SentMessage,
   tokensOfAgent,
@@ -41,6 +44,7 @@ import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, docOfLines, type Fact, factLines, GAP, type Part, strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { aboutSign, callsText, costText, reservedText, unpricedText } from '../costs.ts';
+import { checkMark } from '../checks.ts';
 import { endOf } from '../progress.ts';
 import { closedGates, gateWords, judged, verdictLine, verdictOf } from '../reviews.ts';
 import { countSpans, diffLines, linkOf } from '../text/inline.ts';
@@ -350,3 +354,66 @@ const nameOf = (who: string, state: RunState): string => {
   const agent = [...state.agents.keys()].find((id) => id === who);
   return toLabel(agent === undefined ? (who === 'person' ? 'you' : who) : labelOf(state, agent));
 };
+
+// The Checks tab.
+
+/** Each check with its result, the tree that it ran on, and the end of what it printed. */
+export function checkTabLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const { state } = context;
+  const checks = plannedChecks(state, agent);
+  const attempts = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.attempts ?? 1;
+  const head = checkMark(agent, context);
+  const note = `Mimir runs ${checks.length === 1 ? 'it' : 'them'} when the agent says that it is done; at most ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}. What needs this task waits for it.`;
+  return [
+    ...(head.length === 0 ? [] : [head]),
+    ...wrapText(note, width, { fg: 'faint' }),
+    ...checks.flatMap((check): readonly Line[] => [
+      [],
+      ...checkLines(
+        check,
+        agent.checks?.find(({ run }) => run === check.run),
+        context,
+        width,
+      ),
+    ]),
+  ];
+}
+
+function checkLines(check: Check, run: CheckRun | undefined, { glyphs }: Context, width: number): readonly Line[] {
+  const end = run?.end ?? null;
+  const [sign, ink] = signOf(run, glyphs);
+  const head = spread(
+    [strong(`${sign} `, ink), strong(toLabel(checkText(check)), 'title')],
+    end === null ? [] : [tint(formatDuration(end.ms), 'muted')],
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+  if (run === undefined) return [head, [tint('  not run yet', 'faint')]];
+  if (end === null) return [head, [tint(`  running, attempt ${run.attempt}`, 'muted')]];
+  const printed = end.lines.trim() === '' ? 'No output.' : end.lines;
+  return [
+    head,
+    ...wrap([tint(`  ${factsOf(check, run, end).join(` ${glyphs.dot} `)}`, 'muted')], width, 2),
+    ...notesOf(end).flatMap((note) => wrap([strong('  ! ', 'warn'), tint(toLabel(note), 'fg')], width, 4)),
+    ...rail(wrapText(printed, Math.max(1, width - 4), { fg: end.passed ? 'muted' : 'fg' }), glyphs),
+  ];
+}
+
+const factsOf = (check: Check, { attempt, stale }: CheckRun, end: CheckEnd): readonly string[] => [
+  `${toLabel(checkEndText(end, check))}, attempt ${attempt}`,
+  end.tree === null ? 'tree unknown' : `tree ${end.tree.slice(0, 12)}`,
+  ...(stale === true ? ['the project was changed since'] : []),
+];
+
+const notesOf = ({ judged, changed }: CheckEnd): readonly string[] => [
+  ...(judged === undefined ? [] : [`Its agent changed what it checks: ${listed(judged, 'and')}`]),
+  ...(changed === undefined ? [] : [`It changed files itself: ${listed(changed, 'and')}`]),
+];
+
+function signOf(run: CheckRun | undefined, { status }: Glyphs): readonly [sign: string, ink: Ink] {
+  if (run === undefined) return [status.pending, 'faint'];
+  if (run.end === null) return [status.running, 'ok'];
+  if (!run.end.passed) return [status.failed, 'err'];
+  return run.stale === true ? [status.waiting, 'warn'] : [status.completed, 'ok'];
+}

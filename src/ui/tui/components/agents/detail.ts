@@ -26,15 +26,16 @@ import {
   pendingWords,
 } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import { type AgentState, type RunState, tokensOfAgent } from '../../../../events/index.ts';
+import { type AgentState, plannedChecks, type RunState, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOfLines, linesOf, pane, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { type Editor, editorText } from '../../text/editor.ts';
+import { checkMark } from '../checks.ts';
 import { costLines, costText, reservedText } from '../costs.ts';
 import { statusSpan, writing } from '../progress.ts';
 import { lockOf, pinOf } from '../reviews.ts';
 import { marked } from '../text/inline.ts';
-import { changesDoc, infoLines, messageLines, messagesOf, todoLines, toolsDoc } from './detail-tabs.ts';
+import { changesDoc, checkTabLines, infoLines, messageLines, messagesOf, todoLines, toolsDoc } from './detail-tabs.ts';
 import { overviewLines } from './overview.ts';
 import { transcriptDoc, type TranscriptNow } from './transcript.ts';
 
@@ -96,6 +97,8 @@ export function detailDoc(
       return toolsDoc(agent, context, inner, isOpen);
     case 'Diffs':
       return changesDoc(agent, context, inner, isOpen);
+    case 'Checks':
+      return docOfLines(checkTabLines(agent, context, inner));
     case 'Messages':
       return docOfLines(messageLines(agent, context, inner));
     case 'Costs':
@@ -133,12 +136,14 @@ export function detailPane(of: DetailView, context: Context, width: number, heig
   const rows = detailRows(height, of.tab);
   const doc = detailDoc(of, context, width, rows);
   const inner = Math.max(0, width - 4);
+  const mark = checkMark(of.agent, context);
   const name: Line = [
     statusSpan(of.agent, context),
     span(' '),
     ...lockOf(of.agent, context),
     strong(toLabel(of.agent.name), `role:${of.agent.role}`),
     ...pinOf(of.agent),
+    ...(mark.length === 0 ? [] : [span('  '), ...mark]),
   ];
   const head =
     headRows(height, of.tab) === 0
@@ -251,12 +256,25 @@ export interface DetailUi {
 }
 
 /** The tabs of an opened agent, in their order. */
-export const TABS = ['Overview', 'Transcript', 'Todos', 'Tools', 'Diffs', 'Messages', 'Costs', 'Info'] as const;
+export const TABS = [
+  'Overview',
+  'Transcript',
+  'Todos',
+  'Tools',
+  'Diffs',
+  'Checks',
+  'Messages',
+  'Costs',
+  'Info',
+] as const;
 export type Tab = (typeof TABS)[number];
 
 /** The tabs of this agent. The overview of the run is a tab of main, unless main waits alone for its first message. */
-export const tabsOf = ({ id }: AgentState, { agents, idle }: RunState): readonly Tab[] =>
-  id === ROOT && !(idle && agents.size === 1) ? TABS : TABS.slice(1);
+export function tabsOf(agent: AgentState, state: RunState): readonly Tab[] {
+  const hasOverview = agent.id === ROOT && !(state.idle && state.agents.size === 1);
+  const hasChecks = plannedChecks(state, agent).length > 0;
+  return TABS.filter((tab) => (tab !== 'Overview' || hasOverview) && (tab !== 'Checks' || hasChecks));
+}
 
 /** Two lines of facts, at most `width` columns each. */
 function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
@@ -346,5 +364,6 @@ const COUNTS: Readonly<Partial<Record<Tab, (agent: AgentState, state: RunState) 
   },
   Tools: ({ toolCalls }) => toolCalls,
   Diffs: (agent) => changesOf(agent).length,
+  Checks: (agent, state) => plannedChecks(state, agent).length,
   Messages: (agent, state) => messagesOf(agent, state).length,
 };

@@ -32,6 +32,7 @@ import type { Budget } from '../../../../domain/budget.ts';
 import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import { checksText } from '../../../../domain/plan/task-checks.ts';
 import type { Mode } from '../../../../domain/reason.ts';
 import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
@@ -83,6 +84,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...orderLines(plan, task).map(
       (line, at): Fact => (at === 0 ? ['Order', line, PLAN_EDITS.alongside.keys[0]] : ['', line]),
     ),
+    checksFact(task),
     ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
   ];
@@ -91,6 +93,12 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...(plan.reason === '' ? [] : [[], [tint('Why this plan', 'faint')], ...indented(plan.reason, width)]),
   ];
 }
+
+const checksFact = (task: PlanTask): Fact => [
+  'Checks',
+  task.checks === undefined ? null : toLabel(checksText(task)),
+  PLAN_EDITS.checks.keys[0],
+];
 
 function textFacts({ description }: PlanTask): readonly Fact[] {
   const lines = description.trimEnd().split('\n');

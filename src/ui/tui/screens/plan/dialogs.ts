@@ -12,6 +12,8 @@ import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import type { RunState } from '../../../../events/index.ts';
 import {
   budgetFields,
+  checkFields,
+  checksOf,
   descendants,
   editForm,
   effortChoices,
@@ -102,7 +104,7 @@ export const permissionsDialog = (of: Subject): Dialog =>
     ({ edit }) => of.send(edit),
   );
 
-type TaskField = 'task' | 'role' | 'model' | 'effort' | 'tokens' | 'tools' | 'needs' | 'writes';
+type TaskField = 'task' | 'role' | 'model' | 'effort' | 'tokens' | 'tools' | 'needs' | 'writes' | 'checks';
 
 /** The form that edits everything about a task, with the effect on the price; `at` has the keys at first. */
 export const taskForm =
@@ -128,6 +130,7 @@ const taskFields = (of: Subject): readonly Field[] => [
   checksField('tools', 'Tools', of.task.tools, toolChoices(of.choices, of.task)),
   checksField('needs', 'Depends on', of.task.dependsOn, needChoices(of.plan, of.task)),
   writesField(of),
+  ...checkFields(of),
 ];
 
 /** Every model; the one of the task says which model runs in its place. */
@@ -155,6 +158,7 @@ function readTask(of: Subject, values: FormValues): Result<PlanEdit, string> {
     ...toolsOf(of, values),
     ...effortOf(of, values),
     ...writesOf(of, values),
+    ...checksOf(of, values),
   });
 }
 

@@ -294,6 +294,7 @@ const TABLE: readonly Key[] = [
   ),
   task(PLAN_EDITS.writes, dialogs.taskForm('writes')),
   task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
+  task(PLAN_EDITS.checks, dialogs.taskForm('checks')),
   bind(PLAN_EDITS.moveDown, move(1), whyNotTask),
   bind(PLAN_EDITS.moveUp, move(-1), whyNotTask),
   bind('plan.cap', (_, { state }) => ({ dialog: dialogs.capDialog(state) }), whyNotCap),

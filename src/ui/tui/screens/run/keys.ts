@@ -22,6 +22,7 @@ import {
   whyNotReview,
   withdrawGrant,
 } from '../../../../app/actions/index.ts';
+import { tabsOf } from '../../components/agents/detail.ts';
 import { stillWords } from '../../components/notices.ts';
 import { grantText, toLabel } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
@@ -38,7 +39,7 @@ import {
   pickFrom,
 } from '../../frame/screen.ts';
 import { composerWith } from '../composer.ts';
-import { DETAIL_KEYS } from './detail.ts';
+import { DETAIL_KEYS, withTab } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';
 import { bindSelected, SPAWN_KEYS, STEER_KEYS } from './steer.ts';
 import { move, nextInNeed, select, selectedOf, SILENT, type Message, type RunUi } from './state.ts';
@@ -76,6 +77,15 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     'run.open',
     (ui) => ({ ui: { ...ui, focus: 'detail' } }),
     (ui, { state }) => (!isAmongAgents(ui) ? SILENT : state.agents.size === 0 ? NO_AGENT : null),
+  ),
+  bind(
+    'run.checks',
+    (ui) => ({ ui: withTab({ ...ui, focus: 'detail' }, 'Checks') }),
+    (ui, context) => {
+      const agent = selectedOf(ui, context);
+      if (agent === undefined) return NO_AGENT;
+      return tabsOf(agent, context.state).includes('Checks') ? null : 'This agent has no checks.';
+    },
   ),
   bind(
     'run.back',

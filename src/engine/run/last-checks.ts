@@ -1,0 +1,67 @@
+/**
+ * Checks at the end of a run: those that ran before the project was last changed run once more, so that the result is true. What checks
+ * themselves write makes no other check run again.
+ */
+import * as events from '../../events/index.ts';
+import { failureReason, finishedEvent, workOrderFor } from '../agents/index.ts';
+import { plannedAgents } from '../planning/index.ts';
+import type { RunModules } from './open-run.ts';
+
+/** Runs the stale checks of completed tasks again; a task of which one fails has failed. Call when nothing works any more. */
+export async function lastChecks(parts: RunModules): Promise<void> {
+  const { recorder, signal } = parts;
+  const done = checkedAgents(recorder.state());
+  if (done.length === 0 || signal.aborted) return;
+  const tree = await parts.gate.tree(signal);
+  if (
+    tree !== null &&
+    !done.every(({ checks = [] }) => checks.every((one) => one.stale !== true && one.end?.tree === tree))
+  )
+    recorder.record({ type: 'check.compared', tree });
+  for (const { id } of done) {
+    const one = recorder.state().agents.get(id);
+    if (one !== undefined && !signal.aborted) await checkAgain(parts, one);
+  }
+}
+
+/** Planned agents whose work was completed and has checks. */
+const checkedAgents = (state: events.RunState): readonly events.AgentState[] =>
+  [...state.agents.values()].filter(
+    (one) => one.outcome === 'completed' && events.plannedChecks(state, one).length > 0,
+  );
+
+async function checkAgain(parts: RunModules, one: events.AgentState): Promise<void> {
+  const { recorder, gate, options, signal } = parts;
+  const { plan } = recorder.state();
+  const agent = plan && plannedAgents(options, plan, recorder.state()).find((other) => other.agent === one.id);
+  const { taskId: task } = one;
+  if (!agent || task === null) return;
+  const order = workOrderFor(options, agent, []);
+  for (const { check, attempt } of staleChecks(recorder.state(), one)) {
+    const end = await gate.check(order, { task, attempt, check, last: true }, signal);
+    if (end === null) return;
+    if (end.passed) continue;
+    const why = failureReason({ check, end }, 'last', attempt);
+    recorder.record(finishedEvent(parts, one.id, 'failed', `Failed: ${why.error}\n\n${one.summary}`, why));
+    return;
+  }
+}
+
+/** The checks that did not pass on the project as it is, each with its last attempt. */
+const staleChecks = (state: events.RunState, one: events.AgentState) =>
+  events.plannedChecks(state, one).flatMap((check) => {
+    const run = one.checks?.find((known) => known.run === check.run);
+    return run?.end?.passed === true && run.stale !== true ? [] : [{ check, attempt: run?.attempt ?? 1 }];
+  });
+
+/** What stands below the report of a run: its checks, and its reviews. */
+export function closingSections(state: events.RunState): readonly string[] {
+  const checks = [...state.agents.values()].flatMap((one) =>
+    events.checkLines(state, one).map((line) => `- ${one.name}: ${line}`),
+  );
+  const reviews = events.reviewWords(state);
+  return [
+    ...(checks.length === 0 ? [] : [`## Checks\n\n${checks.join('\n')}`]),
+    ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
+  ];
+}

@@ -1,0 +1,17 @@
+/** What happens to the checks of tasks. */
+import type { AgentId, TaskId } from '../domain/ids.ts';
+import type { Check, CheckEnd } from '../domain/plan/task-checks.ts';
+
+type OfCheck<Type extends string> = {
+  readonly type: Type;
+  readonly agent: AgentId;
+  readonly task: TaskId;
+  readonly attempt: number;
+};
+
+/** `attempt` counts rounds of work; `last`: run again at the end of the run. */
+export type CheckEvent =
+  | (OfCheck<'check.started'> & { readonly check: Check; readonly tree: string | null; readonly last?: true })
+  | (OfCheck<'check.finished'> & CheckEnd & { readonly run: string })
+  /** The project as it is now: checks that ran on another tree say nothing about it. */
+  | { readonly type: 'check.compared'; readonly tree: string };

@@ -1,0 +1,76 @@
+/** Checks of tasks through the real program: a real test runner, a real sandbox, a model that only says that it is done. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { jsonLines } from '../support/cli.ts';
+import type { Rule } from '../support/double/script.ts';
+import type { Machine } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { of, ownModel, runOn } from '../support/on-the-wire.ts';
+
+needs('git', 'bubblewrap');
+
+const FILES = {
+  'package.json': '{ "name": "sum", "type": "module", "scripts": { "test": "node --test" } }\n',
+  'src/sum.js': 'export const sum = (a, b) => a - b;\n',
+  'test/sum.test.js': [
+    "import { strict as assert } from 'node:assert';",
+    "import { test } from 'node:test';",
+    "import { sum } from '../src/sum.js';",
+    "test('adds', () => assert.equal(sum(1, 2), 3));",
+    '',
+  ].join('\n'),
+};
+
+/** A project with a plan of one task, whose agent answers by these rules. */
+async function planned(check: string, ...rules: readonly Rule[]): Promise<Machine> {
+  const { machine } = await ownModel('anthropic', { script: { rules }, files: FILES });
+  const plan = `tasks:\n  - { id: mend, role: code, description: Mend the sum, checks: ["${check}"] }\n`;
+  writeFileSync(path.join(machine.project, 'plan.yml'), plan);
+  return machine;
+}
+const FLAGS = ['--plan', 'plan.yml', '--allow', 'edits,commands'] as const;
+const says = (text: string): Rule => ({ answer: { text } });
+
+it('does not believe that the tests pass: the run fails, with what they printed in the next message', async () => {
+  const machine = await planned('npm test', says('All tests pass.'));
+  const { code, events } = await runOn(machine, 'Mend the sum', ...FLAGS);
+  expect(code).toBe(1);
+  expect(of(events, 'check.finished').map(({ passed, exit, attempt }) => [passed, exit, attempt])).toEqual([
+    [false, 1, 1],
+    [false, 1, 2],
+  ]);
+  const told = of(events, 'agent.told').map(({ text }) => String(text));
+  expect(told[1]).toContain('`npm test`: exit code 1, expected 0.');
+  expect(told[1]).toMatch(/^✖ adds /m);
+  const { out } = await machine.mimir('report', '--format', 'json');
+  expect(JSON.parse(out)).toHaveProperty('agents.0.verification', 'failed');
+});
+
+it('lets the agent mend what fails, and ends with 0 once the tests pass', async () => {
+  const call = { tool: 'bash', input: { command: "sed -i 's/a - b/a + b/' src/sum.js" } };
+  const machine = await planned('npm test', { when: { turn: 2 }, answer: { calls: [call] } }, says('Done.'));
+  const done = await machine.mimir('run', 'Mend the sum', '--yes', ...FLAGS);
+  expect(done.code).toBe(0);
+  expect(done.out).toContain('Checks: npm test');
+  expect(done.out).toContain('check failed: npm test: exit code 1');
+  expect(done.out).toContain('## Checks\n\n- code: npm test: passed');
+  const { out } = await machine.mimir('report', '--format', 'json');
+  expect(JSON.parse(out)).toMatchObject({
+    agents: [{ verification: 'verified', checks: [{ run: 'npm test', attempt: 2, end: { passed: true, exit: 0 } }] }],
+  });
+});
+
+it('runs a check again after the program was killed within it', async () => {
+  const machine = await planned('test -e go || sleep 300', says('Done.'));
+  const person = machine.opens(['run', 'Mend the sum', '--yes', ...FLAGS]);
+  await person.sees('checks: test -e go');
+  person.terminal.signal('SIGKILL');
+  await person.terminal.exit;
+  writeFileSync(path.join(machine.project, 'go'), '');
+  const resumed = await machine.mimir('resume', '--json');
+  expect(resumed.code).toBe(0);
+  expect(of(jsonLines(resumed.out), 'check.finished').map(({ passed, attempt }) => [passed, attempt])).toEqual([
+    [true, 1],
+  ]);
+});
