@@ -50,6 +50,8 @@ export interface MergeEnd {
   readonly is: 'merged' | 'unmerged';
   /** What the merge changed in the project; absent: nothing. */
   readonly changed?: CommandChanges;
+  /** The agent's tree as it was merged: a digest of its content. */
+  readonly theirs?: string;
   /** Of files that both sides had changed: whose version was taken. */
   readonly took?: 'mine' | 'theirs';
   /** Why it was not merged, in a sentence. */

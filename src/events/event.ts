@@ -378,8 +378,8 @@ export type EventBody =
   | (OfAgent<'budget.exhausted'> & LimitFacts)
   /** A tree was made for the agent, from the project as it was then: `base`, the digest of its content. */
   | (OfTree<'tree.made'> & { readonly base: string })
-  /** The project's files are about to be changed from `ours` to `to`, which has the agent's changes: digests of all content. */
-  | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string })
+  /** The project's files are about to be changed from `ours` to `to`, which has the changes of the tree as it is then, `theirs`. */
+  | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string; readonly theirs: string })
   | (OfTree<'merge.finished'> & MergeEnd)
   /** The project before any agent started; mandatory reviews compare with it. */
   | (Of<'forced.began'> & { readonly tree: string })

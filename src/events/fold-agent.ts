@@ -185,9 +185,13 @@ export const AGENT_FOLDS = {
     blocks: withEnd(agent.blocks, event),
   }),
   'tree.made': (agent, { tree: name, base }, at) => ({ ...agent, ownTree: { name, base, at, stands: 'open' } }),
-  'merge.started': (agent, { ours, to }) => withTree(agent, { stands: 'merging', begun: { ours, to } }),
-  'merge.finished': (agent, { is: stands, changed, because, patch }) => ({
-    ...withTree(agent, { stands, ...defined({ because, patch }) }),
+  'merge.started': (agent, { ours, to, theirs }) => withTree(agent, { stands: 'merging', begun: { ours, to, theirs } }),
+  'merge.finished': (agent, { is: stands, changed, because, patch, theirs }) => ({
+    ...withMergedTree(agent, {
+      stands,
+      ...defined({ because, patch }),
+      ...(theirs === undefined ? {} : { base: theirs }),
+    }),
     blocks: add(agent, {
       ...noteBlock(mergedText({ is: stands, changed, because, patch }), stands === 'merged' ? 'info' : 'warn'),
       ...(stands === 'merged' ? { merged: changed ?? { files: [], more: 0, also: [] } } : {}),
@@ -229,6 +233,14 @@ export const AGENT_FOLDS = {
 function withoutItsOwn(agent: AgentState): AgentState {
   const { effort: _effort, tree: _tree, ...others } = agent;
   return others;
+}
+
+/** A merge that has ended well leaves nothing to carry on. */
+function withMergedTree(agent: AgentState, change: Partial<OwnTree>): AgentState {
+  const next = withTree(agent, change);
+  if (change.stands !== 'merged' || next.ownTree === undefined) return next;
+  const { begun: _begun, ...ownTree } = next.ownTree;
+  return { ...next, ownTree };
 }
 
 const withTree = (agent: AgentState, change: Partial<OwnTree>): AgentState =>

@@ -96,12 +96,13 @@ export interface ModelShare {
 /** The tree of an agent's own. */
 export interface OwnTree {
   readonly name: string;
+  /** What its changes are counted from: the project as it was, or, after a merge, the tree as it was merged. */
   readonly base: string;
   readonly at: Millis;
   /** `open`: not merged yet. `unmerged`: it was to be merged and was not. */
   readonly stands: 'open' | 'merging' | 'merged' | 'unmerged';
   /** The change of the project that began last. While it is not merged, a part of it may be done. */
-  readonly begun?: { readonly ours: string; readonly to: string };
+  readonly begun?: { readonly ours: string; readonly to: string; readonly theirs: string };
   readonly because?: string;
   readonly patch?: string;
 }

@@ -70,24 +70,30 @@ async function applied(
   const { merged, withTheirs = merged } = merge;
   const to = took === 'theirs' ? withTheirs : merged;
   const { name: tree = '', begun } = ownTree ?? {};
-  const { ours } = begun ?? merge;
+  const { ours, theirs } = begun ?? merge;
   const { signal } = new AbortController();
   if (to !== merge.ours) {
-    recorder.record({ type: 'merge.started', agent, tree, ours, to });
+    recorder.record({ type: 'merge.started', agent, tree, ours, to, theirs });
     const done = await workspaces.apply(merge.ours, to, signal);
     if (!done.ok) return { is: 'again', because: done.fault };
   }
   const files = await workspaces.files(ours, to, signal);
-  return { is: 'ended', end: mergedEnd(files.ok ? files.value : { files: [], more: 0 }, took, merge.leftOut) };
+  return {
+    is: 'ended',
+    end: mergedEnd({ ...NO_FILES, ...(files.ok ? files.value : {}), theirs }, took, merge.leftOut),
+  };
 }
+
+const NO_FILES = { files: [], more: 0 };
 
 /** Without what says nothing. */
 const mergedEnd = (
-  of: Pick<Merge, 'files' | 'more'>,
+  { theirs, ...of }: Pick<Merge, 'files' | 'more' | 'theirs'>,
   took: 'mine' | 'theirs' | null,
   leftOut: readonly string[],
 ): MergeEnd => ({
   is: 'merged',
+  theirs,
   ...(of.files.length === 0 ? {} : { changed: { ...of, also: [] } }),
   ...(took === null ? {} : { took }),
   ...(leftOut.length === 0 ? {} : { leftOut }),

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { defined } from '../../domain/result.ts';
+import { defined, tried } from '../../domain/result.ts';
 import type { Merge, MergeConflict, MergeRequest } from '../../ports/workspace.ts';
 import { denied, refused } from '../paths/root.ts';
 import { commitOf, placesOf, removals, treeWith, visibleTree } from './own-tree.ts';
@@ -171,7 +171,8 @@ export async function applyTree({ staging, tree }: Scanned, ours: string, to: st
     const no = denied(root, name, 'write');
     if (no !== null) throw new TreeFault(no);
     // A file that git ignores here would be overwritten without a word.
-    const isThere = fs.lstatSync(path.join(root.path, name), { throwIfNoEntry: false }) !== undefined;
+    // Below a file there is nothing: it gives way to a folder.
+    const isThere = tried(() => fs.lstatSync(path.join(root.path, name)).mode !== 0, false);
     if (Number(mode) === 0 && Number(newMode) !== 0 && isThere && !(await isFolderOf(staging, tree, name)))
       throw new TreeFault(`${name} exists in the project, where git ignores it: move it away, and merge again`);
   }

@@ -1,12 +1,12 @@
 /** Trees of agents' own: real git and the real sandbox. Nothing reaches the project before the merge, and the merge loses nothing. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolContext, ToolOutput } from '../../../src/ports/tool.ts';
 import type { Merge, WorkspacePort } from '../../../src/ports/workspace.ts';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { needs } from '../../support/needs.ts';
-import { freshFolder, git, makeRepository } from '../../support/repos.ts';
+import { commitAll, freshFolder, git, makeRepository } from '../../support/repos.ts';
 import { agent, contextFor } from '../workbench.ts';
 
 needs('git', 'bubblewrap');
@@ -96,5 +96,131 @@ describe('a tree of its own', () => {
       false,
     ]);
     expect(text(at, '.env')).toBe('KEY=canary\n');
+  });
+});
+
+const ESCAPES = (folder: string): readonly string[] => [
+  `echo x > ${folder}/a.txt`,
+  `git -C ${folder} commit --allow-empty -m x`,
+  `GIT_DIR=${folder}/.git git update-ref refs/heads/main HEAD~1`,
+  `ln -s ${folder} out && echo x > out/a.txt`,
+  `ln ${folder}/a.txt hard && echo x > hard`,
+  `echo x > .git/../../../../../../a.txt; cat ${folder}/b.txt`,
+  `printf '[core]\\n\\tfsmonitor = "touch ${folder}/owned"\\n\\thooksPath = hooks\\n' >> .git/config; echo 'a.txt filter=own' > .gitattributes; git config filter.own.clean 'touch ${folder}/owned; cat'`,
+  `echo "gitdir: ${folder}/.git" > pointer; rm -rf .git && mv pointer .git; git commit --allow-empty -m x`,
+];
+
+describe('what an agent does in its tree', () => {
+  it('does not reach the project: no path, git, link or hard link leads there, and nothing of its repository is run', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\n', 'b.txt': 'secret\n' });
+    commitAll(folder, 'second');
+    const at = await bench(folder);
+    const base = await made(at);
+    const before = digest(folder);
+    for (const command of ESCAPES(folder)) {
+      const { text: said } = await bash(at, command);
+      expect([command, digest(folder), said.includes('secret')]).toEqual([command, before, false]);
+    }
+    await at.use('git', { subcommand: 'status' });
+    const merge = await merged(at, base);
+    expect([digest(folder), existsSync(path.join(folder, 'owned'))]).toEqual([before, false]);
+    // The links lead nowhere in the project; they are merged as what they are.
+    expect(merge.files.map(({ path: name }) => name)).toEqual(['.gitattributes', 'out']);
+  });
+
+  it.each<[string, (folder: string) => void, string, Readonly<Record<'mine' | 'theirs', string | null>>]>([
+    [
+      'the same line',
+      (to) => writeFileSync(`${to}/f`, '1\nmine\n3\n'),
+      "printf '1\\ntheirs\\n3\\n' > f",
+      { mine: '1\nmine\n3\n', theirs: '1\ntheirs\n3\n' },
+    ],
+    [
+      'an edit of what it removed',
+      (to) => writeFileSync(`${to}/f`, 'mine\n'),
+      'rm f',
+      { mine: 'mine\n', theirs: null },
+    ],
+    ['a removal of what it changed', (to) => rmSync(`${to}/f`), 'echo theirs > f', { mine: null, theirs: 'theirs\n' }],
+    [
+      'bytes that are no text',
+      (to) => writeFileSync(`${to}/f`, 'a\0mine'),
+      "printf 'a\\0theirs' > f",
+      { mine: 'a\0mine', theirs: 'a\0theirs' },
+    ],
+    [
+      'a folder in place of the file',
+      (to) => writeFileSync(`${to}/f`, 'mine\n'),
+      'rm f; mkdir f; echo theirs > f/g',
+      { mine: 'mine\n', theirs: null },
+    ],
+  ])('is asked about where the person has made %s, and gives either side whole', async (_, person, command, sides) => {
+    for (const side of ['mine', 'theirs'] as const) {
+      const folder = makeRepository({ f: '1\n2\n3\n', other: 'o\n' });
+      const at = await bench(folder);
+      const base = await made(at);
+      await bash(at, `${command}; echo changed > other`);
+      person(folder);
+      const merge = await merged(at, base);
+      expect(merge.conflicts.length).toBeGreaterThan(0);
+      const to = side === 'mine' ? merge.merged : (merge.withTheirs ?? '');
+      expect(await at.workspaces.apply(merge.ours, to, signal)).toEqual({ ok: true, value: undefined });
+      const is = statSync(path.join(folder, 'f'), { throwIfNoEntry: false })?.isFile() === true ? text(at, 'f') : null;
+      expect([side, is, text(at, 'other')]).toEqual([side, sides[side], 'changed\n']);
+      if (side === 'theirs' && command.includes('mkdir')) expect(text(at, 'f/g')).toBe('theirs\n');
+    }
+  });
+
+  it('merges a rename of the person with its edit, and modes', async () => {
+    const folder = makeRepository({ f: '1\n2\n3\n4\n5\n6\n', 'run.sh': 'echo\n' });
+    const at = await bench(folder);
+    const base = await made(at);
+    await bash(at, 'sed -i s/2/two/ f; chmod +x run.sh');
+    renameSync(`${folder}/f`, `${folder}/moved`);
+    writeFileSync(`${folder}/run.sh`, 'echo mine\n');
+    const merge = await merged(at, base);
+    expect(merge.conflicts).toEqual([]);
+    await at.workspaces.apply(merge.ours, merge.merged, signal);
+    expect([
+      text(at, 'moved'),
+      existsSync(`${folder}/f`),
+      text(at, 'run.sh'),
+      statSync(`${folder}/run.sh`).mode & 0o100,
+    ]).toEqual(['1\ntwo\n3\n4\n5\n6\n', false, 'echo mine\n', 0o100]);
+  });
+
+  it('is not written over what the person has changed since it was compared, nor over what git ignores', async () => {
+    const folder = makeRepository({ f: '1\n', '.gitignore': 'kept\n' });
+    writeFileSync(`${folder}/kept`, 'mine\n');
+    const at = await bench(folder);
+    const base = await made(at);
+    await bash(at, 'echo 2 > f');
+    const merge = await merged(at, base);
+    writeFileSync(`${folder}/f`, 'meanwhile\n');
+    expect(await at.workspaces.apply(merge.ours, merge.merged, signal)).toMatchObject({
+      ok: false,
+      fault: 'f has changed in the project meanwhile',
+    });
+    expect(text(at, 'f')).toBe('meanwhile\n');
+    await bash(at, 'git checkout -q f; echo "" > .gitignore; echo theirs > kept');
+    const other = await merged(at, base);
+    expect(await at.workspaces.apply(other.ours, other.merged, signal)).toMatchObject({ ok: false });
+    expect(text(at, 'kept')).toBe('mine\n');
+  });
+
+  it('is merged once, and whole, where it was cut off in the midst of it', async () => {
+    const folder = makeRepository({ a: '1\n', b: '1\n', c: 'x\n' });
+    const at = await bench(folder);
+    const base = await made(at);
+    await bash(at, 'echo 2 > a; echo 2 >> b');
+    const { ours, merged: to } = await merged(at, base);
+    // The half that was written before a kill, and what the person did then.
+    writeFileSync(`${folder}/b`, '1\n2\n');
+    writeFileSync(`${folder}/c`, 'mine\n');
+    const rest = await at.workspaces.rest({ ours, merged: to }, signal);
+    if (!rest.ok) throw new Error(rest.fault);
+    expect([rest.value.conflicts, rest.value.files.map(({ path: name }) => name)]).toEqual([[], ['a']]);
+    await at.workspaces.apply(rest.value.ours, rest.value.merged, signal);
+    expect([text(at, 'a'), text(at, 'b'), text(at, 'c')]).toEqual(['2\n', '1\n2\n', 'mine\n']);
   });
 });
