@@ -167,6 +167,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     becomes: 'if (false) return decode(row, session, textOf);',
     why: 'Only the result of a tool is shortened: every other event is decoded whole in the end.',
   },
+  {
+    file: 'src/engine/gate/budget/reserve.ts',
+    now: 'if (!limits.isCounted(limit.budget)) continue;',
+    becomes: 'if (false) continue;',
+    why: 'Any call fits a limit that counts neither tokens nor cost: this only saves the counting.',
+  },
 ];
 
 /** Is this change one of them? */

@@ -79,11 +79,17 @@ export class Judge {
     );
   }
 
-  /** A test that fails must fail again with the fault; one that does not end must end without it. The rest is a busy machine or chance. */
+  /**
+   * A test that fails must fail again with the fault. One that does not end must end without it, and then not end in five times as
+   * long with it. The rest is a busy machine or chance.
+   */
   async #isCertain(one: Case, suspects: readonly string[], late: boolean, limit: number): Promise<boolean> {
-    const again = await this.#trials.run(suspects, late ? [] : [one], limit);
-    const isPassed = !again.late && again.failed.length === 0;
-    return late === isPassed;
+    if (!late) return (await this.#trials.run(suspects, [one], limit)).failed.length > 0;
+    const began = performance.now();
+    const without = await this.#trials.run(suspects, [], LONGEST);
+    if (without.late || without.failed.length > 0) return false;
+    const slowest = 5 * (performance.now() - began);
+    return slowest <= limit || (await this.#trials.run(suspects, [one], slowest)).late;
   }
 
   async #near(one: Case): Promise<readonly string[]> {

@@ -23,6 +23,11 @@ export const ROOMS: readonly Room[] = [
     sources: ['src/domain/text/redact.ts', 'src/models/http/fault.ts'],
     tests: ['test/engine/gate/redaction.test.ts', 'test/domain/text', 'test/models/http'],
   },
+  {
+    name: 'secrets',
+    sources: ['src/app/workspace/secrets.ts', 'src/cli/crash-report.ts'],
+    tests: ['test/app/workspace/secrets.test.ts', 'test/cli/crash-report.test.ts'],
+  },
 ];
 
 /** Files of which a sample takes thrice as many: what they decide is done without anyone looking again. */

@@ -216,6 +216,18 @@ describe('the scheduler', () => {
     expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 2, 3, 0, 1]);
   });
 
+  it('knows nothing more of a skipped job that was taken out, also where one of its name comes back', async () => {
+    const { answer, end, running, told } = byHand(jobsOf([], [0], []));
+    await end(0, 'failed');
+    await answer(0, 'skip');
+    running.change([
+      { id: 0, needs: [] },
+      { id: 2, needs: [] },
+    ]);
+    expect(running.retry(0)).toBe(true);
+    expect(told.filter(([what]) => what === 'restored')).toEqual([]);
+  });
+
   it('rejects with the first fault, after all that was started has ended', async () => {
     const fault = new Error('disk full');
     const slow = Promise.withResolvers<AgentOutcome>();

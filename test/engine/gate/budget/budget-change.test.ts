@@ -48,7 +48,12 @@ describe('a budget that a person sets', () => {
     const { set, budgetOf, withdrawn } = running();
     expect(set(S1, { maxTokens: 2000 })).toEqual({ ok: true, value: 'finder may use 2000 tokens' });
     expect([budgetOf(S1), withdrawn]).toEqual([{ maxTokens: 2000, maxCost: 1 }, [S1]]);
-    expect(set(S1, { maxCost: 2.5, maxDuration: 90_000 })).toEqual({ ok: true, value: 'finder may use $2.50, 90 s' });
+    expect(set(S1, { maxCost: 2.5, maxDuration: 3_600_000 })).toEqual({
+      ok: true,
+      value: 'finder may use $2.50, 3600 s',
+    });
+    expect(set(S1, { maxCost: 0.5 })).toEqual({ ok: true, value: 'finder may use $0.50' });
+    expect(set(S1, { maxTokens: 3000 })).toEqual({ ok: true, value: 'finder may use 3000 tokens' });
   });
 
   it('may be that of the run', () => {
