@@ -53,9 +53,9 @@ describe('an agent that comes to its last turn', () => {
       '',
       'read did 0',
       'read did 1',
-      'read did 2\n\n(Mimir: you have 3 turns left. In the last one no tool can be called: it is for your answer. Do now what matters most.)',
+      'read did 2\n\n(Mimir: you have 3 turns left. The last one is for your answer and cannot call tools. Do the most important work now.)',
       'read did 3',
-      'read did 4\n\n(Mimir: Max iterations reached. This is your last turn, and no tool can be called in it. Answer now: what you did and found, with its places, and what is left to do.)',
+      'read did 4\n\n(Mimir: Max iterations reached. This is your last turn; it cannot call tools. Answer now: what you did and found, with `path:line`, and what is left to do.)',
     ]);
     expect(requests.map(asks)).toEqual([false, false, false, false, false, true]);
     expect(new Set(requests.map(({ tools }) => JSON.stringify(tools))).size).toBe(1);
@@ -108,7 +108,7 @@ describe('an agent that comes to its last turn', () => {
     const { run } = await ran({ ...withTurns(3), script });
     expect(endOf(run)).toMatchObject({
       outcome: 'partial',
-      summary: '(Interim: there was no room for a closing answer. This is what it said last.)\n\nstep 1',
+      summary: '(Partial: no turn was left for a final answer. The last message follows.)\n\nstep 1',
     });
   });
 

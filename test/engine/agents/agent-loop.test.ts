@@ -45,7 +45,7 @@ describe('an agent', () => {
       ['ask', 'ask'],
       [
         model('output limit'),
-        user('Your last reply was cut off at the output limit. Nothing of it was executed. Go on in smaller steps.'),
+        user('Your last reply was cut off at the output limit. Nothing of it was executed. Continue in smaller steps.'),
         model('the whole'),
       ],
     ]);
@@ -53,7 +53,7 @@ describe('an agent', () => {
 
   it.each<[Said, WorkOutcome]>([
     ['', { is: 'failed', reason: 'The model ended without an answer' }],
-    ['refused', { is: 'failed', reason: 'The model refused to go on' }],
+    ['refused', { is: 'failed', reason: 'The model refused to continue' }],
     [
       { is: 'model', text: 'no model' },
       { is: 'failed', reason: 'no model' },
@@ -152,7 +152,7 @@ describe('a resumed agent', () => {
 
 describe('the last turn', () => {
   const LAST =
-    '(Mimir: Max iterations reached. This is your last turn, and no tool can be called in it. Answer now: what you did and found, with its places, and what is left to do.)';
+    '(Mimir: Max iterations reached. This is your last turn; it cannot call tools. Answer now: what you did and found, with `path:line`, and what is left to do.)';
   const partial = (summary: string): WorkOutcome => ({ is: 'partial', reason: 'Max iterations reached', summary });
 
   it('is the only one of an agent with one turn: it answers at once', async () => {
@@ -176,7 +176,7 @@ describe('the last turn', () => {
       ['ask', 'use b', 'ask', 'use c', 'ask', 'use d', 'ask to close'],
       [
         '',
-        '(Mimir: you have 3 turns left. In the last one no tool can be called: it is for your answer. Do now what matters most.)',
+        '(Mimir: you have 3 turns left. The last one is for your answer and cannot call tools. Do the most important work now.)',
         '',
         LAST,
       ],
@@ -196,7 +196,7 @@ describe('the last turn', () => {
         { order },
       ),
     ).toMatchObject({
-      outcome: partial('(Interim: there was no room for a closing answer. This is what it said last.)\n\nI look'),
+      outcome: partial('(Partial: no turn was left for a final answer. The last message follows.)\n\nI look'),
       acts: ['ask', 'use a', 'ask to close', 'refuse b', 'ask to close', 'refuse c'],
     });
   });
@@ -210,7 +210,7 @@ describe('the last turn', () => {
       conversation: [
         user('find it'),
         user(
-          '(Mimir: Max iterations reached. This is your last turn, and only `give_verdict` can be called in it. Give your verdict now: without it the gate stays closed.)',
+          '(Mimir: Max iterations reached. This is your last turn; it can call only `give_verdict`. Give your verdict now: without it the change does not pass.)',
         ),
         model('', call('a'), verdict),
         tools(
@@ -235,13 +235,13 @@ describe('the last turn', () => {
       outcome: {
         is: 'partial',
         reason: 'no money',
-        summary: '(Interim: there was no room for a closing answer. This is what it said last.)\n\nI look',
+        summary: '(Partial: no turn was left for a final answer. The last message follows.)\n\nI look',
         atLimit: true,
       },
       acts: ['ask', 'use a', 'ask', 'ask to close'],
     });
     expect(await ran(['refused'], { order: { iterations: 1 } })).toMatchObject({
-      outcome: { is: 'failed', reason: 'The model refused to go on' },
+      outcome: { is: 'failed', reason: 'The model refused to continue' },
     });
   });
 
@@ -260,7 +260,7 @@ describe('the last turn', () => {
     expect([outcome, acts, conversation.slice(4)]).toEqual([
       completed('half of it\n\nthe rest'),
       ['ask'],
-      [user('(Mimir: you may work again, and call tools. Go on with what is left to do.)'), model('the rest')],
+      [user('(Mimir: you can work and call tools again. Continue with what is left to do.)'), model('the rest')],
     ]);
   });
 });
