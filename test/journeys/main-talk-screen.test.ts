@@ -65,7 +65,7 @@ describe.concurrent('a person who talks to main on the screen', () => {
     person.press('ctrl-x');
     await person.sees('main wants to change files', '+The cache keeps balances.', 'cache');
     await pressesUntil(person, '1', 'Result ›');
-    await person.sees('all 2 agents completed', 'It keeps balances, src/cache.js:3.');
+    await person.sees('all 2 agents completed', 'It keeps balances.');
     person.press('c');
     await person.sees('main wants to change the git repository', 'Say what the cache is for');
     await pressesUntil(person, '1', 'Result ›');

@@ -27,11 +27,11 @@ describe('permissions', () => {
   it('D39: a key on the plan allows edits, and the agent writes without a question', async () => {
     const { machine } = await ownModel('anthropic', { script: script({ calls: [WRITES] }), files: LEDGER });
     const person = machine.opens([TASK], { cols: 120, rows: 40 });
-    await person.sees(ACCEPT, 'asks before edits and commands  P');
+    await person.sees(ACCEPT, 'asks before edits and commands');
     person.press('P');
     await person.sees('Permissions', 'Allow edits, all tasks');
     person.press('enter');
-    await person.sees('edits allowed, asks before commands  P');
+    await person.sees('edits allowed, asks before');
     person.press('enter');
     await person.sees('NOTES.md says it.');
     person.press('q');
