@@ -37,7 +37,7 @@ describe('a run whose first task fails', () => {
     await person.sees('Running 2 tasks again: finder 1, then finder 2.');
     await person.sees('● main', /Result › .*(?:✓ 3|3 of 3 done)/);
     expect(double.asked.filter(({ first }) => first.startsWith('Read the tests')).length).toBe(1);
-    expect(double.asked.find(({ first }) => first.includes('The attempt before this one'))?.first).toContain(
+    expect(double.asked.find(({ first }) => first.includes('The previous attempt'))?.first).toContain(
       'Find the definition',
     );
     person.terminal.kill();

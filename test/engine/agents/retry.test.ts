@@ -84,7 +84,7 @@ describe('a resume of a run that failed', () => {
         'The model refused to continue',
       ].join('\n\n'),
     );
-    expect(JSON.stringify(asked[1]?.turns)).not.toContain('The attempt before');
+    expect(JSON.stringify(asked[1]?.turns)).not.toContain('The previous attempt');
   });
 
   it('leaves a task out that a person had left out', async () => {
