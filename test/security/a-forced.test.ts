@@ -80,7 +80,7 @@ describe('rules that make an agent run', () => {
     const named = checkPlan(draftOf({ reason: '', tasks: [{ id: 'a', description: 'x', role: 'security' }] }), context);
     expect(named).toMatchObject({ ok: false });
     expect(JSON.stringify(named)).toContain(
-      "Sub-agent role 'security' is not allowed by enterprise policy; it cannot be planned",
+      "Sub-agent role 'security' is not allowed by enterprise policy; policy starts it, so a plan cannot contain it",
     );
   });
 

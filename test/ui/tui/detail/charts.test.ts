@@ -35,8 +35,8 @@ describe('the curve', () => {
   it('is braille with an axis of money and one of time', () => {
     const lines = spendChart(contextOf(midRun().events), 50, 14).map(plain);
     expect(lines.slice(0, 12).join('')).toMatch(/[\u2801-\u28ff]{5}/);
-    expect(lines[0]).toMatch(/^\$0\.\d{3} /);
-    expect(lines[11]).toContain('$0.000 ');
+    expect(lines[0]).toMatch(/^ \$0\.\d\d /);
+    expect(lines[11]).toContain('$0.00 ');
     expect(lines[13]).toMatch(/^ {8}0s +3m 12s$/);
   });
 
@@ -75,7 +75,7 @@ describe('the panes of figures', () => {
   it('show every chart of the run, and go back by Esc', () => {
     const context = contextOf(midRun().events);
     const text = chartsOverlay().view(context, { width: 160, height: 60 }).lines.map(plain).join('\n');
-    for (const words of ['Spend over time', 'planned', 'Spend by agent', 'By model', 'Tokens/s', 'Timeline'])
+    for (const words of ['Spend over time', 'estimated', 'Spend by agent', 'By model', 'Tokens/s', 'Timeline'])
       expect(text).toContain(words);
     expect(chartsOverlay().press({ is: 'key', key: 'esc' }, context, { width: 160, height: 60 }).overlay).toBeNull();
   });
