@@ -188,9 +188,17 @@ export class AgentSupervisor {
       // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
         const outcome = await this.stretch({ ...order, ...conversations.of(agent) }, runningAgent);
-        const next = await this.afterStretch(order, runningAgent, outcome);
-        if (next === 'goes on') continue;
-        if (next !== null) return next(before);
+        if (outcome.is === 'completed' && this.hasMoreWork(agent)) {
+          await this.waitForMail(agent, runningAgent);
+          if (!runningAgent.control.signal.aborted) continue;
+        } else if (outcome.is !== 'stopped') {
+          // Nothing may be awaited between the look for messages and the record of the end, or a message stays unread.
+          if (outcome.is === 'failed' || !checks.hasChecks(this.parts, order))
+            return ends.close(this.parts, agent, outcome, before);
+          const end = await this.checked(order, runningAgent, outcome);
+          if (end !== null && (outcome.is === 'partial' || !this.hasMoreWork(agent))) return end(before);
+          if (!runningAgent.control.signal.aborted) continue;
+        }
         if (runningAgent.end !== null)
           return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
       } finally {
@@ -203,37 +211,20 @@ export class AgentSupervisor {
     }
   }
 
-  /** What follows when the agent's turn ended: more work, its end, or null where it was stopped. */
-  private async afterStretch(
-    order: WorkOrder,
-    runningAgent: RunningAgent,
-    outcome: WorkOutcome,
-  ): Promise<((before: string) => AgentOutcome) | 'goes on' | null> {
-    if (outcome.is === 'stopped') return null;
-    if (outcome.is === 'completed' && this.hasMoreWork(order.agent)) await this.waitForMail(order.agent, runningAgent);
-    else {
-      const end = await this.checked(order, runningAgent, outcome);
-      if (end !== null) return end;
-    }
-    return runningAgent.control.signal.aborted ? null : 'goes on';
-  }
-
   /** How the work ends, judged by the checks of its task; null where it goes on, or was stopped. */
   private async checked(
     order: WorkOrder,
     { control: { signal } }: RunningAgent,
-    outcome: Exclude<WorkOutcome, { readonly is: 'stopped' }>,
+    outcome: Extract<WorkOutcome, { readonly is: 'completed' | 'partial' }>,
   ): Promise<((before: string) => AgentOutcome) | null> {
     const { parts } = this;
     const { agent } = order;
-    const close = (before: string): AgentOutcome => ends.close(parts, agent, outcome, before);
-    if (outcome.is === 'failed' || !checks.hasChecks(parts, order)) return close;
     if (outcome.is === 'completed') this.recordWaiting(agent, FOR_CHECKS);
     const verdict = await checks.judgeWork(parts, order, outcome, signal);
     if (verdict.is === 'failed') return () => ends.closeFailed(parts, agent, outcome.summary, verdict.why);
     if (verdict.is === 'again') this.forgetSignal(agent);
     const isOver = verdict.is === 'passed' && !signal.aborted;
-    return isOver && (outcome.is === 'partial' || !this.hasMoreWork(agent)) ? close : null;
+    return isOver ? (before) => ends.close(parts, agent, outcome, before) : null;
   }
 
   /** What the agent said of its own end was not so. */
