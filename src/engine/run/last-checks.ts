@@ -7,6 +7,9 @@ import { failureReason, finishedEvent, workOrderFor } from '../agents/index.ts';
 import { plannedAgents } from '../planning/index.ts';
 import type { RunModules } from './open-run.ts';
 
+/** Whether a completed task has checks. Without any nothing is awaited, so that no child ends unseen meanwhile. */
+export const hasCheckedTasks = ({ recorder }: RunModules): boolean => checkedAgents(recorder.state()).length > 0;
+
 /** Runs the stale checks of completed tasks again; a task of which one fails has failed. Call when nothing works any more. */
 export async function lastChecks(parts: RunModules): Promise<void> {
   const { recorder, signal } = parts;

@@ -11,7 +11,7 @@ import * as events from '../../events/index.ts';
 import { OFFLINE } from '../../policy/index.ts';
 import * as agents from '../agents/index.ts';
 import { askRoot, notDoneSection, unansweredOf } from '../gate/index.ts';
-import { closingSections, lastChecks } from './last-checks.ts';
+import { closingSections, hasCheckedTasks, lastChecks } from './last-checks.ts';
 import type { RunModules, RunOptions, RunResult } from './open-run.ts';
 
 /** Writes the report and ends the run. `talked`: ROOT's answers to the person meanwhile. */
@@ -47,7 +47,7 @@ export async function concluded(
   const { children } = parts.messaging;
   while (children.working() && !parts.signal.aborted) {
     await children.settled();
-    await lastChecks(parts);
+    if (hasCheckedTasks(parts)) await lastChecks(parts);
     forced.goOn();
     await forced.atEnd();
   }

@@ -11,7 +11,7 @@ import type { PlanTable } from '../planning/index.ts';
 import { deniedEvent, type RunContext } from '../gate/index.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { RunModules } from './open-run.ts';
-import { lastChecks } from './last-checks.ts';
+import { hasCheckedTasks, lastChecks } from './last-checks.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { messageOf } from '../../domain/result.ts';
@@ -76,9 +76,10 @@ function treesBefore(table: PlanTable, id: AgentId): readonly AgentId[] {
 }
 
 /** What is stale is checked again, and then all changes are reviewed, those of the checks too. */
-async function judgeAll(parts: RunModules): Promise<void> {
-  await lastChecks(parts);
-  if (!parts.signal.aborted) await parts.reviews.atEnd();
+function judgeAll(parts: RunModules): Promise<void> {
+  const { signal, reviews } = parts;
+  if (!hasCheckedTasks(parts)) return reviews.atEnd();
+  return lastChecks(parts).then(() => (signal.aborted ? undefined : reviews.atEnd()));
 }
 
 interface AgentsRun extends RunModules {
