@@ -80,17 +80,25 @@ describe('a permit', () => {
         (file) => file !== 'src/policy/permit.ts' && readFileSync(file, 'utf8').includes(what),
       );
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
-    expect(using('Permit.spend').toSorted()).toEqual(['src/engine/gate/model/call.ts', 'src/engine/gate/tools/use.ts']);
-    // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
+    expect(using('Permit.spend').toSorted()).toEqual([
+      'src/engine/gate/model/call.ts',
+      'src/engine/gate/tools/check.ts',
+      'src/engine/gate/tools/use.ts',
+    ]);
+    // Nobody else lets a tool act: agents' uses and the checks of tasks each have one caller, behind the permit.
     // One tool wraps others, to see what they change; it is run in the same way.
     const wrapper = 'src/tools/trees/command-changes.ts';
-    expect(using('tool.run(').filter((file) => file !== wrapper)).toEqual(['src/engine/gate/tools/use.ts']);
+    expect(using('tool.run(').filter((file) => file !== wrapper)).toEqual([
+      'src/engine/gate/tools/check.ts',
+      'src/engine/gate/tools/use.ts',
+    ]);
     // Models are asked, and counted for, in one file; rooms below the gate only hand on.
     const asking = (file: string): boolean => file.startsWith('src/engine/') || /^src\/(?:app|cli|ui)\//.test(file);
     expect(using('models.call').filter(asking)).toEqual(['src/engine/gate/model/call.ts']);
     expect(using('models.count').filter(asking)).toEqual(['src/engine/gate/model/call.ts']);
     for (const [file, spends, act] of [
       ['src/engine/gate/tools/use.ts', 'Permit.spend(', 'tool.run('],
+      ['src/engine/gate/tools/check.ts', 'Permit.spend(', 'tool.run('],
       ['src/engine/gate/model/call.ts', 'Permit.spend(', 'models.call('],
       // A child, or a finding, that a command of the text protocol asked for: let in, which spends a permit, and only then done.
     ] as const) {

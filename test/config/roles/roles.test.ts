@@ -159,7 +159,7 @@ describe('a role file', () => {
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
       'agents/mine.md:3:1: unknown tool "Raed" is ignored — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — use one of: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, prompt',
+      'agents/mine.md:4:1: unknown key colour is ignored — use one of: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, isolation, …',
     ]);
   });
 

@@ -197,6 +197,8 @@ describe('keys of the plan screen', () => {
       'tools',
       'needs',
       'writes',
+      'checks',
+      'attempts',
     ]);
     const texts = { task: 'Read', role: 'finder', model: 'anthropic/sonnet-4.5', tokens: '9k', cost: '', time: '' };
     expect(asked.check({ texts, checks: { needs: [] } })).toBe(null);
