@@ -188,16 +188,13 @@ export class AgentSupervisor {
       // The slot is given back after the end is recorded, so that in the log no two agents share one.
       try {
         const outcome = await this.stretch({ ...order, ...conversations.of(agent) }, runningAgent);
-        if (outcome.is === 'completed' && this.hasMoreWork(agent)) {
-          await this.waitForMail(agent, runningAgent);
-          if (!runningAgent.control.signal.aborted) continue;
-        } else if (outcome.is !== 'stopped') {
-          // Nothing may be awaited between the look for messages and the record of the end, or a message stays unread.
-          if (outcome.is === 'failed' || !checks.hasChecks(this.parts, order))
-            return ends.close(this.parts, agent, outcome, before);
-          const end = await this.checked(order, runningAgent, outcome);
-          if (end !== null && (outcome.is === 'partial' || !this.hasMoreWork(agent))) return end(before);
-          if (!runningAgent.control.signal.aborted) continue;
+        const ended = this.endAtOnce(order, outcome, before);
+        if (ended !== null) return ended;
+        const next = await this.afterStretch(order, runningAgent, outcome);
+        if (next !== null) {
+          const end = next(before);
+          if (end !== null) return end;
+          continue;
         }
         if (runningAgent.end !== null)
           return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
@@ -209,6 +206,37 @@ export class AgentSupervisor {
         return ends.closeStopped(this.parts, agent, { end: runningAgent.end, killed: runningAgent.killed });
       runningAgent.control = new AbortController();
     }
+  }
+
+  /** True if a completed turn is not the end of the work. */
+  private isHeld(agent: AgentId, outcome: WorkOutcome): boolean {
+    return outcome.is === 'completed' && this.hasMoreWork(agent);
+  }
+
+  /**
+   * Ends the work if nothing has to be waited for; null otherwise. Nothing is awaited between the look for messages and the record of the
+   * end, or a message in between would stay unread.
+   */
+  private endAtOnce(order: WorkOrder, outcome: WorkOutcome, before: string): AgentOutcome | null {
+    if (outcome.is === 'stopped' || this.isHeld(order.agent, outcome)) return null;
+    if (outcome.is !== 'failed' && checks.hasChecks(this.parts, order)) return null;
+    return ends.close(this.parts, order.agent, outcome, before);
+  }
+
+  /** Waits for messages, or for the checks of the task. The result records the end, or gives null where the work goes on; null if it was stopped. */
+  private async afterStretch(
+    order: WorkOrder,
+    runningAgent: RunningAgent,
+    outcome: WorkOutcome,
+  ): Promise<((before: string) => AgentOutcome | null) | null> {
+    const { agent } = order;
+    if (outcome.is === 'stopped' || outcome.is === 'failed') return null;
+    const { signal } = runningAgent.control;
+    const end = this.isHeld(agent, outcome)
+      ? await this.waitForMail(agent, runningAgent).then(() => null)
+      : await this.checked(order, runningAgent, outcome);
+    if (end !== null) return (before) => (this.isHeld(agent, outcome) ? null : end(before));
+    return signal.aborted ? null : () => null;
   }
 
   /** How the work ends, judged by the checks of its task; null where it goes on, or was stopped. */
