@@ -5,13 +5,16 @@ import { ACT_EVENTS, actsIn, type RecordedActs } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { ChangesPort } from '../../ports/changes.ts';
 import type { Log } from '../../ports/log.ts';
-import { checkRoot, openChanges } from '../../tools/index.ts';
 import type { ProjectPlace } from './place.ts';
-import { pathsOf } from './sandbox.ts';
 import { eventsOf } from './sessions.ts';
 
 /** What is known of the changes in a project, under its rules about paths; null in a folder where no agent may work. */
-function changesIn({ root, places }: ProjectPlace, box: Rules['box']): ChangesPort | null {
+async function changesIn({ root, places }: ProjectPlace, box: Rules['box']): Promise<ChangesPort | null> {
+  // Loaded on first use: a start needs none of it.
+  const [{ checkRoot, openChanges }, { pathsOf }] = await Promise.all([
+    import('../../tools/index.ts'),
+    import('./sandbox.ts'),
+  ]);
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: pathsOf(box, places) });
   return checked.ok ? openChanges({ root: checked.value, stateDir: places.state }) : null;
 }
@@ -31,6 +34,6 @@ export async function authorsIn(
 ): Promise<readonly AuthoredFile[] | null> {
   const recorded = knownActs(reader, session);
   if (recorded.acts.length === 0) return null;
-  const files = await changesIn(project, box)?.authored(recorded, new AbortController().signal);
+  const files = await (await changesIn(project, box))?.authored(recorded, new AbortController().signal);
   return files?.ok === true ? files.value : null;
 }

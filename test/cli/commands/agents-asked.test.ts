@@ -62,7 +62,7 @@ describe('mimir agents create, where a model may be asked', () => {
       '  read_file, search: every agent needs them',
       '  bash, edit_file: chosen by sonnet-4.5',
     ]);
-    expect(lines[4]).toMatch(/^Drafted by sonnet-4.5: \d+ tokens, \$\d\.\d{4}, session \S+\.$/);
+    expect(lines[4]).toMatch(/^Drafted by sonnet-4.5: \d+ tokens, \$[\d.]+, session \S+\.$/);
     expect(JSON.parse(readFileSync(file('.mimir/agents/test-fixer.json'), 'utf8'))).toEqual(DRAFT);
     const [json] = jsonLines((await home.run(['agents', 'create', GERMAN, '--user', '--json'], { env })).out);
     expect(json).toMatchObject({
