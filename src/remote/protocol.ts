@@ -1,28 +1,7 @@
 /**
- * The API of a run: JSON, one value a line, on sockets of the file system. No port is ever opened.
- *
- * Both sides begin with a hello: the server `{"mimir":"control","protocol":1,"session":ID,"as":AGENT or null}`, the client
- * `{"mimir":"control","protocol":1}` within ten seconds. `as` is the client's identity, determined by the socket: the person's, or that of one
- * agent. A request cannot change it: `from`, `by` and `as` are dropped, and at an agent's socket the parent of a spawn and the agent of a
- * `complete` are that agent.
- *
- * A request is `{"id":N,"ask":…}`, N chosen by the client; answers come in any order, as `{"id":N,"value":…}` or
- * `{"id":N,"refused":"why"}`. These are the requests; * marks those of the person alone:
- *
- *     submit {"command":…}             every Command of ports/controls.ts; an agent: spawn, message, kill, complete
- *     family                           the run and its sessions, as the asker may see them
- *     detail {"agent":ID}              details of one session
- *     events {"agent":ID|null,"after":SEQ}   a line {"id":N,"event":…} for each stored event, then {"id":N,"value":null}
- *     follow {"after":SEQ} *           the same, then new events, until the run has ended; once per connection
- *     ticks  {"on":true} *             {"tick":…} lines: streamed text; merged and cut for slow readers
- *     mode   {"mode":…,"agent":ID?} *  what a change of mode, or a pin, would do
- *     plan   {"edits":[…]} *           the approved plan after edits
- *     poke *                           there are new messages in the store
- *
- * An invalid request is refused with the reason. A line that is not JSON, has no id or is longer than 1 MiB ends the connection with
- * `{"bye":"why"}`, without an effect on the run. A client that ends its side of the connection still gets the requested answers. Events are
- * never lost: slow readers get them later. Endless requests at an agent's socket are slowed down (client-connection.ts), and lists of events are sent
- * one after the other.
+ * The API of a run: JSON, one value a line, on sockets of the file system; docs/api.md describes hellos, requests and answers.
+ * An invalid request is refused with the reason; a line that is not JSON, has no id or is longer than 1 MiB ends the connection, without an
+ * effect on the run. Endless requests at an agent's socket are slowed down (client-connection.ts); lists of events are sent one by one.
  */
 import { z } from 'zod';
 import { AgentId } from '../domain/ids.ts';

@@ -78,9 +78,10 @@ export function progressOf({ plan, agents }: Pick<RunState, 'plan' | 'agents'>):
 export const parallelOf = ({ choices, maxParallel }: Pick<RunState, 'choices' | 'maxParallel'>): number =>
   choices?.limits.maxParallel ?? maxParallel;
 
-/** The text for an agent that waits for a free slot: `queued: 4 agents run at once`. */
-export function queuedWords(state: Pick<RunState, 'choices' | 'maxParallel'>): string {
+/** Why an agent that could run does not: `queued: 4 agents run at once`, or only `queued` while slots are free. */
+export function queuedWords(state: Pick<RunState, 'agents' | 'choices' | 'maxParallel'>): string {
   const most = parallelOf(state);
+  if (countsOf(state).running < most) return 'queued';
   return most === 1 ? 'queued: 1 agent runs at once' : `queued: ${most} agents run at once`;
 }
 

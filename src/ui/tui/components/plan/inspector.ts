@@ -33,6 +33,7 @@ import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { checksText } from '../../../../domain/plan/task-checks.ts';
+import { treeText } from '../../../../domain/plan/writes.ts';
 import type { Mode } from '../../../../domain/reason.ts';
 import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
@@ -84,6 +85,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...orderLines(plan, task).map(
       (line, at): Fact => (at === 0 ? ['Order', line, PLAN_EDITS.alongside.keys[0]] : ['', line]),
     ),
+    treeFact(task),
     checksFact(task),
     ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
@@ -93,6 +95,11 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...(plan.reason === '' ? [] : [[], [tint('Why this plan', 'faint')], ...indented(plan.reason, width)]),
   ];
 }
+
+const treeFact = (task: PlanTask): Fact => [
+  'Works',
+  task.tree === 'own' ? `${treeText(task)}, merged when it is done` : null,
+];
 
 const checksFact = (task: PlanTask): Fact => [
   'Checks',

@@ -53,7 +53,7 @@ describe('what an agent is at', () => {
     const changes = (status: 'interrupted' | 'initializing' | 'running', reason = ''): string =>
       said(log.at(185, { type: 'agent.status', agent: ORACLE, status, reason, endedBy: { is: 'run' } }));
     expect(changes('interrupted', 'the run was stopped')).toBe('! interrupted: the run was stopped');
-    expect(changes('initializing')).toBe('queued: 4 agents run at once');
+    expect(changes('initializing')).toBe('queued');
     changes('running');
     const asked = {
       type: 'model.started',
@@ -130,7 +130,7 @@ describe('what an agent is at', () => {
       reason: 'the run was stopped',
     } as const;
     const queued = midRun().at(190, { type: 'agent.status', agent: tester, status: 'initializing', reason: '' });
-    expect(said(queued, tester)).toBe('queued: 4 agents run at once');
+    expect(said(queued, tester)).toBe('queued');
     const stopped = queued.at(191, { ...stops, endedBy: { is: 'run' } });
     const { state } = contextOf(stopped.events);
     expect([said(stopped, tester), countsOf(state).interrupted]).toEqual(['the run was stopped', 0]);
