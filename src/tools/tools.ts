@@ -75,12 +75,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
   ];
   const tools: readonly Tool[] = [
     ...ofProject.map((tool, at) => inWorkspace(tool, (name) => inTrees.get(name)?.[at])),
-    updateTodosTool,
-    sendMessageTool,
-    readFindingTool,
-    askUserTool,
-    giveVerdictTool,
-    taskTool,
+    ...toolsOfRun(),
   ];
   return ok({
     tools,
@@ -120,6 +115,16 @@ function fileTools(place: ToolPlace): readonly Tool[] {
     gitTool(root, environment, sandbox),
   ];
 }
+
+/** What an agent asks of the run itself. */
+const toolsOfRun = (): readonly Tool[] => [
+  updateTodosTool,
+  sendMessageTool,
+  readFindingTool,
+  askUserTool,
+  giveVerdictTool,
+  taskTool,
+];
 
 /** A tool that, for an agent with a tree of its own, works in that tree. */
 function inWorkspace(tool: Tool, ofTree: (name: string) => Tool | undefined): Tool {

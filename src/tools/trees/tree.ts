@@ -136,7 +136,7 @@ function keeperIn(store: TreeStore): Keep {
 const MOST_NEW = {
   files: 5000,
   bytes: 64 * 1024 * 1024,
-  fault: 'too much here is neither committed nor ignored: what commands change is not told',
+  fault: 'too many files here are neither committed nor ignored, so changes by commands cannot be shown',
 };
 
 /** Ignore rules by the first tree of a run. They are read once: rules outside the files (`info/exclude`) may change later. */
