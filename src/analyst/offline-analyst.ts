@@ -10,7 +10,7 @@ import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { bytesIn, firstLine, headOf, paragraphs, plainLine } from '../domain/text/text.ts';
 import { bytesOfTurn, type ModelReply, tokensIn, type ToolCall } from '../domain/turn.ts';
-import { captured, listed, plural } from '../domain/lists.ts';
+import { listed, plural } from '../domain/lists.ts';
 import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';
@@ -50,7 +50,7 @@ function turnFor(request: ModelRequest): NextTurn {
   const { purpose, turns } = request;
   switch (purpose.is) {
     case 'plan':
-      return { text: planText(purpose, hintIn(request)), asks: [] };
+      return { text: planText(purpose), asks: [] };
     case 'compact':
       return { text: 'The conversation is long; what it found is in the turns that follow.', asks: [] };
     case 'draft':
@@ -69,12 +69,6 @@ function turnFor(request: ModelRequest): NextTurn {
       return unreachable(purpose);
   }
 }
-
-/** What a person added when asking for another plan, as the planner's prompt gives it. */
-const hintIn = ({ turns }: ModelRequest): string =>
-  turns
-    .map((turn) => (turn.by === 'user' ? captured(/^# The person asked for another plan\n([^#]+)/m, turn.text) : ''))
-    .join(' ');
 
 /** An answer that doesn't fit is made shorter, and says so. Calls are small and stay. */
 const fitted = (turn: NextTurn, tokens: number): NextTurn =>
@@ -165,16 +159,17 @@ type Cast = { readonly kind: Kind | null; readonly role: string };
 const BUILT_IN = new Set(KINDS.flatMap(({ roles }) => roles).concat('code', 'general-purpose', 'main'));
 const NO_TASK = 'Say which kinds of task the built-in analyst knows.';
 
-/** The plan as JSON text in the planner's form. `hint` is what a person added when asking for another plan. */
-function planText(purpose: Planning, hint = ''): string {
-  const { facts } = purpose;
+/** The plan as JSON text in the planner's form. */
+function planText(purpose: Planning): string {
+  const { facts, hint } = purpose;
   const task = `${purpose.task}\n${hint}`.trim();
   const cast = casting(purpose, wanted(purpose, kindsIn(task)), task);
   const tasks = cast.map(({ kind, role }, index) => ({
     id: `task-${index + 1}`,
     description: kind === null ? task.slice(0, 4000) || NO_TASK : descriptionOf(kind, task, facts),
     recommendedRole: role,
-    estimatedTokens: tokensFor(kind?.tokens ?? 500, facts),
+    estimatedTokens: tokensFor(kind?.tokens ?? 0, facts),
+    writes: [],
     dependencies: kind?.name === 'overview' ? cast.slice(0, index).map((_, before) => `task-${before + 1}`) : [],
   }));
   return JSON.stringify({ reason: reasonFor(cast), tasks }, null, 2);
@@ -227,9 +222,12 @@ const withoutNoise = (task: string, { name, top }: RepositoryFacts): string =>
     .filter((word) => word.toLowerCase() !== name.toLowerCase() && !top.includes(`${word}/`))
     .join('');
 
-/** Small repositories cost less to look at; large ones don't cost more, since what is read is bounded. */
+/** Tokens of an agent that finds nothing to read: its prompt and its answer. */
+const LEAST_TOKENS = 3500;
+
+/** `base` is measured on 400 files; what is read grows with the files up to the bounds of the tools, at about 800. */
 const tokensFor = (base: number, { files }: RepositoryFacts): number =>
-  Math.max(500, Math.round((base * Math.min(1, 0.3 + files / 500)) / 500) * 500);
+  LEAST_TOKENS + Math.round((base * Math.min(2, files / 400)) / 500) * 500;
 
 function reasonFor(cast: readonly Cast[]): string {
   const kinds = cast.flatMap(({ kind }) => (kind === null ? [] : [kind.name]));

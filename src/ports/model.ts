@@ -26,6 +26,8 @@ export type Purpose =
   | {
       readonly is: 'plan';
       readonly task: string;
+      /** What the person added when asking for another plan; empty for the first. */
+      readonly hint: string;
       readonly facts: RepositoryFacts;
       readonly roles: readonly RoleName[];
       readonly maxTasks: number;

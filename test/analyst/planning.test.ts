@@ -29,12 +29,10 @@ const analyst = offlineAnalyst(ALIASES, { is: 'none' });
 async function planOf(
   task: string,
   change: Partial<Omit<Planning, 'roles'>> & { readonly roles?: readonly string[] } = {},
-  said = '',
 ): Promise<DraftPlan> {
   const roles = (change.roles ?? ROLES).map((role) => RoleName.parse(role));
-  const purpose: Planning = { is: 'plan', task, facts: FACTS, maxTasks: 50, split: 'auto', ...change, roles };
-  const turns = [{ by: 'user', text: said }] as const;
-  const request = { ...workRequest({ turns }), model: OFFLINE, purpose, maxOutputTokens: 100_000 };
+  const purpose: Planning = { is: 'plan', task, hint: '', facts: FACTS, maxTasks: 50, split: 'auto', ...change, roles };
+  const request = { ...workRequest({ turns: [] }), model: OFFLINE, purpose, maxOutputTokens: 100_000 };
   const reply = await analyst.call(request, new AbortController().signal, () => undefined);
   return DraftPlan.parse(JSON.parse(reply.ok ? reply.value.text : ''));
 }
@@ -132,9 +130,19 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
   });
 
   it('hears the hint of a person who wants another plan', async () => {
-    const said = '# The person asked for another plan\nalso list the TODOs\n';
-    expect(shapeOf(await planOf('Find parseConfig', {}, said))).toBe('finder');
-    expect(shapeOf(await planOf('Where is parseConfig defined?', {}, said))).toBe('finder finder');
+    expect(shapeOf(await planOf('Find parseConfig', { hint: 'also list the TODOs' }))).toBe('finder');
+    expect(shapeOf(await planOf('Where is parseConfig defined?', { hint: 'also list the TODOs' }))).toBe(
+      'finder finder',
+    );
+  });
+
+  it('estimates what grows with the repository, up to the bounds of the tools', async () => {
+    const tokens = async (task: string, files: number): Promise<number | undefined> =>
+      (await planOf(task, { facts: { ...FACTS, files } })).tasks[0]?.estimatedTokens;
+    expect([await tokens('List all TODO comments', 6), await tokens('Find dead code', 6)]).toEqual([3500, 11_000]);
+    expect([await tokens('Find dead code', 800), await tokens('Find dead code', 90_000)]).toEqual([
+      1_003_500, 1_003_500,
+    ]);
   });
 
   it('is a whole plan for any task: known ids, earlier dependencies, planned roles, the same again', async () => {

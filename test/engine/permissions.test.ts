@@ -4,6 +4,7 @@ import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { AGENT, calling, draftOf, planOf, RULES, says, testRun } from '../support/run.ts';
 import { eventsOf } from '../support/run-looks.ts';
+import { scriptedModel } from '../support/scripted.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
@@ -108,7 +109,8 @@ describe('a plan that allows edits', () => {
       await proposed({}),
       await proposed({ person: true, rules: { ...RULES, permissions: { edits: configured } } }),
       await proposed({ mode: 'yolo' }),
+      await proposed({ catalogue: [scriptedModel('offline/analyst')], offlineOnly: true }),
       await proposed({ file: { draft: tools, from: 'plan.yml' } }),
-    ]).toEqual([{ edits: ['o1'], commands: [] }, undefined, undefined, undefined]);
+    ]).toEqual([{ edits: ['o1'], commands: [] }, undefined, undefined, undefined, undefined]);
   });
 });

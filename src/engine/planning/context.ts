@@ -176,13 +176,14 @@ function startOf({ rules, plan: file }: Starting, what: plans.Permitted): plans.
   return file?.draft.permissions?.[what] ?? configured?.value ?? 'ask';
 }
 
-/** Tasks whose actions will be denied because nobody can be asked; null where there are none. */
+/** Tasks whose actions will be denied because nobody can be asked; null where there are none. The offline analyst only reads. */
 export function deniedUnattended(
   { person, approval, mode, rules }: Pick<PlanTerms, 'mode'> & Pick<AgentSetup, 'person' | 'approval' | 'rules'>,
   plan: plans.SoundPlan,
   choices: plans.PlanChoices,
 ): ReturnType<typeof plans.tasksThatAsk> | null {
   if (person || approval === 'nobody' || (mode === 'yolo' && rules.maxMode.value === 'yolo')) return null;
-  const tasks = plans.tasksThatAsk(plan, choices);
+  const able = plan.tasks.filter(({ model }) => model.used !== policy.OFFLINE);
+  const tasks = plans.tasksThatAsk({ ...plan, tasks: able }, choices);
   return plans.PERMITTED.some((what) => tasks[what].length > 0) ? tasks : null;
 }

@@ -93,6 +93,7 @@ async function askPlanner(planning: PlanMaking): Promise<Result<Planned, Plannin
   const purpose = {
     is: 'plan',
     task: options.task,
+    hint,
     facts,
     roles,
     maxTasks: choices.limits.maxTasks,
