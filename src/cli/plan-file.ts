@@ -114,8 +114,8 @@ export async function planNamed(args: Arguments, io: Io, name: string): Promise<
   const project = projectOf(args, io);
   const { trust } = projectConfigOf(project, io, {}, 'look');
   const plan = planFromTemplate(project, trust.state === 'trusted', name, values);
-  if (!plan.ok && plan.fault.startsWith('there is no') && found === 'folder') return planIn(args, io, name);
-  if (!plan.ok) throw wrongUse(plan.fault);
+  if (!plan.ok && plan.fault.unknown && found === 'folder') return planIn(args, io, name);
+  if (!plan.ok) throw wrongUse(plan.fault.text);
   return plan.value;
 }
 

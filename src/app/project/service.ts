@@ -166,7 +166,7 @@ export class LocalProjectService implements ProjectService {
 
   async startTemplate(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>> {
     const made = planFromTemplate(this.#opened.project, isTrusted(this.#opened), name, values);
-    if (!made.ok) return fail({ text: made.fault });
+    if (!made.ok) return made;
     const { draft, from, task } = made.value;
     return attempt(() => this.begin({ session: newSession(), task, plan: { draft, from } }));
   }

@@ -43,23 +43,28 @@ export interface FromTemplate {
   readonly task: string;
 }
 
+/** `unknown`: no template has this name. */
+export type TemplateFault = Refusal & { readonly unknown: boolean };
+
 /** Fills a template. The fault for an unknown name suggests known ones. */
 export function planFromTemplate(
   project: ProjectPlace,
   trusted: boolean,
   name: string,
   values: Readonly<Record<string, string>>,
-): Result<FromTemplate, string> {
+): Result<FromTemplate, TemplateFault> {
+  const refused = (text: string, unknown = false) => fail({ text, unknown });
   const { templates, faults } = allHere(project, trusted);
   const template = templates.find(({ info }) => info.name === name);
   if (template === undefined) {
     const why = faults.filter((fault) => fault.includes(`/${name}.yml`));
-    if (why.length > 0) return fail(why.join('\n  '));
+    if (why.length > 0) return refused(why.join('\n  '));
     const known = templates.map(({ info }) => info.name);
-    return fail(`there is no template "${name}"; ${trustAdvice(project, trusted, name) ?? suggestion(name, known)}`);
+    const advice = trustAdvice(project, trusted, name) ?? suggestion(name, known);
+    return refused(`there is no template "${name}"; ${advice}`, true);
   }
   const filled = fillTemplate(template, values);
-  if (!filled.ok) return filled;
+  if (!filled.ok) return refused(filled.fault);
   return ok({ ...filled.value, from: `template ${name} (${template.info.from})` });
 }
 

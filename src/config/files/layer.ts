@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { Layer as LayerName, Mode, Reason } from '../../domain/reason.ts';
 import type { Permissions } from '../../domain/plan/plan.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/text.ts';
+import { nearest, suggestion } from '../../domain/text/text.ts';
 import { builtIn } from '../../policy/index.ts';
 import { ADDRESS, knownKeys, type Path, ruleOf, Settings } from '../schema/schema.ts';
 import { type ValidatedLayer, keyOf, PREPARED } from './parse-cache.ts';
@@ -222,9 +222,8 @@ function shown(value: unknown): string {
 }
 
 function among(value: unknown, choices: readonly string[]): string {
-  if (typeof value !== 'string') return `use one of: ${choices.join(', ')}`;
-  const hint = suggestion(value, choices);
-  return hint.startsWith('did') ? hint : `use one of: ${choices.join(', ')}`;
+  const near = typeof value === 'string' ? nearest(value, choices) : null;
+  return near === null ? `use one of: ${choices.join(', ')}` : `did you mean "${near}"?`;
 }
 
 /** Flags that set rules and preferences, parsed: milliseconds and US dollars. */

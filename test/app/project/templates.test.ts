@@ -100,7 +100,7 @@ describe('the templates of a place', () => {
     at.write('shop/.mimir/plans/theirs.yml', template('theirs', 'Theirs'));
     const made = (name: string, values: Readonly<Record<string, string>>): string => {
       const plan = planFromTemplate(at, false, name, values);
-      return plan.ok ? `${plan.value.task} | ${plan.value.from} | ${plan.value.draft.tasks.length}` : plan.fault;
+      return plan.ok ? `${plan.value.task} | ${plan.value.from} | ${plan.value.draft.tasks.length}` : plan.fault.text;
     };
     expect([
       made('review', { target: 'src' }),
