@@ -151,7 +151,6 @@ class Lookup {
     const groups = language?.target?.exec(text)?.groups;
     if (language === undefined || groups === undefined) return [];
     const { name = '' } = groups;
-    // In Go a folder is imported.
     if (language.name === 'go') {
       const isSeen = (folder: string): boolean => [...this.files].some((one) => path.dirname(one) === folder);
       return this.inModule(name)
@@ -279,7 +278,6 @@ export interface Holders {
   readonly seen: readonly tools.Seen[];
 }
 
-/** Steps, and the searches of one. */
 const [ROUNDS, PER_STEP] = [24, 4] as const;
 
 /**

@@ -87,11 +87,9 @@ function inventoryFrom(seen: readonly Seen[], folder: string | undefined, places
     /** How many files of code are not the project's own. */
     foreign: foreign.length,
     languages: languagesIn(own),
-    /** For searches: the folder or file; undefined for the whole. */
     path: names.length === 1 && file !== undefined ? names[0] : folder,
     /** In words: `src/` or `this repository`. */
     called: file !== undefined ? code(file) : folder === undefined ? 'this repository' : code(`${folder}/`),
-    /** The calls behind it, in words. */
     behind: behind(...seen),
   };
 }

@@ -129,7 +129,6 @@ async function codeOf({ session, state, continues }: AppEnd, projectService: Loc
 const codeOfState = ({ finished }: AppEnd['state']): number =>
   finished?.status === 'completed' ? EXIT.done : finished?.status === 'rejected' ? EXIT.notApproved : EXIT.agentFailed;
 
-/** The theme of a name, or what is wrong with it. */
 type Themes = (name: string) => Result<Theme, string>;
 
 /** A trusted project may have themes of its own. */

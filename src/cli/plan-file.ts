@@ -101,7 +101,6 @@ export function writeOut(file: string, folder: string, text: string): void {
   }
 }
 
-/** The plan, and the name that it was given by. */
 interface NamedPlan extends PlanFile {
   readonly from: string;
 }

@@ -48,7 +48,6 @@ export interface AuthoredFile {
   readonly hunks: readonly AuthoredHunk[];
   /** Who changed the content as a whole: of a binary file, a link, or a file that may not be shown. */
   readonly whole?: readonly AgentId[];
-  /** Who changed its mode. */
   readonly mode?: readonly AgentId[];
 }
 
@@ -60,7 +59,6 @@ export interface FileHistory {
   readonly acts: readonly Act[];
 }
 
-/** True where both are the same content with the same mode. */
 const isSameVersion = (a: FileVersion | null, b: FileVersion | null): boolean =>
   a?.blob === b?.blob && a?.mode === b?.mode;
 

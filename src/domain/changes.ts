@@ -48,7 +48,6 @@ export interface CommandChanges {
 export interface MergeEnd {
   /** `unmerged`: the project has not changed, and the tree is kept. */
   readonly is: 'merged' | 'unmerged';
-  /** What the merge changed in the project; absent: nothing. */
   readonly changed?: CommandChanges;
   /** The agent's tree as it was merged: a digest of its content. */
   readonly theirs?: string;
@@ -56,7 +55,6 @@ export interface MergeEnd {
   readonly took?: 'mine' | 'theirs';
   /** Why it was not merged, in a sentence. */
   readonly because?: string;
-  /** Where its changes are kept as a patch. */
   readonly patch?: string;
   /** Changes that were not merged since the agent may not make them, each with the reason. */
   readonly leftOut?: readonly string[];
@@ -64,7 +62,6 @@ export interface MergeEnd {
 
 /** What an agent changed in one file. */
 export interface FileChange {
-  /** The path relative to the project. */
   readonly path: string;
   readonly added: number;
   readonly removed: number;

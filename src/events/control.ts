@@ -105,7 +105,6 @@ export function permissionsFor(state: Planned, agent: AgentId, rules: Rules): Al
   return plan === null || approvedDigest === null ? ASK_ALL : permissionsOf(plan, taskOf(plan, state, agent));
 }
 
-/** The task of the agent, or of its nearest ancestor that has one. */
 function taskOf({ tasks }: SoundPlan, { agents }: Planned, agent: AgentId): PlanTask | undefined {
   for (const { taskId } of upwards(agents, agent)) {
     const task = tasks.find(({ id }) => id === taskId);

@@ -24,9 +24,7 @@ import type { CheckEvent } from './check-events.ts';
 
 type Of<Type extends string> = { readonly type: Type };
 type OfAgent<Type extends string> = Of<Type> & { readonly agent: AgentId };
-/** Of an agent's own tree, by its name. */
 type OfTree<Type extends string> = OfAgent<Type> & { readonly tree: string };
-/** A call of a model or of a tool. */
 type OfCall<Type extends string> = OfAgent<Type> & { readonly call: CallId };
 type OfModelCall<Type extends string> = OfCall<Type> & { readonly model: ModelId };
 
@@ -59,7 +57,6 @@ export interface AgentFacts {
 export type { Exhausted };
 
 interface LimitFacts extends Exhausted {
-  /** For `day` and `model`: the configured limit for all runs of a day, or for a model per day. */
   readonly scope: 'run' | 'agent' | 'day' | 'model';
 }
 
@@ -113,7 +110,6 @@ export interface ApprovalRequest {
   readonly same?: string;
   /** For a command: its programs with their sub-commands, if an answer may cover those (domain/agents/grant.ts). */
   readonly programs?: readonly (readonly string[])[];
-  /** For a file change: the file. */
   readonly file?: string;
   /** Why the action may destroy something irrecoverably, if a policy rule says so. */
   readonly destroys?: string;
@@ -212,7 +208,6 @@ export type EventBody =
       AgentFacts & {
         readonly parent: AgentId | null;
         readonly taskId: TaskId | null;
-        /** For an agent that another agent created: the tool call. */
         readonly call?: CallId;
         /** For an agent that was spawned outside the plan and whose parent does not wait for it in a call. */
         readonly spawned?: Spawned;
@@ -316,7 +311,6 @@ export type EventBody =
       readonly ms: Millis;
       /** The file whose content the agent has read with this call, relative to the project's root, and its digest. */
       readonly saw?: { readonly file: string; readonly digest: string };
-      /** What changed in the project while a command ran. */
       readonly changed?: CommandChanges;
     })
   /** A note of Mimir that was appended to a result: few turns left, or repeated calls. */
@@ -412,11 +406,8 @@ export type WaitingFor =
   | { readonly is: 'limit' }
   /** For the answer to its own question, or to the plan. */
   | { readonly is: 'person' }
-  /** For the checks of its task. */
   | { readonly is: 'checks' }
-  /** For a free slot. */
   | { readonly is: 'slot' }
-  /** For a failed task that it depends on. */
   | { readonly is: 'task' }
   /** For the part of a budget that calls of others have reserved. */
   | { readonly is: 'budget' }
@@ -434,9 +425,7 @@ export type WaitingFor =
 /** What ended or interrupted an agent or a run. */
 export type EndedBy =
   | { readonly is: 'person' }
-  /** `name`: what the agent is called. */
   | { readonly is: 'agent'; readonly name: string }
-  /** The end of its parent. */
   | { readonly is: 'parent' }
   /** The stop of its run; a resume continues it. */
   | { readonly is: 'run' }

@@ -208,7 +208,6 @@ export const AGENT_FOLDS = {
   'budget.exhausted': (agent, event) => ({
     ...agent,
     blocks: add(agent, noteBlock(`${event.scope} budget exhausted (${event.what})`, 'error')),
-    // Daily limits are not the agent's.
     ...(event.scope === 'agent' || event.scope === 'run'
       ? { exhausted: { what: event.what, spent: event.spent, limit: event.limit } }
       : {}),

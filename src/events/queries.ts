@@ -49,7 +49,6 @@ export function comesAfter(
 /** Amounts used and reserved by calls in flight; limits apply to the sum. */
 export interface Committed {
   readonly tokens: number;
-  /** The tokens as limits count them (`limitTokens`). */
   readonly limitTokens: number;
   readonly cost: Usd;
   /** The part that is reserved by unsettled calls. */

@@ -162,7 +162,6 @@ const underWay = (state: RunState): readonly AgentState[] =>
     return one?.forced && one.outcome === null ? [one] : [];
   });
 
-/** The number of reviews of this node that have not begun. */
 function toCome(state: RunState, node: MandatoryReview): number {
   const ofTask = new Map<string, AgentState>();
   for (const one of state.agents.values()) if (one.taskId !== null) ofTask.set(one.taskId, one);

@@ -20,7 +20,6 @@ export interface Returned {
 
 /** The caller's context after its last reply, and the additions since then. */
 export interface Growth {
-  /** Counted tokens; null if unknown. */
   readonly counted: number | null;
   readonly since: number;
   /** How many of them are results of children. */
@@ -39,7 +38,6 @@ export type Block =
       readonly tool: string;
       readonly label: string;
       readonly started: Millis;
-      /** Null while it runs. */
       readonly ok: boolean | null;
       readonly output: string;
       readonly ms: Millis;
@@ -52,7 +50,6 @@ export type Block =
       readonly level: 'info' | 'warn' | 'error';
       /** The text behind the line, such as the summary with which an agent continues. */
       readonly more?: string;
-      /** What the merge of its tree changed in the project. */
       readonly merged?: CommandChanges;
       /** It announces the next attempt of a model call. */
       readonly retry?: true;
@@ -111,7 +108,6 @@ export interface OwnTree {
 export interface CheckRun extends Check {
   readonly attempt: number;
   readonly started: Millis;
-  /** Null while it runs. */
   readonly end: CheckEnd | null;
   /** The project was changed since it began. */
   readonly stale?: true;
@@ -157,7 +153,6 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
-  /** What ended or interrupted it; null while it works, and if its work ended by itself. */
   readonly endedBy: events.EndedBy | null;
   /** For an agent that was killed after its end: how its work had ended. Its summary is still that of the work. */
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
@@ -171,7 +166,6 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly cost: Usd;
   /** Usage by model, in the order of their first calls. */
   readonly byModel: readonly ModelShare[];
-  /** False if the price of a call is unknown. */
   readonly priced: boolean;
   /** A provider reported no usage for a call, so usage and cost are partly estimated. */
   readonly estimated?: boolean;
@@ -185,7 +179,6 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly providerLost?: boolean;
   /** Attempts after a wait. */
   readonly retries: number;
-  /** In the order they happened. */
   readonly fallbacks: readonly events.Fallback[];
   /** Results of its Task calls, in order; absent: none. */
   readonly returns?: readonly Returned[];
@@ -239,7 +232,6 @@ export interface LogLine {
   readonly agent: AgentId | null;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
-  /** It announces the next attempt of a model call. */
   readonly retry?: true;
   /** The model call that failed or, with `retry`, is attempted again. */
   readonly call?: CallId;
@@ -300,7 +292,6 @@ export interface RunState {
   readonly warned: readonly string[];
   /** The project's tree before any agent started; null if it was not needed or could not be determined. */
   readonly firstTree: string | null;
-  /** Its time in milliseconds since 1970; absent without it. */
   readonly firstTreeAt?: number;
   /** Files that file tools were asked to write since then, as named in the calls; absent: none. */
   readonly written?: readonly string[];

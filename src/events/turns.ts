@@ -95,7 +95,6 @@ function say(turns: Turn[], text: string): void {
   if (last?.by === 'model') turns[turns.length - 1] = { ...last, text };
 }
 
-/** Appends a note to the newest result of its call. */
 function noteResult(turns: Turn[], { call, text }: EventOf<'tool.noted'>): void {
   const at = turns.findLastIndex((turn) => turn.by === 'tools' && turn.results.some((result) => result.call === call));
   const turn = turns[at];

@@ -35,7 +35,6 @@ type Table<T> = { readonly [K in keyof T]-?: Row<T[K]> };
 const keysOf = <T extends object>(table: T): readonly (keyof T)[] =>
   Object.keys(table).filter((key): key is keyof T & string => Object.hasOwn(table, key));
 
-/** `a` with all that the table has met with `b`. */
 const metBy = <T extends object>(table: Table<T>, a: T, b: T, ofA: Rules, ofB: Rules): T => ({
   ...a,
   ...Object.fromEntries(keysOf(table).map((key) => [key, table[key].meet(a[key], b[key], ofA, ofB)])),

@@ -43,7 +43,6 @@ export interface Rules {
   readonly modelFallback: Rule<'list' | 'deny'>;
   /** Each layer's list; a role must be in all of them. */
   readonly allowedSubAgents: readonly Rule<readonly string[]>[];
-  /** Roles that are switched off, with the rule. */
   readonly disabledRoles: readonly { readonly role: string; readonly from: Reason }[];
   readonly runBudget: BudgetRule;
   /** The limit to which a person may raise a typed one: the files' limit. Absent: `runBudget` itself. */
@@ -63,7 +62,6 @@ export interface Rules {
   readonly commands?: CommandRules;
   /** Whether shells are forbidden without a sandbox. Absent: false. */
   readonly sandboxRequired?: Rule<boolean>;
-  /** The highest effort setting for a model; absent: any. */
   readonly maxEffort?: Rule<Effort>;
   /** Hosts on which models may be called, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
@@ -103,7 +101,6 @@ export interface ChildRules {
   readonly messages: Rule<'run' | 'family'>;
   /** The most unfinished children of one parent. */
   readonly maxPerParent: Rule<number>;
-  /** The default model; null: the role's. */
   readonly defaultModel: string | null;
   /** Milliseconds without an event after which a child is idle; 0: never. */
   readonly idleTimeout: number;
@@ -123,7 +120,6 @@ export interface SandboxRules {
   readonly denyWrite: readonly Rule<string>[];
   /** One list per layer that names one: a path is writable when it is in all of them. Empty: the project root. */
   readonly allowWrite: readonly Rule<readonly string[]>[];
-  /** Paths outside of the project that commands may read, besides the defaults. */
   readonly allowRead?: readonly Rule<string>[];
   /** Environment variables that commands may see, besides the defaults. */
   readonly passthrough: readonly Rule<string>[];
@@ -202,7 +198,6 @@ export function agentBudget(role: string, rules: Rules): Budget {
 
 /** The highest value of a limit, and the rule that sets it. */
 export interface Ceiling {
-  /** Undefined where no rule limits it. */
   readonly most: number | undefined;
   readonly rule: Reason;
 }

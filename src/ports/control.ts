@@ -48,7 +48,6 @@ export interface Seen {
 
 /** What a command about sessions can use: an agent reaches its run by its socket, the person by the log and the run's socket. */
 export interface SessionClient {
-  /** Null for the person. */
   readonly as: AgentId | null;
   /** Runs of the project, newest first; an agent sees its own. */
   runs(): readonly { readonly session: SessionId; readonly state: RunSessions['state'] }[];

@@ -109,7 +109,6 @@ export type Delta = Words | { readonly is: 'call'; readonly tool: string; readon
 export interface ProviderTerms {
   /** How long a failing call is retried, in milliseconds. */
   readonly retryFor: Millis;
-  /** Other names under which this model may answer. */
   readonly answersAs: readonly string[];
   /** The person's own server instead of the vendor's: it may name its models as it likes. */
   readonly own: boolean;

@@ -38,7 +38,6 @@ export interface ProjectInfo {
   }[];
   /** Facts about the repository; absent until they are known. `git` is absent if git was not run. */
   readonly repository?: Pick<RepositoryFacts, 'isGit' | 'files' | 'git'>;
-  /** The budget of one run. */
   readonly budget?: Budget;
   /** The policy in force, on one line: `managed by /etc/mimir/policy.yml`; empty if only the person's own settings apply. */
   readonly policy: string;
@@ -89,7 +88,6 @@ export interface AgentRequest extends AgentText {
 /** A draft of a custom agent, by a model or to be filled in by the person; nothing is created yet. */
 export interface AgentProposal {
   readonly draft: AgentDraft;
-  /** False: no model drafted it. */
   readonly drafted: boolean;
   /** One line: which model drafted it and at what cost, or why none did. */
   readonly said: string;
@@ -113,13 +111,11 @@ export interface RequestPreview {
   readonly branch: string;
   readonly title: string;
   readonly body: string;
-  /** The commit message. */
   readonly message: string;
   /** Everything that a person decides about, in full. */
   readonly lines: readonly string[];
   /** Of what is shown: exactly this is sent. */
   readonly digest: string;
-  /** The address of the request that is open already; null without one. */
   readonly url: string | null;
   /** The request is open, and there is nothing to add to it. */
   readonly isComplete: boolean;

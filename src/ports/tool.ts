@@ -64,7 +64,6 @@ export interface ToolHost {
 /** What a call would change in the repository: mandatory reviews judge exactly this. */
 export interface Proposal extends TreeChanges {
   readonly tree: TreeId;
-  /** The tree that it is based on. */
   readonly from: TreeId;
   /** What a person reads before the patch: the message, the files, what is left out. Absent: the label of the call. */
   readonly words?: string;

@@ -92,7 +92,6 @@ interface Parts {
   readonly work: Work;
   readonly leave: (why: string) => void;
   readonly over: Promise<void>;
-  /** The promise of `listen` itself. */
   readonly left: () => Promise<void>;
 }
 
@@ -193,7 +192,6 @@ async function reply(
 
 // Limits how much time of this process the requests of one agent may take, so that the run and its person are not delayed.
 
-/** The share of time for the requests of one agent. */
 const SHARE = 0.2;
 /** The time that may be used at once after a pause; enough for two hundred spawns. */
 const BURST: Millis = 1500;
@@ -261,7 +259,6 @@ interface Asking {
   readonly as: AgentId | null;
   readonly outbox: Outbox;
   readonly world: World;
-  /** Stops the ticks of this client. */
   ticks: (() => void) | null;
 }
 

@@ -173,7 +173,6 @@ async function* followRun(run: Followed, after: number): AsyncGenerator<MimirEve
   }
 }
 
-/** The event of a line; null when the run has ended. */
 function eventIn(line: string | null): MimirEvent | null {
   const said = line === null ? null : readLine(line);
   if (said === null) throw new ControlFault(STRANGE_LINE);
@@ -272,7 +271,6 @@ interface Waiting {
   readonly events: MimirEvent[];
 }
 
-/** Said of a line that is not what a run sends. */
 const STRANGE_LINE = 'the run sent an invalid message';
 
 /** Delivers answers to pending requests until the connection ends; resolves with the reason. */

@@ -53,7 +53,6 @@ export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) 
 // Syncs commits to disk in the background: off the main thread, one sync at a time, shortly after the first commit that it covers.
 
 export interface WalSync {
-  /** Reports a commit that is not on disk; it will be soon. */
   behind(): void;
   /** Reports that all commits are on disk. */
   reached(): void;

@@ -126,7 +126,6 @@ const toolsOfRun = (): readonly Tool[] => [
   taskTool,
 ];
 
-/** A tool that, for an agent with a tree of its own, works in that tree. */
 function inWorkspace(tool: Tool, ofTree: (name: string) => Tool | undefined): Tool {
   const at = ({ workspace }: Pick<ToolContext, 'workspace'> = {}): Tool =>
     workspace === undefined ? tool : (ofTree(workspace) ?? gone(tool));

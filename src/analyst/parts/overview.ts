@@ -68,7 +68,6 @@ function* papersOf({ names }: Inventory): Looking<{ said: readonly Hit[]; manife
   return { said: [...described, ...words, ...named], manifestLines };
 }
 
-/** Lines of which something is left without what matches `pattern`. */
 function without(lines: readonly Hit[], pattern: RegExp): readonly Hit[] {
   const text = lines.map((line) => line.text).join('\n');
   const rest = text.replaceAll(pattern, (match) => match.replaceAll(/[^\n]/g, '')).split('\n');

@@ -47,7 +47,6 @@ export interface ModelDraft {
   readonly spending: Spending;
 }
 
-/** Limits of a draft: tokens of all its calls, and milliseconds. */
 const DRAFT_LIMITS = { maxTokens: 60_000, maxDuration: 120_000 };
 const MAX_TASK_LENGTH = 200;
 

@@ -11,7 +11,6 @@ const KEPT_OF_REASONING = 8000;
 /** Length of one step of the activity, and how many are kept. */
 const STEP: Millis = 1000;
 const STEPS = 60;
-/** How many last steps the rate is computed from. */
 const RATED = 6;
 /** About this many characters are a token. */
 const PER_TOKEN = 4;

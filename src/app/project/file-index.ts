@@ -87,7 +87,6 @@ export async function indexOf(files: readonly string[]): Promise<FileIndex> {
 /** Names that cannot be shown cannot be written into a task either. */
 const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffd]/u;
 
-/** All folders of the files, with a trailing slash. */
 function foldersOf(files: readonly string[]): readonly string[] {
   const folders = new Set<string>();
   for (const file of files) {

@@ -138,7 +138,6 @@ export function nobodyText(config: Loaded): string {
   return `a person has to approve the plan: ${reasonText(rule)}; run it in a terminal`;
 }
 
-/** The administrator's rule that requires manual approval, or null. */
 function administratorRule({ values }: Loaded): Reason | null {
   const said = values.get('agentOrchestration.promptForApproval')?.said ?? [];
   return said.find(({ layer, value }) => layer === 'managed' && value === true)?.from ?? null;

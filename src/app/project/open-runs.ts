@@ -23,10 +23,8 @@ export interface RunFactory {
 }
 
 interface RunFactoryOptions extends Pick<DraftContext, 'project' | 'config' | 'log' | 'providers'> {
-  /** A further limit of the mode, beside that of the rules. */
   readonly most: Rules['maxMode'] | null;
   readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
-  /** The sandbox, if it was tried already. */
   readonly box: TriedSandbox | null;
 }
 

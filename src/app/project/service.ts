@@ -295,7 +295,6 @@ function templatesOf(opened: OpenProject): Pick<Learned, 'templates' | 'broken'>
 const isTrusted = ({ project, config }: OpenProject): boolean =>
   trustOf(project, config.preferences.trust ?? []).state === 'trusted';
 
-/** The notes of the configuration, or the faults that prevented its use. */
 const notesOf = (notes: readonly string[], unusable: readonly string[]): readonly string[] =>
   unusable.length === 0 ? notes : ['trusted, but not used in this session:', ...unusable];
 

@@ -132,7 +132,6 @@ export function saveTemplate(
 
 const refused = (text: string): Result<never, Refusal> => fail({ text: `Not saved: ${text}` });
 
-/** A task without the values that its role provides. */
 function templateTask(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' | 'roles'>): TemplateTask {
   const role = roles.find(({ name }) => name === task.role);
   const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, alongside, maySpawn, effort } =

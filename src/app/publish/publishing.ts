@@ -104,11 +104,9 @@ interface Plan {
   readonly target: PrTarget;
   readonly place: PublishPlace;
   readonly names: readonly string[];
-  /** The branch's present commit; null: there is no branch. */
   readonly tip: string | null;
   /** The commit that the branch gets without a new one; null: it needs one. */
   readonly commit: string | null;
-  /** The tree of the new commit. */
   readonly tree: string;
   readonly text: RequestText;
   readonly commands: readonly string[];

@@ -12,7 +12,6 @@ import { answerText, formatDuration, formatTokens, plural, runTime, statusWord, 
 export interface RequestText {
   readonly title: string;
   readonly body: string;
-  /** The commit message. */
   readonly message: string;
 }
 
@@ -43,7 +42,6 @@ export function requestText(
 
 const section = (title: string, text: string): string => (text === '' ? '' : `## ${title}\n\n${text}`);
 
-/** Empty for a run that completed. */
 function statusLine({ finished }: RunState): string {
   if (finished?.status === 'completed') return '';
   return `**The run did not complete: ${finished?.status ?? 'it was cut off'}.**`;
@@ -109,7 +107,6 @@ export interface PreviewFacts {
   readonly draft: PublishDraft;
   readonly text: RequestText;
   readonly commands: readonly string[];
-  /** Files with changes that no agent made. */
   readonly mixed: readonly string[];
   /** Files whose changes hold what looks like a key. */
   readonly suspicious: readonly string[];

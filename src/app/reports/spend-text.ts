@@ -8,7 +8,6 @@ import type { AgentState, LostTries, RunState } from '../../events/index.ts';
 export interface Spent {
   readonly usage: Usage;
   readonly cost: Usd;
-  /** False if the price of a call is unknown. */
   readonly priced: boolean;
   /** True if a provider did not report the tokens of a call. */
   readonly estimated?: boolean;

@@ -92,7 +92,6 @@ export function touchedFiles(state: RunState): readonly TouchedFile[] {
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What is left of the changes of all agents in a file. */
 function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: RunState): TouchedFile {
   const ids = new Set(file.steps.flatMap((step) => step.agents));
   const by = done?.by ?? [...ids].map((id) => agents.get(id)?.name ?? id);

@@ -56,7 +56,6 @@ function checkManaged({ places }: ProjectPlace, loaded: LoadResult, how: How): L
 
 interface RunConfig {
   readonly config: Loaded;
-  /** A further limit of the mode, beside that of the rules. */
   readonly modeLimit: Rules['maxMode'] | null;
 }
 

@@ -23,7 +23,6 @@ import type { ProjectPlace } from './place.ts';
 export interface TriedSandbox {
   readonly sandbox: Sandbox;
   readonly environment: Environment;
-  /** The path rules of the sandbox and of every tool. */
   readonly paths: PathRules;
 }
 

@@ -152,7 +152,6 @@ export function whyNotResume(
   if (draft === true) return `session ${session} only drafted an agent and cannot be resumed`;
   if (ended?.status === 'rejected') return `the plan of session ${session} was rejected`;
   if (ended?.status !== 'completed' || isFollowUp) return null;
-  // A session with unread messages resumes to handle them.
   return hasMessages(from.project, session) ? null : `session ${session} has completed`;
 }
 

@@ -28,7 +28,6 @@ interface Row {
   readonly id: string;
   readonly window: string;
   readonly price: string;
-  /** Null if it can be used. */
   readonly obstacle: string | null;
 }
 

@@ -211,7 +211,6 @@ interface Asker {
   readonly role: Role;
   readonly mode: Mode;
   readonly capabilities: readonly Capability[];
-  /** Its id; null if no agent was named. */
   readonly agent: string | null;
   /** What its plan permits without approval; without an agent, the initial permissions of plans. */
   readonly permissions: AllPermissions;
@@ -274,7 +273,6 @@ function spawnsOf({ agents }: RunState, { id }: AgentState): Spawns {
 const capabilitiesOfAgent = ({ tools }: AgentState): readonly Capability[] =>
   CAPABILITIES.filter((capability) => ofCapability(capability).some((tool) => tools.includes(tool)));
 
-/** The tools of this capability alone. */
 const ofCapability = (capability: Capability): readonly string[] =>
   toolsFor([capability]).filter((tool) => !toolsFor([]).includes(tool));
 

@@ -28,7 +28,6 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   return openSession(args, io, opened, { resume: session, ...defined({ followUp }) });
 }
 
-/** The session to resume. Exits with 2 if it cannot be. */
 function toResume(opened: OpenProject, args: cli.Arguments, io: cli.Io): SessionSummary {
   const found = wantedBy(opened, args, io);
   const { session, events } = found;

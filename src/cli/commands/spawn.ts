@@ -71,7 +71,6 @@ function withFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): Sp
   return { ...wish, workingDir: folder === '' ? '.' : folder };
 }
 
-/** Exits with 2 if the requested folder is not in the project `root`. */
 function requireFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): void {
   const { workingDir } = withFolder(wish, root, io);
   if (workingDir === null || statSync(resolve(root, workingDir), { throwIfNoEntry: false })?.isDirectory() === true)

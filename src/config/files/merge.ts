@@ -18,7 +18,6 @@ export interface Effective {
   /** For `each` and `union` the combined lists; else the value in force. */
   readonly value: unknown;
   readonly from: Reason;
-  /** All values that take part, in the order of layers. */
   readonly said: readonly LayerValue[];
 }
 

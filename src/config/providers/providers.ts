@@ -137,7 +137,6 @@ function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): s
   return needed ? `no ${setup.keyEnv}` : null;
 }
 
-/** Other names of models, by their names on the wire. */
 const namesOf = (
   provider: string,
   { answersAs = {}, models = [] }: ProviderEntry,
@@ -146,7 +145,6 @@ const namesOf = (
     Object.entries(answersAs).map(([model, names]) => [wireNameOf(provider, model, models) ?? model, names]),
   );
 
-/** The models that the entry names, and known ones for which it sets a price or a window. */
 function modelsOf(provider: string, entry: ProviderEntry | undefined): readonly OwnModel[] {
   const { models = [], prices = {}, windows = {} } = entry ?? {};
   const said = [...Object.keys(prices), ...Object.keys(windows)];

@@ -42,7 +42,6 @@ const Front = z.object({
 const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model' && key !== 'minTokens');
 
 export interface RoleText {
-  /** The file as people name it. */
   readonly file: string;
   /** The file's name without its extension. */
   readonly stem: string;

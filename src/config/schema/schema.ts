@@ -105,7 +105,6 @@ const money = {
   ),
 };
 const Limits = section({ ...money, maxDuration: key(Duration) });
-/** A day has no time limit. */
 const DayLimits = section(money);
 
 const RoleSettings = section({

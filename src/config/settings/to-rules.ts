@@ -218,7 +218,6 @@ function commandRules(layers: readonly Layer[]): CommandRules | undefined {
 // Additional environment variables of commands by layer: `env.passthrough` and `childAgents.inheritEnvironment`. Of the latter, variables that
 // give access elsewhere are passed only if an organisation lists them.
 
-/** Agent sockets, and variables with a key, a token or a path to one. */
 const OPENS_DOORS =
   /^(?:SSH_|GPG_|GNUPG|DBUS_|AWS_|AZURE_|GOOGLE_|XAUTHORITY$|DOCKER_|KUBECONFIG$|NETRC$)|(?:SOCK|SOCKET|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PAT|APIKEY)$/i;
 

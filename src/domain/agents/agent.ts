@@ -33,7 +33,6 @@ export const ModelChoice = z.strictObject({ asked: ShortText, used: ModelId, bec
 export type ModelChoice = z.infer<typeof ModelChoice>;
 
 export interface AgentMetrics {
-  /** ISO times, UTC. */
   readonly startTime: string;
   readonly endTime: string;
   /** Milliseconds from the first running to the end, without waiting for a person. */
@@ -64,7 +63,6 @@ export interface WorkOrder {
   readonly parent: AgentId | null;
   readonly taskId: TaskId | null;
   readonly role: RoleName;
-  /** The task text, as approved. */
   readonly task: string;
   /** For a planned agent: the person's request for the whole run, verbatim. */
   readonly wholeTask?: string;
@@ -79,7 +77,6 @@ export interface WorkOrder {
   readonly capabilities: readonly Capability[];
   /** Globs of the files that it may change (text/glob.ts); absent: the whole project. */
   readonly writes?: readonly string[];
-  /** Names of its tools. */
   readonly tools: readonly string[];
   readonly budget: Budget;
   readonly iterations: number;

@@ -112,7 +112,6 @@ export interface GitFacts {
 /** Facts that the run adds. */
 interface EnvironmentPlace {
   readonly folder: string;
-  /** The folder is a tree of the agent's own. */
   readonly ownTree?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -121,7 +120,6 @@ interface EnvironmentPlace {
 
 /** The most characters of the block. */
 export const ENVIRONMENT_LIMIT = 4000;
-/** Characters of each list; below, of one name. */
 const LISTS = { changed: 800, top: 1400, commands: 700 } as const;
 const LONGEST_NAME = 120;
 

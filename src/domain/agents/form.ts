@@ -112,7 +112,6 @@ export interface Naming {
   readonly named?: string | undefined;
 }
 
-/** The name, or if it is taken, the name with the first free number. */
 function freeAgentName(name: string, isTaken: (name: string) => boolean): string {
   const others = Array.from({ length: 98 }, (_, index) => `${name}-${index + 2}`);
   return [name, ...others].find((each) => !isTaken(each)) ?? name;

@@ -138,7 +138,6 @@ export interface Price extends Rates {
 
 export const FREE: Price = { input: 0, output: 0 };
 
-/** The rates of a request with `input` tokens of input of all classes. */
 const ratesFor = ({ tiers = [], ...base }: Price, input: number): Rates =>
   tiers.findLast(({ above }) => input > above) ?? base;
 

@@ -160,7 +160,6 @@ const isOfPlan = (
 ): edit is (PermissionsEdit & { readonly task: null }) | Extract<PlanEdit, { readonly is: 'commit' }> =>
   edit.is === 'commit' || (edit.is === 'permissions' && edit.task === null);
 
-/** Null removes a permission. */
 function permissionsAfter(before: Permissions | undefined, permissions: PermissionsEdit['permissions']): Permissions {
   const { edits, commands } = { ...before, ...permissions };
   return { ...(edits == null ? {} : { edits }), ...(commands == null ? {} : { commands }) };
@@ -275,7 +274,6 @@ function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<reshape.Draft
   return ok(drafts);
 }
 
-/** Tokens for a task without a number: the median of its role in this plan, otherwise of all tasks. */
 function likeOthers({ tasks }: SoundPlan, role: string): number {
   const same = tasks.filter((task) => task.role === role);
   const sizes = (same.length > 0 ? same : tasks)

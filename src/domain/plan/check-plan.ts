@@ -250,7 +250,6 @@ const speaksText = ({ protocol }: PlannedRole, model: plans.ModelOption | undefi
 const mainProblem = ({ mayBeMain }: Look, role: string): string | null =>
   role === MAIN && !mayBeMain ? 'the role "main" is for plans with one task; choose another role' : null;
 
-/** Names of the roles that a task of this plan can have. */
 const knownRoles = ({ roles, mayBeMain }: Look): string =>
   [...roles.values()].flatMap(({ name, single }) => (single === true && !mayBeMain ? [] : [name])).join(', ');
 
@@ -305,7 +304,6 @@ function needsOf(look: Look, draft: plans.DraftTask): readonly TaskId[] {
   });
 }
 
-/** The id of the task that `text` names, as written; null when there is none. */
 function idOf(look: Look, text: string): TaskId | null {
   const known = look.ids.get(folded(text));
   return known?.written === text ? known.id : null;

@@ -53,7 +53,6 @@ const PlanTask = z.strictObject({
   /** Tasks that a person allows to run in parallel although both may change the same files; absent: none. */
   alongside: TaskIds.exactOptional(),
   maySpawn: z.boolean(),
-  /** Permissions that differ from the plan's; absent: none. */
   permissions: Permissions.exactOptional(),
   /** The effort setting of its model, within the allowed maximum; absent: the provider's default. */
   effort: z.enum(EFFORTS).exactOptional(),
@@ -93,7 +92,6 @@ export interface ModelOption {
   /** The short name people use: the first alias, else the part after the slash. */
   readonly label: string;
   readonly aliases: readonly string[];
-  /** Context window in tokens. */
   readonly window: number;
   readonly outputLimit: number;
   readonly price: Price | null;
@@ -146,7 +144,6 @@ export interface PlanChoices {
     readonly maxAgents?: number;
     /** The highest allowed effort, and its rule. Absent: any. */
     readonly maxEffort?: { readonly value: Effort; readonly because: string };
-    /** Of the checks of a task. Absent: `CHECK_BOUNDS`. */
     readonly checks?: CheckBounds;
     readonly run: Budget;
     readonly agent: Budget;

@@ -153,7 +153,6 @@ function isDefault(task: PlanTask, choices: PlanChoices): boolean {
 
 export const sameBudget = (a: Budget, b: Budget): boolean => LIMITS.every((limit) => a[limit] === b[limit]);
 
-/** Null: the default. */
 function withBudget(draft: Draft, budget: Budget | null): Draft {
   const { budget: _before, ...rest } = draft;
   return budget === null ? rest : { ...rest, budget };
@@ -171,7 +170,6 @@ const shareOf = (budget: Budget, count: number, inOrder: boolean): Budget =>
     return limit === 'maxCost' ? fromMicro(Math.floor(toMicro(whole) / count)) : Math.floor(whole / count);
   });
 
-/** A limit that either of them lacks is absent in the sum. */
 const sumOf = (a: Budget, b: Budget): Budget =>
   budgetBy((limit) => {
     const [one, other] = [a[limit], b[limit]];

@@ -16,7 +16,6 @@ export const USUAL_ATTEMPTS = 2;
 const MOST_ATTEMPTS = 10;
 
 export interface CheckBounds {
-  /** The most checks of one task. */
   readonly count: number;
   /** The most milliseconds of one check. */
   readonly time: number;
@@ -34,7 +33,6 @@ const ExitCode = z.int().min(0).max(255);
 export const Check = z.strictObject({
   /** The command line, run like the commands of the task's agent. */
   run: Command,
-  /** The exit code that passes. */
   expect: ExitCode,
   /** Milliseconds. */
   timeout: z.int().min(1).max(86_400_000),
@@ -127,7 +125,6 @@ export const readChecks = (typed: string): readonly DraftCheck[] =>
     return [{ run, ...(exit !== undefined && { expect: Number(exit) }), ...(time !== undefined && { timeout: time }) }];
   });
 
-/** `90s`, `10m` */
 const timeText = (ms: number): string =>
   ms % 60_000 === 0 ? `${ms / 60_000}m` : ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 
@@ -143,7 +140,6 @@ export interface CheckEnd {
   readonly ms: number;
   /** Digest of the project when it had ended; null where that cannot be told. */
   readonly tree: string | null;
-  /** Files that it changed itself. */
   readonly changed?: readonly string[];
   /** Files that its agent changed and that decide what it does: its script, its tests. */
   readonly judged?: readonly string[];

@@ -26,7 +26,6 @@ export class ByteLines {
     return this.#length;
   }
 
-  /** The lines that these bytes complete. */
   *add(bytes: Uint8Array): Generator<ByteLine> {
     let from = 0;
     for (let at = bytes.indexOf(this.#end); at !== -1; at = bytes.indexOf(this.#end, from)) {

@@ -187,7 +187,6 @@ export interface End {
 
 const consequencesOf = (state: events.RunState, end: End, rules: ChildRules): readonly events.EventBody[] => [
   ...noticeOf(state, end, rules),
-  // A killed agent's children end with it.
   ...(rules.orphans === 'adopt' && end.outcome !== 'killed' ? adoptions(state, end.agent) : []),
 ];
 

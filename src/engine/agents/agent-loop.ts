@@ -31,7 +31,6 @@ class Loop {
   private tooLong: string | null = null;
   /** Why the next turn is the last one; null while it is not. */
   private closing: string | null = null;
-  /** Closing answers requested so far. */
   private closings = 0;
   /** The conversation ends with an earlier closing answer. */
   private closed: boolean;

@@ -95,7 +95,6 @@ function systemPrompt({ prompts, rules, agentSockets }: AgentSetup, { agent, cap
   return texts.join('\n\n');
 }
 
-/** The effort, limited by the present rules. */
 const effortOf = ({ rules }: AgentSetup, { taskId, role, effort }: NewAgent): Pick<WorkOrder, 'effort'> =>
   withEffort(cappedEffort(taskId === null ? role.effort : effort, rules.maxEffort?.value));
 

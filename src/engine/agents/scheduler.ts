@@ -17,7 +17,6 @@ export interface Schedule<Id> {
   readonly jobs: readonly Job<Id>[];
   /** Whether the two must not run at the same time; applies to retries too. Absent: any two may. */
   mustNotOverlap?(a: Id, b: Id): boolean;
-  /** Outcomes of a resumed run that are already known. */
   readonly known: ReadonlyMap<Id, AgentOutcome>;
   /** Runs a job; null when the run was stopped meanwhile. Called again for a retry. */
   start(id: Id, again: boolean): Promise<AgentOutcome | null>;

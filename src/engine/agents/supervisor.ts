@@ -208,7 +208,6 @@ export class AgentSupervisor {
     }
   }
 
-  /** True if a completed turn is not the end of the work. */
   private isHeld(agent: AgentId, outcome: WorkOutcome): boolean {
     return outcome.is === 'completed' && this.hasMoreWork(agent);
   }

@@ -31,7 +31,6 @@ export interface Gate {
   refuse(order: WorkOrder, calls: readonly ToolCall[], text: string): readonly ToolResult[];
   /** Appends a sentence to the results and records them. */
   note(order: WorkOrder, turn: ResultsTurn, text: string): Turn;
-  /** Puts a user turn into the agent's context and records it. */
   tell(order: WorkOrder, text: string): Turn;
   /** Undelivered messages to the agent as one user turn, recorded as delivered; null when there are none. */
   waiting(order: WorkOrder, when: When): Turn | null;

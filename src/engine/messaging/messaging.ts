@@ -28,7 +28,6 @@ export function openMessaging(modules: FamilyParts) {
 
 export const ONLY_A_PERSON = 'only a person may ask that';
 
-/** Why an agent may not give this command; null: it may. */
 function whyNotBy({ recorder }: MessageParts, command: Command, by: AgentId): string | null {
   const { agents } = recorder.state();
   const own = agents.get(by);

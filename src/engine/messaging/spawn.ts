@@ -230,7 +230,6 @@ async function asked(wanted: SpawnOrder, child: NewAgent, because: Reason): Prom
   } as const;
   const ends = supervisor.signal(parent);
   const either = ends === null ? signal : AbortSignal.any([signal, ends]);
-  // A less strict mode answers the question.
   const runs = (modeOf: ModeOf): boolean =>
     judged(wanted, child, { answered: false, mode: modeOf(parent) }).verdict === 'allow';
   const answer = await gate.approvals.ask({ agent: parent }, null, request, either, { runs });

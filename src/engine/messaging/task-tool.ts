@@ -20,7 +20,6 @@ export interface ToolHostCall extends FamilyParts {
   readonly call: CallId;
   /** The child that this call spawned before the run was resumed. */
   readonly child: AgentId | null;
-  /** Ends the call. */
   readonly ends: AbortSignal;
 }
 

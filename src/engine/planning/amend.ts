@@ -174,7 +174,6 @@ const asItWas = (begun: StartedTask | undefined, task: PlanTask): PlanTask =>
     ? task
     : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn, ...defined({ after: task.after }) });
 
-/** Permissions may change for tasks that have begun. */
 function withPermissionsOf({ permissions }: PlanTask, begun: PlanTask): PlanTask {
   const { permissions: _, ...task } = begun;
   return permissions === undefined ? task : { ...task, permissions };

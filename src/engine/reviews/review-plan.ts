@@ -49,7 +49,6 @@ export function forcedRoles(options: AgentSetup): Result<readonly ReviewRole[], 
   return ok(found);
 }
 
-/** A pinned model has no fallback. */
 function modelOf(options: AgentSetup, role: Role, pinned: string | null): Result<ModelChoice, string> {
   const found = modelFor(options, role, pinned);
   if (!found.ok) return found;

@@ -143,7 +143,6 @@ async function judged({ reviews: forced, recorder, root, signal }: RunModules, b
 const WORK_JUDGED = { reason: 'its work is judged', waitingFor: { is: 'review' } } as const;
 type TreeBefore = Parameters<RunModules['reviews']['afterTask']>[1];
 
-/** ROOT of a run with a plan is running as long as the run. */
 const ROOT_RUNS: events.EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
 
 /** Shows what ROOT could not do; then it waits for the next message. */

@@ -24,7 +24,6 @@ export interface RunModules extends AgentModules {
   readonly messaging: Messaging;
   /** Ends the run so that it can be resumed. Only the first call's cause counts. */
   readonly stop: (reason: string, endedBy?: EndedBy) => void;
-  /** Why the run could not continue, or what ended it. */
   readonly why: () => RunFailure;
   /** Notes why the run cannot continue, without stopping it. */
   readonly note: (text: string, is: RunResult['errorIs']) => void;
@@ -130,7 +129,6 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   readonly world: World;
   /** Changes in the project, for mandatory reviews; missing where they cannot be determined. */
   readonly trees?: TreePort;
-  /** Messages stored while no run was active; missing where there is no store. */
   readonly messageStore?: MessageStore;
   /** Whether a person watches the run from another process; missing: nobody can. */
   readonly watched?: () => boolean;

@@ -83,7 +83,6 @@ function judgeAll(parts: RunModules): Promise<void> {
 }
 
 interface AgentsRun extends RunModules {
-  /** Agents retried by rule; one retry each. */
   readonly retried: Set<AgentId>;
 }
 

@@ -7,7 +7,6 @@ import { type ByType, type EventOf, forType, type MimirEvent } from '../event.ts
 import { askedFor } from '../queries.ts';
 
 export interface SessionEvent {
-  /** The short id. */
   readonly session_id: string;
   readonly event_type: 'spawned' | 'completed' | 'error' | 'checkpoint' | 'idle';
   /** ISO, UTC. */

@@ -166,7 +166,6 @@ interface Moment {
 /** What an end is called. */
 const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
   completed: 'completed',
-  // Reported as completed, marked as partial.
   partial: 'completed',
   failed: 'error',
   killed: 'killed',

@@ -117,7 +117,6 @@ const Redacted = z.strictObject({ type: z.literal('redacted_thinking'), data: z.
 const Part = z.discriminatedUnion('type', [
   Thinking,
   Redacted,
-  /** This number of characters of the turn's text. */
   z.strictObject({ type: z.literal('text'), length: z.int().min(1) }),
   /** The turn's next call. */
   z.strictObject({ type: z.literal('call') }),

@@ -10,7 +10,6 @@ import type { Price, Rates } from '../../domain/models/provider.ts';
 /** The published facts about a model; null is unknown. */
 export interface Published {
   readonly price: Price | null;
-  /** Context window in tokens. */
   readonly window: number | null;
 }
 

@@ -12,7 +12,6 @@ import { numberAt, parsed } from './json.ts';
 const MEGABYTE = 1024 * 1024;
 /** The largest unpacked response: 700 bytes for each token that is ever requested. */
 const MOST_BYTES = 12 * MEGABYTE;
-/** The most bytes that are read of an error response. */
 const MOST_OF_AN_ERROR = 64 * 1024;
 
 /** Reading stopped at a limit. The message says which. */
@@ -28,7 +27,6 @@ export interface Wire {
   post(request: Post, signal: AbortSignal): Promise<Answer>;
   /** Bytes of the body received so far. A token takes at least one. */
   bytes(): number;
-  /** Bytes of the body sent. */
   sent(): number;
   /** Status of the response; null before its headers have arrived. */
   status(): number | null;
@@ -162,7 +160,6 @@ const isWhole = (event: string): boolean => event !== '' && (event === DONE || p
 const tooLarge = (): TooLarge =>
   new TooLarge(`an event is larger than ${LONGEST_EVENT / MEGABYTE} MB or ${MOST_LINES} lines`);
 
-/** The data of one event, line by line. */
 class Lines {
   #lines: string[] = [];
   #length = 0;

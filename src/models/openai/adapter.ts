@@ -203,7 +203,6 @@ export function responsesBody(
   };
 }
 
-/** The part of the body that counts as input. */
 function countedBody(request: ModelRequest, traits: chat.Traits, model: string): Fields {
   const tools = request.tools.map(({ name, description, schema }) => {
     const { schema: parameters, strict } = chat.wireSchema(schema, traits.strict);

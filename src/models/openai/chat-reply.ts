@@ -238,7 +238,6 @@ interface Open extends RawCall {
 
 const MOST_CALLS = 256;
 
-/** The calls of one reply. Their arguments are streamed to `onDelta`. */
 function callsInPieces(onDelta: (delta: Delta) => void) {
   const open: Open[] = [];
   let problem: string | null = null;

@@ -271,7 +271,6 @@ function isScript(words: readonly Known[], at: number): boolean {
   return words.slice(1, at).every((word) => word?.startsWith('-'));
 }
 
-/** The command `e` of sed, or the flag. */
 const SED_RUNS = /(?:^|[^A-Za-z])[gpiImM\d]{0,8}e(?:$|[\s;}])/;
 
 /** Whether a sed script only prints, deletes lines and replaces text; everything else may write or run. */

@@ -30,7 +30,6 @@ export interface Simple {
   readonly open: boolean;
 }
 
-/** The part of a text that is known: all of it, or only its beginning. */
 interface KnownText {
   readonly text: string;
   readonly whole: boolean;

@@ -202,7 +202,6 @@ function permissionChanges(
   ];
 }
 
-/** Only modes that the rules allow; beyond them the rule itself would have to change. */
 function modeChanges({ maxMode }: Rules, { mode }: Circumstances): readonly Change<Case>[] {
   const looser = MODES.filter((each) => isLooser(each, mode) && !isLooser(each, maxMode.value));
   const chosen = looser.map((each) => change(`mode ${each}, which policy allows here`, { mode: each }));

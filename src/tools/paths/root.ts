@@ -41,7 +41,6 @@ export interface Root {
   /** Mimir's state folder; absent: nothing is recorded there. */
   readonly state?: string;
   readonly git: GitState;
-  /** The rules with absolute paths. */
   readonly rules: PathRules;
   /** Globs of the files that the current task may change; all files if absent. */
   readonly writes?: readonly string[];
@@ -227,7 +226,6 @@ function ownerOf(directory: string): string | null {
 
 export type Access = 'read' | 'write';
 
-/** Longest path and longest component, in bytes. */
 const MAX_PATH_BYTES = 4096;
 const MAX_COMPONENT_BYTES = 255;
 

@@ -75,7 +75,6 @@ function isProgram(file: string): boolean {
 
 /** The running Mimir. All paths are absolute and real. */
 export interface OwnProgram {
-  /** The Node that runs it. */
   readonly node: string;
   /** `src/main.ts` of a checkout, or the published `dist/mimir.js`. */
   readonly entry: string;

@@ -38,7 +38,6 @@ export interface Program {
 export interface ProgramEnd {
   /** `not boxed`: the sandbox could not start it, and nothing of it ran; `stderr` says why. */
   readonly is: 'exited' | 'time limit' | 'stopped' | 'not started' | 'not boxed';
-  /** Null when a signal ended it. */
   readonly exit: number | null;
   readonly endedBy: string | null;
   readonly stdout: string;
@@ -46,7 +45,6 @@ export interface ProgramEnd {
   /** True when nothing of `stdout` was dropped. */
   readonly whole: boolean;
   readonly milliseconds: number;
-  /** Processes that were still running and were ended. */
   readonly ended: number;
   /** Processes that are still running, although all was done to end them. */
   readonly survivors: number;
@@ -256,14 +254,12 @@ const LOOK_BATCH = 50;
 interface Tree {
   /** The process that was started, leader of its own group and session; null where only the mark is known. */
   readonly leader: number | null;
-  /** Value of `MARK` in its environment. */
   readonly mark: string;
   /** The leader is a sandbox: at its end all in it are killed at once, so that it is asked last. */
   readonly boxed?: boolean;
 }
 
 interface TreeEnd {
-  /** How many there were. */
   readonly ended: number;
   /** Of them, how many nothing could end. */
   readonly survivors: number;
@@ -351,7 +347,6 @@ interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session',
   readonly marked: boolean;
 }
 
-/** All living processes of the machine; null without /proc. */
 async function processes(mark: string): Promise<readonly Living[] | null> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number);

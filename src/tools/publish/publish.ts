@@ -50,7 +50,6 @@ export interface PublishPlace extends Omit<PrTarget, 'branch'> {
 export interface Publisher {
   /** Where requests go, or why there can be none here. */
   place(signal: AbortSignal): Promise<Result<PublishPlace, string>>;
-  /** The commit of a branch; null if there is no such branch. */
   tip(branch: string, signal: AbortSignal): Promise<Result<string | null, string>>;
   /** The changes of exactly these files since `onto` (null: the last commit). */
   draft(
@@ -66,7 +65,6 @@ export interface Publisher {
   push(place: PublishPlace, branch: string, commit: string, signal: AbortSignal): Promise<Result<void, string>>;
   /** The address of the branch's request; null if there is none. */
   find(place: PublishPlace, branch: string, signal: AbortSignal): Promise<Result<string | null, string>>;
-  /** Opens the request; its address. */
   request(place: PublishPlace, branch: string, text: RequestText, signal: AbortSignal): Promise<Result<string, string>>;
 }
 

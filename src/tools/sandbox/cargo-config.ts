@@ -65,7 +65,6 @@ function filtered(config: TomlTable, base: string): CargoConfig {
 const isName = (value: TomlValue | undefined): value is string =>
   typeof value === 'string' && /^[\w.+/-]{1,200}$/.test(value);
 
-/** Removes user and password from an address. */
 const withoutUser = (address: string): string => address.replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1');
 
 const isTable = (value: TomlValue | undefined): value is TomlTable =>

@@ -124,7 +124,6 @@ function chainOf(home: string, place: string): string | null {
   return isInside(home, place) && Object.hasOwn(CHAINS, first) ? first : null;
 }
 
-/** The targets of the links in a folder of programs. */
 function linksOf(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true }).slice(0, 2000);

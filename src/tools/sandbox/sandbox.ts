@@ -388,11 +388,9 @@ export interface SandboxedCommand {
   /** A command that only reads and that nobody was asked about: it sees less, and runs only where every secret is covered. */
   readonly reads?: boolean | undefined;
   readonly opened?: machine.Opened | undefined;
-  /** As `ToolContext.door`. */
   readonly door?: string | undefined;
   /** The agent whose `/tmp` it gets; absent: an empty one. */
   readonly agent?: string | undefined;
-  /** As `ToolContext.judges`. */
   readonly judges?: boolean | undefined;
 }
 

@@ -94,7 +94,6 @@ export const isUsedBy = ({ marks }: Toolchain, root: string): boolean =>
 
 /** Folders of packages that are there. */
 export interface Found extends Packages {
-  /** Real path. */
   readonly place: string;
   /** Path below the home of the sandbox. */
   readonly below: string;

@@ -229,7 +229,6 @@ interface DraftHost {
 
 export interface Draft extends TreeChanges {
   readonly tree: TreeId;
-  /** The last commit's tree, or the empty tree. */
   readonly from: TreeId;
   /** The last commit; null before the first. */
   readonly parent: string | null;
@@ -358,7 +357,6 @@ async function filtersOf(
   return filters;
 }
 
-/** The checked paths; undefined for everything. */
 function pathsOf(root: Root, given: readonly string[]): readonly string[] | undefined {
   const names = given.map((each) => {
     const name = insideName(root.path, each, { folder: true });

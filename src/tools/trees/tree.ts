@@ -437,5 +437,4 @@ function hunksOf(section: string): string | undefined {
   return start === -1 ? undefined : section.slice(start).trimEnd();
 }
 
-/** Null: there is no such file. */
 const version = (mode = '', blob = ''): FileVersion | null => (Number(mode) === 0 ? null : { blob, mode });

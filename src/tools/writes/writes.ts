@@ -243,7 +243,6 @@ async function buildFolders(root: Root, environment: Environment): Promise<Build
   };
 }
 
-/** The names among these that git ignores; a folder ends with `/`. */
 async function ignoredOf(root: Root, environment: Environment, names: readonly string[]): Promise<ReadonlySet<string>> {
   if (root.git.is === 'none' || names.length === 0) return new Set();
   // This command does not support literal paths, and a leading ":" has a meaning.

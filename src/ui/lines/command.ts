@@ -81,7 +81,6 @@ const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => wor
 /** A shorter prefix is a typo, or an answer such as `no`. */
 const MIN_PREFIX_LENGTH = 3;
 
-/** The only command that begins with `word`, or null. */
 function begunBy<Command extends CommandWords>(word: string, here: readonly Command[]): Command | null {
   const found = word.length < MIN_PREFIX_LENGTH ? [] : here.filter(({ name }) => name.startsWith(word));
   if (found.length > 1) throw wrongUse(`"${word}" could be ${listed(found.map(({ name }) => name))}. ${NOTHING_DONE}`);

@@ -38,7 +38,6 @@ function plannedText(roles: readonly string[]): string {
 export interface PlanSoFar {
   /** The planner's text before the plan. */
   readonly said: string;
-  /** The reason for the plan, possibly incomplete. */
   readonly reason: string;
   /** The tasks so far. `whole` is false while the description is incomplete. */
   readonly tasks: readonly { readonly role: string; readonly description: string; readonly whole: boolean }[];
@@ -203,7 +202,6 @@ function choice(
 interface Shown {
   readonly effort?: Effort;
   readonly model: { readonly used: ModelId };
-  /** Models that were called without an effort. */
   readonly withoutEffort?: readonly ModelId[];
 }
 

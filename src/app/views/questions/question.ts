@@ -110,7 +110,6 @@ export interface Offer {
   readonly covers: string | null;
   readonly allow: boolean;
   readonly scope: AnswerScope;
-  /** The text sent with the answer; may be empty. */
   readonly text: string;
   /** What the person must type first; null if the answer is sent at once. */
   readonly asks: 'reason' | 'words' | 'amount' | null;

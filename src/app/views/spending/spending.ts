@@ -30,7 +30,6 @@ export interface Spending {
   readonly reservedTokens: number;
   /** Neither spent nor reserved; null if every call ended. */
   readonly uncertain: Uncertain | null;
-  /** False if the price of a call is unknown. */
   readonly priced: boolean;
   /** True if a provider did not report the tokens of a call. */
   readonly estimated: boolean;
@@ -84,7 +83,6 @@ const sumOf = (calls: readonly OpenCall[]): Uncertain => ({
 
 /** Fractions of a limit, 0 or more. */
 export interface LimitShare {
-  /** The spent part, which only grows. */
   readonly spent: number;
   /** The reserved part: calls in flight, which release it when they settle, and uncertain calls. */
   readonly reserved: number;

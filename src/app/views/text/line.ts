@@ -28,7 +28,6 @@ export interface Cursor {
 /** A whole screen: one line per row of the terminal, each exactly as wide as the screen. */
 export interface Frame {
   readonly lines: readonly Line[];
-  /** The position of the text cursor; null if it is hidden. */
   readonly cursor: Cursor | null;
 }
 

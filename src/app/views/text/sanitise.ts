@@ -128,7 +128,6 @@ const UNFINISHED = new RegExp(String.raw`(?:${STRING}|${CSI}|${ESCAPE}|[\ud800-\
 
 /** Controls and invisible characters: zero-width, bidi, fillers, tags, selectors, interlinear. */
 const INVISIBLE = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]`;
-/** Escape sequences, and invisible characters that no rule is for. */
 const REMOVED = new RegExp(
   String.raw`${SEQUENCE}|(?![\n\r\t\u2028\u2029\u200d\ufe0f]|\p{Noncharacter_Code_Point})${INVISIBLE}`,
   'gu',

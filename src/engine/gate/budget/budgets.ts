@@ -15,7 +15,6 @@ import { CLOSING_OUTPUT, type ClosingNeed, optionFor, type Reservation } from '.
 
 export interface Budgets extends RunContext {
   readonly models: Pick<ModelPort, 'models'>;
-  /** Usage of all runs of the day; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;
   readonly limits: LimitBook;
   readonly prefixes: ReturnType<typeof openPrefixBook>;
@@ -133,7 +132,6 @@ export const isWorthWaiting = (now: Reservation, later: () => Reservation): bool
 // Upper bound of a request's tokens: the counted prefix plus one token per byte since, which no tokenizer exceeds. Forgetting a prefix is safe.
 
 interface Prefix {
-  /** The model that counted; another model's count differs. */
   readonly model: ModelId;
   /** Number of turns that the count covers, including the reply. */
   readonly turns: number;

@@ -165,7 +165,6 @@ function nextModel(asking: Asking, cause: Cause, tried: Tried): ModelId | undefi
   });
 }
 
-/** The fallbacks of the order, or of the model that a person chose since. */
 function fallbacksOf(parts: GateParts, order: WorkOrder): readonly ModelId[] {
   const asked = parts.recorder.state().agents.get(order.agent)?.model.asked ?? order.model.asked;
   return asked === order.model.asked ? order.fallbacks : fallbacksOfRole(parts.options, order.role, asked);

@@ -105,7 +105,6 @@ export const modelNamesOf = (
 export const fallbacksFor = (options: AgentSetup, role: Role, used: ModelId): readonly ModelId[] =>
   policy.fallbackModels({ ...selectionOf(options, role), used });
 
-/** The facts that a model for `role` is chosen by. */
 const selectionOf = (options: AgentSetup, role: Role): Omit<Parameters<typeof policy.fallbackModels>[0], 'used'> => ({
   role: role.name,
   fallbacks: modelNamesOf(options, role),

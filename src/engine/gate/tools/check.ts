@@ -202,7 +202,6 @@ function lastLines(text: string): string {
 
 // Whether an agent changed what it is judged by.
 
-/** Files that the agent changed: by file tools, and by its commands. */
 function changedBy({ recorder }: GateParts, agent: AgentId): readonly string[] {
   const files = new Set<string>();
   for (const event of recorder.each(0, { agents: [agent], types: ['tool.finished'] })) {

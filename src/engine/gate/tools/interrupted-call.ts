@@ -9,7 +9,6 @@ import type { Recorder } from '../recorder.ts';
 
 /** A call without an end in the log. */
 export interface OpenToolCall extends Pick<EventOf<'tool.started'>, 'agent' | 'call' | 'tool' | 'repeat'> {
-  /** Null where the call has spawned no child. */
   readonly child: AgentId | null;
 }
 

@@ -159,7 +159,6 @@ function refusalText({ recorder }: GateParts, use: Use, { is, text, by }: Answer
 interface JudgeOptions {
   readonly answered: boolean;
   readonly tree: TreeId | null;
-  /** A mode to assume instead of the present one. */
   readonly mode?: Mode;
   /** Whether to assume that a person can be asked; by default as it is. */
   readonly interactive?: true;

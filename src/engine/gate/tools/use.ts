@@ -258,7 +258,6 @@ const MARKED_BYTES = 60_000;
 
 type BoundedContext = ToolContext & { readonly room: number };
 
-/** The context of a call, with enough bytes for a marked command. */
 const withMarkerBytes = ({ call }: Pick<Use, 'call'>, context: BoundedContext): BoundedContext =>
   words.hasMarker(call) ? { ...context, room: Math.max(context.room, MARKED_BYTES) } : context;
 

@@ -200,7 +200,6 @@ function costLines(agent: AgentState, state: RunState): readonly string[] {
   ];
 }
 
-/** The verdicts of mandatory reviews, and the reviews that the agent waits for. */
 function reviewLines(agent: AgentState, { verdicts, gates }: RunState): readonly string[] {
   return [
     ...verdicts

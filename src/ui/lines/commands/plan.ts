@@ -274,7 +274,6 @@ async function changeModel(typed: string, session: LineSession): Promise<void> {
 async function changeBudget(typed: string, session: LineSession): Promise<void> {
   const [which, limits] = headOf(typed);
   const budget = readBudget(limits);
-  // The budget of the run can be set before it has agents.
   const isRun = /^(?:0|run|main)$/.test(which);
   if (isRun) return session.submit(setBudget.command(session.state, { agent: ROOT, budget }));
   const agent = startedAgent(session, which);

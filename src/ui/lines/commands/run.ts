@@ -140,7 +140,6 @@ const SPAWN_FLAGS = {
   wait: { value: 'SECONDS', help: '' },
 };
 
-/** `grants`, `grants withdraw 2`. */
 async function grants(typed: string, session: LineSession): Promise<void> {
   const { state } = session;
   const why = withdrawGrant.whyNot(state, { grant: '' });

@@ -148,7 +148,6 @@ function byModel({ state }: Context): readonly Share[] {
   return byValue([...sums].map(([model, value]): Share => ({ name: modelName(model), ink: 'info', value })));
 }
 
-/** The first `most` rows, with their percentages of all. */
 function shares(rows: readonly Share[], most: number, context: Context, width: number): readonly Line[] {
   if (rows.length === 0) return [[tint('No data yet.', 'faint')]];
   const all = rows.reduce((sum, { value }) => sum + value, 0);

@@ -25,7 +25,6 @@ export interface Rect {
 export interface RunLayout {
   /** Null where the detail is in its place. */
   readonly cards: Rect | null;
-  /** Null where one column has room for the cards only. */
   readonly detail: Rect | null;
   /** The spend of the run; null where there is no room. */
   readonly side: Rect | null;
@@ -49,7 +48,6 @@ export interface LayoutRequest {
   readonly terminalRows: number;
   /** The opened agent's pane shows the overview, which includes the spend. */
   readonly overview: boolean;
-  /** The graph is in the place of the list: it can use all rows. */
   readonly graph: boolean;
   /** Rows that the list can use of so many: what is left is the log's, and with one column the opened agent's. */
   readonly listRows: (height: number) => number;

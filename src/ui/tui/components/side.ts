@@ -66,7 +66,6 @@ function spendBox(context: Context, options: PaneOptions): readonly Line[] {
 const LOG_NAME = 13;
 
 interface LogOptions {
-  /** Entries of this level and worse are shown. */
   readonly level: LogLine['level'];
   /** Entries that the pane is scrolled back from the newest. */
   readonly back: number;

@@ -77,7 +77,6 @@ function copied(copying: CopyState): Effect<CopyState> {
   return { app: { copy: text, what: lines === 1 ? 'one line' : `${lines} lines` } };
 }
 
-/** The selection; without one, the line of the cursor. */
 const selectionOf = ({ mark, at }: CopyState): Selection =>
   mark === null ? { from: at, to: at, shape: 'lines' } : { from: mark, to: at, shape: mark.shape };
 
@@ -206,7 +205,6 @@ function matches(row: Row, sought: string): readonly number[] {
   return found;
 }
 
-/** The column of a UTF-16 unit of the row's text. */
 function columnOf(row: Row, unit: number): number {
   let units = 0;
   const column = row.findIndex((cluster) => {

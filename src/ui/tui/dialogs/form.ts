@@ -141,7 +141,6 @@ function nextField({ fields, at }: FormState, key: string, field: LiveField): nu
   return key === 'backtab' ? (at + fields.length - 1) % fields.length : null;
 }
 
-/** The field after an input that changes it, or null. */
 function fieldPress(field: LiveField, entry: number, input: Input): LiveField | null {
   if (field.is === 'text') {
     const editor = edit(field.editor, input);

@@ -28,7 +28,6 @@ const LOOSEN_KEY = 'L';
 type ModeChoice = Mode | null;
 
 interface ModeState {
-  /** The pinned agent; null for the run. */
   readonly agent: AgentId | null;
   readonly wish: ModeChoice;
   /** The first visible row of the effects. */

@@ -6,7 +6,6 @@ import { box, strong, tint } from '../text/blocks.ts';
 import { type Cursor, fit, type Ink, type Line, restyle, span } from '../../../app/views/index.ts';
 
 export interface OverlayView {
-  /** The lines; the app centres them. */
   readonly lines: readonly Line[];
   readonly cursor: Cursor | null;
 }

@@ -21,11 +21,9 @@ export interface Context {
   readonly glyphs: Glyphs;
   /** Text and output that are streaming, by agent; sanitised, limited to the end. */
   readonly live: ReadonlyMap<string, string>;
-  /** Reasoning that is streaming, by agent, until text arrives. Absent if nothing streams. */
   readonly reasoning?: ReadonlyMap<string, string>;
   /** Tool calls whose arguments are being written, by agent; sanitised. Absent if nothing streams. */
   readonly calls?: ReadonlyMap<string, { readonly tool: string; readonly size: number }>;
-  /** Previews a change of the mode, or the pin of an agent; null until the run answers. Absent without a run. */
   preview?(mode: Mode, agent?: AgentId): ModePreview | null;
   /** Previews the plan after some edits; null until the run answers. Absent without a run. */
   readonly amended?: (edits: readonly PlanEdit[]) => Result<PlanPreview, string> | null;
@@ -333,7 +331,6 @@ export type Dialog =
       readonly columns: readonly CompareColumn[];
       then(column: number): DialogEffect;
     }
-  /** The mode of the run, or the pin of one agent. */
   | { readonly is: 'mode'; readonly agent: AgentId | null }
   | { readonly is: 'charts' }
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };

@@ -245,7 +245,6 @@ class App {
     this.#toasts.dismiss();
     // A key may have been held for a while.
     const timed = input.is === 'key' ? { ...input, since: this.#held.since(input.key, this.#context().now) } : input;
-    // Ctrl-C is not queued.
     if (input.is === 'key' && input.key === 'ctrl-c') this.#inputQueue.drop('What you typed before was not done.');
     this.#inputQueue.add(() => this.#led(timed));
     this.#paints.now();

@@ -167,7 +167,6 @@ const isWritten = ({ cursor }: ComposedFrame, below: number): boolean =>
 const besideDialog = ({ boxTop = 0, boxEnd = 0 }: ComposedFrame, below: number, rows: number): number =>
   below >= boxEnd ? below : Math.max(1, boxTop - rows);
 
-/** The lowest empty place for a block; null if there is none. */
 function emptyRow(lines: readonly Line[], { x, width, rows }: Block, below: number): number | null {
   if (rows === 0) return null;
   const isEmpty = (line: Line | undefined, from: number): boolean =>

@@ -19,7 +19,6 @@ export class RunOwnership {
   #seen: RunFeed | null = null;
   #agent: AgentId | null;
 
-  /** `agent` is opened as soon as the run has it. */
   constructor(app: AppServices, agent: AgentId | null, open: (agent: AgentId) => void) {
     this.#app = app;
     this.#open = open;

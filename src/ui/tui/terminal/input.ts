@@ -235,7 +235,6 @@ function stringReply(text: string): Found | null {
     : { length: at, tokens: [] };
 }
 
-/** ESC followed by a letter is Alt. */
 function alt(text: string): Found | null {
   const found = letter(text.slice(1));
   const first = found?.tokens[0];
@@ -275,7 +274,6 @@ const SHIFT = 1;
 const ALT = 2;
 const CTRL = 4;
 
-/** A key with its modifiers in the order ctrl, alt, shift. */
 function withModifiers(key: string, modifiers: number): string {
   if (key === 'tab' && (modifiers & SHIFT) !== 0) return withModifiers('backtab', modifiers & ~SHIFT);
   const shift = (modifiers & SHIFT) !== 0 && key !== 'backtab' ? 'shift-' : '';

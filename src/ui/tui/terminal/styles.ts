@@ -175,7 +175,6 @@ interface Capabilities {
   readonly unicode: boolean;
   /** True if hyperlinks (OSC 8) may be sent; consoles and screen print garbage for them. */
   readonly links: boolean;
-  /** The background by COLORFGBG; null if unknown. */
   readonly background: 'dark' | 'light' | null;
   /** True if the terminal may be queried for its background colour. */
   readonly answers: boolean;

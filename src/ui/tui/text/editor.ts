@@ -280,7 +280,6 @@ function expandFolds(shown: string, folds: readonly Fold[]): string {
 const letterBefore = (folds: readonly Fold[], before: string): string =>
   folds.find(({ sign }) => before.endsWith(sign))?.sign ?? graphemes(before).at(-1) ?? '';
 
-/** As `letterBefore`, after the cursor. */
 const letterBehind = (folds: readonly Fold[], after: string): string =>
   folds.find(({ sign }) => after.startsWith(sign))?.sign ?? graphemes(after)[0] ?? '';
 

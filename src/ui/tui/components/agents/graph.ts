@@ -32,7 +32,6 @@ import { agentOfTask, bareDoing, taskStateOf, statusSpan } from '../progress.ts'
 import { lockOf, pinOf } from '../reviews.ts';
 
 export interface GraphView {
-  /** The selected agent, or the one whose sub-agent is. */
   readonly selected: AgentState | undefined;
   readonly focused: boolean;
 }
@@ -229,7 +228,6 @@ type GraphRow =
   | { readonly is: 'child'; readonly index: number; readonly agent: AgentState }
   | { readonly is: 'forced'; readonly node: MandatoryReview; readonly agent: AgentState | null };
 
-/** The rows of the graph, with descriptions and children where all of them fit into `height`. */
 function graphRows(plan: SoundPlan, state: RunState, height: number): readonly GraphRow[] {
   const forced = (plan.forced ?? []).map(
     (node): GraphRow => ({ is: 'forced', node, agent: agentOfForced(node, state) }),
@@ -256,7 +254,6 @@ const childrenOf = (agent: AgentState | null, { agents }: RunState): readonly Ag
 export const agentOfForced = ({ role }: MandatoryReview, { agents }: RunState): AgentState | null =>
   [...agents.values()].findLast((agent) => agent.forced !== null && agent.role === role) ?? null;
 
-/** The row of the selected agent, else that of its nearest ancestor that has one; -1 for main. */
 function selectedRow(rows: readonly GraphRow[], selected: AgentState | undefined, state: RunState): number {
   for (let agent = selected; agent !== undefined; ) {
     const { id, taskId, parent } = agent;

@@ -41,7 +41,6 @@ export interface TranscriptOptions extends Omit<BlockOptions, 'cwd'> {
 
 /** What happens now, shown below the last block. */
 export interface TranscriptNow {
-  /** Streaming text or output. */
   readonly text: string;
   readonly reasoning: string;
   /** Tokens a second. */

@@ -47,7 +47,6 @@ export interface Inspected {
   readonly task: PlanTask;
   readonly choices: PlanChoices | null;
   readonly mode: Mode;
-  /** The state of the task in the run; null while nothing runs. */
   readonly taskState: TaskState | null;
   readonly critical: boolean;
   /** The proposed task; null for a task that a person added. */
@@ -157,7 +156,6 @@ function whole(parts: readonly string[], between: string, width: number): readon
   }, []);
 }
 
-/** True if the role of the task has the capability; where the role is unknown, `unknown`. */
 const can = ({ task, choices }: Inspected, what: Capability, unknown = false): boolean =>
   choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes(what) ?? unknown;
 

@@ -37,7 +37,6 @@ export interface PlanList {
   modelChanged(task: PlanTask): boolean;
   /** The task with its calibrated estimate; the task itself when left out. */
   expectedOf?(task: PlanTask): PlanTask;
-  /** The state of the task in the run; null while nothing runs. */
   taskStateOf(task: PlanTask): TaskState | null;
 }
 

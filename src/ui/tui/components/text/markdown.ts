@@ -225,7 +225,6 @@ function colouredSpans(code: string, language: string): Line {
   return spansOf(highlighter.highlight(code, { language, ignoreIllegals: true }).value);
 }
 
-/** Styles and their classes of highlight.js; other classes are plain. */
 const CLASSES: readonly (readonly [style: Style, classes: string])[] = [
   [{ fg: 'role:oracle' }, 'keyword'],
   [{ fg: 'info' }, 'built_in name attr attribute property'],

@@ -135,7 +135,6 @@ function barLine(left: readonly Question[], current: Question, context: Context,
 
 interface Layout {
   readonly pinned: readonly Line[];
-  /** The scrolling rows, of which `count` are visible from `top` on. */
   readonly rows: readonly ScrollRow[];
   readonly top: number;
   readonly count: number;
@@ -189,7 +188,6 @@ function pinnedLines(current: Question, context: Context, docked: Docked): reado
 
 const BADGE: Style = { fg: 'surface', bg: 'err', bold: true };
 
-/** The scrolling rows: the request, its tasks, and why approval is needed. */
 function scrollRows(current: Question, context: Context, width: number): readonly ScrollRow[] {
   const { request } = current.first;
   const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;

@@ -133,7 +133,6 @@ const taskFields = (of: Subject): readonly Field[] => [
   ...checkFields(of),
 ];
 
-/** Every model; the one of the task says which model runs in its place. */
 function taskModels(of: Subject): readonly Choice[] {
   const { used, because } = of.task.model;
   const own = because === null ? null : modelValue(of);
@@ -237,7 +236,6 @@ export const againDialog = (edited: boolean, state: RunState): Dialog => ({
   then: (hint) => ({ commands: [planAgain.command(state, { hint })] }),
 });
 
-/** The choice for the task's model: the requested one, else the used one. */
 function modelValue({ choices, task }: Subject): string {
   const option = modelNamed(choices, task.model.asked) ?? modelNamed(choices, task.model.used);
   return option === undefined ? task.model.asked : askedName(option);
