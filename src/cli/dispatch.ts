@@ -27,6 +27,8 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   attach: async () => (await import('./commands/attach.ts')).attachVerb,
   sessions: async () => (await import('./commands/sessions.ts')).sessionsVerb,
   show: async () => (await import('./commands/show.ts')).showVerb,
+  merge: async () => (await import('./commands/merge.ts')).mergeVerb,
+  trees: async () => (await import('./commands/trees.ts')).treesVerb,
   report: async () => (await import('./commands/report.ts')).reportVerb,
   pr: async () => (await import('./commands/pr.ts')).prVerb,
   events: async () => (await import('./commands/events.ts')).eventsVerb,
@@ -127,7 +129,6 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   return verb.run(args, colour === undefined ? io : { ...io, paint: createPainter(io.env, true, colour) });
 }
 
-/** True in the shell of an agent. */
 const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
 
 function refuseOfPerson(word: string): void {

@@ -73,7 +73,7 @@ describe('trees of their own', () => {
     });
   });
 
-  it('keep what nobody could decide, and the report names the tree and the patch first', async () => {
+  it('keep what nobody could decide, until it is merged by hand; then they are removed', async () => {
     const line = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
     const rules = [bash('^Name the cache', line('one')), bash('^Log the cache', line('two')), done];
     const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
@@ -83,9 +83,22 @@ describe('trees of their own', () => {
     const ends = events.flatMap((event) => (event['type'] === 'merge.finished' ? [event['is']] : []));
     const cache = (): string => readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8');
     expect([code, ends, cache().includes('const one = 1;')]).toEqual([1, ['merged', 'unmerged'], true]);
-    const { out } = await machine.mimir('report');
-    const [, folder = ''] =
-      /## Not merged\n\n- code 2: 1 file .*; its tree is (\S+), its patch \S+\.patch/.exec(out) ?? [];
-    expect(readFileSync(path.join(folder, 'src/cache.js'), 'utf8')).toContain('const two = 1;');
+    const listed = (await machine.mimir('trees')).out.trim().split('\n');
+    expect(listed.map((each) => each.split(/\s+/).slice(0, 3).join(' ')).toSorted()).toEqual([
+      'merged code 1',
+      'unmerged code 2',
+    ]);
+    const shown = await machine.mimir('merge', '--preview');
+    expect(shown.out).toContain('! src/cache.js: changed on both sides (contents)');
+    const refused = await machine.mimir('merge', 'two');
+    expect([refused.code, cache().includes('const one = 1;')]).toEqual([1, true]);
+    const merged = await machine.mimir('merge', 'two', '--theirs');
+    expect([merged.code, merged.out, cache().includes('const two = 1;')]).toEqual([
+      0,
+      expect.stringContaining('1 file'),
+      true,
+    ]);
+    expect((await machine.mimir('trees', 'clean')).out).toContain('removed 2 trees');
+    expect((await machine.mimir('trees')).out).toContain('No agent has left a tree of its own here.');
   });
 });

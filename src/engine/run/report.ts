@@ -56,7 +56,7 @@ export async function concluded(
   if (parts.signal.aborted) return result(parts);
   const after = recorder.state();
   const all = [
-    unmergedSection(after, parts.options),
+    unmergedSection(after),
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
     notDoneSection(after),
@@ -67,13 +67,12 @@ export async function concluded(
 }
 
 /** The trees whose changes the project does not have. First in a report, because the work in them is easily missed. */
-function unmergedSection({ agents }: events.RunState, { workspaces }: RunOptions): string {
+function unmergedSection({ agents }: events.RunState): string {
   const lines = [...agents.values()].filter(events.isUnmerged).map(({ name, ownTree }) => {
-    const { because = 'its work did not end well', patch, name: tree = '' } = ownTree ?? {};
-    const folder = workspaces?.folder(tree) ?? tree;
-    return `- ${name}: ${because}; its tree is ${folder}${patch === undefined ? '' : `, its patch ${patch}`}`;
+    const { because = 'its work did not end well', patch } = ownTree ?? {};
+    return `- ${name}: ${because}${patch === undefined ? '' : `; kept as ${patch}`}`;
   });
-  return lines.length === 0 ? '' : `## Not merged\n\n${lines.join('\n')}`;
+  return lines.length === 0 ? '' : `## Not merged\n\n${lines.join('\n')}\n\n\`mimir trees\` lists them.`;
 }
 
 const lateAnswers = (

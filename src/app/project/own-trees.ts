@@ -1,0 +1,131 @@
+/** The trees of agents' own on disk, between runs: what stands in each, and their merge into the project. */
+import type { MergeEnd } from '../../domain/changes.ts';
+import { SessionId, type TaskId } from '../../domain/ids.ts';
+import { defined } from '../../domain/result.ts';
+import { openRedactor } from '../../domain/text/redact.ts';
+import { openRecorder, steadyWorld } from '../../engine/gate/index.ts';
+import { type Choice, mergeTree } from '../../engine/workspaces/index.ts';
+import { type AgentState, isFinal, type OwnTree, type RunState } from '../../events/index.ts';
+import type { Merge, WorkspacePort } from '../../ports/workspace.ts';
+import { type Io, world, wrongUse } from '../process/index.ts';
+import { configForRun, openProjectLog, type ProjectPlace, stateOf } from '../workspace/index.ts';
+import { openProjectTools, trySandbox } from '../workspace/sandbox.ts';
+
+/**
+ * `live`: its agent may still work in it. `merged`: the project has its changes. `dirty`: it was merged and has changed since. `unmerged`: the project
+ * may not have its changes. `unchanged`: there is nothing to merge.
+ */
+export type TreeClass = 'live' | 'merged' | 'dirty' | 'unmerged' | 'unchanged';
+
+export interface TreeRow {
+  readonly name: string;
+  readonly is: TreeClass;
+  readonly session: string;
+  /** Null where the log of its session is gone. */
+  readonly agent: string | null;
+  readonly task: TaskId | null;
+  readonly bytes: number;
+  /** When it was made, in milliseconds since 1970; null where nobody knows. */
+  readonly at: number | null;
+  readonly because?: string;
+  readonly patch?: string;
+}
+
+export interface OpenTrees {
+  rows(): Promise<readonly TreeRow[]>;
+  preview(row: TreeRow): Promise<Merge>;
+  /** Merges it and records that in the log of its session. `choice`: of files that both sides have changed. */
+  merge(row: TreeRow, choice: Choice): Promise<MergeEnd>;
+  remove(row: TreeRow): Promise<void>;
+  close(): void;
+}
+
+const { signal } = new AbortController();
+
+/** Opens the trees of a project. Rejects with an `Exit`. */
+export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenTrees> {
+  const { config } = configForRun(project, io, {});
+  const { workspaces } = openProjectTools(project, await trySandbox(project, config.rules));
+  const log = openProjectLog(project, config);
+  const states = new Map<string, RunState | null>();
+  const stateIn = (session: string): RunState | null => {
+    const found = log.sessions().find((one) => one.session === session);
+    const known = states.get(session) ?? (found === undefined ? null : stateOf(log, found.session));
+    states.set(session, known);
+    return known;
+  };
+  const isRunning = (session: string): boolean =>
+    log.sessions().some((one) => one.session === session && one.state === 'running');
+  const found = (row: TreeRow): AgentState => {
+    const agent = agentOf(stateIn(row.session), row.name);
+    if (agent === null)
+      throw wrongUse(`the log of session ${row.session} no longer tells what the tree ${row.name} is`);
+    return agent;
+  };
+  return {
+    rows: () => Promise.all(workspaces.names().map((name) => rowOf(workspaces, name, stateIn, isRunning))),
+    async preview(row) {
+      const { ownTree, writes } = found(row);
+      const merge = await workspaces.merge({ name: row.name, base: ownTree?.base ?? '', writes }, signal);
+      if (!merge.ok) throw wrongUse(merge.fault);
+      return merge.value;
+    },
+    async merge(row, choice) {
+      const { id } = found(row);
+      const session = SessionId.parse(row.session);
+      const claim = log.claim(session);
+      if (!claim.ok) throw wrongUse(`session ${session} is running in another process: ${claim.holder}`);
+      try {
+        const redactor = openRedactor(config.secrets.map(({ value }) => value));
+        const recorder = openRecorder(log, session, steadyWorld(world), redactor);
+        const end = await mergeTree({ recorder, workspaces, signal, choose: () => Promise.resolve(choice) }, id);
+        recorder.close();
+        return end ?? { is: 'unmerged' };
+      } finally {
+        log.release(session);
+      }
+    },
+    remove: ({ name }) => workspaces.remove(name),
+    close: () => log.close(),
+  };
+}
+
+const agentOf = (state: RunState | null, name: string): AgentState | null =>
+  [...(state?.agents.values() ?? [])].find(({ ownTree }) => ownTree?.name === name) ?? null;
+
+async function rowOf(
+  workspaces: WorkspacePort,
+  name: string,
+  stateIn: (session: string) => RunState | null,
+  isRunning: (session: string) => boolean,
+): Promise<TreeRow> {
+  const [session = ''] = name.split('.');
+  const state = stateIn(session);
+  const one = agentOf(state, name);
+  const look = await workspaces.look(name, one?.ownTree?.base ?? '', signal);
+  const { bytes, dirty } = look ?? { bytes: 0, dirty: true };
+  if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...UNKNOWN };
+  const is = isRunning(session) && mayWork(one) ? 'live' : classOf(state, name, one.ownTree ?? null, dirty);
+  return { name, is, session, bytes, ...factsOf(one) };
+}
+
+const UNKNOWN = { agent: null, task: null, at: null };
+
+/** Until its merge has ended. */
+const mayWork = (one: AgentState): boolean => !isFinal(one) || one.ownTree?.stands === 'open';
+
+function factsOf({ name, taskId, ownTree }: AgentState): Omit<TreeRow, 'name' | 'is' | 'session' | 'bytes'> {
+  const { at = null, stands, because, patch } = ownTree ?? {};
+  const open = stands === 'merged' ? {} : defined({ because, patch });
+  return { agent: name, task: taskId, at, ...open };
+}
+
+/** `dirty`: whether it differs from what its changes are counted from. */
+function classOf(state: RunState | null, name: string, tree: OwnTree | null, dirty: boolean): TreeClass {
+  // A further attempt gets a new tree only when the one before is merged.
+  const stem = name.slice(0, name.lastIndexOf('.'));
+  const isEarlier = [...(state?.agents.values() ?? [])].some(({ ownTree }) => ownTree?.name.startsWith(`${stem}.`));
+  if (tree === null) return isEarlier ? 'merged' : 'unmerged';
+  if (tree.stands === 'merged') return dirty ? 'dirty' : 'merged';
+  return dirty || tree.begun !== undefined ? 'unmerged' : 'unchanged';
+}

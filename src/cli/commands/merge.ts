@@ -1,0 +1,77 @@
+/** `mimir merge`: merges the tree of a task that the project lacks, or shows what that would do. */
+import { openOwnTrees, type TreeRow } from '../../app/project/own-trees.ts';
+import { type Arguments, EXIT, type Io, sanitise, wrongUse } from '../../app/process/index.ts';
+import { plural } from '../../app/views/index.ts';
+import { projectOf } from '../../app/workspace/index.ts';
+import type { MergeEnd } from '../../domain/changes.ts';
+import type { Merge } from '../../ports/workspace.ts';
+import { command, tell } from '../verb.ts';
+import { lineOf } from './trees.ts';
+
+export const mergeVerb = command('merge', async (args, io) => {
+  const trees = await openOwnTrees(projectOf(args, io), io);
+  try {
+    const row = chosen(await trees.rows(), args.words[0]);
+    const merge = await trees.preview(row);
+    if (args.has('preview')) return tell(args, io, { tree: row, ...merge }, linesOf(merge));
+    const choice = choiceOf(args);
+    if (merge.conflicts.length > 0 && choice === null) return refuse(io, merge);
+    const end = await trees.merge(row, choice ?? 'patch');
+    tell(args, io, { tree: row.name, ...end }, [sanitise(endLine(row, end))]);
+    return end.is === 'merged' || choice === 'patch' ? EXIT.done : EXIT.agentFailed;
+  } finally {
+    trees.close();
+  }
+});
+
+function endLine({ name }: TreeRow, { is, changed, because = '', patch }: MergeEnd): string {
+  if (is === 'merged') return `merged ${name}: ${plural((changed?.files.length ?? 0) + (changed?.more ?? 0), 'file')}`;
+  return `not merged: ${because}${patch === undefined ? '' : `; its changes are kept in ${patch}`}`;
+}
+
+const CHOICES = ['mine', 'theirs', 'patch'] as const;
+
+function choiceOf(args: Arguments): (typeof CHOICES)[number] | null {
+  const given = CHOICES.filter((one) => args.has(one));
+  if (given.length > 1) throw wrongUse(`--${given.join(' and --')} cannot be combined\n  choose one of them`);
+  return given[0] ?? null;
+}
+
+/** The tree that `word` names: itself, its task, its agent; without a word the only one that is not merged. */
+function chosen(rows: readonly TreeRow[], word: string | undefined): TreeRow {
+  const open = rows.filter(({ is }) => is === 'unmerged' || is === 'dirty');
+  if (word === undefined && open.length === 0) throw wrongUse('every tree is merged\n  `mimir trees` lists them');
+  const isNamed = ({ name, task, agent }: TreeRow): boolean => [name, task, agent].some((one) => one === word);
+  const found = word === undefined ? open : rows.filter(isNamed);
+  const [one, other] = found.length > 1 ? found.filter(({ is }) => is === 'unmerged') : found;
+  if (one !== undefined && other === undefined) return mergeable(one);
+  const problem = found.length === 0 ? `there is no tree of "${word ?? ''}"` : 'there are several trees';
+  throw wrongUse([`${problem}; name one of them:`, ...open.map(lineOf)].join('\n  '));
+}
+
+function mergeable(row: TreeRow): TreeRow {
+  if (row.is === 'live') throw wrongUse(`${row.name} is still at work: its run merges it`);
+  if (row.is === 'unmerged' || row.is === 'dirty') return row;
+  throw wrongUse(`${row.name} holds nothing that the project lacks`);
+}
+
+function refuse(io: Io, merge: Merge): number {
+  for (const line of linesOf(merge)) io.complain(line);
+  io.complain('nothing was merged: choose --mine, --theirs or --patch for the files that changed on both sides');
+  return EXIT.agentFailed;
+}
+
+const MARKS = { added: '+', changed: '~', removed: '-' } as const;
+
+function linesOf({ files, more, conflicts, leftOut }: Merge): readonly string[] {
+  const lines = [
+    ...conflicts.map(({ path, kind }) => `! ${path}: changed on both sides (${kind})`),
+    ...leftOut.map((because) => `x ${because}`),
+    ...files.flatMap(({ path, is, added, removed, diff = '' }) => [
+      `${MARKS[is]} ${path}  +${added} -${removed}`,
+      ...(diff === '' ? [] : diff.split('\n').map((line) => `    ${line}`)),
+    ]),
+    ...(more === 0 ? [] : [`and ${plural(more, 'more file')}`]),
+  ];
+  return lines.length === 0 ? ['nothing to merge'] : lines.map((line) => sanitise(line));
+}
