@@ -118,8 +118,8 @@ export interface Tool<Input = unknown> {
   label(input: Input): string;
   /** Of a tool that starts an agent: the name of its role. */
   starts?(input: Input): string;
-  /** The exact effect for a person's approval (a diff, the whole command). Absent: the label. */
-  preview?(input: Input, context: ToolContext): Promise<string>;
+  /** The exact effect for a person's approval (a diff, the whole command); absent: the label. A fault says why it cannot be done, and nobody is asked. */
+  preview?(input: Input, context: ToolContext): Promise<Result<string, string>>;
   /** Files whose content decides what the call does (`package.json` for `npm test`): a lasting approval is bound to their digests. */
   inputs?(
     input: Input,

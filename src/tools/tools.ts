@@ -132,24 +132,23 @@ function inWorkspace(tool: Tool, ofTree: (name: string) => Tool | undefined): To
   return {
     ...tool,
     run: (input, context) => at(context).run(input, context),
-    ...(tool.preview && { preview: (input, context) => at(context).preview?.(input, context) ?? NO_TEXT }),
-    ...(tool.propose && { propose: (input, context) => at(context).propose?.(input, context) ?? NO_PROPOSAL }),
+    ...(tool.preview && { preview: (input, context) => at(context).preview?.(input, context) ?? UNDONE }),
+    ...(tool.propose && { propose: (input, context) => at(context).propose?.(input, context) ?? UNDONE }),
     ...(tool.inputs && { inputs: (input, context) => at(context).inputs?.(input, context) ?? NO_INPUTS }),
     ...(tool.reading && { reading: (input, context) => at(context).reading?.(input, context) ?? NOT_READ }),
   };
 }
 
 const GONE = 'not run: your tree no longer exists';
-const NO_TEXT = Promise.resolve(GONE);
-const NO_PROPOSAL = Promise.resolve(fail(GONE));
+const UNDONE = Promise.resolve(fail(GONE));
 const NO_INPUTS = Promise.resolve([]);
-const NOT_READ = { place: { root: '/', folder: '/' }, obstacle: () => NO_TEXT };
+const NOT_READ = { place: { root: '/', folder: '/' }, obstacle: () => Promise.resolve(GONE) };
 
 /** A tool that only says why it does nothing. */
 const refusing = (tool: Tool, because: string): Tool => ({
   ...tool,
   run: () => Promise.resolve(refused(because)),
-  ...(tool.preview && { preview: () => Promise.resolve(because) }),
+  ...(tool.preview && { preview: () => Promise.resolve(fail(because)) }),
   ...(tool.propose && { propose: () => Promise.resolve(fail(because)) }),
   ...(tool.inputs && { inputs: () => NO_INPUTS }),
   ...(tool.reading && { reading: () => NOT_READ }),
@@ -307,7 +306,7 @@ const taskTool: Tool<Child> = {
   repeat: 'never',
   label: (input) => `Task(${roleOf(input)}): ${input.description}`,
   starts: roleOf,
-  preview: (input) => Promise.resolve(`Task(${roleOf(input)}): ${input.description}\n\n${input.prompt}`),
+  preview: (input) => Promise.resolve(ok(`Task(${roleOf(input)}): ${input.description}\n\n${input.prompt}`)),
   run: async (input, { toolHost, signal }) => {
     if (signal.aborted) return refused('stopped');
     return toolHost.spawn({ description: input.description, prompt: input.prompt, role: roleOf(input) });

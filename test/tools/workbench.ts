@@ -1,7 +1,7 @@
 /** Opens the real tools on a folder and calls them the way the gate does: parse, then run. */
 import type { CommandChanges } from '../../src/domain/changes.ts';
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
-import { fail, type Result } from '../../src/domain/result.ts';
+import { fail, ok, type Result } from '../../src/domain/result.ts';
 import type { ToolHost, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
 import { checkRoot, openTools, type PathRules } from '../../src/tools/index.ts';
 import type { Root } from '../../src/tools/paths/root.ts';
@@ -41,8 +41,6 @@ export interface Workbench {
     context: Partial<ToolContext>,
   ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
   propose(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<Result<Proposal, string>>;
-  /** The parsed input is the same for both, as in the gate. */
-  previewThenUse(tool: string, input: unknown, between: () => void): Promise<ToolOutput>;
 }
 
 export function workbench(
@@ -75,14 +73,10 @@ export function workbench(
     changes: async (name, input, context) => (await run(name, input, context)).changed ?? null,
     propose: async (name, input, context) =>
       (await named(name).propose?.(named(name).input.parse(input), contextFor(context))) ?? fail('it proposes nothing'),
-    previewThenUse: async (name, input, between) => {
-      const parsed = named(name).input.parse(input);
-      await named(name).preview?.(parsed, contextFor());
-      between();
-      return named(name).run(parsed, contextFor());
+    preview: async (name, input, context) => {
+      const shown = (await named(name).preview?.(named(name).input.parse(input), contextFor(context))) ?? ok('');
+      return shown.ok ? shown.value : `nobody is asked: ${shown.fault}`;
     },
-    preview: async (name, input, context) =>
-      (await named(name).preview?.(named(name).input.parse(input), contextFor(context))) ?? '',
     inputs: async (name, input, context) =>
       (await named(name).inputs?.(named(name).input.parse(input), contextFor(context))) ?? [],
   };

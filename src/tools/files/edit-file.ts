@@ -59,8 +59,7 @@ export const changingTool = <Input extends { readonly path: string }>(
 
   async preview(input, context) {
     const change = await planned(rootFor(project, context), seen, context.agent, input);
-    if (!change.ok) return `${verb} ${input.path}: would be refused: ${change.fault}`;
-    return unifiedDiff(change.value) || `${verb} ${input.path}: changes nothing`;
+    return change.ok ? ok(unifiedDiff(change.value) || `${verb} ${input.path}: changes nothing`) : change;
   },
 
   async run(input, context) {

@@ -67,7 +67,7 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
   label: ({ command }) => command,
   // The start folder is part of what a person approves.
   preview: ({ command }, { workingDir }) =>
-    Promise.resolve(workingDir === undefined ? command : `cd ${quoted(workingDir)}\n${command}`),
+    Promise.resolve(ok(workingDir === undefined ? command : `cd ${quoted(workingDir)}\n${command}`)),
   inputs: ({ command }, context) =>
     commandInputs(place.root.path, command, path.resolve(place.root.path, context?.workingDir ?? '.')),
 

@@ -41,8 +41,6 @@ const NAMED = 50;
 
 export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly stateDir: string }): Tool<Input> {
   const toolHost: CommitHost = { ...options, store: treeStore(options) };
-  /** The tree that a person was shown for a call: approval holds for that content only. */
-  const shown = new WeakMap<Input, TreeId>();
   /** What would be committed, and what a person reads of it. */
   const draft = (input: Input, { signal }: ToolContext) =>
     attempted(async () => {
@@ -58,13 +56,6 @@ export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly st
     repeat: 'never',
     label: ({ message, paths }) => ['git commit', ...paths, '·', subjectOf(message)].join(' '),
 
-    async preview(input, context) {
-      const made = await draft(input, context);
-      if (!made.ok) return `nothing will be committed: ${made.fault}`;
-      shown.set(input, made.value.tree);
-      return `${made.value.words}\n\n${made.value.patch}`;
-    },
-
     async propose(input, context) {
       const made = await draft(input, context);
       if (!made.ok) return made;
@@ -74,7 +65,7 @@ export function gitCommitTool(options: Omit<CommitHost, 'store'> & { readonly st
       return others.length > 0 ? fail(notAmong(others, writes)) : ok({ tree, from, files, patch, words });
     },
 
-    async run(input, { signal, tree = shown.get(input) }) {
+    async run(input, { signal, tree }) {
       const message = input.message.trim();
       const order = { message, paths: input.paths, signal, ...defined({ tree }) };
       const made = await attempted(() => writeCommit(toolHost, order));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { fail } from '../../../src/domain/result.ts';
 import { boxedTools } from '../../support/boxed.ts';
-import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, says, testRun, testTools } from '../../support/run.ts';
 import { eventsOf, outputs, ran } from '../../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -25,6 +26,21 @@ describe('approvals', () => {
     expect((await run.result).success).toBe(true);
     expect(acts).toEqual(['read a']);
     expect(outputs(run)[1]).toEqual([false, 'The person denied this: not there Do not try it in another way.']);
+  });
+
+  it('are not asked for a change that cannot be made: the agent hears why at once', async () => {
+    const acts: string[] = [];
+    const { tools, ...port } = testTools(acts);
+    const preview = () => Promise.resolve(fail('a.ts: old_text does not occur'));
+    const unfit = tools.map((tool) => (tool.name === 'write' ? { ...tool, preview } : tool));
+    const script = says({ [S1]: [calling('write a')] });
+    const run = testRun({ ...filed(planOf(['o'])), port: { ...port, tools: unfit }, script });
+    expect((await run.result).success).toBe(true);
+    expect([acts, eventsOf(run, 'approval.requested'), outputs(run)]).toEqual([
+      [],
+      [],
+      [[false, 'a.ts: old_text does not occur']],
+    ]);
   });
 
   it('are judged again after the answer: the world has moved', async () => {

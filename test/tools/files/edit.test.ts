@@ -69,7 +69,7 @@ describe('edit_file and write_file', () => {
     expect((await tools.use('write_file', over)).text).toBe(
       `old.txt: exists; read it before you replace it (digest now: ${digestOf('old\n')})`,
     );
-    expect(await tools.preview('write_file', over)).toContain('would be refused: old.txt: exists');
+    expect(await tools.preview('write_file', over)).toContain('nobody is asked: old.txt: exists');
     expect((await tools.use('write_file', { ...over, digest: digestOf('old\n') })).ok).toBe(true);
     expect((await tools.use('write_file', { path: 'gone.txt', content: '', digest: 'x' })).ok).toBe(false);
   });
@@ -99,7 +99,7 @@ describe('edit_file and write_file', () => {
     const tools = workbench(makeRepository());
     const write = { path: '.git/hooks/pre-commit', content: '#!/bin/sh\n' };
     expect(await tools.preview('write_file', write)).toBe(
-      'write .git/hooks/pre-commit: would be refused: .git/hooks/pre-commit: .git is protected; agents never write there',
+      'nobody is asked: .git/hooks/pre-commit: .git is protected; agents never write there',
     );
     expect((await tools.use('write_file', write)).ok).toBe(false);
   });

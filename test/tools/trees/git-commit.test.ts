@@ -103,7 +103,8 @@ describe('a person who signs commits', () => {
     writeFiles(folder, { 'a.txt': 'two\n' });
     const user = makeFolder({ '.gitconfig': `[user]\n\tname = Ada Person\n\temail = ada@example.org\n${own}` });
     const tools = workbench(folder, undefined, user);
-    expect((await tools.preview('git_commit', { message: 'Say two' })).includes(UNSIGNED)).toBe(told);
+    const proposed = await tools.propose('git_commit', { message: 'Say two' });
+    expect(proposed.ok && proposed.value.words?.includes(UNSIGNED)).toBe(told);
     const { ok, text } = await tools.use('git_commit', { message: 'Say two' });
     expect([ok, text.includes(UNSIGNED)]).toEqual([true, told]);
     expect(git(folder, 'cat-file', 'commit', 'HEAD')).not.toContain('gpgsig');
@@ -132,18 +133,13 @@ describe('what is committed', () => {
     expect([commitObjects(folder), git(folder, 'rev-parse', 'HEAD^{tree}').trim()]).toEqual([2, proposed.value.tree]);
   });
 
-  it('is what a person was shown, or nothing', async () => {
+  it('is shown to a person as a whole: branch, message, files and patch', async () => {
     const folder = makeRepository({ 'a.txt': 'one\n' });
-    const tools = bench(folder);
     writeFiles(folder, { 'a.txt': 'two\n' });
-    expect(await tools.preview('git_commit', { message: 'Two' })).toMatch(
-      /^commit on main: 1 file\n\nTwo\n\n {2}a\.txt\n\ndiff --git a\/a\.txt b\/a\.txt\n[^]*\n-one\n\+two\n$/,
-    );
-    const swapped = await tools.previewThenUse('git_commit', { message: 'Two' }, () =>
-      writeFiles(folder, { 'a.txt': 'evil\n' }),
-    );
-    expect([swapped.ok, commitObjects(folder)]).toEqual([false, 1]);
-    expect((await tools.previewThenUse('git_commit', { message: 'Two' }, () => undefined)).ok).toBe(true);
+    const proposed = await bench(folder).propose('git_commit', { message: 'Two' });
+    if (!proposed.ok) throw new Error(proposed.fault);
+    expect(proposed.value.words).toBe('commit on main: 1 file\n\nTwo\n\n  a.txt');
+    expect(proposed.value.patch).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n[^]*\n-one\n\+two\n$/);
   });
 
   it('never holds what an .env file says, nor what goes through a filter: both are named', async () => {

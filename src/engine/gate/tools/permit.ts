@@ -6,7 +6,7 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type Capability, onlyReads } from '../../../domain/agents/role.ts';
 import { depthOf } from '../../../domain/ids.ts';
 import { type Mode, reasonText } from '../../../domain/reason.ts';
-import { defined, unreachable } from '../../../domain/result.ts';
+import { defined, fail, ok, type Result, unreachable } from '../../../domain/result.ts';
 import { jsonDigest } from '../../../domain/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
 import { type ApprovalRequest, modeFor, openBelow, permissionsFor } from '../../../events/index.ts';
@@ -123,11 +123,11 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, open:
   let allowed: readonly InputFile[] | null = null;
   for (;;) {
     const asked = await requestFor(use, open, context);
-    if (asked === null) return 'Not run: stopped';
-    const { inputs } = asked;
-    const changed = changedSince(parts, use, asked, allowed);
+    if (!asked.ok) return asked.fault;
+    const { inputs } = asked.value;
+    const changed = changedSince(parts, use, asked.value, allowed);
     if (changed !== null && changed.length === 0) return null;
-    const request = changed === null ? asked.request : askedAgain(asked.request, changed);
+    const request = changed === null ? asked.value.request : askedAgain(asked.value.request, changed);
     const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
     if (answer.is !== 'allowed') return refusalText(parts, use, answer);
     // If its input files changed while the question was open, the answer was for other content.
@@ -221,41 +221,42 @@ interface AskedRequest {
   readonly inputs: readonly InputFile[];
 }
 
-/** Null for a tool that is never asked about, and when the agent was stopped meanwhile. */
+/** The question; the fault is why nobody is asked, in words for the model: the act cannot be done, or the agent was stopped meanwhile. */
 async function requestFor(
   use: Use,
   { decision, proposal }: OpenDecision,
   context: ToolContext,
-): Promise<AskedRequest | null> {
+): Promise<Result<AskedRequest, string>> {
   const { tool, input, order } = use;
   const { capability } = tool;
-  if (capability === null) return null;
+  if (capability === null) return fail('Not run: nobody is asked about this tool.');
   const label = tool.label(input);
-  const exact = proposal === null ? await exactOf(use, context) : proposedText(proposal, label);
+  const exact = proposal === null ? await exactOf(use, context) : ok(proposedText(proposal, label));
+  if (!exact.ok) return exact;
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
-  if (context.signal.aborted) return null;
+  if (context.signal.aborted) return fail('Not run: stopped');
   const same =
     decision.singly === true
       ? null
-      : sameKey(capability, { exact, box: context.sandbox, tree: proposal?.tree ?? null });
+      : sameKey(capability, { exact: exact.value, box: context.sandbox, tree: proposal?.tree ?? null });
   const request: ApprovalRequest = {
     action: capability,
     title: `${order.role}: ${headOf(label)}`,
-    exact,
+    exact: exact.value,
     options: [],
     unsandboxed: capability === 'shell' && context.sandbox === 'none',
     because: reasonText(decision.because),
     ...factsOf(decision),
     ...(same === null ? {} : { same, ...widerGrants(use, decision, context) }),
   };
-  return { request, inputs };
+  return ok({ request, inputs });
 }
 
 const factsOf = ({ destroys }: Pick<OpenDecision['decision'], 'destroys'>): Pick<ApprovalRequest, 'destroys'> =>
   destroys === undefined ? {} : { destroys };
 
-const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<string> =>
-  tool.preview?.(input, context) ?? tool.label(input);
+const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<Result<string, string>> =>
+  tool.preview?.(input, context) ?? ok(tool.label(input));
 const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
 
 /** What an answer for the session may cover besides exactly this action. */
