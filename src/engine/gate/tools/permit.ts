@@ -235,10 +235,6 @@ async function requestFor(
   if (!exact.ok) return exact;
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
   if (context.signal.aborted) return fail('Not run: stopped');
-  const same =
-    decision.singly === true
-      ? null
-      : sameKey(capability, { exact: exact.value, box: context.sandbox, tree: proposal?.tree ?? null });
   const request: ApprovalRequest = {
     action: capability,
     title: `${order.role}: ${headOf(label)}`,
@@ -247,7 +243,7 @@ async function requestFor(
     unsandboxed: capability === 'shell' && context.sandbox === 'none',
     because: reasonText(decision.because),
     ...factsOf(decision),
-    ...(same === null ? {} : { same, ...widerGrants(use, decision, context) }),
+    ...grantsFor(use, { decision, proposal }, { capability, exact: exact.value }, context),
   };
   return ok({ request, inputs });
 }
@@ -258,6 +254,18 @@ const factsOf = ({ destroys }: Pick<OpenDecision['decision'], 'destroys'>): Pick
 const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<Result<string, string>> =>
   tool.preview?.(input, context) ?? ok(tool.label(input));
 const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
+
+/** What an answer for the session may cover; nothing where each action is asked about by itself. */
+function grantsFor(
+  use: Use,
+  { decision, proposal }: OpenDecision,
+  { capability, exact }: { readonly capability: Capability; readonly exact: string },
+  context: ToolContext,
+): Pick<ApprovalRequest, 'same' | 'programs' | 'file'> {
+  if (decision.singly === true) return {};
+  const same = sameKey(capability, { exact, box: context.sandbox, tree: proposal?.tree ?? null });
+  return { same, ...widerGrants(use, decision, context) };
+}
 
 /** What an answer for the session may cover besides exactly this action. */
 function widerGrants(
