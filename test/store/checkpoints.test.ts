@@ -1,5 +1,5 @@
 /** The checkpoints beside a log: which lines are some, when one is added, and what is said where they can not be read or written. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -158,6 +158,16 @@ describe('a log that differs from its checkpoints', () => {
     const log = openLog(place);
     expect(log.read(ONE)).toHaveLength(3);
     log.close();
+  });
+
+  it('stays damaged where the accepted checkpoint cannot be written, and says why', () => {
+    const place = newPlace();
+    append(place, mode, effect);
+    change(place, 'DELETE FROM events WHERE seq = 2');
+    append(place, mode, mode);
+    renameSync(headsOf(place), `${headsOf(place)}.moved`);
+    symlinkSync(`${headsOf(place)}.moved`, headsOf(place));
+    expect(() => acceptDamage(place, ONE, NOON)).toThrow(/^the checkpoints of the log cannot be written: ELOOP/);
   });
 
   it('has lost every checkpoint where its database is gone', () => {

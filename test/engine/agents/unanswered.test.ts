@@ -48,6 +48,14 @@ describe('work that nobody could be asked about', () => {
     );
   });
 
+  it('is named once, however often and in whatever spelling it was tried', async () => {
+    const script = says({ [S1]: [calling('write b', 'write b'), calling('write b')] });
+    const run = testRun({ ...ALONE, plan: planOf(['o']), script });
+    await run.result;
+    expect(run.events().filter(({ type }) => type === 'act.unanswered')).toHaveLength(1);
+    expect(ends(run)).toEqual([['partial', 'denied, since nobody could be asked: write b']]);
+  });
+
   it('counts no command whose sandbox could not be started: that is said, and the run ends as partial', async () => {
     const acts: string[] = [];
     const run = testRun({

@@ -72,6 +72,12 @@ describe('command rules', () => {
     expect(says('ls $X', given)).toBe('none');
   });
 
+  it('are in doubt where printf sets a variable that the text does not name, and are not where it names one', () => {
+    const doubtsOf = (command: string): readonly string[] => readCommand(command).doubts;
+    expect(doubtsOf('printf -v "$NAME" x')).toEqual(['printf sets a variable that the text does not name']);
+    expect(doubtsOf('printf -v greeting x')).toEqual([]);
+  });
+
   it('read the assignments that are words of a program, and leave in doubt what a place in a list makes of one', () => {
     const given = commandRules([], ['export NODE_ENV=test']);
     expect(says('export NODE_ENV=test', given)).toBe('deny');

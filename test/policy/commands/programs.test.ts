@@ -44,6 +44,8 @@ describe('the programs that a command may be allowed by', () => {
     'sudo npm test',
     'python -c "print(1)"',
     'python - < a.py',
+    'python -m',
+    'python -m -c',
     'python',
     'node -e 1',
     'perl -pe s/a/b/ a',

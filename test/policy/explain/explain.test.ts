@@ -110,6 +110,13 @@ describe('an explanation', () => {
     expect(change.filter((words) => words.includes(SONNET))).toEqual([]);
   });
 
+  it('of a model that no rule forbids and that cannot be used says what is missing, and that another one is used', () => {
+    const keyless = { ...option(OPUS), usable: { yes: false, because: 'no ANTHROPIC_API_KEY' } } as const;
+    const models = [option(HAIKU), keyless];
+    const { rules: parts, used } = explainModel({ ...wish('opus-4.5', someRules()), models });
+    expect([parts[0]?.reason.rule, parts[0]?.says, used]).toEqual(['no ANTHROPIC_API_KEY', 'substitute', HAIKU]);
+  });
+
   it('of a name that nobody knows says so', () => {
     const { decision, because } = explainModel(wish('gpt-none', someRules()));
     expect([decision, because.rule]).toEqual([
