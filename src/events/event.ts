@@ -281,6 +281,8 @@ export type EventBody =
     })
   | (OfModelCall<'model.retry'> & {
       readonly cause: string;
+      /** Where no connection was made: the address, and why. */
+      readonly message?: string;
       readonly wait: Millis;
       /** The number of the next attempt, from 2, and the maximum; without a maximum, only time ends the attempts. */
       readonly attempt?: number;

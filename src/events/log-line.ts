@@ -151,8 +151,8 @@ export const compactedText = ({ before, after }: Readonly<Record<'before' | 'aft
   `context summarised: ${before} -> about ${after} tokens`;
 
 /** `rate limited: retrying in 12s (try 2)`; `(2 of 5)` where tries are limited. */
-export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
-  `${cause}: retrying in ${Math.ceil(wait / 1000)}s${triesText(attempt, attempts)}`;
+export const retryText = ({ cause, message = cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
+  `${message}: retrying in ${Math.ceil(wait / 1000)}s${triesText(attempt, attempts)}`;
 
 /** ` (try 2)`, ` (2 of 5)`; empty in logs without the number. */
 export function triesText(attempt: number | undefined, attempts: number | undefined): string {

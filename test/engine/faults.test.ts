@@ -58,6 +58,8 @@ describe('a call that failed', () => {
       expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
       expect(waits.reduce((sum, wait) => sum + wait, 0)).toBe(600_000);
       expect(eventsOf(run, 'model.started').length).toBe(waits.length + 1);
+      const said = new Set(run.events().flatMap((event) => (event.type === 'model.retry' ? [event.message] : [])));
+      expect([...said]).toEqual([is === 'unreachable' ? fault(is).fault?.message : undefined]);
     },
   );
 

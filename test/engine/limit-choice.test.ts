@@ -99,6 +99,15 @@ describe('at a limit a person', () => {
     expect(run.state().agents.get(S1)?.budget.maxTokens).toBeLessThanOrEqual(40_000);
   });
 
+  it('denies, and nothing is added whatever the denial says', async () => {
+    const run = limited();
+    const { id } = await asked(run);
+    await run.tell({ do: 'answer', approval: id, allow: false, scope: 'once', text: 'add 20k' });
+    await run.result;
+    expect(ofType(run, 'budget.changed')).toEqual([]);
+    expect(run.state().agents.get(S1)?.outcome).toBe('partial');
+  });
+
   it('is not offered more where the rules allow no more, and is told the rule', async () => {
     const run = limited({ rules: { ...RULES, agentBudget: most({ maxTokens: 12_000 }) } });
     const { request } = await asked(run);

@@ -74,6 +74,27 @@ describe('the line of an event in the log', () => {
       },
       { ...line('warn', 'waiting for offline: rate limited: retrying in 12s (2 of 5)'), call: 'c1', retry: true },
     ],
+    [
+      'a try after no connection was made, with the address',
+      {
+        type: 'model.retry',
+        agent: FINDER,
+        call: callId('c1'),
+        model: MODEL,
+        cause: 'unreachable',
+        message: 'cannot reach 127.0.0.1:11434: connection refused',
+        wait: 400,
+        attempt: 2,
+      },
+      {
+        ...line(
+          'warn',
+          'waiting for offline: cannot reach 127.0.0.1:11434: connection refused: retrying in 1s (try 2)',
+        ),
+        call: 'c1',
+        retry: true,
+      },
+    ],
     ['a call that begins', asked(FINDER, 'c1'), null],
     [
       'a call that was stopped',

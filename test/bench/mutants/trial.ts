@@ -111,7 +111,7 @@ export class Trials {
 
   async #asked(runner: ChildProcess, asked: Asked, limit: number): Promise<Ended> {
     const changed = [...new Set([...asked.changed, ...this.#left])];
-    const stop = AbortSignal.timeout(limit);
+    const stop = AbortSignal.timeout(Math.ceil(limit));
     try {
       const answer = once(runner, 'message', { signal: stop });
       runner.send({ ...asked, changed });

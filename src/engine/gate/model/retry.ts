@@ -101,7 +101,18 @@ function planRetry(trial: Trial, progress: Progress, { fault, call }: BrokenCall
   const attempt = progress.tries + 1;
   const attempts = scope.mostTries(fault, course);
   const most = attempts === null ? {} : { attempts: Math.max(attempts, attempt) };
-  recorder.record({ type: 'model.retry', agent, call, model: model.id, cause: fault.is, wait, attempt, ...most });
+  const said = fault.is === 'unreachable' ? { message: fault.message } : {};
+  recorder.record({
+    type: 'model.retry',
+    agent,
+    call,
+    model: model.id,
+    cause: fault.is,
+    ...said,
+    wait,
+    attempt,
+    ...most,
+  });
   return { wait, why: scope.waitReason(provider, { cause: fault.is, wait, attempt, attempts }), shared };
 }
 
