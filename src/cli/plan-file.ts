@@ -1,7 +1,7 @@
 /** Plan files: read in either spelling, as YAML or JSON; written in the spelling for people. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
-import { type Arguments, Exit, fileErrorText, type Io, wrongUse } from '../app/process/index.ts';
+import { type Arguments, Exit, fileErrorText, type Io, invalidFlag, wrongUse } from '../app/process/index.ts';
 import { planFromTemplate } from '../app/project/index.ts';
 import { projectConfigOf, projectOf } from '../app/workspace/index.ts';
 import {
@@ -49,7 +49,7 @@ function whatIs(file: string, folder: string): 'file' | 'folder' | 'nothing' {
 function valuesFrom(args: Arguments): Readonly<Record<string, string>> {
   const pairs = args.all('set').map((text): readonly [string, string] => {
     const cut = text.indexOf('=');
-    if (cut < 1) throw wrongUse(`--set ${text}\n  expected name=value, such as target=src`);
+    if (cut < 1) throw invalidFlag('set', text, 'name=value, such as target=src');
     return [text.slice(0, cut), text.slice(cut + 1)];
   });
   const twice = pairs.find(([name], index) => pairs.findIndex(([same]) => same === name) !== index);

@@ -48,7 +48,7 @@ describe('a configuration with a fault is refused with its place, and nothing ru
     expect(await home.run(['run', '--model', 'sonet-4.5', 'x'], { cwd: folder })).toMatchObject({
       code: 3,
       err: holding(
-        'the options have faults; nothing was run:\n  --model sonet-4.5: is not a known model — did you mean',
+        'the options have faults; nothing was run:\n  --model: "sonet-4.5" is not a known model — did you mean',
       ),
     });
   });

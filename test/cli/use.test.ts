@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 const VERBS =
-  'run plan resume attach sessions show report pr events spawn children what send kill progress complete me who others all status agents models policy trust config doctor init audit'.split(
+  'run plan resume attach sessions show merge trees report pr events spawn children what send kill progress complete me who others all status agents models policy trust config doctor init audit'.split(
     ' ',
   );
 const refused = (err: string): Ran => ({ code: 2, signal: null, out: '', err });
@@ -112,21 +112,33 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     [
       'a number that is none',
       ['run', 'x', '--max-tokens=many'],
-      '--max-tokens many\n  expected a whole number of 0 or more',
+      '--max-tokens: "many" is not valid\n  expected a whole number of 0 or more',
     ],
-    ['half a token', ['run', 'x', '--max-tokens=1.5'], '--max-tokens 1.5\n  expected a whole number of 0 or more'],
-    ['money in words', ['run', 'x', '--max-cost=1e9'], '--max-cost 1e9\n  expected an amount such as 2.50'],
+    [
+      'half a token',
+      ['run', 'x', '--max-tokens=1.5'],
+      '--max-tokens: "1.5" is not valid\n  expected a whole number of 0 or more',
+    ],
+    [
+      'money in words',
+      ['run', 'x', '--max-cost=1e9'],
+      '--max-cost: "1e9" is not valid\n  expected an amount such as 2.50',
+    ],
     [
       'a time in words',
       ['run', 'x', '--max-duration=soon'],
-      '--max-duration soon\n  expected a time such as 90s, 10m or 1h',
+      '--max-duration: "soon" is not valid\n  expected a time such as 90s, 10m or 1h',
     ],
-    ['an unknown mode', ['run', 'x', '--mode=yol'], '--mode yol\n  expected human, confirm or yolo'],
-    ['an unknown colour', ['run', 'x', '--color', 'blue'], '--color blue\n  expected never, 16, 256 or truecolor'],
+    ['an unknown mode', ['run', 'x', '--mode=yol'], '--mode: "yol" is not valid\n  expected human, confirm or yolo'],
+    [
+      'an unknown colour',
+      ['run', 'x', '--color', 'blue'],
+      '--color: "blue" is not valid\n  expected never, 16, 256 or truecolor',
+    ],
     [
       'half a role model',
       ['run', 'x', '--role-model', 'oracle'],
-      '--role-model oracle\n  expected role=model, such as oracle=o3',
+      '--role-model: "oracle" is not valid\n  expected role=model, such as oracle=o3',
     ],
     [
       'a task without quotes',
@@ -141,7 +153,11 @@ describe('wrong use is exit 2 and says what was meant:', () => {
       'missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"',
     ],
     ['config without a word', ['config'], 'config needs a subcommand: schema or show'],
-    ['a format that there is not', ['report', '--format', 'pdf'], '--format pdf\n  expected md, json or html'],
+    [
+      'a format that there is not',
+      ['report', '--format', 'pdf'],
+      '--format: "pdf" is not valid\n  expected md, json or html',
+    ],
     ['an empty folder name', ['sessions', '--cwd', ''], '--cwd is empty\n  expected a directory'],
     [
       'human mode without a person',
@@ -168,7 +184,7 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     const { code, err } = await home.run(['run', 'x', '--mode', '\u001b[31myolo\u0007']);
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'mimir: --mode \\x1b[31myolo\\x07\n  expected human, confirm or yolo\n',
+      err: 'mimir: --mode: "\\x1b[31myolo\\x07" is not valid\n  expected human, confirm or yolo\n',
     });
   });
 

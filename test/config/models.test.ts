@@ -91,7 +91,7 @@ describe('names', () => {
   it('typed on the command line are refused by their flag', () => {
     expect(faults({}, { model: 'hiaku-4.5', roleModels: { finder: 'nope-nope-nope' } })).toEqual([
       '--role-model finder=nope-nope-nope: "nope-nope-nope" is not a known model — use one of: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …',
-      '--model hiaku-4.5: is not a known model — did you mean "haiku-4.5"?',
+      '--model: "hiaku-4.5" is not a known model — did you mean "haiku-4.5"?',
     ]);
   });
 });

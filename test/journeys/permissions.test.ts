@@ -62,7 +62,7 @@ describe('permissions', () => {
     const wrong = await machine.mimir('run', TASK, '--yes', '--allow', 'network');
     expect([wrong.code, wrong.err]).toEqual([
       2,
-      'mimir: --allow network\n  expected edits, commands, or both: edits,commands\n',
+      'mimir: --allow: "network" is not valid\n  expected edits, commands, or both: edits,commands\n',
     ]);
   });
 

@@ -2,7 +2,7 @@
 import type { SpawnRequest } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { RunState } from '../../events/index.ts';
-import { type Arguments, wrongUse } from '../process/index.ts';
+import { type Arguments, invalidFlag, wrongUse } from '../process/index.ts';
 import { type Action, rowOf, whyNotAgent } from './action.ts';
 
 export const spawnChild: Action<{ readonly parent: AgentId; readonly wish: SpawnRequest }> = {
@@ -73,5 +73,5 @@ function waitOf(said: string | undefined): number | null {
   if (said === undefined) return null;
   const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : Number.NaN;
   if (seconds <= 86_400) return seconds;
-  throw wrongUse(`--wait ${said}\n  expected seconds, 0 to 86400`);
+  throw invalidFlag('wait', said, 'seconds, 0 to 86400');
 }

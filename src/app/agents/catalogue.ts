@@ -66,7 +66,6 @@ function whyKept(name: string, source: string): string {
 type Config = Pick<Loaded, 'roles' | 'preferences' | 'staticConfig'>;
 
 interface FileReceipt extends Receipt {
-  /** The file's name in messages. */
   readonly file: string;
 }
 

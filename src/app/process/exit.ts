@@ -32,6 +32,10 @@ export class Exit extends Error {
 /** Wrong flags, arguments or ids. */
 export const wrongUse = (message: string): Exit => new Exit(EXIT.wrongUse, message);
 
+/** The error for a value of `--flag` that cannot be used; `expected` follows the word "expected". */
+export const invalidFlag = (flag: string, value: string, expected: string): Exit =>
+  wrongUse(`--${flag}: "${value}" is not valid\n  expected ${expected}`);
+
 /** Runs `act`; a fault of the log becomes an `Exit` with the words of the fault. */
 export function exitOnFault<T>(read: () => T): T {
   try {

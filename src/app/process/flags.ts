@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { listed } from '../../domain/lists.ts';
 import { nearest } from '../../domain/text/text.ts';
-import { wrongUse } from './exit.ts';
+import { invalidFlag, wrongUse } from './exit.ts';
 
 export interface Flag {
   /** The placeholder of the value in the help: `USD`, `DIR`; empty for a switch. */
@@ -100,7 +100,7 @@ export function readChoice<T extends string>(args: Arguments, flag: string, choi
   const text = args.get(flag);
   const choice = choices.find((one) => one === text);
   if (text === undefined || choice !== undefined) return choice;
-  throw wrongUse(`--${flag} ${text}\n  expected ${listed(choices, 'or')}`);
+  throw invalidFlag(flag, text, listed(choices, 'or'));
 }
 
 export const readColour = (args: Arguments): Colour | undefined => readChoice(args, 'color', COLOURS);

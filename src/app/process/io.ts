@@ -20,7 +20,6 @@ export interface Io {
   where(): string;
   /** Prints a line of Mimir's own text, which may hold styles. */
   say(line: string): void;
-  /** Prints a line on stderr. */
   complain(line: string): void;
   /** Writes text unchanged, for a file or a pipe. */
   write(text: string): void;

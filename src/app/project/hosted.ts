@@ -10,7 +10,7 @@ import {
   sanitise,
   SIGNAL_WORDS,
   watchSignals,
-  wrongUse,
+  invalidFlag,
 } from '../process/index.ts';
 import type { RunResult } from '../../engine/run/index.ts';
 import type { Start } from './begin-run.ts';
@@ -18,7 +18,7 @@ import type { Start } from './begin-run.ts';
 /** The session of `--hosted`. Throws an `Exit` (2) for an invalid name. */
 export function sessionFrom(text: string): SessionId {
   if (isSessionId(text)) return text;
-  throw wrongUse(`--hosted ${text}\n  expected the name of a session`);
+  throw invalidFlag('hosted', text, 'the name of a session');
 }
 
 /** Treats a background process as attended if it was started from a terminal. */

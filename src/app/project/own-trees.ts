@@ -1,4 +1,4 @@
-/** The trees of agents' own on disk, between runs: what stands in each, and their merge into the project. */
+/** The trees of agents' own on disk, between runs: what each holds, and their merge into the project. */
 import type { MergeEnd } from '../../domain/changes.ts';
 import { SessionId, type TaskId } from '../../domain/ids.ts';
 import { defined } from '../../domain/result.ts';

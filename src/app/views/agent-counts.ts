@@ -209,7 +209,6 @@ function attemptsText({ waitingFor, pause }: AgentState): string {
 }
 
 interface Operation {
-  /** The agent's name. */
   readonly who: string;
   /** `a reply of haiku-4.5`, `$ npm test`. */
   readonly what: string;

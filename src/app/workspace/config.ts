@@ -22,7 +22,7 @@ import { type Mode, MODES } from '../../domain/reason.ts';
 import { type Permissions, PERMITTED } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { builtIn, type Rules } from '../../policy/index.ts';
-import { type Arguments, EXIT, Exit, type Io, packageRoot, readChoice, wrongUse } from '../process/index.ts';
+import { type Arguments, EXIT, Exit, type Io, packageRoot, readChoice, invalidFlag } from '../process/index.ts';
 import { escapeHidden } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';
 import { takeSecrets } from './secrets.ts';
@@ -163,9 +163,9 @@ function digestOfOthers(file: string, { root }: ProjectPlace): string | null {
 
 /** The limits of `--max-cost`, `--max-tokens` and `--max-duration`. */
 export function budgetFrom(args: Arguments): Budget {
-  const duration = args.get('max-duration');
-  const ms = duration === undefined ? undefined : durationMs(duration);
-  if (ms === null) throw invalidFlag('--max-duration', duration, 'a time such as 90s, 10m or 1h');
+  const duration = args.get('max-duration') ?? '';
+  const ms = duration === '' ? undefined : durationMs(duration);
+  if (ms === null) throw invalidFlag('max-duration', duration, 'a time such as 90s, 10m or 1h');
   return withoutAbsent({
     maxCost: numberFrom(args, 'max-cost', { whole: false }),
     maxTokens: numberFrom(args, 'max-tokens', { whole: true }),
@@ -178,7 +178,7 @@ function numberFrom(args: Arguments, flag: string, { whole }: { readonly whole: 
   if (text === undefined) return undefined;
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(number) || (whole && !Number.isSafeInteger(number))) {
-    throw invalidFlag(`--${flag}`, text, whole ? 'a whole number of 0 or more' : 'an amount such as 2.50');
+    throw invalidFlag(flag, text, whole ? 'a whole number of 0 or more' : 'an amount such as 2.50');
   }
   return number;
 }
@@ -192,7 +192,7 @@ export function allowFrom(args: Arguments): Permissions | undefined {
   const names = text.split(',').map((name) => name.trim());
   const chosen = PERMITTED.filter((what) => names.includes(what));
   const isKnown = names.every((name) => PERMITTED.some((what) => what === name));
-  if (!isKnown || chosen.length === 0) throw invalidFlag('--allow', text, 'edits, commands, or both: edits,commands');
+  if (!isKnown || chosen.length === 0) throw invalidFlag('allow', text, 'edits, commands, or both: edits,commands');
   return Object.fromEntries(chosen.map((what) => [what, 'allow']));
 }
 
@@ -200,11 +200,8 @@ export function roleModelsFrom(args: Arguments): ReadonlyMap<string, string> {
   return new Map(
     args.all('role-model').map((text): [string, string] => {
       const cut = text.indexOf('=');
-      if (cut < 1 || cut === text.length - 1) throw invalidFlag('--role-model', text, 'role=model, such as oracle=o3');
+      if (cut < 1 || cut === text.length - 1) throw invalidFlag('role-model', text, 'role=model, such as oracle=o3');
       return [text.slice(0, cut), text.slice(cut + 1)];
     }),
   );
 }
-
-const invalidFlag = (flag: string, got: string | undefined, expected: string): Exit =>
-  wrongUse(`${flag} ${got ?? ''}\n  expected ${expected}`);

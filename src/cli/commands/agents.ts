@@ -38,7 +38,7 @@ export const agentsVerb = command('agents', async (args, io) => {
   }
 });
 
-/** A name that would be passed over is another wish. */
+/** An extra argument would be ignored, so it is refused. */
 function alone(what: string, [name]: readonly string[]): void {
   if (name === undefined) return;
   throw cli.wrongUse(`mimir agents ${what} takes no name: "${name}"\n  mimir agents show ${name}`);

@@ -46,6 +46,7 @@ function chosen(rows: readonly TreeRow[], word: string | undefined): TreeRow {
   const [one, other] = found.length > 1 ? found.filter(({ is }) => is === 'unmerged') : found;
   if (one !== undefined && other === undefined) return mergeable(one);
   const problem = found.length === 0 ? `there is no tree of "${word ?? ''}"` : 'there are several trees';
+  if (open.length === 0) throw wrongUse(`${problem}\n  \`mimir trees\` lists them`);
   throw wrongUse([`${problem}; name one of them:`, ...open.map(lineOf)].join('\n  '));
 }
 

@@ -92,7 +92,7 @@ export async function carry(
     const result = await run.result;
     if (approval === 'nobody' && result.status === 'rejected')
       io.complain(`mimir: no terminal to ask for approval\n  ${host.nobodyText(opened.config)}`);
-    // Nobody reads on: as of a person's Ctrl-C.
+    // The output was closed: the run ends as after Ctrl-C.
     return host.endCode(result, io.lost.aborted ? 'SIGINT' : watch.received(), what.session, io);
   } finally {
     watch.end();

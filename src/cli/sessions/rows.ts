@@ -1,4 +1,4 @@
-/** Lists of sessions as verbs print them: rows of one kind, a tree of a run with what it used. */
+/** Lists of sessions as commands print them: rows of one kind, a tree of a run with what it used. */
 import { type Arguments, sanitise, type Io, world } from '../../app/process/index.ts';
 import { clip, plural, formatCost, formatTokens, plain, span, toLabel, widthOf } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';

@@ -83,7 +83,7 @@ function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
 function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {
   const { model } = flags;
   if (model === undefined || resolveModel(model, own) !== null) return [];
-  return [fileFault(`--model ${model}`, 'is not a known model', suggestion(model, modelNames(own)))];
+  return [fileFault('--model', `"${model}" is not a known model`, suggestion(model, modelNames(own)))];
 }
 
 /** The rules in force for `layers`, in any order and including the defaults, and every key with its value and origin; or all faults. */

@@ -137,8 +137,16 @@ describe('mimir policy explain', () => {
   it('takes mode and tools of an agent from the log', async () => {
     const ran = await home.run(['run', 'Find balanceOf', '--yes', '--mode', 'confirm'], ruled);
     expect(ran).toMatchObject({ code: 0 });
-    const [said] = await explained('--tool', 'edit_file', '--agent', 'ROOT::S1');
-    expect(said).toMatchObject({ decision: 'ask', as: 'agent ROOT::S1, role main, mode confirm' });
+    // The plan of the offline analyst changes nothing, so its agent has no tool that writes.
+    const as = 'agent ROOT::S1, role main, mode confirm';
+    const answers = [
+      ...(await explained('--tool', 'edit_file', '--agent', 'ROOT::S1')),
+      ...(await explained('--tool', 'bash', '--agent', 'ROOT::S1')),
+    ];
+    expect(answers).toMatchObject([
+      { decision: 'deny', as },
+      { decision: 'ask', as },
+    ]);
     expect((await explain('--tool', 'bash', '--agent', 'ROOT::S9')).code).toBe(2);
   });
 

@@ -43,8 +43,8 @@ describe('mimir spawn', () => {
   it.each<readonly [what: string, argv: readonly string[], err: string]>([
     ['nothing', [], 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"'],
     ['an empty prompt', [' '], 'missing argument: prompt\n  mimir spawn [ROLE] "As engineer, implement …"'],
-    ['a wait in words', ['x', '--wait', 'long'], '--wait long\n  expected seconds, 0 to 86400'],
-    ['a wait of days', ['x', '--wait', '86401'], '--wait 86401\n  expected seconds, 0 to 86400'],
+    ['a wait in words', ['x', '--wait', 'long'], '--wait: "long" is not valid\n  expected seconds, 0 to 86400'],
+    ['a wait of days', ['x', '--wait', '86401'], '--wait: "86401" is not valid\n  expected seconds, 0 to 86400'],
     [
       'a name of signs',
       ['x', '--name', '\u001b[2J'],
@@ -151,7 +151,7 @@ describe('mimir complete', () => {
       wrong('only agents use this command\n  `mimir kill ID` ends a session, `mimir kill RUN` a run'),
     );
     expect(await stage.ask(completeVerb, ['--status', 'well'])).toEqual(
-      wrong('--status well\n  expected completed or error'),
+      wrong('--status: "well" is not valid\n  expected completed or error'),
     );
   });
 });

@@ -73,7 +73,7 @@ describe('mimir children', () => {
       said('engineer-cache (fgul86) has no children with --status error'),
     );
     expect(await stage.ask(childrenVerb, ['--status', 'done'])).toEqual(
-      wrong('--status done\n  expected running, completed, error or all'),
+      wrong('--status: "done" is not valid\n  expected running, completed, error or all'),
     );
   });
 

@@ -43,7 +43,7 @@ describe('children in lines', () => {
     const person = await typist(idleLog().events);
     expect(await person.hears('spawn "Review it" --soon')).toEqual(['Unknown option --soon.']);
     expect(await person.hears('spawn "Review it" --wait long')).toEqual([
-      '--wait long\n  expected seconds, 0 to 86400.',
+      '--wait: "long" is not valid\n  expected seconds, 0 to 86400.',
     ]);
     expect(await person.hears('spawn "Review it" --name=-x')).toEqual([
       expect.stringMatching(/^--name takes up to 60 letters, digits/),
