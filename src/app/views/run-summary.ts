@@ -118,8 +118,11 @@ const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
   cost: fromMicro(toMicro(a.cost) + toMicro(b.cost)),
 });
 
-/** The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before. */
-export function answerText(state: RunState): string {
+/**
+ * The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before.
+ * `isTold`: the reason stands above it.
+ */
+export function answerText(state: RunState, isTold = false): string {
   const { finished, agents } = state;
   if (finished === null) return '';
   const isCut =
@@ -130,7 +133,7 @@ export function answerText(state: RunState): string {
       ? []
       : [`## ${name}\n\n${summary.trim()}`],
   );
-  const why = `**No report was written: ${finished.summary}**`;
+  const why = `**No report was written${isTold ? '.' : `: ${finished.summary}`}**`;
   return [why, ...(found.length === 0 ? [] : ['Until then its agents had answered:']), ...found].join('\n\n');
 }
 
@@ -139,7 +142,7 @@ export function unfinishedWork(state: RunState): readonly string[] {
   const agents = inOrder(state).filter(({ id }) => id !== ROOT);
   const open = agents.filter(({ outcome, forced }) => outcome !== 'completed' && forced === null);
   // A reason that several tasks share is given once.
-  const tasks = [...Map.groupBy(open, endingText)].map(
+  const tasks = [...Map.groupBy(open, (agent) => endingText(agent, state.finished?.summary))].map(
     ([words, same]) => `${same.map(({ id }) => labelOf(state, id)).join(', ')}: ${words}`,
   );
   const gates = state.gates
@@ -154,11 +157,11 @@ export function unfinishedWork(state: RunState): readonly string[] {
   ];
 }
 
-/** `completed`, `failed, provider refused the request`; a reason that begins with the outcome does not repeat it. */
-export function endingText(agent: AgentState): string {
+/** `completed`, `failed, provider refused the request`; without a reason that its outcome or the end of the run (`known`) has. */
+export function endingText(agent: AgentState, known = ''): string {
   const how = statusWord(agent);
   const why = (agent.error ?? agent.reason).split('\n')[0] ?? '';
-  if (why === '' || how === 'completed') return how;
+  if (why === '' || how === 'completed' || why === known) return how;
   return why.startsWith(how) ? why : `${how}, ${why}`;
 }
 

@@ -67,7 +67,6 @@ export const environmentFaults = (env: Environment): readonly ConfigFault[] =>
 // their values are kept out of everything that is written or shown.
 
 export interface Secret {
-  /** The variable. */
   readonly name: string;
   readonly value: string;
 }

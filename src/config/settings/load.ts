@@ -51,7 +51,6 @@ export interface StaticConfig {
   readonly managedRoot: string;
   /** The metadata of the administrator's files, taken before they were read. */
   readonly mark: string;
-  /** All others. */
   readonly layers: readonly Layer[];
   readonly known: KnownNames;
   /** The program's version, requested only if a policy requires one. */
@@ -103,7 +102,6 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly texts.Conf
 }
 
 interface Read extends Pick<Loaded, 'places' | 'notes'> {
-  /** In order. */
   readonly layers: readonly Layer[];
   readonly files: Loaded['managed'];
   readonly staticConfig: Omit<StaticConfig, 'known'>;

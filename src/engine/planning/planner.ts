@@ -119,7 +119,7 @@ async function askPlanner(planning: PlanMaking): Promise<Result<Planned, Plannin
 }
 
 function instead(planning: PlanMaking, fault: string): ReturnType<typeof oneTask> {
-  const one = oneTask(planning, fault, 'Mimir');
+  const one = oneTask(planning, 'planning failed', 'Mimir');
   return one.ok ? ok({ ...one.value, fault }) : one;
 }
 

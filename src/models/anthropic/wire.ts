@@ -207,7 +207,6 @@ interface Allowed extends Readonly<Record<keyof Traits, boolean>> {
   readonly reasonedFrom: number;
 }
 
-/** All of it. */
 const ALL_ALLOWED: Allowed = { schema: true, forced: true, thinking: true, effort: true, reasonedFrom: 0 };
 
 type OfModel = Omit<Allowed, 'reasonedFrom'>;

@@ -162,7 +162,12 @@ describe('the planner', () => {
     ] as const) {
       const run = testRun({ script: ({ purpose }) => (purpose.is === 'plan' ? reply : undefined) });
       expect((await run.result).success).toBe(true);
-      expect([run.state().plan?.reason, tasksOf(run)]).toEqual([`One agent for the whole task: ${why}`, ALONE]);
+      const { plan, planFault } = run.state();
+      expect([plan?.reason, planFault, tasksOf(run)]).toEqual([
+        'One agent for the whole task: planning failed',
+        why,
+        ALONE,
+      ]);
     }
   });
 

@@ -335,7 +335,6 @@ const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 
 interface Shape {
   readonly columns: 0 | 1 | 2;
-  /** ASCII. */
   readonly isPlain: boolean;
   /** True if every terminal moves its cursor by `columns`. */
   readonly isTrusted: boolean;

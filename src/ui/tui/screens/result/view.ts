@@ -143,7 +143,7 @@ function tabLine(tab: ResultTab, width: number): Line {
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const { finished } = state;
   if (finished === null) return [[tint('The run continues.', 'faint')]];
-  const answer = answerText(state);
+  const answer = answerText(state, true);
   const text = answer.trim() === '' ? '_No report: nothing was finished._' : answer;
   return markdown(text, width, glyphs, state.cwd);
 }
@@ -234,13 +234,13 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
   ];
 }
 
-/** Error, saved work and next steps above the report; empty for a completed run. */
+/** What ended the run, saved work and next steps above the report; empty for a completed run. */
 function happenedLines(context: Context, width: number): readonly Line[] {
   const { state } = context;
   const status = state.finished?.status;
   if (status === undefined || status === 'completed') return [];
   return [
-    ...part('Error', happened(context), width),
+    ...part(status === 'stopped' ? 'Reason' : 'Error', happened(context), width),
     ...part('Saved', kept(context), width),
     ...part('Next steps', next(context), width),
   ];
@@ -272,11 +272,12 @@ function happened({ state, glyphs }: Context): readonly Line[] {
     const names = agents.map(({ name }) => toLabel(name)).join(', ');
     return [strong(`${sign} ${names}  `, isFailed ? 'err' : 'warn'), tint(why, 'fg')];
   });
-  // Without a failed agent, the reason of the run's stop is shown.
-  const last = state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
-  const logged = failed.length === 0 && last !== undefined ? [textLine(toLabel(last))] : [];
+  const stopped = state.finished?.status === 'stopped' ? state.finished.summary : '';
+  const last = stopped || state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
+  const isNeeded = stopped !== '' || failed.length === 0;
+  const why = isNeeded && last !== undefined ? [textLine(toLabel(last))] : [];
   const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more (2)`)] : [];
-  return [...failed.slice(0, MOST), ...more, ...logged];
+  return [...why, ...failed.slice(0, MOST), ...more];
 }
 
 /** Agents grouped by the reason of their end, since one fault, such as a rejected key, may end all of them. */

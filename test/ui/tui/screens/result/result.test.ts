@@ -20,10 +20,11 @@ import { finished, uses } from '../../../../support/recorded-run.ts';
 const story = contextOf(finished().events);
 const models = contextOf(modelRun().events);
 
-const ended = (status: NonNullable<RunState['finished']>['status'], of: Context = story): Context => ({
-  ...of,
-  state: { ...of.state, finished: of.state.finished && { ...of.state.finished, status } },
-});
+/** The summary of a stopped run is the reason of its stop. */
+function ended(status: NonNullable<RunState['finished']>['status'], of: Context = story): Context {
+  const why = status === 'stopped' ? { summary: 'stopped by you' } : {};
+  return { ...of, state: { ...of.state, finished: of.state.finished && { ...of.state.finished, status, ...why } } };
+}
 const press = (
   key: string,
   context: Context = story,
