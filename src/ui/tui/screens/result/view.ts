@@ -273,12 +273,13 @@ function happened({ state, glyphs }: Context): readonly Line[] {
     return [strong(`${sign} ${names}  `, isFailed ? 'err' : 'warn'), tint(why, 'fg')];
   });
   const stopped = state.finished?.status === 'stopped' ? state.finished.summary : '';
-  const last = stopped || state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
-  const isNeeded = stopped !== '' || failed.length === 0;
-  const why = isNeeded && last !== undefined ? [textLine(toLabel(last))] : [];
+  const why = stopped !== '' || failed.length === 0 ? stopped || lastProblem(state) : '';
   const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more (2)`)] : [];
-  return [...why, ...failed.slice(0, MOST), ...more];
+  return [...(why === '' ? [] : [textLine(toLabel(why))]), ...failed.slice(0, MOST), ...more];
 }
+
+const lastProblem = ({ agents, log }: Context['state']): string =>
+  agents.get(ROOT)?.reason || (log.findLast(({ level }) => level !== 'info')?.text ?? '');
 
 /** Agents grouped by the reason of their end, since one fault, such as a rejected key, may end all of them. */
 function sameEnds(
