@@ -121,6 +121,24 @@ export function authorsOf(
   };
 }
 
+/**
+ * The content as if `agent` had not changed what is left of its changes; `now` is the content that the hunks lead to, null for no file.
+ * Undefined where `now` is another content.
+ */
+export function contentWithout(
+  { start, hunks }: Pick<AuthoredFile, 'start' | 'hunks'>,
+  now: string | null,
+  agent: AgentId,
+): string | null | undefined {
+  const lines = [...linesOf(now ?? '')];
+  for (const { agents, to, removed, added } of hunks.toReversed()) {
+    const at = to.lines === 0 ? to.at : to.at - 1;
+    if (lines.slice(at, at + to.lines).join('') !== added.join('')) return undefined;
+    if (agents.includes(agent)) lines.splice(at, to.lines, ...removed);
+  }
+  return start === null && lines.length === 0 ? null : lines.join('');
+}
+
 interface Line {
   readonly text: string;
   /** Its number at the start, from 0; null for a line that came later. */

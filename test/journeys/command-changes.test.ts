@@ -1,11 +1,13 @@
 /** What agents change by commands: in the log, in the report, and on the Diffs tab, each with its author. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { needs } from '../support/needs.ts';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
+import { holding } from '../support/like.ts';
 import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 
 needs('git');
@@ -125,4 +127,35 @@ it('tells what is left of the changes of each agent: by tools, commands and a fo
     'src/f0.js +1 -1; ROOT::S2 -a  =  1 +a = 1; ROOT::S2 mode',
     'src/f1.js +1 -1; ROOT::S2 -a  =  1 +a = 1',
   ]);
+});
+
+it('gives the changes of one agent as a patch that git takes back, and leaves those of others and of the person', async () => {
+  const files = { ...LEDGER, 'a.txt': 'one\ntwo\nthree\nfour\nfive\n', 'gone.txt': 'g\n' };
+  const rules = [
+    planner,
+    bash('^Rename the helper', "sed -i s/one/1/ a.txt; rm gone.txt; printf 'n\\n' > new.txt; printf '\\0' > made.bin"),
+    bash('^Format the sources', 'sed -i s/three/3/ a.txt'),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files });
+  expect((await runOn(machine, 'Rename the helper', '--allow', 'edits,commands')).code).toBe(0);
+  const at = (name: string): string => path.join(machine.project, name);
+  writeFileSync(at('a.txt'), '1\ntwo\n3\nfour\n5\n');
+  const { code, out, err } = await machine.mimir('diff', 'code');
+  expect([code, err]).toEqual([0, 'made.bin: not in the patch: it is not shown as lines\n']);
+  expect(out).toBe(
+    [
+      '--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n-one\n+1\n two\n 3\n four',
+      '--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-g',
+      '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+n\n',
+    ].join('\n'),
+  );
+  execFileSync('git', ['apply', '-R'], { cwd: machine.project, input: out });
+  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('gone.txt'), 'utf8'), existsSync(at('new.txt'))]).toEqual([
+    'one\ntwo\n3\nfour\n5\n',
+    'g\n',
+    false,
+  ]);
+  expect((await machine.mimir('diff', 'code')).out).toBe('');
+  expect(await machine.mimir('diff', 'nobody')).toMatchObject({ code: 2, err: holding('there is no agent "nobody"') });
 });

@@ -20,6 +20,7 @@ export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export {
   acceptedDamage,
+  agentNamed,
   dayLedgerFor,
   eventsOf,
   newestStopped,

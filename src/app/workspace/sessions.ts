@@ -2,6 +2,7 @@
 import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { fail } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/text.ts';
 import {
   type EventBody,
   foldAll,
@@ -81,6 +82,20 @@ export function stateOf(reader: Pick<LogReader, 'each' | 'at'>, session: Session
   const folded = new FoldedLog((seq) => readOrNull(() => reader.at(session, seq)));
   for (const event of eventsOf(reader, session, 0, { outputs: false })) folded.hear(event);
   return folded.state;
+}
+
+/** An agent by its id or name, of the newest session or of the one in `SESSION/AGENT`. Throws an `Exit` (2) if there is none. */
+export function agentNamed(project: ProjectPlace, named: string) {
+  const cut = named.indexOf('/');
+  const reader = openReader(project);
+  const { session } = sessionOf(reader, cut === -1 ? undefined : named.slice(0, cut));
+  const state = stateOf(reader, session);
+  const wanted = named.slice(cut + 1);
+  const agents = [...state.agents.values()];
+  const one = agents.find(({ id, name }) => id === wanted || name === wanted);
+  if (one !== undefined) return { reader, session, state, one };
+  const known = agents.map(({ name }) => name);
+  throw wrongUse(`there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
 }
 
 /** The ledger of the daily budget, or null if no rule limits a day. */

@@ -1,15 +1,7 @@
 /** `mimir policy explain`: calls the policy functions of a run and prints the decision, the rules and what would change it. */
 import { type Arguments, EXIT, type Io, wrongUse } from '../../app/process/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
-import {
-  projectConfigOf,
-  modeFrom,
-  openReader,
-  projectOf,
-  type ProjectPlace,
-  sessionOf,
-  stateOf,
-} from '../../app/workspace/index.ts';
+import { projectConfigOf, agentNamed, modeFrom, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
 import { pathsOf, type TriedSandbox, trySandbox } from '../../app/workspace/sandbox.ts';
 import { capabilitiesOf, type Loaded, modelNames, TOOL_NAMES } from '../../config/index.ts';
@@ -240,26 +232,12 @@ function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
     const role = roleOf(given ?? 'main', config.roles);
     return { ...common, role, capabilities: role.capabilities };
   }
-  const { state, one } = agentNamed(named, project);
+  const { state, one } = agentNamed(project, named);
   const mode = modeFrom(args) ?? modeFor(state, one.id);
   const role = roleOf(given ?? one.role, config.roles);
   const permissions = permissionsFor(state, one.id, config.rules);
   const capabilities = capabilitiesOfAgent(one);
   return { ...common, role, mode, permissions, capabilities, agent: one.id, spawns: spawnsOf(state, one) };
-}
-
-/** The agent by its id or name, optionally prefixed by `SESSION/`. */
-function agentNamed(named: string, project: ProjectPlace): { readonly state: RunState; readonly one: AgentState } {
-  const cut = named.indexOf('/');
-  const reader = openReader(project);
-  const { session } = sessionOf(reader, cut === -1 ? undefined : named.slice(0, cut));
-  const state = stateOf(reader, session);
-  const wanted = named.slice(cut + 1);
-  const agents = [...state.agents.values()];
-  const one = agents.find(({ id, name }) => id === wanted || name === wanted);
-  if (one !== undefined) return { state, one };
-  const known = agents.map(({ id }) => id);
-  throw wrongUse(`there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
 }
 
 function spawnsOf({ agents }: RunState, { id }: AgentState): Spawns {

@@ -81,7 +81,6 @@ function placeOf(args: Arguments): Arguments {
   return named === undefined ? args : { ...args, get: (flag) => (flag === 'cwd' ? named : args.get(flag)) };
 }
 
-/** Nothing needs trust, or it is already trusted. */
 const isSettled = ({ state }: ProjectTrust): boolean => state === 'nothing' || state === 'trusted';
 
 function revoked(project: ProjectPlace, args: Arguments, io: Io): number {

@@ -25,7 +25,6 @@ export interface Target {
   readonly record: SessionRecord;
 }
 
-/** The number of suggestions. */
 const NEAR = 4;
 const FAR = 20;
 

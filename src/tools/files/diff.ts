@@ -10,13 +10,19 @@ export interface Change {
   readonly after: string;
 }
 
+/** `after` is null for a file that is gone. */
+type Patched = Omit<Change, 'after'> & { readonly after: string | null };
+
 /** The diff, or an empty string when nothing changes. `context` is the number of unchanged lines around each change. */
-export function unifiedDiff({ name, before, after }: Change, context = 3): string {
+export function unifiedDiff({ name, before, after }: Patched, context = 3): string {
   if (before === after) return '';
   const shown = shownName(name);
   const old = linesOf(before ?? '');
-  const fresh = linesOf(after);
-  const head = [before === null ? '--- /dev/null' : `--- a/${shown}`, `+++ b/${shown}`];
+  const fresh = linesOf(after ?? '');
+  const head = [
+    before === null ? '--- /dev/null' : `--- a/${shown}`,
+    after === null ? '+++ /dev/null' : `+++ b/${shown}`,
+  ];
   const hunks = hunksOf(stepsBetween(old, fresh), context);
   return [...head, ...hunks.flatMap(hunkText)].join('\n');
 }
