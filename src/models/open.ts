@@ -136,7 +136,6 @@ function servedBy(setup: ProviderSetup, { aliases, world, published }: Serving):
   };
 }
 
-/** A model of the catalogue, with the person's settings for it. */
 function knownOption(model: Known, own: OwnModel | undefined, setup: ProviderSetup, aliases: Aliases): ModelOption {
   const price = own?.price ?? (isLoopback(setup.baseUrl) ? FREE : model.price);
   return spoken(optionOf({ ...model, price, window: own?.window ?? model.window }, aliases, setup.unusable), setup);

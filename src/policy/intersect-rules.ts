@@ -57,7 +57,6 @@ const ordered = <T>(values: readonly T[]): Row<Rule<T>> => ({
   says: ({ value }) => (value === values[0] ? null : value),
 });
 
-/** All entries of both. */
 const union = <T>(key: (one: T) => string): Row<readonly T[]> => ({
   meet: (a, b) => distinct([...a, ...b], key),
   says: (all) => sorted(all.map(key)),
@@ -253,7 +252,6 @@ const united = (words: Some<ReviewRule>): ReviewRule => ({
 const limits = ({ maxTokens, maxCost, maxDuration }: Budget): readonly (number | null)[] =>
   [maxTokens, maxCost, maxDuration].map((limit) => limit ?? null);
 
-/** Without repetitions. */
 function sorted(values: readonly unknown[]): readonly unknown[] {
   const texts = new Map(values.map((value) => [JSON.stringify(value), value]));
   return [...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);

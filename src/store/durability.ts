@@ -54,7 +54,6 @@ export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) 
 
 export interface WalSync {
   behind(): void;
-  /** Reports that all commits are on disk. */
   reached(): void;
   /** Throws `LogFault` if a sync failed: nothing can be guaranteed from then on. */
   check(): void;

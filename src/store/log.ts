@@ -186,7 +186,6 @@ function rowsIn(database: DatabaseSync): (session: SessionId, after: number, som
     next.all({ session, after, types: listOf(types), agents: listOf(agents), most: PAGE }).map(rowIn);
 }
 
-/** Newest first, by start. */
 function summariesOf(
   database: DatabaseSync,
   textOf: (hash: string) => string | undefined,

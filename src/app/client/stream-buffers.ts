@@ -43,7 +43,6 @@ export interface Written {
   readonly size: number;
 }
 
-/** Columns of a tool's name. */
 const LONGEST_NAME = 40;
 
 interface ActivityRate {

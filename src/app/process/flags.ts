@@ -20,7 +20,6 @@ export type Flags = Readonly<Record<string, Flag>>;
 export interface Arguments {
   readonly words: readonly string[];
   has(flag: string): boolean;
-  /** The last value given, or undefined. */
   get(flag: string): string | undefined;
   all(flag: string): readonly string[];
 }

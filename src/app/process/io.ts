@@ -21,7 +21,6 @@ export interface Io {
   /** Prints a line of Mimir's own text, which may hold styles. */
   say(line: string): void;
   complain(line: string): void;
-  /** Writes text unchanged, for a file or a pipe. */
   write(text: string): void;
   /** Prints one object on its own line. Objects of the same 16 ms are written together. */
   json(value: unknown): void;

@@ -160,7 +160,6 @@ interface Serving {
   readonly parts: Required<Pick<RunOptions, 'agentSockets' | 'messageStore' | 'watched'>>;
   /** Serves the run once `after` has resolved; null, or why it cannot be reached. A run that ended earlier is not served. */
   serve(run: Run, after: Promise<unknown>): Promise<string | null>;
-  /** Answers open requests and closes. */
   close(): Promise<void>;
 }
 

@@ -71,7 +71,6 @@ const holding = (one: LayerValue, said: readonly LayerValue[]): Holding => ({ va
 /** The precedence of preferences: the person's own, then the project's, then an organisation's suggestions. */
 const PRECEDENCE: readonly LayerName[] = ['command line', 'user', 'project', 'managed', 'default'];
 
-/** The value of the nearest layer; of several files of one layer, the last. */
 const nearest = (said: readonly LayerValue[]): LayerValue =>
   said.reduce((best, next) => (PRECEDENCE.indexOf(next.layer) <= PRECEDENCE.indexOf(best.layer) ? next : best));
 

@@ -165,7 +165,6 @@ export function placesOf(env: Environment, fallbackHome: string): Places {
   return { ...places, own: [...new Set([config, state, places.runtime, cache, ...usual, MANAGED])] };
 }
 
-/** The administrator's folder. */
 const MANAGED = '/etc/mimir';
 
 /** By the XDG rules a relative path counts as not set. */

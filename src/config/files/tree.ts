@@ -48,7 +48,6 @@ class Unfit extends Error {
 
 const MAX_KEYS = 2000;
 const MAX_DEPTH = 12;
-/** Problem and remedy. */
 const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'reduce the nesting'] as const;
 
 interface Walk {
@@ -122,7 +121,6 @@ const at = (text: string, index: number): Place => ({
 /** The parser takes time for each of these, most for each that it has to report as an error. */
 const SIGN = /^(?:[-?:,[\]{}]|---|\.\.\.|[&*!].*)$/s;
 const MOST_SIGNS = 8000;
-/** Tokens that the lexer inserts. */
 const INSERTED: readonly string[] = ['\u0002', '\u0018', '\u001f'];
 /** Up to this depth of brackets the exact check is left to the tree walk. */
 const DEEP = 4 * MAX_DEPTH;

@@ -96,7 +96,6 @@ function word<const T extends string | boolean>(values: Values, name: string, ch
   return { value: chosen, from };
 }
 
-/** One list per layer. */
 const lists = (values: Values, name: string): readonly Rule<readonly string[]>[] =>
   (values.get(name)?.said ?? []).map(({ value, from }) => ({ value: textsOf(value), from }));
 

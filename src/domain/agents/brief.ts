@@ -109,7 +109,6 @@ export interface GitFacts {
   readonly whole: boolean;
 }
 
-/** Facts that the run adds. */
 interface EnvironmentPlace {
   readonly folder: string;
   readonly ownTree?: boolean;

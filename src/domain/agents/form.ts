@@ -126,7 +126,6 @@ export const blankAgent = (sentence: string, name = ''): AgentDraft => ({
   because: [],
 });
 
-/** Tools that change nothing. */
 const LOOKING = [...ALWAYS, 'git'];
 const CHANGING = ['edit_file', 'write_file'];
 

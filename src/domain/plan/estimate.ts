@@ -86,7 +86,6 @@ export function rangeOf(task: PlanTask, choices: Pick<PlanChoices, 'learned'>): 
 
 const because = (runs: number): string => (runs === 0 ? 'no history' : `from ${runs} ${runs === 1 ? 'run' : 'runs'}`);
 
-/** The most specific experience. */
 const learnedOf = ({ role, model }: PlanTask, all: readonly Learned[]): Learned | undefined =>
   all.find((one) => one.role === role && one.model === model.used) ??
   all.find((one) => one.role === role && one.model === null) ??

@@ -35,7 +35,6 @@ export class ByteLines {
     this.#keep(bytes.subarray(from));
   }
 
-  /** The unfinished line, which ends here. */
   rest(): ByteLine {
     const line = { bytes: this.#kept.subarray(0, this.#held), length: this.#length };
     [this.#held, this.#length] = [0, 0];

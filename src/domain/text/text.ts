@@ -99,7 +99,6 @@ export function typedNumber(text: string): number | null {
 
 // The one JSON object that a model's answer is meant to be: bare, or with a fence, prose or thoughts around it.
 
-/** Longer answers are none. */
 const LONGEST = 1_000_000;
 const TRIES = 50;
 

@@ -25,7 +25,6 @@ class Loop {
   private readonly turns: Turn[];
   /** A resumed agent continues its count. */
   private iteration: number;
-  /** Compactions since the last reply. */
   private compactions = 0;
   /** The model's fault when a request was too long; otherwise null. */
   private tooLong: string | null = null;

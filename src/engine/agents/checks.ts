@@ -123,7 +123,6 @@ function whyOver(
 const TIMES =
   /\d+(?::\d\d)+(?:\.\d+)?|\d+(?:\.\d+)?(?=\s*(?:ms|s|sec|seconds|min)\b)|(?<=\b(?:duration_ms|Duration|Time:?|took|in)\s+)\d+(?:\.\d+)?/g;
 
-/** Equal for failures that say the same. */
 const signOf = ({ exit, failure, lines }: CheckEnd): string =>
   JSON.stringify([exit, failure?.is, lines.replaceAll(TIMES, '#')]);
 

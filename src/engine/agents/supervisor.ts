@@ -283,7 +283,6 @@ export class AgentSupervisor {
     unsubscribe();
   }
 
-  /** One stretch of work, until it ends or is stopped. */
   private async stretch(order: WorkOrder, runningAgent: RunningAgent): Promise<WorkOutcome> {
     const { signal } = runningAgent.control;
     if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };

@@ -26,7 +26,6 @@ export interface RunContext {
   readonly fail: (text: string, is?: 'model' | 'denied' | 'budget') => void;
 }
 
-/** The project in which the agents of a run work. */
 interface WorkPlace {
   readonly cwd: string;
   readonly repository: RepositoryPort;

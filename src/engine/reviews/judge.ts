@@ -160,7 +160,6 @@ const WHAT: Readonly<Record<Trigger, (whose: string) => string>> = {
 const WHAT_WAS_DONE =
   'What was done since the last verdict, and everything that changed since the last pass. The next work waits for your verdict.';
 
-/** One line for cards and logs. */
 const judgingTitle = (judging: Omit<Judging, 'patch' | 'fence'>): string => {
   const { trigger, files } = judging;
   const count = files.length === 1 ? '1 file' : `${files.length} files`;

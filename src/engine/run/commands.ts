@@ -231,7 +231,6 @@ const noPerson = ({ person }: RunModules['options'], mode: Mode): string | null 
 
 type Kind = 'turn' | Capability;
 
-/** In order of importance, each with its subject for the text. */
 const KINDS: readonly (readonly [kind: Kind, subject: string])[] = [
   ['turn', 'model turns'],
   ['read', 'reading and searching'],

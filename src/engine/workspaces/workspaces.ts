@@ -87,7 +87,6 @@ async function prepare(parts: AgentModules, agent: AgentId): Promise<Result<void
   return opened.ok || ownTree.begun !== undefined ? ok(undefined) : opened;
 }
 
-/** The last part of a tree's name. */
 const attemptOf = (name: string): number => Number(name.split('.').at(-1));
 
 async function make(

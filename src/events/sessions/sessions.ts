@@ -163,7 +163,6 @@ interface Moment {
   readonly idleTimeout: Millis;
 }
 
-/** What an end is called. */
 const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
   completed: 'completed',
   partial: 'completed',

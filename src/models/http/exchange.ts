@@ -147,7 +147,6 @@ function takenFrom({ parts, end }: Call<unknown>, text: string): ReturnType<Read
   return isFields(event) ? parts.reader.take(event) : null;
 }
 
-/** Messages of decompression errors. */
 const UNREADABLE = /\bZ_|ERR_ZLIB|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
 
 /** Why the content can not be read; null if the connection broke. */

@@ -235,7 +235,6 @@ function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
 // Everything a command started, found and ended: its process group, its descendants, and processes that left both but
 // still carry the call's mark in their environment. Elsewhere than on Linux only the group can be found.
 
-/** The environment variable that marks the processes of a call. */
 const MARK = 'MIMIR_CALL';
 /** This process: what the value begins with in all its calls, before a dot and the number of the call. */
 export const OWN = ownMark();

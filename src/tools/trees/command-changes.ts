@@ -13,7 +13,6 @@ import { digestOf } from '../files/replace-file.ts';
 import { isFreshFile } from '../process/kept-folders.ts';
 import type { Snapshots } from './tree.ts';
 
-/** The most files that are listed for one command. */
 const MOST_CHANGED = 500;
 
 interface Running {

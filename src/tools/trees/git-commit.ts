@@ -282,7 +282,6 @@ async function chosenIn(staging: trees.Staging): Promise<Chosen> {
   return { tree, from: staging.facts.head ?? seeded.tree, entries, leftOut };
 }
 
-/** A commit with its tree, in place of the last one. */
 async function commitAt(
   { store }: DraftHost,
   facts: RepositoryFacts,

@@ -101,7 +101,6 @@ function spawnWords({ spawned, owner, parent, outcome }: AgentState, state: RunS
   return [by, owner === null ? 'nobody is notified of its end' : `adopted by ${labelOf(state, owner)}`];
 }
 
-/** A longer activity is cut. */
 const MOST_DOING = 100;
 
 function latestWords(agent: AgentState): readonly string[] {

@@ -38,7 +38,6 @@ export class LineQuestions {
   #current: string | null = null;
   #printedAt: Millis = 0;
 
-  /** All unanswered questions, the oldest first. */
   open(state: RunState): readonly NumberedQuestion[] {
     return openQuestions(state, this.#answered)
       .filter(({ key }) => !this.#granted.has(key))
@@ -215,7 +214,6 @@ export function terminalSize({ terminal }: Pick<Io, 'terminal'>): TerminalSize |
 
 /** In front of a row: a new line, a line broken at a blank, a line broken within a word. */
 const SIGNS: Readonly<Record<ExactRow['continues'], string>> = { new: '  | ', blank: '  : ', word: '  + ' };
-/** Columns of the brackets around an escape. */
 const BRACKETS = 2;
 
 /** Each line of the text, and below them its size and whether it contains hidden characters. */

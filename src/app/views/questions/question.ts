@@ -226,7 +226,6 @@ export function exactRows(line: string, width: number): readonly ExactRow[] {
   }));
 }
 
-/** Neighbours of one kind become one piece. */
 function joinPieces(clusters: readonly Piece[]): readonly Piece[] {
   const joined: { text: string; readonly hidden: boolean }[] = [];
   for (const { text, hidden } of clusters) {

@@ -184,7 +184,6 @@ const ROOM_ON_LEFT = [
   [60, 8],
 ] as const;
 
-/** In the order in which they are shown. */
 const PLACES = [
   'provider',
   'ask',

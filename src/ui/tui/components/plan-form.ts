@@ -142,7 +142,6 @@ function contextOf(choices: PlanChoices, plan: SoundPlan): PlanContext {
   };
 }
 
-/** The meaning of an empty field. */
 type Empty = Readonly<Record<'tokens' | 'cost' | 'time', string>>;
 const OF_ONE: Empty = { tokens: 'twice the estimate', cost: 'set by policy', time: 'none' };
 /** An empty limit of the run stays unchanged. */

@@ -93,7 +93,6 @@ export class AppEffects {
     else open(session);
   }
 
-  /** Opens a run in place of a finished one. */
   #replace(source: Parameters<AppServices['runs']['begin']>[0]): void {
     const { runs, letGo } = this.#app;
     if (runs.feed?.state.finished) letGo();
@@ -250,7 +249,6 @@ export class Startup {
 }
 
 const MOST_PATHS = 50;
-/** Cached queries; each typed letter is one. */
 const MOST_QUERIES = 64;
 /** Agents create files too, so older answers are refreshed while they are shown. */
 const FRESH: Millis = 5000;

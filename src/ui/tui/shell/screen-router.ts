@@ -12,7 +12,6 @@ export class ScreenRouter {
   readonly #own: OwnKeys;
   #pages: Readonly<Record<ScreenName, Page>>;
   #page: Page;
-  /** The screen that was last shown for a phase. */
   #shownFor: ScreenName = 'start';
 
   constructor(own: OwnKeys) {

@@ -84,7 +84,6 @@ class VirtualInput extends PassThrough {
   }
 }
 
-/** Discards blessed's own output. */
 class VirtualOutput extends Duplex {
   readonly isTTY = true;
   columns: number;

@@ -129,7 +129,6 @@ interface Found {
 const ESC = '\u001b';
 const PASTE_END = '\u001b[201~';
 const MAX_PASTE = 4_000_000;
-/** Maximum characters of an answer. */
 const MAX_REPLY = 4096;
 
 const lines = (text: string): string => text.replace(/\r\n?/g, '\n');

@@ -120,7 +120,6 @@ export class Life {
     }, NOT_STOPPED);
   }
 
-  /** Releases the terminal permanently. */
   close(): void {
     this.leave();
     if (this.#state === 'closed') return;

@@ -184,7 +184,6 @@ export function draw(
   return `\u001b[?2026h${cursorAround(before, cellsBy(pen), cursor)}\u001b[?2026l`;
 }
 
-/** The drawn cells, ending in the default style. */
 function cellsBy({ out, style, uncertain, styles }: Pen): string {
   if (out === '') return '';
   const cells = out + styles.step(style, 0);

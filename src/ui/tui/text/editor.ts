@@ -163,7 +163,6 @@ const at = (editor: Editor, [row, column]: Place): Editor =>
 const remember = ({ undo, lines, row, column }: Editor): readonly Snapshot[] =>
   [...undo, { lines, row, column }].slice(-MAX_UNDO);
 
-/** Removes the text between the cursor and a place. */
 function remove(editor: Editor, to: Place, keep: boolean): Editor {
   const here: Place = [editor.row, editor.column];
   const place: Place = [to[0], outsideFold(editor.folds, editor.lines[to[0]] ?? '', to[1])];
@@ -253,7 +252,6 @@ interface Fold {
   readonly text: string;
 }
 
-/** Longer pastes are folded. */
 const FOLD_LINES = 10;
 const FOLD_LENGTH = 2000;
 

@@ -44,9 +44,7 @@ export const UNICODE = {
   bullet: '•',
   /** The name of the modifier that terminals send as Alt. */
   alt: 'Alt',
-  /** Labels of keys that have a sign. */
   key: { enter: '⏎', up: '↑', down: '↓', left: '←', right: '→' },
-  /** Sparkline, lowest first. */
   spark: ['▁', '▂', '▃', '▄', '▅', '▆'],
   /** A bar of one row: full, half, rest. */
   meter: three('━', '╸', '─'),

@@ -346,7 +346,6 @@ type Columns = Readonly<Record<'name' | 'model' | 'budget' | 'cost' | 'time' | '
 
 type Breakpoint = readonly [from: number, columns: Columns];
 
-/** The columns by the least width of the table. */
 const TABLE: readonly [Breakpoint, ...Breakpoint[]] = [
   [96, { name: 20, model: 13, budget: 11, cost: 10, time: 9, tokens: 7 }],
   [76, { name: 16, model: 0, budget: 11, cost: 10, time: 9, tokens: 0 }],

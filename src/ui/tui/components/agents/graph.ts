@@ -188,7 +188,6 @@ function withEnd(front: Line, words: Line, time: Span, sheet: Sheet, { glyphs }:
   return [...front, ...text, ...end];
 }
 
-/** Columns that the name of a child may take. */
 const CHILD_NAME = 24;
 
 /** `╰ ● finder 2   Search legacyRefresh   14s` */

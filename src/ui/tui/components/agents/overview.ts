@@ -57,7 +57,6 @@ export function overviewLines(context: Context, width: number, rows: number, fee
   ];
 }
 
-/** Widest gauge, in columns. */
 const CELLS = 24;
 
 /** Two gauges: tasks done, solid, and begun, hollow; money spent, solid, and reserved, hollow. */

@@ -220,7 +220,6 @@ const isApart = (a: Block, b: Block): boolean =>
 
 const LINES = new WeakMap<Block, { readonly key: string; readonly lines: readonly Line[] }>();
 
-/** The lines of a block, cached beside it for one width. */
 function blockLines(block: Block, options: BlockOptions): readonly Line[] {
   const key = keyOf(options);
   const known = LINES.get(block);

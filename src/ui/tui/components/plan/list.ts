@@ -149,7 +149,6 @@ function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape)
   });
 }
 
-/** Columns of a model beside a description. */
 const MODEL = 14;
 
 /** The model that most tasks of a plan use; null where each task has another one. */
@@ -204,7 +203,6 @@ function name(list: PlanList, task: PlanTask, { glyphs }: Shape, room: number): 
   return [role, tint(fits ? words : ` ${glyphs.edited}`, 'warn')];
 }
 
-/** Columns of a role beside a description. */
 const ROLE = 12;
 
 function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {

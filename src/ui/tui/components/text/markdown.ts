@@ -265,7 +265,6 @@ function spansOf(html: string): Line {
 
 // Tables: columns as wide as needed, cells wrapped where the pane is narrow, a list where it is very narrow.
 
-/** Least width of a column. */
 const NARROWEST = 5;
 const BETWEEN = 3;
 

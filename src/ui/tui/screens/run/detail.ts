@@ -139,7 +139,6 @@ interface Chosen {
   readonly what: string;
 }
 
-/** The text for `y` and `e`; null where there is none. */
 function chosenText(ui: RunUi, context: Context): Chosen | null {
   const agent = selectedOf(ui, context);
   if (agent === undefined) return null;

@@ -285,7 +285,6 @@ function belowProvider(projectService: ProjectInfo, room: number, full: boolean)
   ];
 }
 
-/** The sandbox; a missing one is marked in red. */
 function sandboxWords({ sandbox }: ProjectInfo): Line {
   if (sandbox === '') return [tint('checking', 'faint')];
   if (!isUnsandboxed(sandbox)) return [tint(sandbox, 'ok')];
