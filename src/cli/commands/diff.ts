@@ -30,9 +30,12 @@ function patchOf(root: string, file: AuthoredFile, agent: AgentId) {
   if (file.whole?.includes(agent) === true) return left('it is not shown as lines');
   if (!file.hunks.some(isOwn)) return { patch: '', note: null };
   const after = file.now === null ? null : readFileSync(join(root, file.path), 'utf8');
-  const before = contentWithout(file, after, agent);
-  if (before === undefined) return left('it was changed just now, or its line ends differ');
+  const without = contentWithout(file, after, agent);
+  if (without === undefined) return left('it was changed just now, or its line ends differ');
+  const at = without.left.map(({ to }) => to.at).join(', ');
+  const stay = `${file.path}: changes at line ${at} are not in the patch: others changed the same lines or those beside them`;
   const isShared = file.hunks.some(({ agents }) => agents.length > 1 && agents.includes(agent));
-  const note = isShared ? `${file.path}: some lines may be of another agent, which worked at the same time` : null;
-  return { patch: unifiedDiff({ name: file.path, before, after }), note };
+  const shared = isShared ? `${file.path}: some lines may be of another agent, which worked at the same time` : null;
+  const note = without.left.length > 0 ? stay : shared;
+  return { patch: unifiedDiff({ name: file.path, before: without.content, after }), note };
 }
