@@ -46,7 +46,6 @@ export interface Conversation {
   readonly over: Promise<void>;
   /** Finishes the current requests, then closes. */
   end(why: string): Promise<void>;
-  /** Closes at once. */
   drop(): void;
 }
 

@@ -23,7 +23,6 @@ import { ControlFault } from '../ports/control.ts';
 
 /** The longest path of a socket in bytes: one less than the kernel's field. */
 const LONGEST = process.platform === 'linux' ? 107 : 103;
-/** The longest name of a socket, with a hash of its agent. */
 const LONGEST_NAME = 24;
 
 /** Candidate places of a run's sockets. They are checked when they are used. */

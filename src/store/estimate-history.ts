@@ -48,7 +48,6 @@ export function keepLessons(place: Place, lessons: readonly Lesson[]): boolean {
   return sound.length === 0 || tried(() => exists(file) && writeTo(file, write, PATIENCE), false);
 }
 
-/** Ignores rows of an incompatible version. */
 function sampleOf(row: Readonly<Record<string, unknown>>): readonly Sample[] {
   const [role, model] = [RoleName.safeParse(row['role']), ModelId.safeParse(row['model'])];
   const [run, tokens, seconds, cost] = [row['run'], row['tokens'], row['seconds'], row['cost']];

@@ -54,7 +54,6 @@ const reading = (place: Place, session: SessionId): readonly StoredMessage[] =>
       .flatMap(letterOf);
   }) ?? [];
 
-/** Skips rows of an incompatible version. */
 function letterOf(row: Readonly<Record<string, unknown>>): readonly StoredMessage[] {
   const to = AgentId.safeParse(row['recipient']);
   const delivery = Delivery.safeParse(row['delivery']);

@@ -12,7 +12,6 @@ const KEPT_OF_REASONING = 8000;
 const STEP: Millis = 1000;
 const STEPS = 60;
 const RATED = 6;
-/** About this many characters are a token. */
 const PER_TOKEN = 4;
 
 /** One streamed text, sanitised, of which the end is kept. */

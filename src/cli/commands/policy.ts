@@ -54,7 +54,6 @@ function problemWith(what: string, file: string | undefined): string {
 
 const LAYERS = ['managed', 'user', 'project'] as const;
 
-/** Returns 0 for a valid file, otherwise 3. */
 function checkPolicy(file: string, args: cli.Arguments, io: cli.Io): number {
   const as = cli.readChoice(args, 'as', LAYERS) ?? 'managed';
   const checked = checkFile({ path: resolve(io.where(), file), shown: file, as, packageRoot: cli.packageRoot() });

@@ -262,7 +262,6 @@ export function flagLayer(flags: Flags): Layer {
   };
 }
 
-/** `--max-cost 5`, `--role-model oracle=o3`. */
 function flagOf([section, key, third]: Path, { theme = '', mode, roleModels }: Flags, value: unknown): string {
   switch (section) {
     case 'agentOrchestration':

@@ -80,7 +80,6 @@ const parsedAll = (globs: readonly string[]): readonly (readonly Segment[])[] =>
 
 const PARSED = new Map<string, readonly (readonly Segment[])[]>();
 
-/** Each alternative with everything below it. */
 function patternsOf(glob: string): readonly (readonly Segment[])[] {
   const known = PARSED.get(glob);
   if (known !== undefined) return known;
@@ -168,7 +167,6 @@ function cutsOf(text: string, start: number): readonly number[] | null {
   return null;
 }
 
-/** The next `character` that is not escaped. */
 function indexOf(text: string, character: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;

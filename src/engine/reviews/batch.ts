@@ -20,7 +20,6 @@ const WORK: ReadonlySet<events.MimirEvent['type']> = new Set([
 export const isWork = ({ agents }: events.RunState, event: events.MimirEvent): boolean =>
   WORK.has(event.type) && 'agent' in event && event.agent !== null && agents.get(event.agent)?.forced === null;
 
-/** The last gate of this review in a run without a plan. */
 const gateOf = ({ gates }: events.RunState, { role }: MandatoryReview): events.ReviewGate | undefined =>
   gates.find((one) => one.agent === ROOT && one.role === role && one.trigger === 'always');
 

@@ -405,7 +405,6 @@ function wholeReply(
   };
 }
 
-/** All text of one kind, each message a paragraph. */
 const wordsIn = (items: readonly Fields[], type: 'output_text' | 'refusal'): string =>
   items
     .filter((item) => textAt(item, 'type') === 'message')

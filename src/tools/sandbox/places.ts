@@ -6,7 +6,6 @@ import { type Environment, programOn, toolEnvironment } from '../process/environ
 import { runProgram } from '../process/run-program.ts';
 import { tried } from '../../domain/result.ts';
 
-/** Homes, sockets and other disks. */
 const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
 /** Files that only root may read; a sandbox started by root could read them. */
 const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];

@@ -263,7 +263,6 @@ const MOST_CLOSED = 150;
 /** The most files to compare. Beyond it, only folders that a glob covers as a whole are writable. */
 const MOST_LOOKED_AT = 20_000;
 
-/** Names are relative to the root, with `/`. */
 interface Scope {
   readonly globs: readonly string[];
   /** Writable folders apart from those of build output. */

@@ -84,7 +84,6 @@ function taskOf(json: string): PlanSoFar['tasks'][number] {
   };
 }
 
-/** The value of a string key, and whether it is complete. */
 function stringOf(key: string, json: string): { readonly text: string; readonly whole: boolean } | null {
   const [, value, end] = new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\[^])*)(")?`).exec(json) ?? [];
   return value === undefined ? null : { text: decodeEscapes(value), whole: end !== undefined };

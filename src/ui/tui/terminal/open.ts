@@ -33,7 +33,6 @@ const MAX_QUEUED = 64 * 1024;
 const LARGE_FRAME = 20_000;
 /** Milliseconds after which an answer about the background is ignored: by then the colours would change visibly. */
 const ANSWER_TIME = 1000;
-/** Milliseconds in which several resizes count as one. */
 const RESIZE_TIME = 16;
 
 /** Takes the terminal of this process; stdin and stdout must be terminals (callers check `isTTY` and `capabilities`). */

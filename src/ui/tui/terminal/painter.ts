@@ -100,7 +100,6 @@ export class Painter {
   }
 }
 
-/** Hides a cursor outside the screen. */
 const within = (cursor: Cursor | null, { width, height }: Size): Cursor | null =>
   cursor !== null && cursor.x >= 0 && cursor.y >= 0 && cursor.x < width && cursor.y < height ? cursor : null;
 
@@ -210,7 +209,6 @@ interface Pen {
   readonly styles: Styles;
 }
 
-/** Also hides the cursor. */
 const CLEAR = '\u001b[?25l\u001b[0m\u001b[2J';
 
 const same = (a: Cursor | null, b: Cursor | null): boolean => a?.x === b?.x && a?.y === b?.y;

@@ -423,7 +423,6 @@ function budgetCell(agent: AgentState, context: Context, width: number): Line {
   return [span(' '), ...gauge(share, cells, context.glyphs), tint(text, near ? inkOfShare(share.spent) : 'muted')];
 }
 
-/** `● ╰ finder 2   `. */
 function nameCell(agent: AgentState, context: Context, width: number, indent: number): Line {
   const pin = width - lineWidth(pinOf(agent)) >= 8 ? pinOf(agent) : [];
   const room = width - lineWidth(pin);

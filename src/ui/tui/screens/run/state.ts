@@ -219,7 +219,6 @@ function atSide(side: Rect, automatic: boolean, context: Context): GraphPlace | 
 
 /** Least rows below the graph for the spend. */
 const LOWEST = 9;
-/** Rows for the chart as well. */
 const USUAL = 26;
 
 // The opened agent's pane: the selected block, unfolded items, a search, and scrolling.
