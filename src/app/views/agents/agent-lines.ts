@@ -158,7 +158,6 @@ export function isolationText(child: AgentState, state: RunState): string | null
   return grew === null ? null : `child used ${formatTokens(tokensOfAgent(child))} tokens, parent grew by ${grew}`;
 }
 
-/** `380 (counted)`, `about 95 (estimated)` */
 function contextGrowth({ call, parent }: AgentState, { agents }: RunState): string | null {
   const returned = parent === null ? undefined : agents.get(parent)?.returns?.find((one) => one.call === call);
   if (returned === undefined) return null;

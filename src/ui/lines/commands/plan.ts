@@ -373,7 +373,6 @@ async function permissions(typed: string, session: LineSession): Promise<void> {
   );
 }
 
-/** `edits allow`, `all ask`. */
 function readPermissions(words: string): Permissions {
   const [what, to] = headOf(words);
   const kinds = PERMITTED_BY_WORD[what];

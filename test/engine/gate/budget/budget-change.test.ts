@@ -107,4 +107,12 @@ describe('rules that are tightened', () => {
     tighten(recorder, rules({ maxTokens: 999 }, { maxCost: 4 }));
     expect(changes()).toHaveLength(2);
   });
+
+  it('lower the budget that the run began with, and keep its limits that are tighter', () => {
+    const budget = { maxCost: 9, maxTokens: 500 };
+    const resumed = { type: 'session.resumed', policyHash: 'rules', version: '0', budget } as const;
+    const { recorder, changes } = running(rules({}), resumed);
+    tighten(recorder, rules({}, { maxCost: 4, maxTokens: 900 }));
+    expect(changes()).toEqual([[ROOT, { maxCost: 4, maxTokens: 500 }, 'rules']]);
+  });
 });

@@ -23,7 +23,7 @@ import {
 } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
-import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
+import { type AgentState, tokensOfAgent, verificationOf } from '../../../../events/index.ts';
 import { endOf, oneLine, statusLine, statusSpan } from '../../components/progress.ts';
 import { reviewLines } from '../../components/reviews.ts';
 import { uncertainText, costText } from '../../components/costs.ts';
@@ -85,9 +85,8 @@ const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside
   Files: fileLines,
 };
 
-/** The report; with one column followed by the agents and totals. */
 function answerLines(context: Context, width: number, beside: boolean): readonly Line[] {
-  const above = [...happenedLines(context, width), ...reportLines(context, width)];
+  const above = [...happenedLines(context, width), ...changeLines(context), ...reportLines(context, width)];
   const open = openLines(context, width);
   const below = open.length === 0 ? [] : [[], ...open];
   if (beside) return [...above, ...below];
@@ -104,7 +103,6 @@ function answerLines(context: Context, width: number, beside: boolean): readonly
   ];
 }
 
-/** Exactly the size of the body. */
 export function resultBody({ tab, top }: ResultView, context: Context, size: Size): readonly Line[] {
   const { text, width, height, side } = plan(tab, context, size);
   const rows = Math.max(0, height - 2);
@@ -128,7 +126,6 @@ export function resultBody({ tab, top }: ResultView, context: Context, size: Siz
   return sized([statusLine(context, size.width), ...main], size.width, size.height);
 }
 
-/** All tabs with their numbers where there is room, else the active one. */
 function tabLine(tab: ResultTab, width: number): Line {
   const all = TABS.flatMap(
     (name, index): Line => [
@@ -138,6 +135,17 @@ function tabLine(tab: ResultTab, width: number): Line {
   );
   if (lineWidth(all) <= width) return all;
   return [strong(tab, 'title'), tint(` ${TABS.indexOf(tab) + 1}/${TABS.length}`, 'muted')];
+}
+
+/** `2 files +9 -1 · checks: 1 of 2 verified`; empty where nothing was changed or checked. */
+function changeLines({ state }: Context): readonly Line[] {
+  const files = touchedFiles(state);
+  const checks = [...state.agents.values()].flatMap((agent) => verificationOf(state, agent) ?? []);
+  const sumOf = (of: 'added' | 'removed'): number => files.reduce((sum, file) => sum + file[of], 0);
+  const changed = `${plural(files.length, 'file')} changed, +${sumOf('added')} -${sumOf('removed')}`;
+  const checked = `checks: ${checks.filter((one) => one === 'verified').length} of ${checks.length} verified`;
+  const words = [...(files.length === 0 ? [] : [changed]), ...(checks.length === 0 ? [] : [checked])];
+  return words.length === 0 ? [] : [[tint(words.join(' · '), 'muted')], []];
 }
 
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {

@@ -6,6 +6,7 @@ import { foldAll } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { bindingFor } from '../../../../../src/ui/tui/frame/keymap.ts';
+import { withAuthors } from '../../../../../src/app/views/authors.ts';
 import { comparedSums, comparedTasks, unfinishedWork } from '../../../../../src/app/views/run-summary.ts';
 import type { Context, Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { resultScreen } from '../../../../../src/ui/tui/screens/result/result.ts';
@@ -76,6 +77,16 @@ describe('the result screen', () => {
     expect(answer.filter((row) => row.includes('anthropic does not')).length).toBeLessThanOrEqual(2);
     expect(text).not.toContain('--max-cost');
     expect(unfinishedWork(failed.state).length).toBe(1);
+  });
+
+  it('begins with what was changed, net of what agents took back, and how many checks passed', () => {
+    const hunk = { from: { at: 1, lines: 1 }, to: { at: 1, lines: 2 }, removed: ['a\n'], added: ['b\n', 'c\n'] };
+    const version = { blob: 'x', mode: '100644' };
+    const file = { path: 'src/a.ts', start: version, now: version, steps: [] };
+    const agents = [...story.state.agents.keys()].slice(1, 2);
+    const state = withAuthors(story.state, [{ ...file, hunks: [{ agents, ...hunk }] }]);
+    const rows = textOf(resultScreen.first, ended('completed', { ...story, state }), 120, 38).split('\n');
+    expect(rows[2]).toMatch(/^│ 1 file changed, \+2 -1 {2,}/);
   });
 
   it('goes through its sections by Tab and by number', () => {
