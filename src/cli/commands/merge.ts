@@ -40,8 +40,7 @@ function choiceOf(args: Arguments): (typeof CHOICES)[number] | null {
 /** The tree that `word` names: itself, its task, its agent; without a word the only one that is not merged. */
 function chosen(rows: readonly TreeRow[], word: string | undefined): TreeRow {
   const open = rows.filter(({ is }) => is === 'unmerged' || is === 'dirty');
-  if (rows.length === 0) throw wrongUse('no agent has left a tree of its own here');
-  if (word === undefined && open.length === 0) throw wrongUse('every tree is merged\n  `mimir trees` lists them');
+  if (word === undefined && open.length === 0) throw wrongUse('there is no tree to merge\n  `mimir trees` lists all');
   const isNamed = ({ name, task, agent }: TreeRow): boolean => [name, task, agent].some((one) => one === word);
   const found = word === undefined ? open : rows.filter(isNamed);
   const [one, other] = found.length > 1 ? found.filter(({ is }) => is === 'unmerged') : found;
