@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tokensOf } from '../../src/domain/budget.ts';
 import { spentOf } from '../../src/events/queries.ts';
+import type { ModelRequest } from '../../src/ports/model.ts';
 import { scriptedModel } from '../support/scripted.ts';
 import { ended, fault, hops, meets, one, waiting } from '../support/faulty.ts';
 import { eventsOf, throughTime, toldTo } from '../support/run-looks.ts';
@@ -89,6 +90,20 @@ describe('a call that failed', () => {
     const run = await ended({ script: meets(fault('rate limited', { retryAfterMs })) });
     expect(retries(run)).toEqual(waits);
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+  });
+
+  it('is charged at most the input that was reserved, where it broke off before its answer', async () => {
+    const spent = { input: 1e9, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const requests: ModelRequest[] = [];
+    const run = await ended({
+      script: meets(fault('cut', { spent })),
+      record: (request) => void requests.push(request),
+    });
+    const failed = run.events().find((event) => event.type === 'model.failed');
+    const begun = run.events().find((event) => event.type === 'model.started' && event.call === failed?.call);
+    const request = requests.find(({ call }) => call === failed?.call);
+    const reserved = begun?.type === 'model.started' ? begun.reserved.tokens : 0;
+    expect(failed?.usage).toEqual({ ...spent, input: reserved - (request?.maxOutputTokens ?? 0) });
   });
 
   it('is charged what it used up before it broke off, and never more than was reserved', async () => {

@@ -77,6 +77,16 @@ describe('at a limit a person', () => {
     await run.result;
   });
 
+  it('is offered what two more calls cost at most, their answers included', async () => {
+    const catalogue = [scriptedModel('scripted/fast', { aliases: ['fast'], price: { input: 1, output: 100 } })];
+    const run = limited({ ...filed(planWith({ maxCost: 0.01 })), catalogue, rules: RULES });
+    const { request } = await asked(run);
+    const [, total] = /\$(\d+\.\d+) in total/.exec(request.options[1] ?? '') ?? [];
+    expect(Number(total)).toBeGreaterThan((2 * 4096 * 100) / 1_000_000);
+    run.stop('enough');
+    await run.result;
+  });
+
   it('adds as much as is offered, and the agent goes on', async () => {
     const run = limited();
     const { request } = await asked(run);

@@ -27,6 +27,8 @@ export interface ScriptedReply {
   readonly model?: ModelId;
   /** The model does not support the requested effort. */
   readonly withoutEffort?: true;
+  /** The provider counted nothing: the usage is an estimate. */
+  readonly estimated?: true;
   /** Milliseconds before the reply begins, by the world's clock (0 without a world). */
   readonly delay?: Millis;
 }
@@ -121,7 +123,7 @@ function spoken(
     text,
     calls,
     stopReason: reply.stopReason ?? (calls.length > 0 ? 'tool use' : 'end'),
-    ...defined({ withoutEffort: reply.withoutEffort }),
+    ...defined({ withoutEffort: reply.withoutEffort, estimated: reply.estimated }),
     usage: { ...usageBySize(request, text, calls), ...reply.usage },
     model: reply.model ?? request.model,
   });

@@ -85,3 +85,15 @@ describe('a call of a model', () => {
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
   });
 });
+
+describe('the usage of a reply', () => {
+  it('is marked where the provider counted nothing, since it is then an estimate', async () => {
+    const run = await ended({
+      script: ({ agent, purpose }) =>
+        purpose.is === 'work' ? { text: 'done', ...(agent === S1 && { estimated: true }) } : undefined,
+    });
+    const marks = ofType(run, 'model.finished').map(({ agent, estimated }) => [agent === S1, estimated]);
+    expect(marks.filter(([isOwn]) => isOwn)).toEqual([[true, true]]);
+    expect(marks.filter(([isOwn]) => !isOwn).every(([, estimated]) => estimated === undefined)).toBe(true);
+  });
+});
