@@ -192,7 +192,6 @@ function whole(amount: number): number {
   return amount;
 }
 
-/** The local date, such as `2026-01-31`. */
 function dayOf(now: Millis): string {
   const at = new Date(now);
   const two = (n: number): string => String(n).padStart(2, '0');

@@ -159,3 +159,16 @@ it('gives the changes of one agent as a patch that git takes back, and leaves th
   expect((await machine.mimir('diff', 'code')).out).toBe('');
   expect(await machine.mimir('diff', 'nobody')).toMatchObject({ code: 2, err: holding('there is no agent "nobody"') });
 });
+
+it('keeps keys that an agent wrote into a file out of the report for programs', async () => {
+  const key = 'sk-ant-api03-Zx8Kq2Lw9Rt4Vb7Nm1Pd6Hs3Jf5Gc0Ya';
+  const rules = [
+    planner,
+    bash('^Rename the helper', `echo "token = ${key}" > conf.txt`),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+  await runOn(machine, 'Rename the helper', '--allow', 'edits,commands');
+  const { out } = await machine.mimir('report', '--format', 'json');
+  expect([out.includes('conf.txt'), out.includes('+token = [key]'), out.includes(key)]).toEqual([true, true, false]);
+});

@@ -67,7 +67,6 @@ export class DisplaySettings {
   readonly #projectService: ProjectService;
   #now: Look;
 
-  /** `first`: the settings with which the terminal was opened. */
   constructor(terminal: Terminal, projectService: ProjectService, first: Look) {
     this.#terminal = terminal;
     this.#projectService = projectService;

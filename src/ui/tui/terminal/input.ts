@@ -307,7 +307,6 @@ function csiKey(parameters: string, final: string): string | null {
 
 const ss3Key = (final: string): string | null => FINAL[final] ?? KEYPAD[final] ?? null;
 
-/** The modifier bits; null for a key release. */
 function modifiersOf(parameter: string): number | null {
   const [modifiers = '', event = ''] = parameter.split(':');
   if (event === '3') return null;

@@ -236,7 +236,6 @@ function nearWords(share: number, { outcome }: AgentState, width: number): strin
   return share >= 1 ? 'limit reached ' : 'near its limit ';
 }
 
-/** `+3 hidden `: the descendants that a fold hides. */
 const foldedSpans = (hidden: number): Line => (hidden === 0 ? [] : [strong(`+${hidden} hidden `, 'info')]);
 
 /** `Σ $0.08 `: the cost of an agent with its descendants, where that is more than its own; empty for main. */
