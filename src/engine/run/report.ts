@@ -250,7 +250,7 @@ export function close(parts: RunModules, status: RunResult['status'], summary: s
         ? [agents.finishedEvent(parts, ROOT, outcome, summary, outcome === 'completed' ? null : why.text)]
         : [];
   const spent = events.spentOf(recorder.state());
-  const duration = root ? events.elapsedOf(root, world.now()) : 0;
+  const duration = root ? Math.round(events.elapsedOf(root, world.now())) : 0;
   const totals = { cost: spent.cost, tokens: spent.tokens, agents: subAgents(parts).length, duration };
   const by = status === 'stopped' && why.endedBy !== undefined ? { endedBy: why.endedBy } : {};
   // One batch, so that a resume never finds ROOT's end without the session's.
