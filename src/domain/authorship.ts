@@ -133,8 +133,8 @@ export function contentWithout(
   const lines = [...linesOf(now ?? '')];
   const isOwn = ({ agents }: AuthoredHunk): boolean => agents.includes(agent);
   const left = hunks.filter((one, nth) => {
-    const beside = [hunks[nth - 1], hunks[nth + 1]].filter((other) => other !== undefined && !isOwn(other));
-    return isOwn(one) && beside.some((other) => other !== undefined && (touch(other, one) || touch(one, other)));
+    const beside = [hunks[nth - 1], hunks[nth + 1]].filter((other) => other !== undefined);
+    return isOwn(one) && beside.some((other) => !isOwn(other) && (touch(other, one) || touch(one, other)));
   });
   for (const hunk of hunks.toReversed()) {
     const { to, removed, added } = hunk;

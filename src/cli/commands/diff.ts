@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EXIT, Exit, sanitise, wrongUse } from '../../app/process/index.ts';
 import { agentNamed, authorsIn, environmentOf, projectOf, readConfig } from '../../app/workspace/index.ts';
 import { type AuthoredFile, contentWithout } from '../../domain/authorship.ts';
-import { type AgentId } from '../../domain/ids.ts';
+import type { AgentId } from '../../domain/ids.ts';
 import { unifiedDiff } from '../../tools/index.ts';
 import { command } from '../verb.ts';
 
@@ -32,10 +32,11 @@ function patchOf(root: string, file: AuthoredFile, agent: AgentId) {
   const after = file.now === null ? null : readFileSync(join(root, file.path), 'utf8');
   const without = contentWithout(file, after, agent);
   if (without === undefined) return left('it was changed just now, or its line ends differ');
-  const at = without.left.map(({ to }) => to.at).join(', ');
-  const stay = `${file.path}: changes at line ${at} are not in the patch: others changed the same lines or those beside them`;
-  const isShared = file.hunks.some(({ agents }) => agents.length > 1 && agents.includes(agent));
-  const shared = isShared ? `${file.path}: some lines may be of another agent, which worked at the same time` : null;
-  const note = without.left.length > 0 ? stay : shared;
+  const at = without.left.map(({ to }) => Math.max(1, to.at)).join(', ');
+  const notes = [
+    ...(at === '' ? [] : [`not in the patch: line ${at}, where others changed the same lines or those beside them`]),
+    ...(file.hunks.some((hunk) => isOwn(hunk) && hunk.agents.length > 1) ? ['some lines may be of another agent'] : []),
+  ];
+  const note = notes.length === 0 ? null : `${file.path}: ${notes.join('; ')}`;
   return { patch: unifiedDiff({ name: file.path, before: without.content, after }), note };
 }

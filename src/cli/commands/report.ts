@@ -1,5 +1,5 @@
 /** `mimir report`: the report of a session as Markdown, JSON or a web page, made from its log. */
-import { openRedactor } from '../../domain/text/redact.ts';
+import { cleanData, openRedactor } from '../../domain/text/redact.ts';
 import { withLostCalls } from '../../events/index.ts';
 import { sanitise, readChoice } from '../../app/process/index.ts';
 import {
@@ -28,7 +28,6 @@ export const reportVerb = command('report', async (args, io) => {
   const state = withAuthors(how === 'running' ? folded : withLostCalls(folded), authors);
   // The hunks are read from the project, so unlike the log they may hold keys.
   const { clean } = openRedactor(loaded.ok ? loaded.value.config.secrets.map(({ value }) => value) : []);
-  const cleaned = (_: string, value: unknown): unknown => (typeof value === 'string' ? clean(value) : value);
-  if (format === 'json') io.json(JSON.parse(JSON.stringify(reportJson(state), cleaned)));
+  if (format === 'json') io.json(cleanData(reportJson(state), clean));
   else io.write(sanitise(format === 'md' ? reportMarkdown(state) : reportHtml(state)));
 });

@@ -22,6 +22,10 @@ export interface Redactor {
   readonly open: (text: string) => number;
 }
 
+/** Plain data with every string cleaned; the keys of objects stay. */
+export const cleanData = (data: unknown, clean: Redactor['clean']): unknown =>
+  JSON.parse(JSON.stringify(data, (_, value: unknown): unknown => (typeof value === 'string' ? clean(value) : value)));
+
 /** A filter for these known keys and anything that looks like a key. */
 export function openRedactor(keys: readonly string[]): Redactor {
   const forms = [...new Set(keys.filter((key) => !isTooShortToHide(key)).flatMap(formsOf))];

@@ -5,7 +5,7 @@
 import { planDigest } from '../../domain/digest.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
-import type { Redactor } from '../../domain/text/redact.ts';
+import { cleanData, type Redactor } from '../../domain/text/redact.ts';
 import { type EventBody, fold, type MimirEvent, ResumedLog, type RunState, withoutOutput } from '../../events/index.ts';
 import type { Tick } from '../../ports/controls.ts';
 import type { Log, Some } from '../../ports/log.ts';
@@ -125,9 +125,7 @@ export function steadyWorld(world: World): SteadyWorld {
 
 function redactedBody(body: EventBody, redactor: Redactor | undefined): EventBody {
   if (redactor === undefined || !holdsSecret(body, redactor.clean)) return body;
-  const copy: unknown = JSON.parse(
-    JSON.stringify(body, (_, value: unknown): unknown => (typeof value === 'string' ? redactor.clean(value) : value)),
-  );
+  const copy = cleanData(body, redactor.clean);
   if (!isBody(copy)) return body;
   // The digest must match the plan as recorded, which is the one that is approved and carried out.
   const hasPlan = copy.type === 'plan.proposed' || copy.type === 'plan.edited' || copy.type === 'plan.amended';
