@@ -22,7 +22,7 @@ import { openWorkspaces } from './trees/workspaces.ts';
 import { projectFolder } from './workspace.ts';
 import { openWrites, type Writes } from './writes/writes.ts';
 
-/** The tools of a project, and the trees of agents' own in which they work as well. */
+/** The tools of a project, and the own trees of agents in which they work as well. */
 export interface ProjectTools extends ToolPort {
   readonly workspaces: WorkspacePort;
 }

@@ -43,13 +43,12 @@ export function* todos({ task }: Brief): Work {
   const tests = notes.filter(({ path }) => isTest(path)).length;
   const least = tools.isCut(look) ? 'At least ' : '';
   const inTests = tests === 0 ? '' : `, ${tests} of them in tests`;
-  const them = other === 1 ? 'is' : 'are';
   return report(
     sentences(
       notes.length === 0
         ? `No comment in ${project.called} holds ${listed(NOTE_WORDS, 'or')} ${behind(look)}.`
         : `${least}${plural(notes.length, 'open note is', 'open notes are')} in comments of ${plural(files, 'file')}: ${listed(kinds)}${inTests} ${behind(look)}.`,
-      other === 0 ? '' : `${plural(other, 'more line')} with these words ${them} in no comment of code.`,
+      other === 0 ? '' : `${plural(other, 'line holds', 'lines hold')} these words outside comments.`,
     ),
     ['Open notes', shortened(notes, MOST_NOTES, (hit) => `- ${claim(hit)}${nextText(hit)}`)],
   );

@@ -1,4 +1,4 @@
-/** The trees of agents' own on disk, between runs: what each holds, and their merge into the project. */
+/** The own trees of agents on disk, between runs: what each holds, and their merge into the project. */
 import type { MergeEnd } from '../../domain/changes.ts';
 import { SessionId, type TaskId } from '../../domain/ids.ts';
 import { defined } from '../../domain/result.ts';
@@ -59,7 +59,7 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
   const found = (row: TreeRow): AgentState => {
     const agent = agentOf(stateIn(row.session), row.name);
     if (agent === null)
-      throw wrongUse(`the log of session ${row.session} no longer tells what the tree ${row.name} is`);
+      throw wrongUse(`the log of session ${row.session} has no agent that worked in the tree ${row.name}`);
     return agent;
   };
   return {

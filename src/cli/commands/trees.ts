@@ -1,4 +1,4 @@
-/** `mimir trees`: lists the trees of agents' own, and removes those that hold nothing that the project lacks. */
+/** `mimir trees`: lists the own trees of agents, and removes those that hold nothing that the project lacks. */
 import { openOwnTrees, type TreeRow } from '../../app/project/own-trees.ts';
 import { world, wrongUse } from '../../app/process/index.ts';
 import { formatDuration, plural } from '../../app/views/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Makes trees of agents' own: a folder in the state directory with the project as it stands, in a repository of its own that borrows the project's
+ * Makes own trees of agents: a folder in the state directory with the project as it stands, in a repository of its own that borrows the project's
  * objects. Nothing of the person's repository changes. Once an agent has worked in it, its `.git` is never read or obeyed by Mimir's store.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Opens the trees of agents' own of one project (ports/workspace.ts): it knows where they lie and opens a tool set for each. */
+/** Opens the own trees of agents of one project (ports/workspace.ts): it knows where they lie and opens a tool set for each. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';

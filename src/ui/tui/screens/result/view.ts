@@ -250,7 +250,7 @@ function happenedLines(context: Context, width: number): readonly Line[] {
   return [
     ...part(status === 'stopped' ? 'Reason' : 'Error', happened(context), width),
     ...part('Saved', kept(context), width),
-    ...part('Next steps', next(context), width),
+    ...part('Next steps', next(context), width, KEY_WIDTH),
   ];
 }
 
@@ -262,12 +262,13 @@ function openLines(context: Context, width: number): readonly Line[] {
 }
 
 const MOST = 8;
+const KEY_WIDTH = 4;
 const textLine = (text: string): Line => [tint(text, 'fg')];
 
-const part = (title: string, lines: readonly Line[], width: number): readonly Line[] =>
+const part = (title: string, lines: readonly Line[], width: number, hang = 2): readonly Line[] =>
   lines.length === 0
     ? []
-    : [[strong(title, 'title')], ...lines.flatMap((line) => wrap([span('  '), ...line], width, 2)), []];
+    : [[strong(title, 'title')], ...lines.flatMap((line) => wrap([span('  '), ...line], width, hang)), []];
 
 function happened({ state, glyphs }: Context): readonly Line[] {
   if (state.finished?.status === 'rejected') return [textLine('The plan was discarded. No agents were started.')];
@@ -309,7 +310,7 @@ function kept({ state }: Context): readonly Line[] {
 }
 
 function next({ state }: Context): readonly Line[] {
-  const row = (key: string, words: string): Line => [strong(key.padEnd(4), 'focus'), tint(words, 'fg')];
+  const row = (key: string, words: string): Line => [strong(key.padEnd(KEY_WIDTH), 'focus'), tint(words, 'fg')];
   const status = state.finished?.status;
   // Only a budget of Mimir can be raised, not a limit of a provider.
   const spent = [...state.agents.values()].some(({ endedBy }) => endedBy?.is === 'limit');
@@ -320,6 +321,6 @@ function next({ state }: Context): readonly Line[] {
       ? [row('', `with a larger budget: mimir resume ${state.session ?? ''} --max-cost USD`)]
       : []),
     row('Esc', 'Show agents'),
-    row('n', 'new task'),
+    row('n', 'New task'),
   ];
 }
