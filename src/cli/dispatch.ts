@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   sessions: async () => (await import('./commands/sessions.ts')).sessionsVerb,
   show: async () => (await import('./commands/show.ts')).showVerb,
   diff: async () => (await import('./commands/diff.ts')).diffVerb,
+  undo: async () => (await import('./commands/undo.ts')).undoVerb,
   merge: async () => (await import('./commands/merge.ts')).mergeVerb,
   trees: async () => (await import('./commands/trees.ts')).treesVerb,
   report: async () => (await import('./commands/report.ts')).reportVerb,

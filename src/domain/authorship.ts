@@ -121,37 +121,6 @@ export function authorsOf(
   };
 }
 
-/**
- * The content as if `agent` had not changed what is left of its changes; `now` is the content that the hunks lead to, null for no file.
- * `left`: its hunks that stay, because others changed the lines beside them or built on them. Undefined where `now` is another content.
- */
-export function contentWithout(
-  { start, hunks }: Pick<AuthoredFile, 'start' | 'hunks'>,
-  now: string | null,
-  agent: AgentId,
-): { readonly content: string | null; readonly left: readonly AuthoredHunk[] } | undefined {
-  const lines = [...linesOf(now ?? '')];
-  const isOwn = ({ agents }: AuthoredHunk): boolean => agents.includes(agent);
-  const left = hunks.filter((one, nth) => {
-    const beside = [hunks[nth - 1], hunks[nth + 1]].filter((other) => other !== undefined);
-    return isOwn(one) && beside.some((other) => !isOwn(other) && (touch(other, one) || touch(one, other)));
-  });
-  for (const hunk of hunks.toReversed()) {
-    const { to, removed, added } = hunk;
-    const at = to.lines === 0 ? to.at : to.at - 1;
-    if (lines.slice(at, at + to.lines).join('') !== added.join('')) return undefined;
-    if (isOwn(hunk) && !left.includes(hunk)) lines.splice(at, to.lines, ...removed);
-  }
-  return { content: start === null && lines.length === 0 ? null : lines.join(''), left };
-}
-
-/** Whether no line is between two hunks, of which `first` comes first. */
-function touch(first: HunkRange, next: HunkRange): boolean {
-  const endOf = ({ at, lines }: LineRange): number => (lines === 0 ? at : at + lines - 1);
-  const beforeOf = ({ at, lines }: LineRange): number => (lines === 0 ? at : at - 1);
-  return endOf(first.from) === beforeOf(next.from) && endOf(first.to) === beforeOf(next.to);
-}
-
 interface Line {
   readonly text: string;
   /** Its number at the start, from 0; null for a line that came later. */

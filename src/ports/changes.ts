@@ -1,6 +1,7 @@
-/** The interface to the contents of the files that agents changed: whose each change is. */
+/** The interface to the contents of the files that agents changed: whose each change is, and how it is taken back. */
 import type { AuthoredFile } from '../domain/authorship.ts';
 import type { Result } from '../domain/result.ts';
+import type { LeftChange, Undone } from '../domain/undo.ts';
 import type { RecordedActs } from '../events/index.ts';
 
 export type { RecordedActs } from '../events/index.ts';
@@ -8,4 +9,42 @@ export type { RecordedActs } from '../events/index.ts';
 export interface ChangesPort {
   /** The files that the acts changed, by path, with the authors of what differs between their contents at the start and now. */
   authored(recorded: RecordedActs, signal: AbortSignal): Promise<Result<readonly AuthoredFile[], string>>;
+  /** What these files become without the changes; files that have none are left out. Nothing is written. */
+  without(
+    files: readonly AuthoredFile[],
+    undone: Undone,
+    signal: AbortSignal,
+  ): Promise<Result<readonly FileUndo[], string>>;
+  /** Keeps the files as they are and then writes them without the changes. Rejects with an error of the file system. */
+  undo(files: readonly FileUndo[], of: UndoLabel): Promise<UndoEnd>;
+  /** Restores what the last undo of this agent has changed, byte for byte; null if there is none. A file that has changed since stays. */
+  back(of: UndoLabel): Promise<UndoEnd | null>;
+}
+
+export interface FileContent {
+  readonly bytes: Buffer;
+  readonly mode: number;
+}
+
+/** One file on disk and as it becomes; null: no file. */
+export interface FileUndo {
+  readonly path: string;
+  readonly before: FileContent | null;
+  readonly after: FileContent | null;
+  /** What stays of the changes. */
+  readonly left: readonly LeftChange[];
+  /** Why the whole file stays as it is, in words. */
+  readonly stays?: string;
+}
+
+/** Whose changes were undone. */
+export interface UndoLabel {
+  readonly session: string;
+  readonly agent: string;
+}
+
+export interface UndoEnd {
+  readonly written: readonly string[];
+  /** Files that could not be written, each with the reason. */
+  readonly failed: readonly string[];
 }

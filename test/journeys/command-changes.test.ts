@@ -1,6 +1,6 @@
 /** What agents change by commands: in the log, in the report, and on the Diffs tab, each with its author. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -159,6 +159,52 @@ it('gives the changes of one agent as a patch that git takes back, and leaves th
   ]);
   expect((await machine.mimir('diff', 'code')).out).toBe('');
   expect(await machine.mimir('diff', 'nobody')).toMatchObject({ code: 2, err: holding('there is no agent "nobody"') });
+});
+
+it('undoes the changes of one agent after it has shown them and was told to, and restores them', async () => {
+  const files = { ...LEDGER, 'a.txt': 'one\ntwo\nthree\n', 'gone.txt': 'g\n' };
+  const rules = [
+    planner,
+    bash('^Rename the helper', 'sed -i s/one/1/ a.txt; rm gone.txt; chmod +x a.txt'),
+    bash('^Format the sources', 'sed -i s/three/3/ a.txt'),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files });
+  expect((await runOn(machine, 'Rename the helper', '--allow', 'edits,commands')).code).toBe(0);
+  const at = (name: string): string => path.join(machine.project, name);
+  const read = () => [
+    readFileSync(at('a.txt'), 'utf8'),
+    (statSync(at('a.txt')).mode & 0o111) !== 0,
+    existsSync(at('gone.txt')),
+  ];
+  const shown = [
+    '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-1\n+one\n two\n 3\na.txt: mode 755 -> 644',
+    '--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 @@\n+g\n',
+  ].join('\n');
+  expect(await machine.mimir('undo', 'code', '--preview')).toMatchObject({ code: 0, out: shown, err: '' });
+  expect(await machine.mimir('undo', 'code')).toMatchObject({
+    code: 4,
+    out: shown,
+    err: holding('nothing was undone: nobody can be asked here'),
+  });
+  expect(read()).toEqual(['1\ntwo\n3\n', true, false]);
+  const restore = '`mimir undo code --back` restores them\n';
+  expect(await machine.mimir('undo', 'code', '--yes')).toMatchObject({
+    code: 0,
+    out: `${shown}undid the changes of code in 2 files; ${restore}`,
+  });
+  expect(read()).toEqual(['one\ntwo\n3\n', false, true]);
+  expect((await machine.mimir('undo', 'code')).out).toBe('code has no changes in the project\n');
+  expect(await machine.mimir('undo', 'code', '--back')).toMatchObject({ code: 0, out: 'restored 2 files of code\n' });
+  expect(read()).toEqual(['1\ntwo\n3\n', true, false]);
+  expect(await machine.mimir('undo', 'code', '--back')).toMatchObject({
+    code: 2,
+    err: holding('nothing of code was undone'),
+  });
+  expect(await machine.mimir('undo')).toMatchObject({
+    code: 2,
+    err: holding('missing argument: AGENT\n  mimir undo AGENT'),
+  });
 });
 
 it('keeps keys that an agent wrote into a file out of the report for programs', async () => {

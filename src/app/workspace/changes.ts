@@ -9,7 +9,7 @@ import type { ProjectPlace } from './place.ts';
 import { eventsOf } from './sessions.ts';
 
 /** What is known of the changes in a project, under its rules about paths; null in a folder where no agent may work. */
-async function changesIn({ root, places }: ProjectPlace, box: Rules['box']): Promise<ChangesPort | null> {
+export async function changesIn({ root, places }: ProjectPlace, box: Rules['box']): Promise<ChangesPort | null> {
   // Loaded on first use: a start needs none of it.
   const [{ checkRoot, openChanges }, { pathsOf }] = await Promise.all([
     import('../../tools/index.ts'),

@@ -15,7 +15,7 @@ export {
   trustLine,
   trustNow,
 } from './config.ts';
-export { authorsIn } from './changes.ts';
+export { authorsIn, changesIn } from './changes.ts';
 export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export {

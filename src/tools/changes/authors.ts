@@ -20,7 +20,7 @@ export interface ContentPlace {
 }
 
 /** A file on disk; its bytes are those that git would store. */
-interface FileNow {
+export interface FileNow {
   readonly version: FileVersion;
   readonly bytes: Buffer;
   /** Its lines end with CRLF on disk, and with LF as git stores it. */
@@ -68,17 +68,17 @@ function startOf(
 }
 
 /** Null for a link, a binary file, and a content that cannot be read. */
-function shownText({ blob, mode }: FileVersion, contents: ReadonlyMap<string, Buffer>): string | null {
+export function shownText({ blob, mode }: FileVersion, contents: ReadonlyMap<string, Buffer>): string | null {
   const bytes = contents.get(blob);
   if (bytes === undefined || mode === LINK || isBinary(bytes)) return null;
   const text = decode(bytes);
   return Buffer.from(text).equals(bytes) ? text : null;
 }
 
-const LINK = '120000';
+export const LINK = '120000';
 
 /** A file on disk without following links; null where there is none, or what is there is no file. `acts` tell how git stores its lines. */
-function fileNow(
+export function fileNow(
   { root, facts }: Pick<ContentPlace, 'root' | 'facts'>,
   name: string,
   acts: readonly Pick<Act, 'before' | 'after'>[],

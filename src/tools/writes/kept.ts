@@ -16,7 +16,7 @@ const MOST_BYTES = 512 * 1024 * 1024;
 const COPIES = 'copies.';
 const PUT_BACK_MS = 30 * 86_400_000;
 
-interface Copy {
+export interface Copy {
   readonly stats: BigIntStats;
   /** The file with the content; null if it is not a regular file. */
   readonly content: string | null;
@@ -87,7 +87,8 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
   };
 }
 
-async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
+/** Copies a regular file to `to`; of a link only where it leads is kept. */
+export async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
   if (stats.isSymbolicLink()) return { stats, content: null, link: await disk.readlink(place) };
   if (!stats.isFile()) return { stats, content: null, link: null };
   // Removed first, because another process may be reading it.
@@ -97,7 +98,11 @@ async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Co
 }
 
 /** Restores the file by a single rename. */
-async function restored({ stats, content, link }: Copy, place: string, stateDir: string | undefined): Promise<void> {
+export async function restored(
+  { stats, content, link }: Copy,
+  place: string,
+  stateDir: string | undefined,
+): Promise<void> {
   if (link === null && content === null) return;
   await disk.mkdir(path.dirname(place), { recursive: true });
   const beside = freshFile(stateDir, path.dirname(place));

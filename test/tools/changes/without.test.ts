@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contentWithout } from '../../../src/domain/authorship.ts';
+import { contentWithout } from '../../../src/domain/undo.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { needs } from '../../support/needs.ts';
 import { makeRepository } from '../../support/repos.ts';
@@ -21,14 +21,14 @@ const OWN = new Map<AgentId | 'person', readonly number[]>([
 const textBy = (authors: readonly (AgentId | 'person')[]): string =>
   LINES.map((line, at) => `${authors.find((one) => OWN.get(one)?.includes(at)) ?? ''}${line}\n`).join('');
 
-async function undone(worked: Worked, folder: string, agent: AgentId): Promise<readonly number[]> {
+async function undone(worked: Worked, folder: string, agent: AgentId): Promise<readonly (number | null)[]> {
   const [file] = await worked.authored();
   const place = path.join(folder, 'a.txt');
   if (file === undefined) throw new Error('nothing was changed');
-  const without = contentWithout(file, readFileSync(place, 'utf8'), agent);
+  const without = contentWithout(file, readFileSync(place, 'utf8'), { agent });
   if (without === undefined) throw new Error('the content is another one');
-  writeFileSync(place, without.content ?? '');
-  return without.left.map(({ to }) => to.at);
+  if (without.content !== undefined) writeFileSync(place, without.content ?? '');
+  return without.left.map(({ at }) => at);
 }
 
 describe('a file without the changes of an agent', () => {
@@ -55,7 +55,7 @@ describe('a file without the changes of an agent', () => {
     const worked = working(folder);
     await write(worked, ALICE, 'a.txt', '1\ntwo\nthree\n4\n');
     await write(worked, BOB, 'a.txt', 'ONE\ntwo\nthree\n4\n');
-    expect(await undone(worked, folder, ALICE)).toEqual([0]);
+    expect(await undone(worked, folder, ALICE)).toEqual([1]);
     expect(readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('ONE\ntwo\nthree\nfour\n');
   });
 
@@ -63,8 +63,14 @@ describe('a file without the changes of an agent', () => {
     const version = { blob: 'x', mode: '100644' };
     const made = { agents: [ALICE], from: { at: 0, lines: 0 }, to: { at: 1, lines: 1 }, removed: [], added: ['a\n'] };
     const gone = { agents: [ALICE], from: { at: 1, lines: 1 }, to: { at: 0, lines: 0 }, removed: ['a\n'], added: [] };
-    expect(contentWithout({ start: null, hunks: [made] }, 'a\n', ALICE)).toEqual({ content: null, left: [] });
-    expect(contentWithout({ start: version, hunks: [gone] }, null, ALICE)).toEqual({ content: 'a\n', left: [] });
-    expect(contentWithout({ start: null, hunks: [made] }, 'b\n', ALICE)).toBeUndefined();
+    expect(contentWithout({ start: null, hunks: [made] }, 'a\n', { agent: ALICE })).toEqual({
+      content: null,
+      left: [],
+    });
+    expect(contentWithout({ start: version, hunks: [gone] }, null, { agent: ALICE })).toEqual({
+      content: 'a\n',
+      left: [],
+    });
+    expect(contentWithout({ start: null, hunks: [made] }, 'b\n', { agent: ALICE })).toBeUndefined();
   });
 });

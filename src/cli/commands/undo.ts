@@ -1,0 +1,50 @@
+/** `mimir undo`: takes back what is left of the changes of one agent; shows it in full and asks first. */
+import * as cli from '../../app/process/index.ts';
+import type { ShownUndo } from '../../app/publish/index.ts';
+import { plural } from '../../app/views/index.ts';
+import type { Result } from '../../domain/result.ts';
+import type { UndoEnd } from '../../ports/changes.ts';
+import { command } from '../verb.ts';
+import { changesOf } from './diff.ts';
+
+export const undoVerb = command('undo', async (args, io) => {
+  const { undoing, one, named } = changesOf(args, io, 'undo');
+  if (args.has('back')) return endOf(await undoing.back(one.id), io, (files) => `restored ${files} of ${one.name}`);
+  const shown = await undoing.preview({ agent: one.id });
+  if (!shown.ok) throw cli.wrongUse(shown.fault);
+  const { files, writes, digest } = shown.value;
+  for (const line of previewLines(one.name, files)) io.say(cli.sanitise(line));
+  if (args.has('preview') || writes === 0) return cli.EXIT.done;
+  if (!args.has('yes')) await confirm(writes, named, io);
+  const restore = `\`mimir undo ${named} --back\` restores them`;
+  const done = await undoing.undo({ agent: one.id }, digest);
+  return endOf(done, io, (count) => `undid the changes of ${one.name} in ${count}; ${restore}`);
+});
+
+const previewLines = (name: string, files: readonly ShownUndo[]): readonly string[] =>
+  files.length === 0
+    ? [`${name} has no changes in the project`]
+    : files.flatMap(({ path, text, stays }) => [
+        ...(text === '' ? [] : [text]),
+        ...stays.map((line) => `! ${path}: ${line}`),
+      ]);
+
+/** Throws an `Exit` (4) without a yes. */
+async function confirm(writes: number, named: string, io: cli.Io): Promise<void> {
+  if (!io.terminal)
+    throw new cli.Exit(
+      cli.EXIT.notApproved,
+      `nothing was undone: nobody can be asked here\n  \`mimir undo ${named}\` asks in a terminal; with --yes it is approved in advance`,
+    );
+  const answer = await io.ask(`Undo these changes in ${plural(writes, 'file')}? y yes, anything else no: `, 'fresh');
+  if (!cli.IS_YES.test(answer?.trim() ?? '')) throw new cli.Exit(cli.EXIT.notApproved, 'nothing was undone');
+}
+
+/** Prints how it ended; the exit code. */
+function endOf(done: Result<UndoEnd, string>, io: cli.Io, text: (files: string) => string): number {
+  if (!done.ok) throw cli.wrongUse(done.fault);
+  const { written, failed } = done.value;
+  for (const line of failed) io.complain(`not written: ${cli.sanitise(line)}`);
+  if (written.length > 0) io.say(text(plural(written.length, 'file')));
+  return failed.length === 0 ? cli.EXIT.done : cli.EXIT.agentFailed;
+}

@@ -1,0 +1,85 @@
+/** What the files of a project become when the changes of one agent are taken back. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { AuthoredFile } from '../../domain/authorship.ts';
+import { type FileWithout, fileWithout, type Undone } from '../../domain/undo.ts';
+import type { FileContent, FileUndo } from '../../ports/changes.ts';
+import { refused, type Root } from '../paths/root.ts';
+import { readContents } from '../trees/contents.ts';
+import { type ContentPlace, type FileNow, fileNow, LINK, shownText } from './authors.ts';
+
+/** What the files become. Throws `TreeFault`. */
+export async function filesWithout(
+  place: ContentPlace,
+  files: readonly AuthoredFile[],
+  undone: Undone,
+): Promise<readonly FileUndo[]> {
+  const blobs = files.flatMap(({ steps }) => steps.flatMap(({ before }) => before?.blob ?? []));
+  const contents = await readContents(place.store, place.facts, blobs, place.signal);
+  return files.flatMap((file) => {
+    const found = fileNow(place, file.path, file.steps);
+    const before = found === null ? null : onDisk(place.root, file.path);
+    const stays = (because: string): FileUndo => ({ path: file.path, before, after: before, left: [], stays: because });
+    if (found?.version.blob !== file.now?.blob) return [stays('it has changed just now')];
+    const without = fileWithout(file, textNow(found), undone);
+    if (without === undefined) return [stays('it has changed just now')];
+    const { left } = without;
+    if (isUntouched(without)) return left.length === 0 ? [] : [{ path: file.path, before, after: before, left }];
+    const no = refused(place.root, file.path, 'write');
+    if (no !== null) return [stays(no)];
+    const after = contentOf(file, without, { found, before }, contents);
+    return [typeof after === 'string' ? stays(after) : { path: file.path, before, after, left }];
+  });
+}
+
+const isUntouched = ({ content, whole, mode }: FileWithout): boolean =>
+  content === undefined && whole === undefined && mode === undefined;
+
+/** Of a link where it leads. Throws an error of the file system. */
+export const onDisk = ({ path: root }: Root, name: string): FileContent => {
+  const place = path.join(root, name);
+  const stats = fs.lstatSync(place);
+  const bytes = stats.isSymbolicLink() ? Buffer.from(fs.readlinkSync(place)) : fs.readFileSync(place);
+  return { bytes, mode: stats.mode & 0o7777 };
+};
+
+const textNow = (found: FileNow | null): string | null =>
+  found === null ? null : shownText(found.version, new Map([[found.version.blob, found.bytes]]));
+
+interface Now {
+  readonly found: FileNow | null;
+  readonly before: FileContent | null;
+}
+
+/** The new content of the file, null for no file, or why it cannot be written. */
+function contentOf(
+  { start }: AuthoredFile,
+  without: FileWithout,
+  now: Now,
+  contents: ReadonlyMap<string, Buffer>,
+): FileContent | null | string {
+  const { content, whole, mode } = without;
+  if (content === null || whole === null) return null;
+  if ([now.found?.version.mode, mode, whole?.mode].includes(LINK))
+    return 'it is a link, which has to be changed by hand';
+  const bytes = bytesOf(without, now, contents);
+  if (typeof bytes === 'string') return bytes;
+  return { bytes, mode: modeOf(mode ?? (whole ?? start)?.mode, without, now.before) };
+}
+
+function bytesOf({ content, whole }: FileWithout, { found, before }: Now, contents: ReadonlyMap<string, Buffer>) {
+  if (whole) return contents.get(whole.blob) ?? 'its earlier content is not stored';
+  if (typeof content !== 'string') return before?.bytes ?? 'it no longer exists';
+  if (found?.isDos !== true) return Buffer.from(content);
+  // The line ends that the file has on disk.
+  const dos = (text: string): Buffer => Buffer.from(text.replaceAll('\n', '\r\n'));
+  const isPlain = before !== null && dos(found.bytes.toString()).equals(before.bytes);
+  return isPlain ? dos(content) : 'its line ends are mixed';
+}
+
+/** The permissions for a mode of git: to execute is for those who may read. A file that is there keeps its own unless the mode changes. */
+function modeOf(git: string | undefined, { mode }: FileWithout, before: FileContent | null): number {
+  if (before !== null && mode === undefined) return before.mode;
+  const now = before?.mode ?? 0o644;
+  return git === '100755' ? now | ((now & 0o444) >> 2) : now & ~0o111;
+}
