@@ -1,6 +1,6 @@
 /** The acts that changed files, read from the log. */
-import type { Act } from '../domain/authorship.ts';
-import type { ChangedFile, CommandChanges, VersionChange } from '../domain/changes.ts';
+import type { Act } from '../domain/changes/authorship.ts';
+import type { ChangedFile, CommandChanges, VersionChange } from '../domain/changes/changes.ts';
 import { defined } from '../domain/result.ts';
 import type { EventOf, EventType, MimirEvent } from './event.ts';
 

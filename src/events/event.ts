@@ -10,7 +10,7 @@ import type {
   OnFailure,
   Trigger,
 } from '../domain/agents/agent.ts';
-import type { CommandChanges, MergeEnd } from '../domain/changes.ts';
+import type { CommandChanges, MergeEnd } from '../domain/changes/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Budget, Exhausted, Usage } from '../domain/budget.ts';

@@ -1,7 +1,7 @@
 /** The line of the run's log about an event; null for events that change only a card. */
 import { grantedWords } from '../domain/agents/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
-import type { MergeEnd } from '../domain/changes.ts';
+import type { MergeEnd } from '../domain/changes/changes.ts';
 import { plural } from '../domain/lists.ts';
 import type { PrStep } from '../domain/pull-request.ts';
 import { type ByType, type EventOf, forType, type MimirEvent } from './event.ts';

@@ -1,7 +1,7 @@
 /** The state of a run after all events of its log. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
-import type { AuthoredFile } from '../domain/authorship.ts';
-import type { CommandChanges, FileChange } from '../domain/changes.ts';
+import type { AuthoredFile } from '../domain/changes/authorship.ts';
+import type { CommandChanges, FileChange } from '../domain/changes/changes.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';

@@ -1,7 +1,7 @@
 /** The interface to the contents of the files that agents changed: whose each change is, and how it is taken back. */
-import type { AuthoredFile } from '../domain/authorship.ts';
+import type { AuthoredFile } from '../domain/changes/authorship.ts';
 import type { Result } from '../domain/result.ts';
-import type { LeftChange, Undone } from '../domain/undo.ts';
+import type { LeftChange, Undone } from '../domain/changes/undo.ts';
 import type { RecordedActs } from '../events/index.ts';
 
 export type { RecordedActs } from '../events/index.ts';

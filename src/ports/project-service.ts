@@ -1,8 +1,8 @@
 /** Where runs come from, and what a screen may request of this machine: files to mention, templates, reports, themes, agents. */
-import type { AuthoredFile } from '../domain/authorship.ts';
+import type { AuthoredFile } from '../domain/changes/authorship.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentDraft, AgentText } from '../domain/agents/form.ts';
-import type { ModelId, SessionId } from '../domain/ids.ts';
+import type { AgentId, ModelId, SessionId } from '../domain/ids.ts';
 import type { Mode } from '../domain/reason.ts';
 import type { SoundPlan } from '../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
@@ -104,6 +104,31 @@ export interface TemplateRequest {
 
 export type ReportFormat = 'md' | 'json' | 'html';
 
+/** What a person does with the changes of an ended run. `hunk` is the number of one of the file's hunks. */
+export type ChangeAction =
+  | { readonly do: 'request' }
+  | { readonly do: 'merge'; readonly agent: AgentId; readonly choice?: 'mine' | 'theirs' | 'patch' }
+  | { readonly do: 'undo'; readonly agent: AgentId; readonly path?: string; readonly hunk?: number }
+  | { readonly do: 'restore'; readonly agent: AgentId };
+
+/** What an action would do, as it is shown before. */
+export interface ChangePreview {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Of what is shown: exactly this is done. */
+  readonly digest: string;
+  /** None: it is only shown. Several: one of them is chosen. */
+  readonly answers: readonly { readonly label: string; readonly note: string; readonly action: ChangeAction }[];
+}
+
+/** The changes of ended runs. */
+export interface RunChanges {
+  /** Changes nothing. */
+  preview(session: SessionId, action: ChangeAction): Promise<Result<ChangePreview, Refusal>>;
+  /** Does what was shown; refused if anything has changed since. The receipt says how it ended. */
+  carryOut(session: SessionId, action: ChangeAction, digest: string): Promise<Result<Receipt, Refusal>>;
+}
+
 /** The pull request of an ended run, as it would be made now. */
 export interface RequestPreview {
   /** `Pull request`, or on GitLab `Merge request`. */
@@ -152,6 +177,8 @@ export interface ProjectService {
   exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
   /** The authors of all changes of a session in the project; null where nothing is known of them. Absent: nothing can tell. */
   authors?(session: SessionId): Promise<readonly AuthoredFile[] | null>;
+  /** Absent: nothing can be done with them. */
+  readonly changes?: RunChanges;
   /** A theme by name; the fault names file, line and the remedy. */
   theme(name: string): Result<Theme, string>;
   readonly hints: ShownHints;

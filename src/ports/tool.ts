@@ -3,7 +3,7 @@
  * Used by the gate only; a tool decides nothing about permission.
  */
 import type { z } from 'zod';
-import type { CommandChanges } from '../domain/changes.ts';
+import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { AgentId } from '../domain/ids.ts';
 import type { Capability } from '../domain/agents/role.ts';
 import type { Todo } from '../domain/turn.ts';

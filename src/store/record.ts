@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { CommandChanges } from '../domain/changes.ts';
+import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { type EventBody, type MimirEvent, withoutOutput, withReasons } from '../events/index.ts';
 import { LogFault } from '../ports/log.ts';

@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 const VERBS =
-  'run plan resume attach sessions show diff merge trees report pr events spawn children what send kill progress complete me who others all status agents models policy trust config doctor init audit'.split(
+  'run plan resume attach sessions show diff undo merge trees report pr events spawn children what send kill progress complete me who others all status agents models policy trust config doctor init audit'.split(
     ' ',
   );
 const refused = (err: string): Ran => ({ code: 2, signal: null, out: '', err });

@@ -1,7 +1,7 @@
 /** The log of a run that has ended, written without running it: what its agents changed on disk is told as their tools tell it. */
 import { join } from 'node:path';
 import { placesOf } from '../../src/config/index.ts';
-import type { CommandChanges } from '../../src/domain/changes.ts';
+import type { CommandChanges } from '../../src/domain/changes/changes.ts';
 import { AgentId, CallId, ModelId, RoleName, ROOT, SessionId, TaskId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/index.ts';
 import type { Log } from '../../src/ports/log.ts';

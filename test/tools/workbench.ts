@@ -1,5 +1,5 @@
 /** Opens the real tools on a folder and calls them the way the gate does: parse, then run. */
-import type { CommandChanges } from '../../src/domain/changes.ts';
+import type { CommandChanges } from '../../src/domain/changes/changes.ts';
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import { fail, ok, type Result } from '../../src/domain/result.ts';
 import type { ToolHost, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';

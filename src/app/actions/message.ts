@@ -2,7 +2,7 @@
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { mainAgent, type RunState } from '../../events/index.ts';
 import type { Command, Delivery } from '../../ports/controls.ts';
-import { closedReason } from '../views/index.ts';
+import { closedReason, touchedFiles } from '../views/index.ts';
 import { type Action, ENDED, NO_RUN, rowOf, whyNotAgent } from './action.ts';
 
 type MessageArgs = Omit<Extract<Command, { readonly do: 'message' }>, 'do'>;
@@ -72,6 +72,12 @@ export function whyNotCommit(state: RunState): string | null {
   const isLeft = changes.some(({ started }) => started > Math.max(...last));
   const why = changes.length === 0 ? 'This run changed no file.' : 'The work of this run is committed.';
   return whyNotTalk(state) ?? (isLeft ? null : why);
+}
+
+/** Why no pull request can be made of the changes of the run, as far as its state tells, or null. */
+export function whyNotRequest(state: RunState): string | null {
+  if (state.finished === null) return 'The run continues.';
+  return touchedFiles(state).length === 0 ? 'This run changed no file.' : null;
 }
 
 /** The message of the commit key. The approval of the commit shows the commit message. */

@@ -1,5 +1,5 @@
 /** The own trees of agents on disk, between runs: what each holds, and their merge into the project. */
-import type { MergeEnd } from '../../domain/changes.ts';
+import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { SessionId, type TaskId } from '../../domain/ids.ts';
 import { defined } from '../../domain/result.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
@@ -7,7 +7,8 @@ import { openRecorder, steadyWorld } from '../../engine/gate/index.ts';
 import { type Choice, mergeTree } from '../../engine/workspaces/index.ts';
 import { type AgentState, isFinal, type OwnTree, type RunState } from '../../events/index.ts';
 import type { Merge, WorkspacePort } from '../../ports/workspace.ts';
-import { type Io, world, wrongUse } from '../process/index.ts';
+import { type Io, sanitise, world, wrongUse } from '../process/index.ts';
+import { plural } from '../views/index.ts';
 import { configForRun, openProjectLog, type ProjectPlace, stateOf } from '../workspace/index.ts';
 import { openProjectTools, trySandbox } from '../workspace/sandbox.ts';
 
@@ -128,4 +129,26 @@ function classOf(state: RunState | null, name: string, tree: OwnTree | null, dir
   if (tree === null) return isEarlier ? 'merged' : 'unmerged';
   if (tree.stands === 'merged') return dirty ? 'dirty' : 'merged';
   return dirty || tree.begun !== undefined ? 'unmerged' : 'unchanged';
+}
+
+/** How a merge ended, as a sentence. */
+export function mergeEndText(name: string, { is, changed, because = '', patch }: MergeEnd): string {
+  if (is === 'merged') return `merged ${name}: ${plural((changed?.files.length ?? 0) + (changed?.more ?? 0), 'file')}`;
+  return `not merged: ${because}${patch === undefined ? '' : `; its changes are kept in ${patch}`}`;
+}
+
+const MARKS = { added: '+', changed: '~', removed: '-' } as const;
+
+/** What a merge would do: conflicts, what is left out, files with their hunks. Sanitised. */
+export function mergeLines({ files, more, conflicts, leftOut }: Merge): readonly string[] {
+  const lines = [
+    ...conflicts.map(({ path, kind }) => `! ${path}: changed on both sides (${kind})`),
+    ...leftOut.map((because) => `x ${because}`),
+    ...files.flatMap(({ path, is, added, removed, diff = '' }) => [
+      `${MARKS[is]} ${path}  +${added} -${removed}`,
+      ...(diff === '' ? [] : diff.split('\n').map((line) => `    ${line}`)),
+    ]),
+    ...(more === 0 ? [] : [`and ${plural(more, 'more file')}`]),
+  ];
+  return lines.length === 0 ? ['nothing to merge'] : lines.map((line) => sanitise(line));
 }

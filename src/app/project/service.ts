@@ -4,7 +4,7 @@ import { reachRun } from '../client/index.ts';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadTheme, themeNames } from '../../config/index.ts';
-import type { AuthoredFile } from '../../domain/authorship.ts';
+import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import type { ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -18,6 +18,7 @@ import type {
   ProjectInfo,
   ProjectService,
   ReportFormat,
+  RunChanges,
   ShownHints,
   TemplateRequest,
   TrustQuestion,
@@ -56,6 +57,7 @@ import { saveTemplate, planFromTemplate, listTemplates } from './templates.ts';
 export class LocalProjectService implements ProjectService {
   readonly hints: ShownHints;
   readonly agents: AgentFiles;
+  readonly changes: RunChanges;
   readonly #args: Arguments;
   readonly #io: Io;
   readonly #pace: Start['pace'];
@@ -85,6 +87,12 @@ export class LocalProjectService implements ProjectService {
       this.#drafts,
       this.#leaving.signal,
     );
+    const changes = async (): Promise<RunChanges> =>
+      (await import('./after-run.ts')).openRunChanges(this.#opened, io, this.#leaving.signal);
+    this.changes = {
+      preview: async (...of) => flat(await attempt(async () => (await changes()).preview(...of))),
+      carryOut: async (...of) => flat(await attempt(async () => (await changes()).carryOut(...of))),
+    };
     // The sandbox lists the files, because it knows which ones rules hide.
     this.#files = openProjectFiles(async () => {
       const ready = await attempt(() => this.#opened.ready());
@@ -286,6 +294,9 @@ export class LocalProjectService implements ProjectService {
     return fresh ? known.facts : (await this.#opened.ready()).repository.facts(signal);
   }
 }
+
+const flat = <T>(result: Result<Result<T, Refusal>, Refusal>): Result<T, Refusal> =>
+  result.ok ? result.value : result;
 
 function templatesOf(opened: OpenProject): Pick<Learned, 'templates' | 'broken'> {
   const { templates, faults } = listTemplates(opened.project, isTrusted(opened));

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { plural } from '../../domain/lists.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { LeftChange, Undone } from '../../domain/undo.ts';
+import type { LeftChange, Undone } from '../../domain/changes/undo.ts';
 import type { RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';

@@ -1,6 +1,6 @@
 /** Puts the authors of all changes into a state, so that views show what is left of the changes of each agent instead of all that it did. */
-import type { AuthoredFile, AuthoredHunk } from '../../domain/authorship.ts';
-import type { FileChange } from '../../domain/changes.ts';
+import type { AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship.ts';
+import type { FileChange } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
 import type { AgentState, RunState } from '../../events/index.ts';

@@ -1,11 +1,11 @@
 /** Values about a finished run: estimates and actual use, changed files, unfinished work. The result screen and the report show the same values. */
-import type { AuthoredFile } from '../../domain/authorship.ts';
+import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import { addUsage } from '../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
 import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { type AgentState, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
+import { type AgentState, isUnmerged, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
 import { agentTime, statusWord } from './agent-counts.ts';
 import { countsOf } from './authors.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
@@ -117,6 +117,21 @@ const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
   usage: addUsage(a.usage, b.usage),
   cost: fromMicro(toMicro(a.cost) + toMicro(b.cost)),
 });
+
+/** The agents whose trees are not merged, in the order of the plan. */
+export const unmergedIn = ({ agents }: RunState): readonly AgentState[] => [...agents.values()].filter(isUnmerged);
+
+/** The agents of whose changes something is left in the project. */
+export function authorsLeft({ agents, authored = [] }: RunState): readonly AgentState[] {
+  const left = new Set(
+    authored.flatMap(({ hunks, whole = [], mode = [] }) => [
+      ...hunks.flatMap((hunk) => hunk.agents),
+      ...whole,
+      ...mode,
+    ]),
+  );
+  return [...agents.values()].filter(({ id }) => left.has(id));
+}
 
 /**
  * The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before.

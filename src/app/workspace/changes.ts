@@ -1,5 +1,5 @@
 /** Reads whose the changes of a stored session are: its log, the contents that it names, and the project as it is now. */
-import type { AuthoredFile } from '../../domain/authorship.ts';
+import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { ACT_EVENTS, actsIn, type RecordedActs } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';

@@ -1,9 +1,7 @@
 /** `mimir merge`: merges the tree of a task that the project lacks, or shows what that would do. */
-import { openOwnTrees, type TreeRow } from '../../app/project/own-trees.ts';
+import { mergeEndText, mergeLines, openOwnTrees, type TreeRow } from '../../app/project/own-trees.ts';
 import { type Arguments, EXIT, type Io, sanitise, wrongUse } from '../../app/process/index.ts';
-import { plural } from '../../app/views/index.ts';
 import { projectOf } from '../../app/workspace/index.ts';
-import type { MergeEnd } from '../../domain/changes.ts';
 import type { Merge } from '../../ports/workspace.ts';
 import { command, tell } from '../verb.ts';
 import { lineOf } from './trees.ts';
@@ -13,21 +11,16 @@ export const mergeVerb = command('merge', async (args, io) => {
   try {
     const row = chosen(await trees.rows(), args.words[0]);
     const merge = await trees.preview(row);
-    if (args.has('preview')) return tell(args, io, { tree: row, ...merge }, linesOf(merge));
+    if (args.has('preview')) return tell(args, io, { tree: row, ...merge }, mergeLines(merge));
     const choice = choiceOf(args);
     if (merge.conflicts.length > 0 && choice === null) return refuse(io, merge);
     const end = await trees.merge(row, choice ?? 'patch');
-    tell(args, io, { tree: row.name, ...end }, [sanitise(endLine(row, end))]);
+    tell(args, io, { tree: row.name, ...end }, [sanitise(mergeEndText(row.name, end))]);
     return end.is === 'merged' || choice === 'patch' ? EXIT.done : EXIT.agentFailed;
   } finally {
     trees.close();
   }
 });
-
-function endLine({ name }: TreeRow, { is, changed, because = '', patch }: MergeEnd): string {
-  if (is === 'merged') return `merged ${name}: ${plural((changed?.files.length ?? 0) + (changed?.more ?? 0), 'file')}`;
-  return `not merged: ${because}${patch === undefined ? '' : `; its changes are kept in ${patch}`}`;
-}
 
 const CHOICES = ['mine', 'theirs', 'patch'] as const;
 
@@ -57,22 +50,7 @@ function mergeable(row: TreeRow): TreeRow {
 }
 
 function refuse(io: Io, merge: Merge): number {
-  for (const line of linesOf(merge)) io.complain(line);
+  for (const line of mergeLines(merge)) io.complain(line);
   io.complain('nothing was merged: choose --mine, --theirs or --patch for the files that changed on both sides');
   return EXIT.agentFailed;
-}
-
-const MARKS = { added: '+', changed: '~', removed: '-' } as const;
-
-function linesOf({ files, more, conflicts, leftOut }: Merge): readonly string[] {
-  const lines = [
-    ...conflicts.map(({ path, kind }) => `! ${path}: changed on both sides (${kind})`),
-    ...leftOut.map((because) => `x ${because}`),
-    ...files.flatMap(({ path, is, added, removed, diff = '' }) => [
-      `${MARKS[is]} ${path}  +${added} -${removed}`,
-      ...(diff === '' ? [] : diff.split('\n').map((line) => `    ${line}`)),
-    ]),
-    ...(more === 0 ? [] : [`and ${plural(more, 'more file')}`]),
-  ];
-  return lines.length === 0 ? ['nothing to merge'] : lines.map((line) => sanitise(line));
 }

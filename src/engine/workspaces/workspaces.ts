@@ -1,6 +1,6 @@
 /** The trees of a run's agents: made before an agent with one begins, and merged in plan order when its work has ended well. */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
-import type { MergeEnd } from '../../domain/changes.ts';
+import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, isFinal } from '../../events/index.ts';

@@ -2,8 +2,14 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { type Act, type AuthoredFile, authorsOf, type FileHistory, type HunkRange } from '../../domain/authorship.ts';
-import type { FileVersion } from '../../domain/changes.ts';
+import {
+  type Act,
+  type AuthoredFile,
+  authorsOf,
+  type FileHistory,
+  type HunkRange,
+} from '../../domain/changes/authorship.ts';
+import type { FileVersion } from '../../domain/changes/changes.ts';
 import { tried } from '../../domain/result.ts';
 import type { RecordedActs } from '../../ports/changes.ts';
 import { denied, type Root } from '../paths/root.ts';

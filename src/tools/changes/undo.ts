@@ -1,8 +1,8 @@
 /** What the files of a project become when the changes of one agent are taken back. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { AuthoredFile } from '../../domain/authorship.ts';
-import { type FileWithout, fileWithout, type Undone } from '../../domain/undo.ts';
+import type { AuthoredFile } from '../../domain/changes/authorship.ts';
+import { type FileWithout, fileWithout, type Undone } from '../../domain/changes/undo.ts';
 import type { FileContent, FileUndo } from '../../ports/changes.ts';
 import { refused, type Root } from '../paths/root.ts';
 import { readContents } from '../trees/contents.ts';
@@ -67,14 +67,20 @@ function contentOf(
   return { bytes, mode: modeOf(mode ?? (whole ?? start)?.mode, without, now.before) };
 }
 
-function bytesOf({ content, whole }: FileWithout, { found, before }: Now, contents: ReadonlyMap<string, Buffer>) {
-  if (whole) return contents.get(whole.blob) ?? 'its earlier content is not stored';
-  if (typeof content !== 'string') return before?.bytes ?? 'it no longer exists';
-  if (found?.isDos !== true) return Buffer.from(content);
-  // The line ends that the file has on disk.
-  const dos = (text: string): Buffer => Buffer.from(text.replaceAll('\n', '\r\n'));
-  const isPlain = before !== null && dos(found.bytes.toString()).equals(before.bytes);
-  return isPlain ? dos(content) : 'its line ends are mixed';
+function bytesOf({ content, whole }: FileWithout, now: Now, contents: ReadonlyMap<string, Buffer>): Buffer | string {
+  if (whole) {
+    const stored = contents.get(whole.blob);
+    return stored === undefined ? 'its earlier content is not stored' : withLineEnds(stored, now);
+  }
+  if (typeof content === 'string') return withLineEnds(Buffer.from(content), now);
+  return now.before?.bytes ?? 'it no longer exists';
+}
+
+/** With the line ends that the file has on disk. */
+function withLineEnds(bytes: Buffer, { found, before }: Now): Buffer | string {
+  if (found?.isDos !== true) return bytes;
+  const dos = (lines: Buffer): Buffer => Buffer.from(lines.toString().replaceAll('\n', '\r\n'));
+  return before !== null && dos(found.bytes).equals(before.bytes) ? dos(bytes) : 'its line ends are mixed';
 }
 
 /** The permissions for a mode of git: to execute is for those who may read. A file that is there keeps its own unless the mode changes. */

@@ -1,6 +1,6 @@
 /** The `edit_file` tool: replaces exact text in a file that the agent has read. The match must be unique unless `all` is set. */
 import { z } from 'zod';
-import type { CommandChanges, VersionChange } from '../../domain/changes.ts';
+import type { CommandChanges, VersionChange } from '../../domain/changes/changes.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';

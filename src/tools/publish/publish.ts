@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { existsSync } from 'node:fs';
-import type { ChangedFile } from '../../domain/changes.ts';
+import type { ChangedFile } from '../../domain/changes/changes.ts';
 import type { PrTarget } from '../../domain/pull-request.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { plainText } from '../../domain/text/text.ts';

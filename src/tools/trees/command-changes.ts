@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { CommandChanges } from '../../domain/changes.ts';
+import type { CommandChanges } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { defined, tried } from '../../domain/result.ts';
 import type { SeenFile, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { ChangedFile, FileVersion, VersionChange } from '../../domain/changes.ts';
+import type { ChangedFile, FileVersion, VersionChange } from '../../domain/changes/changes.ts';
 import { defined, type Result } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { AuthoredFile } from '../../../src/domain/authorship.ts';
+import type { AuthoredFile } from '../../../src/domain/changes/authorship.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { actsIn, type EventBody, type MimirEvent, type RecordedActs } from '../../../src/events/index.ts';
 import type { ChangesPort } from '../../../src/ports/changes.ts';

@@ -100,6 +100,25 @@ describe('undoing one agent', () => {
     }
   });
 
+  it('brings back the lines of an earlier agent that the last one replaced', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'one\n' });
+    const worked = working(folder);
+    for (const [who, word] of [
+      [ALICE, 'uno'],
+      [BOB, 'eins'],
+    ] as const) {
+      await write(worked, who, 'a.txt', `${word}\r\ntwo\r\n`);
+      await write(worked, who, 'b.txt', `${word}\n`);
+    }
+    await undo(worked, BOB);
+    expect(['a.txt', 'b.txt'].map((name) => readFileSync(path.join(folder, name), 'utf8'))).toEqual([
+      'uno\r\ntwo\r\n',
+      'uno\n',
+    ]);
+    await undo(worked, ALICE);
+    expect(readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('one\r\ntwo\r\n');
+  });
+
   it('names what stays: lines on which others built, and a content or a mode that another changed later', async () => {
     const folder = makeRepository({ 'a.txt': 'one\ntwo\nthree\n', 'run.sh': 'echo\n' });
     byPerson(folder, 'logo.bin', BINARY);

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contentWithout } from '../../../src/domain/undo.ts';
+import { contentWithout } from '../../../src/domain/changes/undo.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { needs } from '../../support/needs.ts';
 import { makeRepository } from '../../support/repos.ts';

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CommandChanges } from '../../../src/domain/changes.ts';
+import type { CommandChanges } from '../../../src/domain/changes/changes.ts';
 import { needs } from '../../support/needs.ts';
 import { git, makeFolder, makeRepository } from '../../support/repos.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 /** Texts derived from an agent's blocks: a transcript, the last whole sentence of streamed text, and the files it changed. */
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
-import type { CommandChanges, FileChange } from '../../../domain/changes.ts';
+import type { CommandChanges, FileChange } from '../../../domain/changes/changes.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, Block } from '../../../events/index.ts';
 

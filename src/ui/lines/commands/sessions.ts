@@ -6,6 +6,7 @@ import { REPORT_PARTS } from '../../../app/reports/index.ts';
 import { answerText, plural } from '../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { firstLine } from '../agents.ts';
+import { splitWords } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
 import { askText, at, cancelled, mimirCommand, own, perform, printReceipt, rowOf } from './perform.ts';
 
@@ -49,6 +50,11 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['result'],
     own('resume the run', resumeRun),
+    own('pr', (typed, session) => session.mimir(['pr', session.state.session ?? '', ...splitWords(typed)])),
+    mimirCommand('merge'),
+    mimirCommand('trees'),
+    mimirCommand('undo'),
+    mimirCommand('diff'),
     own('new', (_, session) => session.welcome()),
   ),
 ];

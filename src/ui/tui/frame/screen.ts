@@ -6,7 +6,13 @@ import type { AgentId, Millis } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/reason.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { Command, ModePreview, PlanPreview } from '../../../ports/controls.ts';
-import type { AgentRequest, ProjectInfo, ReportFormat, TemplateRequest } from '../../../ports/project-service.ts';
+import type {
+  AgentRequest,
+  ChangeAction,
+  ProjectInfo,
+  ReportFormat,
+  TemplateRequest,
+} from '../../../ports/project-service.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Glyphs } from '../text/glyphs.ts';
@@ -121,7 +127,9 @@ export type ProjectRequest =
   | { readonly deleteAgent: string }
   /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
   | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
-  | { readonly trust: string };
+  | { readonly trust: string }
+  /** Shows what an action would do; with the digest of what was shown it is carried out. */
+  | { readonly change: ChangeAction; readonly digest?: string };
 
 export type EditRequest =
   /** Opens a text in the user's editor; `then` receives the saved text, and is not called if nothing was saved. */

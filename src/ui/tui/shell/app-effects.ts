@@ -20,6 +20,7 @@ import type {
 } from '../frame/screen.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
 import type { AppOptions, AppServices, DisplaySettings } from './app-options.ts';
+import { ChangesAfterRun } from './changes-after-run.ts';
 
 export interface AppEffectsParts extends AppServices {
   readonly terminal: Terminal;
@@ -29,6 +30,8 @@ export interface AppEffectsParts extends AppServices {
   readonly show: (name: ScreenName) => void;
   /** Disconnects from a finished run, to show another one. */
   readonly letGo: () => void;
+  /** Reads again whose the changes of the run are. */
+  readonly renewAuthors: () => void;
   /** Simulates input from the terminal. */
   readonly input: (input: Input) => void;
   /** Queues an action that may have to ask the run first. */
@@ -38,12 +41,14 @@ export interface AppEffectsParts extends AppServices {
 export class AppEffects {
   readonly #app: AppEffectsParts;
   readonly #drafting: Drafting;
+  readonly #changes: ChangesAfterRun;
   /** True while an editor has the terminal; nothing is painted then. */
   away = false;
 
   constructor(parts: AppEffectsParts) {
     this.#app = parts;
     this.#drafting = new Drafting(parts);
+    this.#changes = new ChangesAfterRun(parts);
   }
 
   /** True while a waiting dialog counts time. */
@@ -78,6 +83,7 @@ export class AppEffects {
     if ('trust' in what) return startup.trust(what.trust);
     if ('draftAgent' in what) return this.#drafting.begin(what.draftAgent);
     if ('export' in what) return this.#export(what.export);
+    if ('change' in what) return this.#changes.begin(what.change, what.digest);
     if ('keep' in what) return this.#receipt(projectService.saveTemplate(what.keep));
     if ('createAgent' in what) return this.#receipt(projectService.agents.create(what.createAgent));
     return this.#receipt(projectService.agents.delete(what.deleteAgent));

@@ -123,6 +123,7 @@ class App {
       commands: this.#commands(),
       show: (name) => this.#show(name),
       letGo: () => this.#backToStart(null),
+      renewAuthors: () => this.#authors.renew(),
       queue: (action) => this.#inputQueue.add(action),
       input: (input) => this.#input(input),
       changed: () => this.#paints.now(),

@@ -1,6 +1,6 @@
 /** Keeps the authors of the changes of the shown run, which are read again some time after an agent changed something. */
 import { changesOf, sanitiseData } from '../../../app/views/index.ts';
-import type { AuthoredFile } from '../../../domain/authorship.ts';
+import type { AuthoredFile } from '../../../domain/changes/authorship.ts';
 import type { Millis, SessionId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { RunState } from '../../../events/index.ts';
@@ -34,6 +34,12 @@ export class ChangeAuthors {
     const known = this.#known?.session === session ? this.#known : null;
     if (known?.acts !== acts) this.#ask(session, acts);
     return known?.files ?? null;
+  }
+
+  /** Reads them again at once: files were changed by the person. */
+  renew(): void {
+    this.#asked = Number.NEGATIVE_INFINITY;
+    if (this.#known !== null) this.#known = { ...this.#known, acts: '' };
   }
 
   #ask(session: SessionId, acts: string): void {

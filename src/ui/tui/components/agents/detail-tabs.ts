@@ -27,7 +27,7 @@ import {
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
-import type { FileChange } from '../../../../domain/changes.ts';
+import type { FileChange } from '../../../../domain/changes/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { type Check, type CheckEnd, checkEndText, checkText } from '../../../../domain/plan/task-checks.ts';

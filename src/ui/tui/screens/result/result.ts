@@ -1,6 +1,6 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
 import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
-import { answerText, resumeCost } from '../../../../app/views/index.ts';
+import { answerText, authorsLeft, resumeCost, unmergedIn } from '../../../../app/views/index.ts';
 import {
   COMMIT_REQUEST,
   messageMain,
@@ -8,19 +8,21 @@ import {
   retryRun,
   retryText,
   whyNotCommit,
+  whyNotRequest,
   whyNotTalk,
 } from '../../../../app/actions/index.ts';
-import type { RunState } from '../../../../events/index.ts';
+import type { AgentState, RunState } from '../../../../events/index.ts';
 import {
   type Binding,
   type Context,
   choice,
   type Dialog,
+  type DialogEffect,
   type Effect,
   pickFrom,
   type Screen,
 } from '../../frame/screen.ts';
-import type { ReportFormat } from '../../../../ports/project-service.ts';
+import type { ChangeAction, ReportFormat } from '../../../../ports/project-service.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
 import { messageRow } from '../../components/input-row.ts';
@@ -70,6 +72,22 @@ function mainWords(state: RunState): string {
   return `${state.agents.get(id)?.name ?? 'main'} (${id})`;
 }
 
+/** Does it with the only agent, or with the one that is picked. */
+function forOne(
+  title: string,
+  agents: readonly AgentState[],
+  actionOf: (agent: AgentState) => ChangeAction,
+): Effect<ResultView> {
+  const [first, ...others] = agents;
+  if (first === undefined) return {};
+  const act = (agent: AgentState): DialogEffect => ({ app: { change: actionOf(agent) } });
+  if (others.length === 0) return act(first);
+  return { dialog: pickFrom(title, agents, ({ id, name }) => choice(id, '', name), act) };
+}
+
+const whyNone = (state: RunState, agents: readonly AgentState[], none: string): string | null =>
+  state.finished === null ? 'The run continues.' : agents.length === 0 ? none : null;
+
 /** Lines per page, whatever the size of the screen. */
 const PAGE = 20;
 
@@ -112,6 +130,21 @@ const RESULT_KEYS: readonly Binding<ResultView>[] = [
     'result.commit',
     (_, { state }) => followedUp(state, COMMIT_REQUEST),
     (_, { state }) => whyNotCommit(state),
+  ),
+  bind(
+    'result.request',
+    () => ({ app: { change: { do: 'request' } } }),
+    (_, { state }) => whyNotRequest(state),
+  ),
+  bind(
+    'result.merge',
+    (_, { state }) => forOne('Merge the tree of', unmergedIn(state), ({ id }) => ({ do: 'merge', agent: id })),
+    (_, { state }) => whyNone(state, unmergedIn(state), 'No tree is left to merge.'),
+  ),
+  bind(
+    'result.undo',
+    (_, { state }) => forOne('Undo the changes of', authorsLeft(state), ({ id }) => ({ do: 'undo', agent: id })),
+    (_, { state }) => whyNone(state, authorsLeft(state), 'No change of an agent is left.'),
   ),
   bind(
     'result.plan',

@@ -1,8 +1,9 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
-import { whyNotCommit, whyNotTalk } from '../../../../app/actions/index.ts';
+import { whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
 import {
   answerText,
   agentTime,
+  authorsLeft,
   plural,
   fit,
   formatCost,
@@ -17,6 +18,7 @@ import {
   runTime,
   span,
   unfinishedWork,
+  unmergedIn,
   toLabel,
   touchedFiles,
   wrap,
@@ -86,7 +88,7 @@ const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside
 };
 
 function answerLines(context: Context, width: number, beside: boolean): readonly Line[] {
-  const above = [...happenedLines(context, width), ...changeLines(context), ...reportLines(context, width)];
+  const above = [...changeLines(context), ...happenedLines(context, width), ...reportLines(context, width)];
   const open = openLines(context, width);
   const below = open.length === 0 ? [] : [[], ...open];
   if (beside) return [...above, ...below];
@@ -227,17 +229,24 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
 
 function nextLines({ state }: Context, width: number): readonly Line[] {
   const session = state.session ?? '';
-  const row = (key: string, words: string): readonly Line[] =>
-    wrap([strong(key.padEnd(5), 'focus'), tint(words, 'fg')], width, 5);
+  const status = state.finished?.status;
+  const rows: readonly (readonly [key: string, words: string, isPossible?: boolean])[] = [
+    ['r', `resume: ${resumeCost(state)}`, status === 'stopped'],
+    ['R', 'retry failed tasks', status === 'failed'],
+    ['i', 'message main', whyNotTalk(state) === null],
+    ['c', 'commit changes', whyNotCommit(state) === null],
+    ['M', 'merge what is not merged', unmergedIn(state).length > 0],
+    ['P', 'open pull request', whyNotRequest(state) === null],
+    ['U', "undo an agent's changes", authorsLeft(state).length > 0],
+    ['x', 'export report'],
+    ['Esc', 'agents'],
+    ['n', 'new task'],
+    ['q', 'quit'],
+  ];
   return [
-    ...(state.finished?.status === 'stopped' ? row('r', `resume: ${resumeCost(state)}`) : []),
-    ...(state.finished?.status === 'failed' ? row('R', 'retry failed tasks') : []),
-    ...(whyNotTalk(state) === null ? row('i', 'message main') : []),
-    ...(whyNotCommit(state) === null ? row('c', 'commit changes') : []),
-    ...row('x', 'export report'),
-    ...row('Esc', 'agents'),
-    ...row('n', 'new task'),
-    ...row('q', 'quit'),
+    ...rows.flatMap(([key, words, isPossible = true]) =>
+      isPossible ? wrap([strong(key.padEnd(5), 'focus'), tint(words, 'fg')], width, 5) : [],
+    ),
     ...wrap([tint(`mimir report ${session}`, 'info'), tint(' prints it', 'muted')], width),
   ];
 }
@@ -281,10 +290,19 @@ function happened({ state, glyphs }: Context): readonly Line[] {
     const names = agents.map(({ name }) => toLabel(name)).join(', ');
     return [strong(`${sign} ${names}  `, isFailed ? 'err' : 'warn'), tint(why, 'fg')];
   });
+  const open = unmergedIn(state)
+    .filter(({ outcome }) => outcome === 'completed')
+    .map((agent): Line => {
+      const why = agent.ownTree?.because ?? 'its work did not end well';
+      return [
+        strong(`${glyphs.status.waiting} ${toLabel(agent.name)}  `, 'warn'),
+        tint(`not merged: ${toLabel(why)}`, 'fg'),
+      ];
+    });
   const stopped = state.finished?.status === 'stopped' ? state.finished.summary : '';
-  const why = stopped !== '' || failed.length === 0 ? stopped || lastProblem(state) : '';
+  const why = stopped !== '' || failed.length + open.length === 0 ? stopped || lastProblem(state) : '';
   const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more (2)`)] : [];
-  return [...(why === '' ? [] : [textLine(toLabel(why))]), ...failed.slice(0, MOST), ...more];
+  return [...(why === '' ? [] : [textLine(toLabel(why))]), ...failed.slice(0, MOST), ...more, ...open.slice(0, MOST)];
 }
 
 const lastProblem = ({ agents, log }: Context['state']): string =>
@@ -316,6 +334,7 @@ function next({ state }: Context): readonly Line[] {
   const spent = [...state.agents.values()].some(({ endedBy }) => endedBy?.is === 'limit');
   return [
     ...(status === 'stopped' ? [row('r', `Resume (finished tasks are kept): ${resumeCost(state)}`)] : []),
+    ...(unmergedIn(state).length > 0 ? [row('M', 'Merge what is not merged')] : []),
     ...(status === 'failed' ? [row('R', 'Retry failed tasks (finished tasks are kept)')] : []),
     ...(spent && status !== 'rejected'
       ? [row('', `with a larger budget: mimir resume ${state.session ?? ''} --max-cost USD`)]

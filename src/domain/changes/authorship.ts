@@ -3,8 +3,8 @@
  * content now. What changed between two acts is the person's. Pure: contents and the final hunks come from the caller.
  */
 import type { FileVersion, VersionChange } from './changes.ts';
-import type { AgentId } from './ids.ts';
-import { linesOf, stepsBetween } from './text/line-steps.ts';
+import type { AgentId } from '../ids.ts';
+import { linesOf, stepsBetween } from '../text/line-steps.ts';
 
 /** A change of one file by agents; several where commands ran at the same time, and nobody can tell whose it is. */
 export interface Act extends VersionChange {
@@ -43,7 +43,7 @@ export interface AuthoredFile {
   readonly path: string;
   readonly start: FileVersion | null;
   readonly now: FileVersion | null;
-  /** All that happened to it, in order. */
+  /** What happened to it and was not taken back, in order. */
   readonly steps: readonly AuthoredStep[];
   readonly hunks: readonly AuthoredHunk[];
   /** Who changed the content as a whole: of a binary file, a link, or a file that may not be shown. */
@@ -63,7 +63,7 @@ const isSameVersion = (a: FileVersion | null, b: FileVersion | null): boolean =>
   a?.blob === b?.blob && a?.mode === b?.mode;
 
 /**
- * The steps from the start to now. An act that began before the last one ended saw an older content than the one it changed, so what
+ * The steps from the start to now, without those that the person has taken back. An act that began before the last one ended saw an older content than the one it changed, so what
  * lies between them is no gap.
  */
 function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
@@ -71,7 +71,12 @@ function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
   let at = start;
   let ended = -1;
   const go = (agents: readonly AgentId[], after: FileVersion | null): void => {
-    if (!isSameVersion(at, after)) steps.push({ agents, before: at, after });
+    if (isSameVersion(at, after)) return;
+    // A version that the person has restored, for example by an undo, is of its former authors.
+    const isSame = ({ before }: AuthoredStep): boolean => agents.length === 0 && isSameVersion(before, after);
+    const former = steps.findIndex(isSame);
+    if (former !== -1) steps.length = former;
+    else steps.push({ agents, before: at, after });
     at = after;
   };
   for (const act of acts) {

@@ -1,5 +1,5 @@
 /** What an act of an agent changed in the project: of a command found by comparing the project before and after it. */
-import type { AgentId } from './ids.ts';
+import type { AgentId } from '../ids.ts';
 
 /** The content of a file at a moment. */
 export interface FileVersion {

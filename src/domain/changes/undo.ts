@@ -1,8 +1,8 @@
 /** What becomes of a file when the changes of one agent are taken back. Pure: the content now comes from the caller. */
 import type { AuthoredFile, AuthoredHunk, AuthoredStep, HunkRange, LineRange } from './authorship.ts';
 import type { FileVersion } from './changes.ts';
-import type { AgentId } from './ids.ts';
-import { linesOf } from './text/line-steps.ts';
+import type { AgentId } from '../ids.ts';
+import { linesOf } from '../text/line-steps.ts';
 
 /** Whose changes are taken back; `hunk`: only this one of the file's hunks, whoever made it. */
 export interface Undone {
@@ -31,18 +31,22 @@ export interface FileWithout {
   readonly left: readonly LeftChange[];
 }
 
-/** `now` is the content that the hunks lead to, null for no file. Undefined where it is another one. */
+/**
+ * What was changed last is taken back as a whole, so that the lines of earlier agents that it replaced return; the rest by hunks. `now` is the
+ * content that the hunks lead to, null for no file. Undefined where it is another one.
+ */
 export function fileWithout(file: AuthoredFile, now: string | null, undone: Undone): FileWithout | undefined {
-  const { hunks, start, whole, now: last } = file;
-  const isMade = hunks.length === 0 && (start === null) !== (last === null);
-  if (undone.hunk !== undefined || (whole === undefined && !isMade))
-    return withMode(file, undone, contentWithout(file, now, undone));
-  return withMode(file, undone, wholeWithout(file, undone.agent));
+  if (undone.hunk !== undefined) return contentWithout(file, now, undone);
+  const whole = wholeWithout(file, undone.agent);
+  const isLast = whole.whole !== undefined && whole.left.length === 0;
+  const isByLines =
+    file.whole === undefined && (file.hunks.length > 0 || (file.start === null) === (file.now === null));
+  return withMode(file, undone.agent, isByLines && !isLast ? contentWithout(file, now, undone) : whole);
 }
 
-function withMode(file: AuthoredFile, { agent, hunk }: Undone, content: FileWithout | undefined) {
+function withMode(file: AuthoredFile, agent: AgentId, content: FileWithout | undefined): FileWithout | undefined {
   const isGone = content?.content === null || content?.whole === null;
-  if (content === undefined || isGone || hunk !== undefined || file.mode === undefined) return content;
+  if (content === undefined || isGone || file.mode === undefined) return content;
   const mode = modeWithout(file, agent);
   return { ...content, ...mode, left: [...content.left, ...mode.left] };
 }

@@ -1,0 +1,69 @@
+/** What a person does with the changes of an ended run: a dialog shows it, and its answer does exactly that. */
+import { type Line, sanitiseData } from '../../../app/views/index.ts';
+import type { Result } from '../../../domain/result.ts';
+import type { Refusal } from '../../../ports/controls.ts';
+import type { ChangePreview, ChangeAction } from '../../../ports/project-service.ts';
+import { diffInk } from '../components/text/inline.ts';
+import { choice, type Dialog, type DialogEffect, pickFrom } from '../frame/screen.ts';
+import { tint } from '../text/blocks.ts';
+import type { AppServices } from './app-options.ts';
+
+interface Services extends AppServices {
+  /** Reads again whose the changes of the run are. */
+  readonly renewAuthors: () => void;
+}
+
+export class ChangesAfterRun {
+  readonly #app: Services;
+  #isBusy = false;
+
+  constructor(app: Services) {
+    this.#app = app;
+  }
+
+  begin(action: ChangeAction, digest?: string): void {
+    const { projectService, runs, toast } = this.#app;
+    const session = runs.last?.controls.session;
+    const { changes } = projectService;
+    if (session === undefined || changes === undefined || this.#isBusy) return;
+    toast({ level: 'info', text: digest === undefined ? 'Comparing the files.' : 'Working.' });
+    if (digest === undefined)
+      return this.#waits(changes.preview(session, action), (shown) =>
+        this.#app.act({ dialog: dialogOf(shown, action) }),
+      );
+    this.#waits(changes.carryOut(session, action, digest), ({ text }) => {
+      toast({ level: 'info', text: sanitiseData(text) });
+      this.#app.renewAuthors();
+      // The state of the run is read anew from its log.
+      void runs.change(() => projectService.look(session)).then(this.#app.changed, this.#app.fail);
+    });
+  }
+
+  #waits<T>(asked: Promise<Result<T, Refusal>>, then: (value: T) => void): void {
+    const { toast, changed, fail } = this.#app;
+    this.#isBusy = true;
+    void asked.then((result) => {
+      this.#isBusy = false;
+      if (result.ok) then(result.value);
+      else toast({ level: 'error', text: sanitiseData(result.fault.text) });
+      changed();
+    }, fail);
+  }
+}
+
+function dialogOf({ title, lines, digest, answers }: ChangePreview, { do: act }: ChangeAction): Dialog {
+  const inkOf = (line: string) => (act === 'request' ? 'fg' : diffInk(line.trimStart()));
+  const shown = lines.map((line): Line => [tint(sanitiseData(line), inkOf(line))]);
+  const [first, ...others] = answers;
+  if (first === undefined) return { is: 'read', title, lines: shown };
+  const answer = ({ action }: (typeof answers)[number]): DialogEffect => ({ app: { change: action, digest } });
+  const pick = pickFrom('Files that changed on both sides', answers, ({ label, note }) => choice(label, note), answer);
+  return {
+    is: 'confirm',
+    title,
+    lines: shown,
+    yes: others.length === 0 ? first.label : 'choose a side',
+    no: 'change nothing',
+    then: () => (others.length === 0 ? answer(first) : { dialog: pick }),
+  };
+}

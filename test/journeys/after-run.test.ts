@@ -1,0 +1,98 @@
+/** What a person decides after a run: its pull request, and a tree that was not merged; on the screen and in line mode, each shown before it is done. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { type Host, makeHost } from '../support/forge.ts';
+import { LEDGER, type Machine } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { ownModel, runOn } from '../support/on-the-wire.ts';
+import { git } from '../support/repos.ts';
+
+needs('git', 'bubblewrap');
+
+const task = (id: string, description: string, more: object = {}): object => ({
+  id,
+  description,
+  role: 'code',
+  writes: ['src/**'],
+  tree: 'own',
+  ...more,
+});
+const PLAN = {
+  reason: '',
+  tasks: [task('one', 'Name the cache', { checks: ['grep -q one src/cache.js'] }), task('two', 'Log the cache')],
+};
+const renames = (first: string, word: string): Rule => ({
+  when: { first, turn: 1 },
+  answer: {
+    calls: [{ tool: 'bash', input: { command: `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js` } }],
+  },
+});
+const rules = [renames('^Name the cache', 'one'), renames('^Log the cache', 'two'), { answer: { text: 'Done.' } }];
+
+/** A machine after a run whose second tree is not merged. */
+async function afterRun(host: Host): Promise<Machine> {
+  const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER, env: { PATH: host.path } });
+  const { project } = machine;
+  git(project, 'config', 'user.name', 'Tester');
+  git(project, 'config', 'user.email', 'tester@example.org');
+  git(project, 'remote', 'add', 'origin', host.remote);
+  git(project, 'push', '--quiet', '--set-upstream', 'origin', 'main');
+  writeFileSync(join(machine.home, 'plan.json'), JSON.stringify(PLAN));
+  const plan = join(machine.home, 'plan.json');
+  const { code, err } = await runOn(machine, 'Name and log', '--plan', plan, '--allow', 'edits,commands');
+  expect({ code, err }).toMatchObject({ code: 1 });
+  return machine;
+}
+
+const cacheOf = ({ project }: Machine): string => readFileSync(join(project, 'src/cache.js'), 'utf8');
+
+describe('after a run', () => {
+  it('the result shows changes, checks and what is not merged first, and merges and sends what was shown', async () => {
+    const host = makeHost('gh');
+    const machine = await afterRun(host);
+    const person = machine.opens([]);
+    await person.sees('What do you want to do?', /press 1-\d/, 'Recent sessions');
+    person.press('tab', 'tab');
+    await person.sees(/▌ .*Name and log/);
+    person.press('enter');
+    await person.sees('Failed run');
+    person.press('enter');
+    await person.sees('1 file changed, +1 -1 · checks: 1 of 1 verified', /code 2 +not merged: 1 file changed/);
+    person.press('M');
+    await person.sees('Merge this into the project?', '! src/cache.js: changed on both sides (contents)');
+    person.press('esc');
+    await person.doesNotSee('Merge this into the project?');
+    expect(cacheOf(machine)).toContain('const one = 1;');
+    person.press('M');
+    await person.sees('Merge this into the project?');
+    person.press('y');
+    await person.sees('Files that changed on both sides');
+    person.press('down', 'enter');
+    await person.sees('merged code 2: 1 file');
+    await person.doesNotSee(/code 2 +not merged/);
+    expect(cacheOf(machine)).toContain('const two = 1;');
+
+    person.press('P');
+    await person.sees('Push this branch and open the pull request?', 'src/cache.js  +1 -1');
+    person.press('esc');
+    await person.doesNotSee('Push this branch');
+    expect(host.branches()).toEqual(['main']);
+    person.press('P');
+    await person.sees('Push this branch and open the pull request?');
+    person.press('y');
+    await person.sees('Pull request is open: https://host.example/team/ledger/7');
+    expect(host.branches()).toHaveLength(2);
+
+    person.press('U');
+    await person.sees('Undo the changes of', /▌ code/);
+    person.press('down', 'enter');
+    await person.sees('Undo the changes of code 2?', '-const two = 1;', '+const one = 1;');
+    person.press('y');
+    await person.sees('undid changes of code 2 in 1 file');
+    expect(cacheOf(machine)).toContain('const one = 1;');
+    person.press('q');
+    expect(await person.leaves()).toBe(0);
+  });
+});
