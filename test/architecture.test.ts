@@ -9,7 +9,7 @@ const LEVELS = [
   ['policy'],
   ['events'],
   ['ports'],
-  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'remote'],
+  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'remote', 'integrations'],
   // What the screen, line mode and the command line share: actions, presenters, the client of a run, the opened project.
   ['app'],
   ['ui/tui', 'ui/lines'],
@@ -28,6 +28,8 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['analyst', 'events'],
   ['tools', 'policy'],
   ['tools', 'events'],
+  ['integrations', 'policy'],
+  ['integrations', 'events'],
 ];
 
 /** Packages and Node APIs, and the only folders that may import them (prefixes of paths under src). */
@@ -69,7 +71,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:zlib': ['tools/trees/contents.ts'],
   'node:buffer': ['remote/'],
   'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
-  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
+  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'integrations/', 'app/', 'cli/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/'],
   'node:tty': ['app/process/'],
@@ -96,6 +98,8 @@ const WRITERS: readonly string[] = [
   'tools/sandbox/home.ts',
   // Copies of what commands may not change, in the state folder, what is put back from them, and repositories that a command made.
   'tools/writes/kept.ts',
+  // What a person undoes, and copies of it in the state folder.
+  'tools/changes/kept-undos.ts',
   'tools/trees/tree.ts',
   // The trees of agents' own and patches of their changes, in the state folder; git alone writes what is merged.
   'tools/trees/own-tree.ts',
@@ -151,8 +155,11 @@ const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly strin
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
     allowed: ['main.ts', 'app/', 'cli/', 'ui/lines/', 'ui/tui/terminal/', 'tools/', 'store/durability.ts'],
   },
-  // The network has one door, and nothing gets round the doors of packages.
-  { what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/, allowed: ['models/http/transport.ts'] },
+  // Models and notifications use the network, nothing else, and nothing gets round the doors of packages.
+  {
+    what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/,
+    allowed: ['models/http/transport.ts', 'integrations/notify/notifier.ts'],
+  },
   { what: /\bgetBuiltinModule\b|\bprocess\.(?:binding|dlopen)\b|(?<![.\w'])require\(|\bimport\((?!\s*')/, allowed: [] },
 ];
 

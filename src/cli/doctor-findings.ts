@@ -116,6 +116,20 @@ function problemOfForced({ name, model }: ReviewRule, config: Loaded): string | 
   return `its model ${model} cannot be used here (${chosen.value.reason.rule}), and a pinned model has no fallback`;
 }
 
+/** Where notices of runs go, and what is missing for that. */
+export function notificationFindings(config: Loaded | null): readonly Finding[] {
+  const { webhook, ntfy } = config?.preferences.notifications ?? {};
+  return Object.entries({ webhook, ntfy }).flatMap(([is, said]): readonly Finding[] => {
+    if (config === null || said?.url === undefined) return [];
+    const { url, secretEnv, events } = said;
+    const denied = config.rules.notifications;
+    if (denied?.value === 'deny') return [note(is, `nothing is sent: ${reasonText(denied.from)}`)];
+    const isMissing = secretEnv !== undefined && !config.secrets.some(({ name }) => name === secretEnv);
+    if (isMissing) return [problem(is, `${secretEnv} is not set: notices are sent without it`)];
+    return [fine(is, `${new URL(url).host} gets ${events === undefined ? 'all notices' : events.join(', ')}`)];
+  });
+}
+
 /** Only if a rule limits days. Never creates a ledger. */
 export function dayFindings({ places }: ProjectPlace, config: Loaded | null): readonly Finding[] {
   const rules = config?.rules;

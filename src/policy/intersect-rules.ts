@@ -144,6 +144,7 @@ const ROWS: Table<Omit<Rules, 'policyHash' | 'policyHashes' | Preference>> = {
   commands: nested(COMMANDS, { allow: [], ask: [], deny: [] }),
   sandboxRequired: optional(ordered([false, true])),
   maxEffort: optional(ordered(EFFORTS.toReversed())),
+  notifications: optional(ordered(['allow', 'deny'])),
   allowedEndpoints: optional(lists),
   forcedAgents: optional({
     meet: (a, b) => unitedReviews([...a, ...b]),

@@ -63,6 +63,8 @@ export interface Rules {
   /** Whether shells are forbidden without a sandbox. Absent: false. */
   readonly sandboxRequired?: Rule<boolean>;
   readonly maxEffort?: Rule<Effort>;
+  /** `deny`: nothing about runs is sent to services outside. Absent: allowed. */
+  readonly notifications?: Rule<'allow' | 'deny'>;
   /** Hosts on which models may be called, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
   /** Mandatory reviews, by role name. Absent: none. */

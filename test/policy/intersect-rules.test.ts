@@ -46,6 +46,7 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   permissions: true,
   permissionsHeld: true,
   maxEffort: true,
+  notifications: true,
   box: true,
   children: true,
 };

@@ -1,4 +1,5 @@
 /** Starts a run: connects the engine, serves it to other processes, records lessons. Loaded with the first run. */
+import { basename } from 'node:path';
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
 import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
@@ -50,8 +51,14 @@ export interface RunDefaults {
     Pick<RunOptions, 'repository'>;
 }
 
-/** `served` resolves with null once other processes can connect, or with the reason why they cannot. */
-export type ServedRun = Run & { readonly served: Promise<string | null> };
+/**
+ * `served` resolves with null once other processes can connect, or with the reason why they cannot; `undelivered` at the end of the run with a
+ * sentence for each notification that could not be delivered.
+ */
+export type ServedRun = Run & {
+  readonly served: Promise<string | null>;
+  readonly undelivered: Promise<readonly string[]>;
+};
 
 /** Starts or resumes a run. Rejects with an `Exit` if another process holds the session or no model can be opened. */
 export async function beginRun(
@@ -78,13 +85,14 @@ export async function beginRun(
     ...serving.parts,
   });
   const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
-  const archived = archive(run, rules, project.places.home);
+  const undelivered = notified(run, config, project);
+  const archived = Promise.all([archive(run, rules, project.places.home), undelivered]);
   const cleaned = cleanUp(run, common.tools);
   const closed = thenClose(withLessons(run, place, archived), serving, async () => {
     await cleaned;
     release(log, what.session);
   });
-  return { ...run, served, result: closed };
+  return { ...run, served, undelivered, result: closed };
 }
 
 const heldMessage = (session: SessionId, holder: string): string =>
@@ -139,6 +147,13 @@ async function cleanUp({ controls, view, result }: Run, tools: RunOptions['tools
   };
   await Promise.race([each(), result.catch(() => null)]);
   await tools.ended?.(null);
+}
+
+async function notified(run: Run, config: Loaded, { root }: ProjectPlace): Promise<readonly string[]> {
+  const { webhook, ntfy } = config.preferences.notifications ?? {};
+  if (webhook === undefined && ntfy === undefined) return [];
+  const { notifyOf } = await import('./notifications.ts');
+  return notifyOf(run, config, basename(root));
 }
 
 async function archive({ controls }: Run, rules: Rules, home: string): Promise<void> {

@@ -17,6 +17,7 @@ import {
   fine,
   type Finding,
   forcedFindings,
+  notificationFindings,
   note,
   policyFindings,
   problem,
@@ -53,6 +54,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     archive(project, loaded),
     rightsFindings(project),
     dayFindings(project, loaded),
+    notificationFindings(loaded),
     terminal(io),
   ].flat();
   const lines = findings.map((finding) => lineOf(finding, io));

@@ -90,6 +90,7 @@ export async function carry(
   try {
     await followRun(run, io, json, resumed);
     const result = await run.result;
+    for (const line of await run.undelivered) io.complain(`mimir: ${cli.sanitise(line)}`);
     if (approval === 'nobody' && result.status === 'rejected')
       io.complain(`mimir: no terminal to ask for approval\n  ${host.nobodyText(opened.config)}`);
     // The output was closed: the run ends as after Ctrl-C.

@@ -76,6 +76,9 @@ const childName = name.regex(
   'use {friendly_name}, {role}, {short_id}, {id}, letters, digits, "-" or "_"',
 );
 /** The advice for an invalid address. */
+const HOOK_ADDRESS = 'use an address such as https://ntfy.sh/my-topic; http only on this machine';
+/** What notices of a run may be about. */
+const NOTICE_KINDS = ['plan', 'asks', 'failed', 'budget', 'ended'] as const;
 export const ADDRESS = 'use an address such as http://127.0.0.1:11434/v1';
 
 function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord<z.ZodString, T> {
@@ -141,6 +144,11 @@ const Enforcement = section({
   allowedModels: tightest(names, 'each', 'Allowed models: names, ids, or a family as provider/name@*; default: any'),
   deniedModels: tightest(names, 'union', 'Models that are never allowed; overrides allowedModels'),
   modelFallback: tightest(z.enum(['list', 'deny']), ['list', 'deny'], 'deny: no fallback to another model'),
+  notifications: tightest(
+    z.enum(['allow', 'deny']),
+    ['allow', 'deny'],
+    'deny: nothing about runs is sent to a webhook or to ntfy',
+  ),
   maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'Highest reasoning effort that may be used'),
   allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that model calls may go to; default: any'),
   allowedSubAgents: tightest(names, 'each', 'Roles that plans may use; default: any'),
@@ -180,6 +188,20 @@ const ProviderSettings = section({
     'Header of each request: text, or {env: NAME} for the value of an environment variable',
   ),
 });
+
+/** Where notices of runs are sent. */
+const notificationTarget = (secret: string) =>
+  section({
+    url: key(
+      z
+        .string()
+        .max(500)
+        .regex(/^https:\/\/[^\s/]+\/\S*$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/\S*$/, HOOK_ADDRESS),
+      'Address that requests are sent to; of ntfy with the topic',
+    ),
+    events: key(z.array(z.enum(NOTICE_KINDS)).max(5), 'What is sent: plan, asks, failed, budget, ended; default: all'),
+    secretEnv: key(variable, secret),
+  });
 
 const Sandbox = section({
   required: tightest(z.boolean(), 'or', 'If true, no command runs without a sandbox'),
@@ -344,6 +366,14 @@ export const Settings = section({
       desktop: key(
         z.union([z.boolean(), z.literal('auto')]),
         'Show a desktop notification (OSC 9 or 777) when the terminal is not in focus; auto means true',
+      ),
+      webhook: key(notificationTarget('Environment variable with the key that signs each request')),
+      ntfy: key(notificationTarget('Environment variable with an access token of the ntfy server')),
+      quietHours: key(
+        z
+          .string()
+          .regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/, 'use two times such as "22:00-07:00"'),
+        'Local time in which webhook and ntfy get nothing',
       ),
     }),
   ),

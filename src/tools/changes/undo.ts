@@ -1,5 +1,5 @@
 /** What the files of a project become when the changes of one agent are taken back. */
-import fs from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import { type FileWithout, fileWithout, type Undone } from '../../domain/changes/undo.ts';
@@ -38,8 +38,8 @@ const isUntouched = ({ content, whole, mode }: FileWithout): boolean =>
 /** Of a link where it leads. Throws an error of the file system. */
 export const onDisk = ({ path: root }: Root, name: string): FileContent => {
   const place = path.join(root, name);
-  const stats = fs.lstatSync(place);
-  const bytes = stats.isSymbolicLink() ? Buffer.from(fs.readlinkSync(place)) : fs.readFileSync(place);
+  const stats = lstatSync(place);
+  const bytes = stats.isSymbolicLink() ? Buffer.from(readlinkSync(place)) : readFileSync(place);
   return { bytes, mode: stats.mode & 0o7777 };
 };
 

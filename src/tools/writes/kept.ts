@@ -87,8 +87,7 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
   };
 }
 
-/** Copies a regular file to `to`; of a link only where it leads is kept. */
-export async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
+async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Copy> {
   if (stats.isSymbolicLink()) return { stats, content: null, link: await disk.readlink(place) };
   if (!stats.isFile()) return { stats, content: null, link: null };
   // Removed first, because another process may be reading it.

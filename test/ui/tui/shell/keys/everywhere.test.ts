@@ -4,7 +4,7 @@ import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
 import { allActions } from '../../../../support/actions.ts';
 import { searchEntries } from '../../../../../src/ui/tui/dialogs/commands.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { noticeEventOf, noticeText } from '../../../../../src/ui/tui/shell/notices.ts';
+import { noticeEventOf, noticeText } from '../../../../../src/app/views/index.ts';
 import { isHit } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { ProjectService } from '../../../../../src/ports/project-service.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
