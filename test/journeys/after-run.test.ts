@@ -6,7 +6,7 @@ import type { Rule } from '../support/double/script.ts';
 import { type Host, makeHost } from '../support/forge.ts';
 import { LEDGER, type Machine } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
-import { ownModel, runOn } from '../support/on-the-wire.ts';
+import { ownModel, planText, runOn } from '../support/on-the-wire.ts';
 import { git } from '../support/repos.ts';
 
 needs('git', 'bubblewrap');
@@ -92,6 +92,60 @@ describe('after a run', () => {
     person.press('y');
     await person.sees('undid changes of code 2 in 1 file');
     expect(cacheOf(machine)).toContain('const one = 1;');
+    person.press('q');
+    expect(await person.leaves()).toBe(0);
+  });
+
+  it('the review shows each change by agent, task or file; accepts, undoes one, and comments to main', async () => {
+    const files = { ...LEDGER, 'a.ts': 'const one = 1;\n\nconst two = 2;\n\nconst three = 3;\n' };
+    const edit = (first: string, command: string): Rule => ({
+      when: { first, turn: 1 },
+      answer: { calls: [{ tool: 'bash', input: { command } }] },
+    });
+    const rules = [
+      { when: { last: 'why not uno' }, answer: { text: 'Because of the style.' } },
+      {
+        when: { first: '# Roles' },
+        answer: { text: planText(['Name it', 'code'], ['Log it', 'refactoring', 'task-1']) },
+      },
+      edit('^Name it', "sed -i 's/one = 1/first = 1/; s/three = 3/third = 3/' a.ts"),
+      edit('^Log it', "sed -i 's/two = 2/second = 2/' a.ts; printf 'x\\n' > new.md"),
+      { answer: { text: 'Done.' } },
+    ];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files });
+    expect((await runOn(machine, 'Name and log', '--allow', 'edits,commands')).code).toBe(0);
+    const text = (): string => readFileSync(join(machine.project, 'a.ts'), 'utf8');
+    const person = machine.opens([]);
+    await person.sees(/press 1-\d/, 'Recent sessions');
+    person.press('tab', 'tab');
+    await person.sees(/▌ .*Name and log/);
+    person.press('enter');
+    await person.sees('Done.', 'files changed');
+    person.press('D');
+    await person.sees(
+      'Changes by agent',
+      /code +2/,
+      /▌ .*a.ts:1 +\+1 -1/,
+      '- const one = 1;',
+      '+ const first = 1;',
+      '0 accepted',
+    );
+    person.press('a');
+    await person.sees('1 accepted', /▌ .*a.ts:5/, '+ const third = 3;');
+    person.press('g');
+    await person.sees('Changes by task', 'Name it', 'Log it');
+    person.press('g');
+    await person.sees('Changes by file', /new\.md +1/, /▌ +5 /);
+    person.press('U');
+    await person.sees('Undo this hunk?', '-const third = 3;', '+const three = 3;');
+    person.press('y');
+    await person.sees('undid changes of code in 1 file', 'of 3 changes');
+    expect(text()).toBe('const first = 1;\n\nconst second = 2;\n\nconst three = 3;\n');
+    person.press('home', 'c');
+    await person.sees('Comment on a.ts:1');
+    person.type('why not uno');
+    person.press('enter');
+    await person.sees('Because of the style.');
     person.press('q');
     expect(await person.leaves()).toBe(0);
   });

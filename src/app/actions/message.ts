@@ -70,15 +70,20 @@ export function whyNotCommit(state: RunState): string | null {
   const last = tools.filter(({ tool, ok }) => tool === 'git_commit' && ok === true).map(({ started }) => started);
   const changes = tools.filter(({ tool }) => !KEEPS_FILES.has(tool));
   const isLeft = changes.some(({ started }) => started > Math.max(...last));
-  const why = changes.length === 0 ? 'This run changed no file.' : 'The work of this run is committed.';
+  const why = changes.length === 0 ? NO_CHANGES : 'The work of this run is committed.';
   return whyNotTalk(state) ?? (isLeft ? null : why);
 }
 
 /** Why no pull request can be made of the changes of the run, as far as its state tells, or null. */
 export function whyNotRequest(state: RunState): string | null {
   if (state.finished === null) return 'The run continues.';
-  return touchedFiles(state).length === 0 ? 'This run changed no file.' : null;
+  return whyNoChanges(state);
 }
+
+/** Why there are no changes to look at, or null. */
+export const whyNoChanges = (state: RunState): string | null => (touchedFiles(state).length === 0 ? NO_CHANGES : null);
+
+const NO_CHANGES = 'This run changed no file.';
 
 /** The message of the commit key. The approval of the commit shows the commit message. */
 export const COMMIT_REQUEST =

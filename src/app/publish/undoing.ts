@@ -72,7 +72,7 @@ export function openUndoing({ project, box, log, session, state }: UndoParts): U
       if (isAtWork()) return fail(AT_WORK);
       const now = await found(undone, path);
       if (!now.ok) return now;
-      if (now.value.digest !== digest) return fail('the files have changed since this was shown; look at it again');
+      if (now.value.digest !== digest) return fail('a file has changed since this was shown; show it again');
       return ok(await now.value.changes.undo(now.value.files, { session, agent: undone.agent }));
     },
     async back(agent) {

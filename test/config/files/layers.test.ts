@@ -83,8 +83,8 @@ describe('unknown keys', () => {
   });
 
   it('of what is not built yet are unknown', () => {
-    expect(faults({ user: 'notifications: { webhook: "http://127.0.0.1:1" }' })).toEqual([
-      `${USER}:1:18: unknown key notifications.webhook — use one of: bell, desktop`,
+    expect(faults({ user: 'notifications: { telegram: "@me" }' })).toEqual([
+      `${USER}:1:18: unknown key notifications.telegram — use one of: bell, desktop, webhook, ntfy, quietHours`,
     ]);
   });
 

@@ -324,6 +324,7 @@ export const TITLES: Readonly<Record<ScreenName, string>> = {
   plan: 'Plan',
   run: 'Run',
   result: 'Result',
+  review: 'Review',
 };
 
 /** The keys of a screen in reading order: those in the footer, other ones, then those of fields and panes. Dispatch uses the order of the table. */

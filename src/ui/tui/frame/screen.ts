@@ -137,7 +137,7 @@ export type EditRequest =
   /** Opens the text of a field in the user's editor; it returns as the input `edited`. */
   | { readonly field: string };
 
-export type ScreenName = 'start' | 'plan' | 'run' | 'result';
+export type ScreenName = 'start' | 'plan' | 'run' | 'result' | 'review';
 
 export interface Binding<Ui> {
   /** Names as in `Input.key`; footer and help show the first. */

@@ -1,10 +1,11 @@
-/** The four screens, and which one is shown: that of the run's phase until the user opens another. */
+/** The screens, and which one is shown: that of the run's phase until the user opens another. */
 import type { AgentId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/index.ts';
 import { type Action, type Page, pageOf, readableKeys, type OwnKeys } from '../frame/keymap.ts';
 import type { Screen, ScreenName } from '../frame/screen.ts';
 import { planScreen } from '../screens/plan/plan.ts';
 import { resultScreen } from '../screens/result/result.ts';
+import { reviewScreen } from '../screens/review/review.ts';
 import { runScreen } from '../screens/run/run.ts';
 import { startScreen } from '../screens/start/start.ts';
 
@@ -53,12 +54,13 @@ const screens = (own: OwnKeys): Readonly<Record<ScreenName, Page>> => ({
   plan: pageOf(planScreen, own),
   run: pageOf(runScreen, own),
   result: pageOf(resultScreen, own),
+  review: pageOf(reviewScreen, own),
 });
 
 /** The actions of each screen, in the order of the help. */
 export function screenActions(own: OwnKeys): readonly { name: ScreenName; actions: readonly Action[] }[] {
   const of = <Ui>(screen: Screen<Ui>) => ({ name: screen.name, actions: readableKeys(screen, own) });
-  return [of(startScreen), of(planScreen), of(runScreen), of(resultScreen)];
+  return [of(startScreen), of(planScreen), of(runScreen), of(resultScreen), of(reviewScreen)];
 }
 
 function screenFor(state: RunState, hasRun: boolean): ScreenName {

@@ -88,6 +88,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'line mode has no themes': 'app.theme',
   'the mouse belongs to the terminal here': 'app.mouse',
   'commands of the run can be used at once': 'plan.back',
+  'a comment is a message; diff and undo name an agent':
+    'result.review run.changes review.move review.scroll review.accept review.undo review.comment review.group review.back',
   'log prints as many lines as you want': 'log.scroll',
   'there are no cards': 'run.density',
   'more prints the next part of a long text': 'result.scroll',

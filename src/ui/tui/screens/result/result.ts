@@ -7,6 +7,7 @@ import {
   recipientOf,
   retryRun,
   retryText,
+  whyNoChanges,
   whyNotCommit,
   whyNotRequest,
   whyNotTalk,
@@ -130,6 +131,11 @@ const RESULT_KEYS: readonly Binding<ResultView>[] = [
     'result.commit',
     (_, { state }) => followedUp(state, COMMIT_REQUEST),
     (_, { state }) => whyNotCommit(state),
+  ),
+  bind(
+    'result.review',
+    () => ({ app: { show: 'review' } }),
+    (_, { state }) => whyNoChanges(state),
   ),
   bind(
     'result.request',

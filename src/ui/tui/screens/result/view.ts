@@ -235,6 +235,7 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
     ['R', 'retry failed tasks', status === 'failed'],
     ['i', 'message main', whyNotTalk(state) === null],
     ['c', 'commit changes', whyNotCommit(state) === null],
+    ['D', 'review changes', touchedFiles(state).length > 0],
     ['M', 'merge what is not merged', unmergedIn(state).length > 0],
     ['P', 'open pull request', whyNotRequest(state) === null],
     ['U', "undo an agent's changes", authorsLeft(state).length > 0],

@@ -6,6 +6,7 @@ import {
   killAgent,
   manualReviews,
   messageAgent,
+  whyNoChanges,
   messageAll,
   NO_AGENT,
   NO_REPORT,
@@ -93,6 +94,11 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     (ui) => (ui.focus === 'cards' ? SILENT : null),
   ),
   ...PANE_KEYS,
+  bind(
+    'run.changes',
+    () => ({ app: { show: 'review' } }),
+    (_, { state }) => whyNoChanges(state),
+  ),
   bind(
     'run.result',
     () => ({ app: { show: 'result' } }),

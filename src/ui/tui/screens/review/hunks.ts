@@ -1,0 +1,67 @@
+/** The changes of a run as a person reviews them: each hunk with its agents, in groups. */
+import { diffLinesOf, labelOf } from '../../../../app/views/index.ts';
+import type { AuthoredFile, AuthoredHunk } from '../../../../domain/changes/authorship.ts';
+import type { AgentId } from '../../../../domain/ids.ts';
+import { memoize } from '../../../../domain/memoize.ts';
+import type { RunState } from '../../../../events/index.ts';
+
+export const GROUPINGS = ['agent', 'task', 'file'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+export interface ReviewItem {
+  readonly file: AuthoredFile;
+  /** Null: the file as a whole, which is not shown as lines, or its mode. */
+  readonly hunk: AuthoredHunk | null;
+  /** The number of the hunk in its file. */
+  readonly nth: number;
+  readonly agent: AgentId;
+  /** Stays the same while its lines do. */
+  readonly key: string;
+  /** First and last line now, `12-14`; empty for a whole file. */
+  readonly lines: string;
+}
+
+export interface ReviewGroup {
+  readonly title: string;
+  readonly items: readonly ReviewItem[];
+}
+
+/** The changes of agents that are left, in groups sorted by title; what only the person changed is left out. */
+export const reviewGroups = memoize(
+  (state: RunState, by: Grouping) => [state.agents, state.authored, by],
+  (state, by): readonly ReviewGroup[] => {
+    const items = (state.authored ?? []).flatMap(itemsOf);
+    const groups = Map.groupBy(items, (item) => titleOf(state, item, by));
+    return [...groups].map(([title, own]) => ({ title, items: own })).toSorted((a, b) => (a.title < b.title ? -1 : 1));
+  },
+);
+
+function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
+  const hunks = file.hunks.flatMap((hunk, nth): readonly ReviewItem[] => {
+    const [agent] = hunk.agents;
+    if (agent === undefined) return [];
+    const { at, lines } = hunk.to;
+    const range = lines > 1 ? `${at}-${at + lines - 1}` : `${Math.max(1, at)}`;
+    return [{ file, hunk, nth, agent, lines: range, key: `${file.path} ${diffLinesOf(hunk).join('\n')}` }];
+  });
+  const [agent] = [...(file.whole ?? []), ...(file.mode ?? [])];
+  if (agent === undefined) return hunks;
+  return [
+    ...hunks,
+    {
+      file,
+      hunk: null,
+      nth: -1,
+      agent,
+      lines: '',
+      key: `${file.path} ${file.now?.blob ?? ''} ${file.now?.mode ?? ''}`,
+    },
+  ];
+}
+
+function titleOf(state: RunState, { file, agent }: ReviewItem, by: Grouping): string {
+  if (by === 'file') return file.path;
+  const one = state.agents.get(agent);
+  const task = by === 'task' ? state.plan?.tasks.find(({ id }) => id === one?.taskId) : undefined;
+  return task?.description ?? labelOf(state, agent);
+}

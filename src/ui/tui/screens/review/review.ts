@@ -1,0 +1,243 @@
+/** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
+import {
+  fit,
+  fitText,
+  labelOf,
+  type Line,
+  lineWidth,
+  plural,
+  span,
+  spread,
+  toLabel,
+} from '../../../../app/views/index.ts';
+import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
+import type { RunState } from '../../../../events/index.ts';
+import { crumbs, runNumbers } from '../../components/header.ts';
+import { codeLines } from '../../components/text/markdown.ts';
+import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
+import type { Binding, Context, Dialog, Effect, Screen } from '../../frame/screen.ts';
+import type { Size } from '../../terminal/terminal.ts';
+import { beside, pane, scrollBar, sized, strong, tint, windowTop } from '../../text/blocks.ts';
+import { type Grouping, GROUPINGS, type ReviewItem, reviewGroups } from './hunks.ts';
+
+export interface ReviewView {
+  readonly by: Grouping;
+  /** The number of the selected change. */
+  readonly at: number;
+  /** The first line of its diff. */
+  readonly top: number;
+  /** Keys of the accepted changes. */
+  readonly accepted: ReadonlySet<string>;
+}
+
+const itemsIn = (state: RunState, by: Grouping): readonly ReviewItem[] =>
+  reviewGroups(state, by).flatMap(({ items }) => items);
+
+const selectedOf = ({ by, at }: ReviewView, { state }: Context): ReviewItem | undefined => itemsIn(state, by)[at];
+
+const none = (ui: ReviewView, context: Context): string | null => (selectedOf(ui, context) === undefined ? NONE : null);
+const NONE = 'No change of an agent is left.';
+const READING = 'Finding out whose each change is.';
+
+/** Accepts the change, or takes that back, and goes on to the next one that is not accepted. */
+function accepted(ui: ReviewView, context: Context): Effect<ReviewView> {
+  const item = selectedOf(ui, context);
+  if (item === undefined) return {};
+  const known = new Set(ui.accepted);
+  if (known.delete(item.key)) return { ui: { ...ui, accepted: known } };
+  known.add(item.key);
+  const items = itemsIn(context.state, ui.by);
+  const after = items.findIndex(({ key }, nth) => nth > ui.at && !known.has(key));
+  return { ui: { ...ui, accepted: known, at: after === -1 ? ui.at : after, top: 0 } };
+}
+
+function undone(ui: ReviewView, context: Context): Effect<ReviewView> {
+  const item = selectedOf(ui, context);
+  if (item === undefined) return {};
+  const { file, hunk, nth, agent } = item;
+  return { app: { change: { do: 'undo', agent, path: file.path, ...(hunk === null ? {} : { hunk: nth }) } } };
+}
+
+function commented(ui: ReviewView, context: Context): Effect<ReviewView> {
+  const item = selectedOf(ui, context);
+  return item === undefined ? {} : { dialog: commentDialog(item, context.state) };
+}
+
+function commentDialog({ file, lines, agent }: ReviewItem, state: RunState): Dialog {
+  const place = lines === '' ? file.path : `${file.path}:${lines}`;
+  const isOver = state.finished !== null;
+  const about = isOver ? `About ${place}, changed by ${labelOf(state, agent)}: ` : `About your change of ${place}: `;
+  return {
+    is: 'text',
+    title: `Comment on ${toLabel(place)}`,
+    hint: isOver
+      ? 'main gets it and the run continues'
+      : `${toLabel(labelOf(state, agent))} gets it before its next turn`,
+    value: '',
+    lines: 4,
+    yes: 'send',
+    check: (text) => messageMain.whyNot(state, { text }),
+    then: (text) =>
+      isOver && state.session !== null
+        ? { app: { resume: state.session, followUp: `${about}${text}` } }
+        : { commands: [{ do: 'message', to: agent, text: `${about}${text}`, delivery: 'important' }] },
+  };
+}
+
+const PAGE = 20;
+
+const REVIEW_KEYS: readonly Binding<ReviewView>[] = [
+  bind('review.move', (ui, context, key) => {
+    const most = itemsIn(context.state, ui.by).length - 1;
+    return { ui: { ...ui, at: Math.max(0, Math.min(most, ui.at + stepOf(key, PAGE))), top: 0 } };
+  }),
+  bind('review.scroll', (ui, _, key) => ({
+    ui: { ...ui, top: Math.max(0, ui.top + (key === 'left' || key === 'h' ? -5 : 5)) },
+  })),
+  bind('review.accept', accepted, none),
+  bind(
+    'review.undo',
+    undone,
+    (ui, context) => none(ui, context) ?? (context.state.finished === null ? 'The run continues.' : null),
+  ),
+  bind('review.comment', commented, (ui, context) => {
+    const item = selectedOf(ui, context);
+    return item === undefined ? none(ui, context) : whyNotMessage(context.state, item.agent);
+  }),
+  bind('review.group', (ui, context) => {
+    const key = selectedOf(ui, context)?.key;
+    const by = cycled(GROUPINGS, ui.by);
+    return {
+      ui: {
+        ...ui,
+        by,
+        at: Math.max(
+          0,
+          itemsIn(context.state, by).findIndex((one) => one.key === key),
+        ),
+        top: 0,
+      },
+    };
+  }),
+  bind('review.back', (_, { state }) => ({ app: { show: state.phase === 'finished' ? 'result' : 'run' } })),
+];
+
+/** The row of each change below the titles of its group. */
+function listLines(ui: ReviewView, { state, glyphs }: Context, width: number): { lines: readonly Line[]; at: number } {
+  const lines: Line[] = [];
+  let [nth, at] = [0, 0];
+  for (const { title, items } of reviewGroups(state, ui.by)) {
+    lines.push(fit([strong(toLabel(title), 'title'), tint(`  ${items.length}`, 'faint')], width, {}, glyphs.ellipsis));
+    for (const item of items) {
+      if (nth === ui.at) at = lines.length;
+      lines.push(rowOf(item, nth === ui.at, ui, { state, glyphs }, width));
+      nth += 1;
+    }
+  }
+  return { lines, at };
+}
+
+function rowOf(
+  { file, hunk, agent, lines, key }: ReviewItem,
+  isSelected: boolean,
+  { by, accepted: known }: ReviewView,
+  { state, glyphs }: Pick<Context, 'state' | 'glyphs'>,
+  width: number,
+): Line {
+  const sign = known.has(key) ? glyphs.status.completed : ' ';
+  const counts: Line =
+    hunk === null
+      ? [tint('whole', 'muted')]
+      : [tint(`+${hunk.added.length}`, 'ok'), tint(` -${hunk.removed.length}`, 'err')];
+  const name =
+    by === 'file'
+      ? `${lines === '' ? 'file' : lines} ${labelOf(state, agent)}`
+      : `${file.path}${lines === '' ? '' : `:${lines}`}`;
+  const room = Math.max(4, width - lineWidth(counts) - 6);
+  const shown = fitText(toLabel(name), room, by === 'file' ? 'right' : 'left', glyphs.ellipsis);
+  const left: Line = [
+    tint(isSelected ? '▌' : ' ', 'focus'),
+    tint(`${sign} `, 'ok'),
+    isSelected ? strong(shown, 'title') : tint(shown, 'fg'),
+  ];
+  return spread(left, counts, width, {}, glyphs.ellipsis);
+}
+
+/** The diff of the selected change, with the colours of its language. */
+function diffOf(item: ReviewItem | undefined, { state }: Context, width: number): readonly Line[] {
+  if (item === undefined) return [[tint(state.authored === undefined ? READING : NONE, 'faint')]];
+  const { file, hunk } = item;
+  const by = (hunk?.agents ?? [item.agent]).map((id) => toLabel(labelOf(state, id))).join(' or ');
+  const head: readonly Line[] = [[tint(by, 'muted')], []];
+  if (hunk === null) return [...head, [tint('Not shown as lines: a binary file, a link, or its mode.', 'faint')]];
+  const language = file.path.slice(file.path.lastIndexOf('.') + 1);
+  const side = (texts: readonly string[], sign: string, fg: 'ok' | 'err'): readonly Line[] =>
+    texts.length === 0
+      ? []
+      : codeLines(toCode(texts), language, Math.max(1, width - 2)).map((line): Line => [tint(`${sign} `, fg), ...line]);
+  return [...head, ...side(hunk.removed, '-', 'err'), ...side(hunk.added, '+', 'ok')];
+}
+
+const toCode = (lines: readonly string[]): string => lines.join('').replace(/\n$/, '').replaceAll('\t', '    ');
+
+function reviewBody(ui: ReviewView, context: Context, { width, height }: Size): readonly Line[] {
+  const isWide = width >= 100;
+  const listWidth = isWide ? Math.min(60, Math.floor(width * 0.4)) : width;
+  const listHeight = isWide ? height : Math.max(5, Math.floor(height / 2));
+  const { lines, at } = listLines(ui, context, Math.max(1, listWidth - 4));
+  const rows = Math.max(0, listHeight - 2);
+  const top = windowTop(at, lines.length, rows);
+  const list = pane({
+    width: listWidth,
+    height: listHeight,
+    glyphs: context.glyphs,
+    focused: true,
+    title: [strong('Changes', 'title'), tint(` by ${ui.by}`, 'muted')],
+    body: lines.slice(top, top + rows),
+  });
+  const size = { width: isWide ? width - listWidth : width, height: isWide ? height : height - listHeight };
+  const diff = diffPane(ui, context, size);
+  return isWide ? beside({ lines: list, width: listWidth }, { lines: diff, width: size.width }) : [...list, ...diff];
+}
+
+function diffPane(ui: ReviewView, context: Context, { width, height }: Size): readonly Line[] {
+  const item = selectedOf(ui, context);
+  const text = diffOf(item, context, Math.max(1, width - 5));
+  const rows = Math.max(0, height - 2);
+  const top = Math.max(0, Math.min(ui.top, text.length - rows));
+  const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
+  const inner = Math.max(0, width - 4);
+  const place = item === undefined ? '' : `${item.file.path}${item.lines === '' ? '' : `:${item.lines}`}`;
+  return pane({
+    width,
+    height,
+    glyphs: context.glyphs,
+    focused: false,
+    title: [strong(fitText(toLabel(place), Math.max(1, width - 8), 'left', context.glyphs.ellipsis), 'title')],
+    body: sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
+      (line, row): Line => [...line, span(bar[row] ?? ' ', { fg: 'muted' })],
+    ),
+  });
+}
+
+export const reviewScreen: Screen<ReviewView> = {
+  name: 'review',
+  first: { by: 'agent', at: 0, top: 0, accepted: new Set() },
+  keys: REVIEW_KEYS,
+  header: (_, context, width = 120) => ({
+    left: crumbs('Review', context.state.task, context.glyphs),
+    right: runNumbers(context, width),
+  }),
+  body: (ui, context, size) => ({ lines: sized(reviewBody(ui, context, size), size.width, size.height) }),
+  settle: (ui, { state }) => settled(ui, { ...ui, at: Math.max(0, Math.min(ui.at, itemsIn(state, ui.by).length - 1)) }),
+  position(ui, { state }) {
+    const items = itemsIn(state, ui.by);
+    if (items.length === 0) return '';
+    const done = items.filter(({ key }) => ui.accepted.has(key)).length;
+    return `${ui.at + 1} of ${plural(items.length, 'change')}, ${done} accepted`;
+  },
+  input: (ui, context, input) =>
+    input.is === 'wheel'
+      ? { ui: { ...ui, at: Math.max(0, Math.min(itemsIn(context.state, ui.by).length - 1, ui.at + input.by)), top: 0 } }
+      : null,
+};
