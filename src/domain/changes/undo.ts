@@ -67,9 +67,19 @@ export function contentWithout(
     const beside = [nth - 1, nth + 1].flatMap((at) => {
       const other = hunks[at];
       if (other === undefined || (isWanted(other, at) && other.agents.length === 1)) return [];
-      return touch(other, one) || touch(one, other) ? [other] : [];
+      return areBeside(one, other) && !isApart(one, at) ? [other] : [];
     });
     return beside.length === 0 ? null : { is: 'built on', by: [...new Set(beside.flatMap(({ agents }) => agents))] };
+  };
+  /** Lines that were only added go without those that others added before or after them, but not around lines of others. */
+  const isApart = (one: AuthoredHunk, at: number): boolean => {
+    const other = hunks[at];
+    if (other === undefined || one.removed.length + other.removed.length > 0) return false;
+    const around = [at - 1, at + 1].every((next) => {
+      const own = hunks[next];
+      return own !== undefined && isWanted(own, next) && areBeside(own, other);
+    });
+    return !around;
   };
   const taken = hunks.filter((hunk, nth) => {
     if (!isWanted(hunk, nth)) return false;
@@ -86,6 +96,8 @@ export function contentWithout(
   if (taken.length === 0) return { left };
   return { content: start === null && lines.length === 0 ? null : lines.join(''), left };
 }
+
+const areBeside = (a: HunkRange, b: HunkRange): boolean => touch(a, b) || touch(b, a);
 
 /** Whether no line is between two hunks, of which `first` comes first. */
 function touch(first: HunkRange, next: HunkRange): boolean {

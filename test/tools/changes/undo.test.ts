@@ -119,6 +119,28 @@ describe('undoing one agent', () => {
     expect(readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('one\r\ntwo\r\n');
   });
 
+  it('takes lines away from beside those that another agent added, and leaves them where they are around such lines', async () => {
+    const folder = makeRepository({});
+    const worked = working(folder);
+    await bash(worked, ALICE, "printf 'a1\\na2\\n' > list.txt; printf 'a1\\na2\\n' > inside.txt");
+    await bash(worked, BOB, "echo b >> list.txt; printf 'a1\\nb\\na2\\n' > inside.txt");
+    const files = await planned(worked, ALICE);
+    const by = { is: 'built on', by: [BOB] };
+    expect(files.map(({ path: name, left }) => [name, left])).toEqual([
+      [
+        'inside.txt',
+        [
+          { at: 1, ...by },
+          { at: 3, ...by },
+        ],
+      ],
+      ['list.txt', []],
+    ]);
+    await undo(worked, ALICE);
+    const texts = ['inside.txt', 'list.txt'].map((name) => readFileSync(path.join(folder, name), 'utf8'));
+    expect(texts).toEqual(['a1\nb\na2\n', 'b\n']);
+  });
+
   it('names what stays: lines on which others built, and a content or a mode that another changed later', async () => {
     const folder = makeRepository({ 'a.txt': 'one\ntwo\nthree\n', 'run.sh': 'echo\n' });
     byPerson(folder, 'logo.bin', BINARY);

@@ -122,19 +122,17 @@ const REVIEW_KEYS: readonly Binding<ReviewView>[] = [
   bind('review.back', (_, { state }) => ({ app: { show: state.phase === 'finished' ? 'result' : 'run' } })),
 ];
 
-/** The row of each change below the titles of its group. */
-function listLines(ui: ReviewView, { state, glyphs }: Context, width: number): { lines: readonly Line[]; at: number } {
-  const lines: Line[] = [];
-  let [nth, at] = [0, 0];
-  for (const { title, items } of reviewGroups(state, ui.by)) {
-    lines.push(fit([strong(toLabel(title), 'title'), tint(`  ${items.length}`, 'faint')], width, {}, glyphs.ellipsis));
-    for (const item of items) {
-      if (nth === ui.at) at = lines.length;
-      lines.push(rowOf(item, nth === ui.at, ui, { state, glyphs }, width));
-      nth += 1;
-    }
-  }
-  return { lines, at };
+/** The rows around the selected change: titles of groups, and below each its changes. */
+function listLines(ui: ReviewView, context: Context, width: number, height: number): readonly Line[] {
+  const rows = reviewGroups(context.state, ui.by).flatMap((group) => [group, ...group.items]);
+  const selected = selectedOf(ui, context);
+  const at = rows.findIndex((row) => row === selected);
+  const top = windowTop(at, rows.length, height);
+  return rows.slice(top, top + height).map((row) => {
+    if (!('items' in row)) return rowOf(row, row === selected, ui, context, width);
+    const title: Line = [strong(toLabel(row.title), 'title'), tint(`  ${row.items.length}`, 'faint')];
+    return fit(title, width, {}, context.glyphs.ellipsis);
+  });
 }
 
 function rowOf(
@@ -147,7 +145,7 @@ function rowOf(
   const sign = known.has(key) ? glyphs.status.completed : ' ';
   const counts: Line =
     hunk === null
-      ? [tint('whole', 'muted')]
+      ? [tint(file.whole === undefined ? 'mode' : 'whole', 'muted')]
       : [tint(`+${hunk.added.length}`, 'ok'), tint(` -${hunk.removed.length}`, 'err')];
   const name =
     by === 'file'
@@ -169,7 +167,8 @@ function diffOf(item: ReviewItem | undefined, { state }: Context, width: number)
   const { file, hunk } = item;
   const by = (hunk?.agents ?? [item.agent]).map((id) => toLabel(labelOf(state, id))).join(' or ');
   const head: readonly Line[] = [[tint(by, 'muted')], []];
-  if (hunk === null) return [...head, [tint('Not shown as lines: a binary file, a link, or its mode.', 'faint')]];
+  if (hunk === null)
+    return [...head, [tint(file.whole === undefined ? modeText(file) : 'Its content is not shown as lines.', 'faint')]];
   const language = file.path.slice(file.path.lastIndexOf('.') + 1);
   const side = (texts: readonly string[], sign: string, fg: 'ok' | 'err'): readonly Line[] =>
     texts.length === 0
@@ -178,22 +177,22 @@ function diffOf(item: ReviewItem | undefined, { state }: Context, width: number)
   return [...head, ...side(hunk.removed, '-', 'err'), ...side(hunk.added, '+', 'ok')];
 }
 
+const modeText = ({ start, now }: ReviewItem['file']): string =>
+  `Its mode was ${start?.mode ?? ''} and is ${now?.mode ?? ''}.`;
+
 const toCode = (lines: readonly string[]): string => lines.join('').replace(/\n$/, '').replaceAll('\t', '    ');
 
 function reviewBody(ui: ReviewView, context: Context, { width, height }: Size): readonly Line[] {
   const isWide = width >= 100;
   const listWidth = isWide ? Math.min(60, Math.floor(width * 0.4)) : width;
   const listHeight = isWide ? height : Math.max(5, Math.floor(height / 2));
-  const { lines, at } = listLines(ui, context, Math.max(1, listWidth - 4));
-  const rows = Math.max(0, listHeight - 2);
-  const top = windowTop(at, lines.length, rows);
   const list = pane({
     width: listWidth,
     height: listHeight,
     glyphs: context.glyphs,
     focused: true,
     title: [strong('Changes', 'title'), tint(` by ${ui.by}`, 'muted')],
-    body: lines.slice(top, top + rows),
+    body: listLines(ui, context, Math.max(1, listWidth - 4), Math.max(0, listHeight - 2)),
   });
   const size = { width: isWide ? width - listWidth : width, height: isWide ? height : height - listHeight };
   const diff = diffPane(ui, context, size);
