@@ -108,6 +108,9 @@ const RUN_FOLDS = {
     state.firstTree === null ? { ...state, firstTree: tree, firstTreeAt: at } : state,
   'tool.started': withWritten,
   'tool.finished': (state, event) => (changesProject(event) ? withChecks(state, staleChecks) : state),
+  // During a run, a look at the project follows.
+  'merge.finished': (state, { changed }) =>
+    changed !== undefined && state.finished !== null ? withChecks(state, staleChecks) : state,
   'check.compared': (state, { tree }) => withChecks(state, (checks) => comparedChecks(checks, tree)),
   'forced.verdict': (state, event) => ({ ...state, verdicts: [...state.verdicts, bodyOf(event)] }),
   'forced.gate': (state, event) => {

@@ -72,6 +72,7 @@ describe('after a run', () => {
     person.press('down', 'enter');
     await person.sees('merged code 2: 1 file');
     await person.doesNotSee(/code 2 +not merged/);
+    await person.sees('checks: 0 of 1 verified');
     expect(cacheOf(machine)).toContain('const two = 1;');
 
     person.press('P');
