@@ -392,6 +392,8 @@ function checks({ id, checks: before = [], attempts }: PlanTask, typed: string):
 
 function beside(task: PlanTask, numbers: string, session: LineSession): PlanEdit {
   if (numbers === '') throw cancelled(...writesLines(task, session));
+  if (numbers === 'own') return { is: 'tree', task: task.id, tree: 'own' };
+  if (numbers === 'project') return { is: 'tree', task: task.id, tree: 'shared' };
   const others = tasksNamed(session, numbers);
   const ordered = parallelCandidates(planOf(session), task);
   const unordered = others.find((other) => !ordered.includes(other));

@@ -9,13 +9,15 @@ import { applyEdit } from '../../../domain/plan/apply-edit.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { PlanContext } from '../../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
-import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { type ModelOption, type PlanChoices, type PlanTask, type SoundPlan, TREES } from '../../../domain/plan/plan.ts';
 import { checkText, readChecks, USUAL_ATTEMPTS } from '../../../domain/plan/task-checks.ts';
+import { treeText } from '../../../domain/plan/writes.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { RunState } from '../../../events/index.ts';
 import {
   type Choice,
   checksField,
+  choiceField,
   choice,
   type Dialog,
   type DialogEffect,
@@ -304,12 +306,17 @@ export function orderDialog(of: Subject): Dialog {
     alongside.includes(task.id) || (task.alongside ?? []).includes(id);
   const choices = others.map((other) => choice(other.id, whyOrdered(of, other), nameOf(plan, other)));
   const beside = others.filter(isBeside).map(({ id }) => id);
-  return editForm(
-    of,
-    `Tasks that may run in parallel with ${titleOf(of)}`,
-    [checksField('beside', 'Parallel', beside, choices)],
-    (values) => ok({ is: 'alongside', task: task.id, others: readIds(values, 'beside') }),
+  const now = task.tree ?? 'shared';
+  const places = TREES.map((tree) =>
+    choice(tree, tree === 'own' ? 'waits for nobody, merged when it is done' : '', treeText({ tree })),
   );
+  const parallel = choices.length === 0 ? [] : [checksField('beside', 'Parallel', beside, choices)];
+  return editForm(of, `Order of ${titleOf(of)}`, [choiceField('tree', 'Works', now, places), ...parallel], (values) => {
+    const tree = TREES.find((one) => one === values.texts['tree']) ?? now;
+    // In a tree of its own a task has no order with other writers.
+    if (tree !== now) return ok({ is: 'tree', task: task.id, tree });
+    return ok({ is: 'alongside', task: task.id, others: choices.length === 0 ? [] : readIds(values, 'beside') });
+  });
 }
 
 function whyOrdered({ task }: Subject, other: PlanTask): string {

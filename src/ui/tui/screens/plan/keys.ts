@@ -75,7 +75,7 @@ const whyNotFew =
 const whyNotOrder: WhyNot = (ui, context) => {
   const plan = shownPlan(ui, context);
   const task = plan === null ? null : selectedTask(ui, plan);
-  return plan === null || task === null || parallelCandidates(plan, task).length > 0
+  return plan === null || task === null || task.tree === 'own' || parallelCandidates(plan, task).length > 0
     ? null
     : 'No other task may change the same files.';
 };
