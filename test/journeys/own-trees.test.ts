@@ -73,6 +73,32 @@ describe('trees of their own', () => {
     });
   });
 
+  it('are what a planner may propose for two that write the same folder, which then wait for nobody', async () => {
+    const proposed = (id: string, description: string): object => ({
+      id,
+      description,
+      recommendedRole: 'code',
+      estimatedTokens: 8000,
+      dependencies: [],
+      writes: ['src/**'],
+      tree: 'own',
+    });
+    const plan = { reason: 'Two.', tasks: [proposed('task-1', 'Name the cache'), proposed('task-2', 'Log the cache')] };
+    const rules = [
+      { when: { first: '# Roles' }, answer: { text: JSON.stringify(plan) } },
+      bash('^Name the cache', 'sed -i s/cache.set/memory.set/ src/cache.js'),
+      bash('^Log the cache', 'echo "// logged" >> src/parse.js'),
+      done,
+    ];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    const { code, events } = await runOn(machine, 'Name and log the cache', '--allow', 'edits,commands');
+    const planned = events.find((event) => event['type'] === 'plan.approved' || event['type'] === 'plan.proposed');
+    expect([code, events.filter((event) => event['type'] === 'tree.made').length]).toEqual([0, 2]);
+    expect(planned).toMatchObject({ plan: { tasks: [{ tree: 'own' }, { tree: 'own' }] } });
+    expect(JSON.stringify(planned)).not.toContain('"after"');
+    expect(git(machine.project, 'status', '--short')).toBe(' M src/cache.js\n M src/parse.js\n');
+  });
+
   it('keep what nobody could decide, until it is merged by hand; then they are removed', async () => {
     const line = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
     const rules = [bash('^Name the cache', line('one')), bash('^Log the cache', line('two')), done];

@@ -363,11 +363,15 @@ function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => rea
 // The form by which a model is asked for a plan, and the parsing of its answer. Every property is required and no other allowed, as
 // structured output demands; null stands for an omitted value.
 
-/** `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. */
+/**
+ * `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. `trees`:
+ * whether tasks may work in trees of their own.
+ */
 export function plannerForm(
   roles: readonly string[],
   models: readonly string[],
   efforts: readonly Effort[] = [],
+  trees = false,
 ): z.ZodType {
   const task = z.strictObject({
     id: z.string().describe('task-1, task-2 …'),
@@ -387,6 +391,12 @@ export function plannerForm(
       .array(z.string())
       .nullable()
       .describe('Commands that must succeed when it is done, such as npm test; null: none.'),
+    ...(trees && {
+      tree: z
+        .literal('own')
+        .nullable()
+        .describe('own: it works in a copy of the project, which is merged when it is done; null: in the project.'),
+    }),
   });
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }

@@ -99,7 +99,7 @@ async function askPlanner(planning: PlanMaking): Promise<Result<Planned, Plannin
     maxTasks: choices.limits.maxTasks,
     split: split ? 'always' : 'auto',
   } as const;
-  const format = plannerForm(roles, modelNames(choices), effortsOffered(choices));
+  const format = plannerForm(roles, modelNames(choices), effortsOffered(choices), hasTrees(context));
   const asked = planRequest({ task: options.task, hint, before, choices, facts, split });
   const turns: Turn[] = [gate.tell(root, asked)];
   for (let repairs = 0; ; repairs += 1) {
@@ -141,9 +141,21 @@ function readReply(
   const draft = readDraft(json);
   if (!draft.ok) return draft;
   return checkPlan(
-    withBounds(withModels(doneByMain(seenChecks(withoutPermissions(draft.value), options), context), options), context),
+    withBounds(
+      withModels(doneByMain(seenChecks(possibleTrees(draft.value, context), options), context), options),
+      context,
+    ),
     context,
   );
+}
+
+const hasTrees = (context: PlanContext): boolean => (context.treeProblem?.() ?? null) === null;
+
+/** Without permissions, and without own trees where there can be none: then such tasks are put in order. */
+function possibleTrees(draft: DraftPlan, context: PlanContext): DraftPlan {
+  const own = withoutPermissions(draft);
+  if (hasTrees(context)) return own;
+  return { ...own, tasks: own.tasks.map(({ tree: _tree, ...task }) => task) };
 }
 
 /** A single task is always main's, whatever role the planner names. */
