@@ -15,6 +15,8 @@ export interface ChangesPort {
     undone: Undone,
     signal: AbortSignal,
   ): Promise<Result<readonly FileUndo[], string>>;
+  /** The digest of the project as it is now, to compare checks with. */
+  tree(signal: AbortSignal): Promise<Result<string, string>>;
   /** Keeps the files as they are and then writes them without the changes. Rejects with an error of the file system. */
   undo(files: readonly FileUndo[], of: UndoLabel): Promise<UndoEnd>;
   /** Restores what the last undo of this agent has changed, byte for byte; null if there is none. A file that has changed since stays. */

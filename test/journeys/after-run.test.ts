@@ -92,6 +92,8 @@ describe('after a run', () => {
     await person.sees('Undo the changes of code 2?', '-const two = 1;', '+const one = 1;');
     person.press('y');
     await person.sees('undid changes of code 2 in 1 file');
+    // The project is again as it was when the check had passed.
+    await person.sees('checks: 1 of 1 verified');
     expect(cacheOf(machine)).toContain('const one = 1;');
     person.press('q');
     expect(await person.leaves()).toBe(0);

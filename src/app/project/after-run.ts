@@ -116,7 +116,7 @@ const digestOf = ({ ours, theirs }: Merge): string => `${ours} ${theirs}`;
 function undos({ project, config, log }: Opened): Pick<Acts, 'undo' | 'restore'> {
   const opened = (session: SessionId) => {
     const state = stateOf(log, session);
-    const undoing = openUndoing({ project, box: config.rules.box, log, session, state });
+    const undoing = openUndoing({ project, box: config.rules.box, log, writing: (act) => act(log), session, state });
     return { undoing, nameOf: (agent: AgentId) => state.agents.get(agent)?.name ?? agent };
   };
   const undone = ({ agent, hunk }: Extract<ChangeAction, { readonly do: 'undo' }>): Undone =>

@@ -6,10 +6,10 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { LeftChange, Undone } from '../../domain/changes/undo.ts';
 import type { RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
-import type { FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';
+import type { ChangesPort, FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';
 import type { Log } from '../../ports/log.ts';
 import { unifiedDiff } from '../../tools/index.ts';
-import { exitOnFault } from '../process/index.ts';
+import { exitOnFault, world } from '../process/index.ts';
 import { authorsIn, changesIn, type ProjectPlace } from '../workspace/index.ts';
 
 /** A file with changes of the agent. */
@@ -43,22 +43,39 @@ export interface Undoing {
 export interface UndoParts {
   readonly project: ProjectPlace;
   readonly box: Rules['box'];
-  readonly log: Pick<Log, 'each' | 'sessions'>;
+  readonly log: Pick<Log, 'each'>;
+  /** Opens the log for writing. */
+  readonly writing: <T>(act: (log: Pick<Log, 'append' | 'claim' | 'release'>) => Promise<T>) => Promise<T>;
   readonly session: SessionId;
   readonly state: RunState;
 }
 
 /** Opens the changes of a stored session. */
-export function openUndoing({ project, box, log, session, state }: UndoParts): Undoing {
+export function openUndoing({ project, box, log, writing, session, state }: UndoParts): Undoing {
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
-  const isAtWork = (): boolean =>
-    exitOnFault(() => log.sessions()).some((one) => one.session === session && one.state === 'running');
+  const { signal } = new AbortController();
+  /** While no run of the session is at work. Checks that ran on another tree are stale afterwards. */
+  const carriedOut = (act: () => Promise<Result<Undid, string>>): Promise<Result<UndoEnd, string>> =>
+    writing(async (open) => {
+      if (!exitOnFault(() => open.claim(session)).ok) return fail(AT_WORK);
+      try {
+        const done = await act();
+        if (!done.ok) return done;
+        const hasChecks = [...state.agents.values()].some(({ checks = [] }) => checks.length > 0);
+        const tree = hasChecks ? await done.value.changes.tree(signal) : fail('');
+        const time = new Date(world.now()).toISOString();
+        if (tree.ok) exitOnFault(() => open.append(session, time, [{ type: 'check.compared', tree: tree.value }]));
+        return ok(done.value.end);
+      } finally {
+        open.release(session);
+      }
+    });
   async function found(undone: Undone, path?: string) {
     const all = await authorsIn(project, box, log, session);
     const changes = await changesIn(project, box);
     if (all === null || changes === null) return fail('no changes of agents are known here');
     const files = path === undefined ? all : all.filter((file) => file.path === path);
-    const without = await changes.without(files, undone, new AbortController().signal);
+    const without = await changes.without(files, undone, signal);
     return without.ok ? ok({ changes, files: without.value, digest: digestOf(without.value) }) : without;
   }
   return {
@@ -68,20 +85,26 @@ export function openUndoing({ project, box, log, session, state }: UndoParts): U
       const files = now.value.files.map((file) => shownOf(file, nameOf));
       return ok({ files, writes: files.filter(({ text }) => text !== '').length, digest: now.value.digest });
     },
-    async undo(undone, digest, path) {
-      if (isAtWork()) return fail(AT_WORK);
-      const now = await found(undone, path);
-      if (!now.ok) return now;
-      if (now.value.digest !== digest) return fail('a file has changed since this was shown; show it again');
-      return ok(await now.value.changes.undo(now.value.files, { session, agent: undone.agent }));
-    },
-    async back(agent) {
-      if (isAtWork()) return fail(AT_WORK);
-      const changes = await changesIn(project, box);
-      const end = await changes?.back({ session, agent });
-      return end === undefined || end === null ? fail(`nothing of ${nameOf(agent)} was undone`) : ok(end);
-    },
+    undo: (undone, digest, path) =>
+      carriedOut(async () => {
+        const now = await found(undone, path);
+        if (!now.ok) return now;
+        const { changes, files, digest: isNow } = now.value;
+        if (isNow !== digest) return fail('a file has changed since this was shown; show it again');
+        return ok({ changes, end: await changes.undo(files, { session, agent: undone.agent }) });
+      }),
+    back: (agent) =>
+      carriedOut(async () => {
+        const changes = await changesIn(project, box);
+        const end = (await changes?.back({ session, agent })) ?? null;
+        return changes === null || end === null ? fail(`nothing of ${nameOf(agent)} was undone`) : ok({ changes, end });
+      }),
   };
+}
+
+interface Undid {
+  readonly changes: ChangesPort;
+  readonly end: UndoEnd;
 }
 
 const AT_WORK = 'the run is still at work; stop it, or wait for its end';

@@ -1,7 +1,7 @@
 /** `mimir diff`: what is left of the changes of one agent, as a patch; `git apply -R` takes them back. */
 import { type Arguments, EXIT, Exit, type Io, sanitise, wrongUse } from '../../app/process/index.ts';
-import { openUndoing } from '../../app/publish/index.ts';
-import { agentNamed, environmentOf, projectOf, readConfig } from '../../app/workspace/index.ts';
+import { openUndoing, type UndoParts } from '../../app/publish/index.ts';
+import { agentNamed, environmentOf, openProjectLog, projectOf, readConfig } from '../../app/workspace/index.ts';
 import { command } from '../verb.ts';
 
 export const diffVerb = command('diff', async (args, io) => {
@@ -27,5 +27,13 @@ export function changesOf(args: Arguments, io: Io, verb: 'diff' | 'undo') {
   const loaded = readConfig(project, environmentOf(project, io), {}, 'look');
   if (!loaded.ok) throw new Exit(EXIT.refused, 'the configuration has faults\n  `mimir doctor` lists them');
   const { box } = loaded.value.config.rules;
-  return { undoing: openUndoing({ project, box, log, session, state }), one, named };
+  const writing: UndoParts['writing'] = async (act) => {
+    const open = openProjectLog(project);
+    try {
+      return await act(open);
+    } finally {
+      open.close();
+    }
+  };
+  return { undoing: openUndoing({ project, box, log, writing, session, state }), one, named };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ChangesPort } from '../../ports/changes.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { attempted, keyOf, treeStore } from '../trees/store.ts';
-import type { TreeOptions } from '../trees/tree.ts';
+import { openTrees, type TreeOptions } from '../trees/tree.ts';
 import { authoredFiles } from './authors.ts';
 import { openUndos } from './kept-undos.ts';
 import { filesWithout } from './undo.ts';
@@ -15,6 +15,7 @@ export function openChanges({ root, stateDir, environment = toolEnvironment(root
   return {
     authored: ({ acts, tree }, signal) => attempted(async () => authoredFiles(await place(signal), acts, tree)),
     without: (files, undone, signal) => attempted(async () => filesWithout(await place(signal), files, undone)),
+    tree: (signal) => openTrees({ root, stateDir, environment }).now(signal),
     ...openUndos(root, path.join(stateDir, 'undo', keyOf(root)), stateDir),
   };
 }
