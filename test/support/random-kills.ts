@@ -10,12 +10,11 @@ import { foldAll } from '../../src/events/fold.ts';
 import { isFinal } from '../../src/events/queries.ts';
 import { brokenByChildren } from './children-promises.ts';
 import type { Ran, Running } from './cli.ts';
-import { eventsIn, processesOf } from './cut-spawns.ts';
+import { eventsIn, leftBehind } from './cut-spawns.ts';
 import { brokenByRun } from './family-machine-promises.ts';
 import { brokenBy } from './invariants.ts';
 import type { RunSessions, Member, Members } from './shell-family.ts';
 import { openFamily } from './shell-family.ts';
-import { until } from './until.ts';
 
 const spawning = (name: string, flags = ''): string =>
   `mimir spawn code "[${name}] Work." --name ${name} ${flags} && echo ${name} >> said`;
@@ -108,8 +107,7 @@ export async function brokenBySeed(
   for (const life of livesBy(seed)) {
     const { signal } = await lived(family, life, letters);
     kills += signal === null ? 0 : 1;
-    await until(() => processesOf(family.home.root).length === 0).catch(() => undefined);
-    broken.push(...processesOf(family.home.root).map((line) => `left behind: ${line}`));
+    broken.push(...(await leftBehind(family.home.root)).map((line) => `left behind: ${line}`));
     for (const wish of life.afterwards) letters.push(await written(family, wish));
     if (isWhole(eventsOf(family), letters)) break;
   }

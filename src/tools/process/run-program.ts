@@ -300,10 +300,16 @@ function endRunning(): void {
   for (const pid of running) signalTo(-pid, 'SIGKILL');
 }
 
-/** Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process. */
+/**
+ * Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process.
+ * Sandboxes are killed at once: they should have ended with that process, and one that is still being set up ignores SIGTERM.
+ */
 export async function endLeftBy(dead: string): Promise<boolean> {
   const mark = `${dead}.`;
-  return !isMarked('self', mark) && (await endTree({ leader: null, mark })).survivors === 0;
+  if (isMarked('self', mark)) return false;
+  const left = (await processes(mark)) ?? [];
+  for (const { pid, marked, name } of left) if (marked && name === 'bwrap') signalTo(pid, 'SIGKILL');
+  return (await endTree({ leader: null, mark })).survivors === 0;
 }
 
 /**
@@ -344,6 +350,7 @@ async function membersOf(tree: Tree): Promise<readonly number[]> {
 
 interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session', number>> {
   readonly marked: boolean;
+  readonly name: string;
 }
 
 async function processes(mark: string): Promise<readonly Living[] | null> {
@@ -369,7 +376,8 @@ function living(pid: number, mark: string): Living | null {
   // What was there before Mimir was started by no call of it: most of a machine, and not worth a second file.
   if (mark.startsWith(OWN) && Number(fields[19]) < OWN_START) return null;
   const marked = isMarked(String(pid), mark);
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), marked };
+  const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), marked, name };
 }
 
 /** Of other people's processes the environment can't be read, and none of them is ours. */

@@ -1,7 +1,7 @@
 /** What a killed process leaves running, and that the next one that opens the project ends it. Real processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { tried } from '../../../src/domain/result.ts';
@@ -23,6 +23,10 @@ const OWNER = `
 /** A sandbox that waits while its namespaces are made: its first process does not yet end with its parent. */
 const SETTING_UP =
   'mkfifo wait; exec 5<>wait 6>info; exec bwrap --unshare-all --unshare-user --info-fd 6 --userns-block-fd 5 --ro-bind / / --die-with-parent sleep 300';
+
+/** A sandbox whose command would leave a file if it were asked to end. */
+const SET_UP =
+  'exec bwrap --unshare-all --bind / / --dev /dev bash -c \'trap "echo asked >asked; exit" TERM; touch ready; while :; do sleep 0.05; done\' 2>/dev/null';
 
 const owners: ChildProcess[] = [];
 const folders: string[] = [];
@@ -81,4 +85,16 @@ it('is ended in a sandbox that was still being set up', async ({ skip }) => {
   expect(toolProcessesBelow(folder)).not.toEqual([]);
   expect(open(stateDir)).toBe(true);
   await until(() => toolProcessesBelow(folder).length === 0);
+});
+
+it('is killed at once in a sandbox, which should have ended with its owner', async ({ skip }) => {
+  skipWithout('bubblewrap', skip);
+  const stateDir = freshFolder();
+  const [dead, folder] = await owner(stateDir, SET_UP, ['bwrap', 2]);
+  await until(() => existsSync(path.join(folder, 'ready')));
+  await kill(dead);
+  expect(toolProcessesBelow(folder)).not.toEqual([]);
+  expect(open(stateDir)).toBe(true);
+  await until(() => toolProcessesBelow(folder).length === 0);
+  expect(readdirSync(folder)).toEqual(['ready']);
 });
