@@ -19,6 +19,8 @@ export interface ChangesPort {
   tree(signal: AbortSignal): Promise<Result<string, string>>;
   /** Keeps the files as they are and then writes them without the changes. Rejects with an error of the file system. */
   undo(files: readonly FileUndo[], of: UndoLabel): Promise<UndoEnd>;
+  /** True when something of this agent was undone that can be restored. */
+  hasUndo(of: UndoLabel): boolean;
   /** Restores what the last undo of this agent has changed, byte for byte; null if there is none. A file that has changed since stays. */
   back(of: UndoLabel): Promise<UndoEnd | null>;
 }

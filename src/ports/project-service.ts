@@ -104,12 +104,20 @@ export interface TemplateRequest {
 
 export type ReportFormat = 'md' | 'json' | 'html';
 
-/** What a person does with the changes of an ended run. `hunk` is the number of one of the file's hunks. */
+/**
+ * What a person does with the changes of an ended run. `hunk` is the number of one of the file's hunks; `restore` takes the last undo of
+ * the agent back.
+ */
 export type ChangeAction =
   | { readonly do: 'request' }
   | { readonly do: 'merge'; readonly agent: AgentId; readonly choice?: 'mine' | 'theirs' | 'patch' }
-  | { readonly do: 'undo'; readonly agent: AgentId; readonly path?: string; readonly hunk?: number }
-  | { readonly do: 'restore'; readonly agent: AgentId };
+  | {
+      readonly do: 'undo';
+      readonly agent: AgentId;
+      readonly path?: string;
+      readonly hunk?: number;
+      readonly restore?: true;
+    };
 
 /** What an action would do, as it is shown before. */
 export interface ChangePreview {
@@ -117,6 +125,8 @@ export interface ChangePreview {
   readonly lines: readonly string[];
   /** Of what is shown: exactly this is done. */
   readonly digest: string;
+  /** The title of the list in which one of several answers is chosen. */
+  readonly choose?: string;
   /** None: it is only shown. Several: one of them is chosen. */
   readonly answers: readonly { readonly label: string; readonly note: string; readonly action: ChangeAction }[];
 }

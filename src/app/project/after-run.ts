@@ -8,7 +8,7 @@ import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { ChangePreview, ChangeAction, RunChanges } from '../../ports/project-service.ts';
 import type { Merge } from '../../ports/workspace.ts';
 import { type Io, wrongUse } from '../process/index.ts';
-import { openPublishing, openUndoing, type Undoing } from '../publish/index.ts';
+import { openPublishing, openUndoing } from '../publish/index.ts';
 import { stateOf } from '../workspace/index.ts';
 import type { OpenProject } from './open-project.ts';
 import { mergeEndText, mergeLines, openOwnTrees, type OpenTrees, type TreeRow } from './own-trees.ts';
@@ -28,7 +28,7 @@ export function openRunChanges(opened: Opened, io: Io, leaving: AbortSignal): Ru
   const acts: Acts = {
     request: requests(opened, io, leaving),
     merge: merges(opened, io),
-    ...undos(opened),
+    undo: undos(opened),
   };
   const actOf = (action: ChangeAction): Act<ChangeAction> => acts[action.do];
   return {
@@ -91,6 +91,7 @@ function merges({ project, log }: Opened, io: Io): Acts['merge'] {
           lines: mergeLines(merge),
           digest: digestOf(merge),
           answers,
+          choose: 'Files that changed on both sides',
         });
       }),
     carryOut: (session, { agent, choice = 'patch' }, digest) =>
@@ -113,7 +114,7 @@ const SIDES = [
 const CHANGED = 'the project or the tree has changed since this was shown; look at it again';
 const digestOf = ({ ours, theirs }: Merge): string => `${ours} ${theirs}`;
 
-function undos({ project, config, log }: Opened): Pick<Acts, 'undo' | 'restore'> {
+function undos({ project, config, log }: Opened): Acts['undo'] {
   const opened = (session: SessionId) => {
     const state = stateOf(log, session);
     const undoing = openUndoing({ project, box: config.rules.box, log, writing: (act) => act(log), session, state });
@@ -122,48 +123,30 @@ function undos({ project, config, log }: Opened): Pick<Acts, 'undo' | 'restore'>
   const undone = ({ agent, hunk }: Extract<ChangeAction, { readonly do: 'undo' }>): Undone =>
     hunk === undefined ? { agent } : { agent, hunk };
   return {
-    undo: {
-      async preview(session, action) {
-        const { undoing, nameOf } = opened(session);
-        const shown = await undoing.preview(undone(action), action.path);
-        if (!shown.ok) return shown;
-        const { files, writes, digest } = shown.value;
-        const what = action.hunk === undefined ? `the changes of ${nameOf(action.agent)}` : 'this hunk';
-        const lines = undoLines(files);
-        if (writes === 0)
-          return ok({ title: 'Nothing to undo', lines: lines.length === 0 ? [NONE] : lines, digest, answers: [] });
-        return ok({ title: `Undo ${what}?`, lines, digest, answers: [{ label: 'undo', note: '', action }] });
-      },
-      async carryOut(session, action, digest) {
-        const { undoing, nameOf } = opened(session);
-        const done = await undoing.undo(undone(action), digest, action.path);
-        return endOf(done, `undid changes of ${nameOf(action.agent)}`);
-      },
+    async preview(session, action) {
+      const { undoing, nameOf } = opened(session);
+      const shown = await undoing.preview(undone(action), action.path);
+      if (!shown.ok) return shown;
+      const { lines, writes, digest, hasUndo } = shown.value;
+      const { agent, hunk } = action;
+      const undo = { label: 'undo', note: 'take these changes back', action };
+      const again: ChangeAction = { do: 'undo', agent, restore: true };
+      const restore = { label: 'restore', note: 'what was last undone of this agent', action: again };
+      const answers = [...(writes === 0 ? [] : [undo]), ...(hasUndo ? [restore] : [])];
+      const what = hunk === undefined ? `the changes of ${nameOf(agent)}` : 'this hunk';
+      const title = writes === 0 ? 'Nothing to undo' : `Undo ${what}?`;
+      return ok({ title, lines: lines.length === 0 ? [NONE] : lines, digest, answers, choose: title });
     },
-    restore: {
-      preview: (session, action) => {
-        const title = `Restore what was last undone of ${opened(session).nameOf(action.agent)}?`;
-        const answers = [{ label: 'restore', note: '', action }];
-        return Promise.resolve(ok({ title, lines: [], digest: '', answers }));
-      },
-      async carryOut(session, { agent }) {
-        const { undoing, nameOf } = opened(session);
-        return endOf(await undoing.back(agent), `restored changes of ${nameOf(agent)}`);
-      },
+    async carryOut(session, action, digest) {
+      const { undoing, nameOf } = opened(session);
+      const { agent, path, restore } = action;
+      if (restore === true) return endOf(await undoing.back(agent), `restored changes of ${nameOf(agent)}`);
+      return endOf(await undoing.undo(undone(action), digest, path), `undid changes of ${nameOf(agent)}`);
     },
   };
 }
 
 const NONE = 'Nothing is left of its changes.';
-
-/** The files of an undo with their hunks, and what stays. */
-export const undoLines = (
-  files: Extract<Awaited<ReturnType<Undoing['preview']>>, { ok: true }>['value']['files'],
-): readonly string[] =>
-  files.flatMap(({ path, text, stays }) => [
-    ...(text === '' ? [] : text.split('\n')),
-    ...stays.map((line) => `! ${path}: ${line}`),
-  ]);
 
 function endOf(done: Result<UndoEnd, string>, text: string): Result<string, string> {
   if (!done.ok) return done;

@@ -27,8 +27,12 @@ export interface UndoPreview {
   readonly files: readonly ShownUndo[];
   /** How many files it writes. */
   readonly writes: number;
+  /** The files with their hunks, and what stays, for people; empty without changes. */
+  readonly lines: readonly string[];
   /** Of what is shown: exactly this is undone. */
   readonly digest: string;
+  /** An earlier undo of this agent can be taken back. */
+  readonly hasUndo: boolean;
 }
 
 export interface Undoing {
@@ -83,7 +87,13 @@ export function openUndoing({ project, box, log, writing, session, state }: Undo
       const now = await found(undone, path);
       if (!now.ok) return now;
       const files = now.value.files.map((file) => shownOf(file, nameOf));
-      return ok({ files, writes: files.filter(({ text }) => text !== '').length, digest: now.value.digest });
+      return ok({
+        files,
+        writes: files.filter(({ text }) => text !== '').length,
+        lines: files.flatMap(linesOf),
+        digest: now.value.digest,
+        hasUndo: now.value.changes.hasUndo({ session, agent: undone.agent }),
+      });
     },
     undo: (undone, digest, path) =>
       carriedOut(async () => {
@@ -128,6 +138,11 @@ function shownOf(file: FileUndo, nameOf: (id: AgentId) => string): ShownUndo {
   const patch = isText ? unifiedDiff({ name: path, before: to, after: from }) : '';
   return { path, text: [undo, factsLine(file, undo)].filter((line) => line !== '').join('\n'), patch, stays };
 }
+
+const linesOf = ({ path, text, stays }: ShownUndo): readonly string[] => [
+  ...(text === '' ? [] : text.split('\n')),
+  ...stays.map((line) => `! ${path}: ${line}`),
+];
 
 /** What a patch does not show: the mode, or that the content is another one. */
 function factsLine({ path, before, after }: FileUndo, patch: string): string {

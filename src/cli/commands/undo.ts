@@ -1,6 +1,5 @@
 /** `mimir undo`: takes back what is left of the changes of one agent; shows it in full and asks first. */
 import * as cli from '../../app/process/index.ts';
-import type { ShownUndo } from '../../app/publish/index.ts';
 import { plural } from '../../app/views/index.ts';
 import type { Result } from '../../domain/result.ts';
 import type { UndoEnd } from '../../ports/changes.ts';
@@ -12,22 +11,15 @@ export const undoVerb = command('undo', async (args, io) => {
   if (args.has('back')) return endOf(await undoing.back(one.id), io, (files) => `restored ${files} of ${one.name}`);
   const shown = await undoing.preview({ agent: one.id });
   if (!shown.ok) throw cli.wrongUse(shown.fault);
-  const { files, writes, digest } = shown.value;
-  for (const line of previewLines(one.name, files)) io.say(cli.sanitise(line));
+  const { lines, writes, digest } = shown.value;
+  for (const line of lines.length === 0 ? [`${one.name} has no changes in the project`] : lines)
+    io.say(cli.sanitise(line));
   if (args.has('preview') || writes === 0) return cli.EXIT.done;
   if (!args.has('yes')) await confirm(writes, named, io);
   const restore = `\`mimir undo ${named} --back\` restores them`;
   const done = await undoing.undo({ agent: one.id }, digest);
   return endOf(done, io, (count) => `undid the changes of ${one.name} in ${count}; ${restore}`);
 });
-
-const previewLines = (name: string, files: readonly ShownUndo[]): readonly string[] =>
-  files.length === 0
-    ? [`${name} has no changes in the project`]
-    : files.flatMap(({ path, text, stays }) => [
-        ...(text === '' ? [] : [text]),
-        ...stays.map((line) => `! ${path}: ${line}`),
-      ]);
 
 /** Throws an `Exit` (4) without a yes. */
 async function confirm(writes: number, named: string, io: cli.Io): Promise<void> {

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { messageOf, tried } from '../../domain/result.ts';
-import type { ChangesPort, FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';
+import type { ChangesPort, FileContent, FileUndo, UndoEnd, UndoLabel } from '../../ports/changes.ts';
 import { ownMark, refused, type Root } from '../paths/root.ts';
 import { dropEmpty, restored } from '../writes/kept.ts';
 import { onDisk } from './undo.ts';
@@ -24,7 +24,7 @@ const MANIFEST = 'undo.json';
 const KEPT = 50;
 
 /** `folder` is for the undos of this project alone, `state` the state folder. */
-export function openUndos(root: Root, folder: string, state: string): Pick<ChangesPort, 'undo' | 'back'> {
+export function openUndos(root: Root, folder: string, state: string): Pick<ChangesPort, 'undo' | 'hasUndo' | 'back'> {
   const fileIn = (id: string, name: string): string => path.join(folder, id, name);
   const manifestOf = (id: string): Manifest | null => read(fileIn(id, MANIFEST));
   async function all(id: string, files: Manifest['files'], way: 'before' | 'after'): Promise<UndoEnd> {
@@ -40,6 +40,11 @@ export function openUndos(root: Root, folder: string, state: string): Pick<Chang
     }
     return { written, failed };
   }
+  const last = ({ session, agent }: UndoLabel): string | undefined =>
+    idsIn(folder).find((id) => {
+      const one = manifestOf(id);
+      return one?.session === session && one.agent === agent;
+    });
   return {
     async undo(files, label) {
       const changed = files.map((file) => ({ ...file, ...digests(file) })).filter(({ is, to }) => is !== to);
@@ -57,9 +62,9 @@ export function openUndos(root: Root, folder: string, state: string): Pick<Chang
       for (const old of idsIn(folder).slice(KEPT)) fs.rmSync(path.join(folder, old), { recursive: true, force: true });
       return await all(id, listed, 'after');
     },
-    async back({ session, agent }) {
-      const isWanted = (one: Manifest | null): boolean => one?.session === session && one.agent === agent;
-      const id = idsIn(folder).find((one) => isWanted(manifestOf(one)));
+    hasUndo: (of) => last(of) !== undefined,
+    async back(of) {
+      const id = last(of);
       if (id === undefined) return null;
       const end = await all(id, manifestOf(id)?.files ?? [], 'before');
       if (end.failed.length === 0) fs.rmSync(path.join(folder, id), { recursive: true, force: true });

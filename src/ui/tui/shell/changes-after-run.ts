@@ -51,18 +51,18 @@ export class ChangesAfterRun {
   }
 }
 
-function dialogOf({ title, lines, digest, answers }: ChangePreview, { do: act }: ChangeAction): Dialog {
+function dialogOf({ title, lines, digest, answers, choose = title }: ChangePreview, { do: act }: ChangeAction): Dialog {
   const inkOf = (line: string) => (act === 'request' ? 'fg' : diffInk(line.trimStart()));
   const shown = lines.map((line): Line => [tint(sanitiseData(line), inkOf(line))]);
   const [first, ...others] = answers;
   if (first === undefined) return { is: 'read', title, lines: shown };
   const answer = ({ action }: (typeof answers)[number]): DialogEffect => ({ app: { change: action, digest } });
-  const pick = pickFrom('Files that changed on both sides', answers, ({ label, note }) => choice(label, note), answer);
+  const pick = pickFrom(choose, answers, ({ label, note }) => choice(label, note), answer);
   return {
     is: 'confirm',
     title,
     lines: shown,
-    yes: others.length === 0 ? first.label : 'choose a side',
+    yes: others.length === 0 ? first.label : 'choose',
     no: 'change nothing',
     then: () => (others.length === 0 ? answer(first) : { dialog: pick }),
   };
