@@ -55,10 +55,21 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@pydantic/genai-prices': ['models/catalogue/prices.ts'],
   '@vscode/ripgrep': ['tools/'],
   'node:sqlite': ['store/'],
-  'node:fs': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
+  'node:fs': [
+    'store/',
+    'tools/',
+    'config/',
+    'remote/',
+    'app/',
+    'cli/',
+    'ui/tui/terminal/',
+    'integrations/acp/proxy.ts',
+  ],
   'node:fs/promises': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
-  // Sockets of the file system only: no port of the network is ever opened.
-  'node:net': ['remote/'],
+  // Sockets of the file system only: no port of the network is ever opened; the loopback of a sandbox is no network.
+  'node:net': ['remote/', 'integrations/acp/proxy.ts', 'tools/sandbox/foreign.ts'],
+  'node:http': ['integrations/acp/proxy.ts'],
+  '@agentclientprotocol/sdk': ['integrations/acp/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
   'node:child_process': [
     'tools/process/run-program.ts',
@@ -73,12 +84,12 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'integrations/', 'app/', 'cli/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
-  'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/'],
+  'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/', 'integrations/acp/proxy.ts'],
   'node:tty': ['app/process/'],
   'node:url': ['config/', 'remote/', 'app/', 'cli/'],
   'node:util': ['app/process/'],
   'node:readline/promises': ['app/process/', 'ui/lines/'],
-  'node:stream': ['ui/tui/terminal/'],
+  'node:stream': ['ui/tui/terminal/', 'tools/process/run-program.ts', 'integrations/acp/connection.ts'],
   'node:process': [],
 };
 
@@ -87,6 +98,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
  * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
  */
 const WRITERS: readonly string[] = [
+  // The socket of a proxy, in the state folder.
+  'integrations/acp/proxy.ts',
+  // A script for the sandbox.
+  'tools/sandbox/foreign.ts',
   'tools/files/replace-file.ts',
   // /dev/null, and a script that starts Mimir itself.
   'tools/process/environment.ts',

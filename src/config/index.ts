@@ -14,6 +14,7 @@ export {
   newAgent,
   type Others,
 } from './roles/agent-files.ts';
+export { foreignSetups, type ForeignSetup } from './roles/foreign.ts';
 export { promptText } from './roles/instructions.ts';
 export { isItself } from './roles/roles.ts';
 export { configSchemaJson, durationMs, ruleOf } from './schema/schema.ts';

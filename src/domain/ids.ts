@@ -34,6 +34,10 @@ export type ModelId = z.infer<typeof ModelId>;
 /** The part of a canonical id before the first slash. */
 export const providerOf = (model: ModelId): string => model.slice(0, model.indexOf('/'));
 
+/** The provider of agents of other programs, whose models are the agents themselves (`acp/claude`). */
+export const FOREIGN_PROVIDER = 'acp';
+export const isForeign = (model: ModelId): boolean => providerOf(model) === FOREIGN_PROVIDER;
+
 export const SessionId = z
   .string()
   .regex(SESSION_ID, 'a session id has up to 64 lower-case letters, digits or "-"')

@@ -51,6 +51,8 @@ export interface ModelReply {
   readonly calls: readonly ToolCall[];
   readonly stopReason: StopReason;
   readonly usage: Usage;
+  /** US dollars, where the provider tells the cost itself instead of tokens that have a price. */
+  readonly cost?: number;
   /** The provider reported no usage: `usage` is an estimate. */
   readonly estimated?: boolean;
   /** The model does not support the requested effort, so it was called without one. */

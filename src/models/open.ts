@@ -59,6 +59,8 @@ export interface ModelOptions {
   readonly providers: readonly ProviderSetup[];
   /** Published facts about the person's own models; by default none. */
   readonly published?: PublishedModels;
+  /** The agents of other programs, each of which is a model. */
+  readonly agents?: Provider;
   /** A script that plays models, for tests and bug reports; it takes precedence. */
   readonly script?: Provider;
 }
@@ -70,10 +72,10 @@ export interface OpenModels extends ModelPort {
 
 /** The models of a run: a script if there is one, the offline analyst, the providers, and the rest of the catalogue. */
 export function openModels(options: ModelOptions): OpenModels {
-  const { aliases, analyst, world, providers, published = new Map(), script } = options;
+  const { aliases, analyst, world, providers, published = new Map(), agents, script } = options;
   const served = providers.map((setup) => servedBy(setup, { aliases, world, published }));
   const port = routeModels([
-    ...[script, analyst].filter((one) => one !== undefined),
+    ...[script, analyst, agents].filter((one) => one !== undefined),
     ...served,
     knownModels(
       aliases,

@@ -4,12 +4,12 @@
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
 import type { Role } from '../domain/agents/role.ts';
-import { ModelId, providerOf } from '../domain/ids.ts';
+import { FOREIGN_PROVIDER, isForeign, ModelId, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
 import TABLE from './aliases.json' with { type: 'json' };
-import { builtIn, type ModelEntry, type Rules } from './rules.ts';
+import { builtIn, type ModelEntry, priceProblem, type Rules } from './rules.ts';
 
 // Short names of models and their canonical ids, in aliases.json. Decisions use the canonical id, and prices and windows are in the catalogue
 // in models/. The ids are those of the vendors' client libraries (`Model` of @anthropic-ai/sdk, `ChatModel` of openai); of several, the dated one.
@@ -186,16 +186,30 @@ export function fallbackModels(wish: Omit<ModelRequest, 'asked'> & { readonly us
 type Field = Pick<ModelRequest, 'fallbacks' | 'rules' | 'models' | 'offlineOnly' | 'words'>;
 
 /** Why `id` cannot be used here: a rule, or that it cannot be called; null when it can. */
-export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: Field): Reason | null {
+export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words, fallbacks }: Field): Reason | null {
   const rule = modelProblem(id, rules);
   if (rule !== null) return rule;
+  const foreign = foreignProblem(id, { fallbacks, rules });
+  if (foreign !== null) return foreign;
   if (id === OFFLINE) return null;
-  if (offlineOnly) return builtIn('no provider');
+  if (offlineOnly && !isForeign(id)) return builtIn('no provider');
   const option = models.find((model) => model.id === id);
   if (option === undefined) return builtIn(`no provider for ${id}`);
   if (!option.usable.yes) return builtIn(option.usable.because);
   return speaksOtherwise(option, words);
 }
+
+/** An agent of another program works as its own role only, that role by nothing else, and neither under a cost limit. */
+function foreignProblem(id: ModelId, { fallbacks, rules }: Pick<Field, 'fallbacks' | 'rules'>): Reason | null {
+  if (isForeign(id) !== isForeignRole(fallbacks)) return builtIn(isForeign(id) ? OF_ITS_ROLE : NO_OTHER);
+  return isForeign(id) ? priceProblem(null, rules, UNKNOWN_COST) : null;
+}
+
+const isForeignRole = (fallbacks: readonly string[]): boolean =>
+  fallbacks.some((name) => name.startsWith(`${FOREIGN_PROVIDER}/`));
+const OF_ITS_ROLE = 'an agent of another program works only as its own role';
+const UNKNOWN_COST = 'what an agent of another program costs is not known before, so the limit cannot be enforced';
+const NO_OTHER = 'the role is an agent of another program';
 
 /** The text protocol needs a role with a shell. */
 function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelRequest['words']): Reason | null {
@@ -245,7 +259,8 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
   }
   const listed = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
   const found = listed ?? standIn(wish, asked);
-  const used = found ?? (wish.offlineOnly && modelProblem(OFFLINE, rules) === null ? OFFLINE : null);
+  const mayBeOffline = wish.offlineOnly && obstacleTo(OFFLINE, wish) === null;
+  const used = found ?? (mayBeOffline ? OFFLINE : null);
   if (used === null) return fail(nothingLeft(wish, asked, obstacle));
   const reason = used === OFFLINE ? builtIn('no provider') : obstacle;
   const because = reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`;

@@ -65,6 +65,8 @@ export interface Rules {
   readonly maxEffort?: Rule<Effort>;
   /** `deny`: nothing about runs is sent to services outside. Absent: allowed. */
   readonly notifications?: Rule<'allow' | 'deny'>;
+  /** `ask`, as if absent: the start of an agent of another program needs approval; `deny`: there are none. */
+  readonly foreignAgents?: Rule<'allow' | 'ask' | 'deny'>;
   /** Hosts on which models may be called, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
   /** Mandatory reviews, by role name. Absent: none. */
@@ -223,7 +225,11 @@ const ownBudget = (role: string, rules: Rules): BudgetRule | undefined =>
   rules.roleBudgets.find((entry) => entry.role === role)?.budget;
 
 /** Why a model without a known price cannot be called, or null: only a written cost limit refuses it. */
-export function priceProblem(price: ModelOption['price'], rules: Rules): Reason | null {
+export function priceProblem(
+  price: ModelOption['price'],
+  rules: Rules,
+  unknown = 'the price of this model is unknown, so the limit cannot be enforced; set it in `prices` of its provider',
+): Reason | null {
   if (price !== null || !rules.costLimitSet) return null;
   const set = [rules.runBudget, rules.agentBudget].find(
     ({ value, from }) => value.maxCost !== undefined && from.layer !== 'default',
@@ -232,7 +238,7 @@ export function priceProblem(price: ModelOption['price'], rules: Rules): Reason 
   const from = set?.from ?? role?.budget.from ?? builtIn('a cost limit');
   return {
     ...from,
-    rule: `${from.rule}: the price of this model is unknown, so the limit cannot be enforced; set it in \`prices\` of its provider`,
+    rule: `${from.rule}: ${unknown}`,
   };
 }
 

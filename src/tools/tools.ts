@@ -13,6 +13,8 @@ import { checkRoot, type Root } from './paths/root.ts';
 import { type Environment, toolEnvironment } from './process/environment.ts';
 import { endLeftRunning, sweepFreshFiles } from './process/kept-folders.ts';
 import { refused } from './process/output.ts';
+import type { TalkingProgram } from './process/run-program.ts';
+import { type ForeignProgram, startForeign } from './sandbox/foreign.ts';
 import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
@@ -25,6 +27,8 @@ import { openWrites, type Writes } from './writes/writes.ts';
 /** The tools of a project, and the own trees of agents in which they work as well. */
 export interface ProjectTools extends ToolPort {
   readonly workspaces: WorkspacePort;
+  /** Starts an agent of another program in an own tree, by its name. A fault, in words, where that is not possible. */
+  readonly startForeign: (tree: string, program: ForeignProgram) => Promise<Result<TalkingProgram, string>>;
 }
 
 type ToolOptions = Omit<SandboxOptions, 'bounds' | 'tree'> & {
@@ -45,7 +49,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
   const watch = new CommandWatch(root.value.path, snapshots);
   const writes = openWrites(root.value, environment, options.stateDir);
   const place = { ...options, environment };
-  const inTrees = new Map<string, readonly Tool[]>();
+  const inTrees = new Map<string, OpenTree>();
   const workspaces = openWorkspaces({
     root: root.value,
     stateDir: options.stateDir,
@@ -54,13 +58,9 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     sandbox: sandbox.state,
     async openTools(name, tree, objects) {
       if (inTrees.has(name)) return ok(undefined);
-      const own = await openSandbox({ ...place, root: tree.path, tree: { of: root.value, objects } });
-      if (own.state.is === 'none') return fail(own.state.because);
-      const held = openWrites(tree, environment, options.stateDir);
-      inTrees.set(name, [
-        ...fileTools({ ...place, root: tree, sandbox: own, seen: seenFiles(), writes: held, watch: null }),
-        notInTree(gitCommitTool({ ...place, root: tree })),
-      ]);
+      const opened = await openTree(place, tree, { of: root.value, objects });
+      if (!opened.ok) return opened;
+      inTrees.set(name, opened.value);
       return ok(undefined);
     },
     closeTools: (name) => void inTrees.delete(name),
@@ -74,7 +74,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     gitCommitTool({ ...place, root: root.value }),
   ];
   const tools: readonly Tool[] = [
-    ...ofProject.map((tool, at) => inWorkspace(tool, (name) => inTrees.get(name)?.[at])),
+    ...ofProject.map((tool, at) => inWorkspace(tool, (name) => inTrees.get(name)?.tools[at])),
     ...toolsOfRun(),
   ];
   return ok({
@@ -87,7 +87,35 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     snapshot: (signal) => snapshots.snapshot(signal),
     ended: (agent) => sandbox.ended(agent),
     workspaces,
+    startForeign: async (tree, program) => {
+      const { home, program: own } = options;
+      const there = inTrees.get(tree);
+      if (there === undefined || own === undefined) return fail('its tree is not open');
+      return startForeign({ ...there, environment, home, node: own.node }, program);
+    },
   });
+}
+
+interface OpenTree {
+  /** As those of the project, in the same order. */
+  readonly tools: readonly Tool[];
+  readonly sandbox: Sandbox;
+  readonly root: string;
+}
+
+async function openTree(
+  place: ToolOptions & { readonly environment: Environment },
+  root: Root,
+  tree: SandboxOptions['tree'] & {},
+): Promise<Result<OpenTree, string>> {
+  const sandbox = await openSandbox({ ...place, root: root.path, tree });
+  if (sandbox.state.is === 'none') return fail(sandbox.state.because);
+  const writes = openWrites(root, place.environment, place.stateDir);
+  const tools = [
+    ...fileTools({ ...place, root, sandbox, seen: seenFiles(), writes, watch: null }),
+    notInTree(gitCommitTool({ ...place, root })),
+  ];
+  return ok({ tools, sandbox, root: root.path });
 }
 
 interface ToolPlace extends Pick<SandboxOptions, 'stateDir' | 'program'> {
@@ -124,6 +152,9 @@ const toolsOfRun = (): readonly Tool[] => [
   askUserTool,
   giveVerdictTool,
   taskTool,
+  agentCommandTool,
+  agentEditTool,
+  agentDidTool,
 ];
 
 function inWorkspace(tool: Tool, ofTree: (name: string) => Tool | undefined): Tool {
@@ -311,4 +342,51 @@ const taskTool: Tool<Child> = {
     if (signal.aborted) return refused('stopped');
     return toolHost.spawn({ description: input.description, prompt: input.prompt, role: roleOf(input) });
   },
+};
+
+// What an agent of another program asks and tells. It acts by itself, in its own sandbox: these calls get it the permission that it waits for, or
+// record what it did.
+
+const ALLOWED = { ok: true, text: 'allowed' } as const;
+
+const AgentCommand = z.strictObject({ command: z.string().max(100_000), id: z.string().max(300) });
+
+const agentCommandTool: Tool<z.output<typeof AgentCommand>> = {
+  name: 'agent_command',
+  description: 'Gets permission for a command that the agent runs itself.',
+  input: AgentCommand,
+  capability: 'shell',
+  repeat: 'safe',
+  label: ({ command }) => command,
+  run: () => Promise.resolve(ALLOWED),
+};
+
+const AgentEdit = z.strictObject({
+  path: z.string().max(4000),
+  what: z.string().max(4000),
+  id: z.string().max(300),
+  diff: z.string(),
+});
+
+const agentEditTool: Tool<z.output<typeof AgentEdit>> = {
+  name: 'agent_edit',
+  description: 'Gets permission for a change of files that the agent makes itself.',
+  input: AgentEdit,
+  capability: 'write',
+  repeat: 'safe',
+  label: ({ what, path }) => (what === '' ? path : what),
+  preview: ({ diff, what }) => Promise.resolve(ok(diff === '' ? what : `${what}\n\n${diff}`)),
+  run: () => Promise.resolve(ALLOWED),
+};
+
+const AgentAct = z.strictObject({ what: z.string().min(1).max(2000) });
+
+const agentDidTool: Tool<z.output<typeof AgentAct>> = {
+  name: 'agent_did',
+  description: 'Records what the agent did itself.',
+  input: AgentAct,
+  capability: null,
+  repeat: 'safe',
+  label: ({ what }) => what,
+  run: () => Promise.resolve({ ok: true, text: 'noted' }),
 };

@@ -3,11 +3,12 @@ import { basename } from 'node:path';
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
 import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
 import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
-import { type AgentState, isFinal, type ResumedLog, tokensOfAgent } from '../../events/index.ts';
+import { type AgentState, isFinal, type ResumedLog, tokensOfAgent, workspaceOf } from '../../events/index.ts';
+import type { ForeignModels } from '../../integrations/index.ts';
 import { childRules, type Rules } from '../../policy/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
@@ -15,6 +16,7 @@ import { type Log, LogFault } from '../../ports/log.ts';
 import type { Control } from '../../remote/server.ts';
 import { keepLessons, type Lesson, lessonsOf, openMessageStore, type Place } from '../../store/index.ts';
 import { exitOnFault, world, wrongUse } from '../process/index.ts';
+import type { ForeignRun } from './foreign-agents.ts';
 import { plannerModel, type ProjectPlace, type Providers, storeOf } from '../workspace/index.ts';
 
 /** What distinguishes one run. */
@@ -44,6 +46,7 @@ export interface RunDefaults {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly providers: Providers;
+  readonly startForeign: ForeignRun['startForeign'];
   readonly common: Omit<
     RunOptions,
     keyof Start | 'models' | 'learned' | 'policyWatcher' | 'agentSockets' | 'messageStore' | 'watched'
@@ -62,13 +65,21 @@ export type ServedRun = Run & {
 
 /** Starts or resumes a run. Rejects with an `Exit` if another process holds the session or no model can be opened. */
 export async function beginRun(
-  { project, config, providers, common }: RunDefaults,
+  { project, config, providers, common, startForeign }: RunDefaults,
   what: Start,
   folded?: ResumedLog,
 ): Promise<ServedRun> {
   const { log, rules } = common;
   const place = storeOf(project);
-  const models = await providers.open(what.pace);
+  const view: { now: Run['view'] | null } = { now: null };
+  const foreign = await foreignOf(config, {
+    project,
+    config,
+    startForeign,
+    folder: (tree) => common.workspaces?.folder(tree) ?? project.root,
+    treeOf: (agent) => (view.now === null ? undefined : workspaceOf(view.now.state(), agent)),
+  });
+  const models = await providers.open(what.pace, foreign);
   const claim = exitOnFault(() => log.claim(what.session));
   if (!claim.ok) throw wrongUse(heldMessage(what.session, claim.holder));
   warm(models, common);
@@ -84,15 +95,26 @@ export async function beginRun(
     ...(folded === undefined ? {} : { folded }),
     ...serving.parts,
   });
+  view.now = run.view;
   const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
   const undelivered = notified(run, config, project);
   const archived = Promise.all([archive(run, rules, project.places.home), undelivered]);
-  const cleaned = cleanUp(run, common.tools);
+  const cleaned = cleanUp(run, async (agent) => {
+    await foreign?.ended(agent);
+    await common.tools.ended?.(agent);
+  });
   const closed = thenClose(withLessons(run, place, archived), serving, async () => {
     await cleaned;
     release(log, what.session);
   });
   return { ...run, served, undelivered, result: closed };
+}
+
+/** Undefined where no agent of another program is configured. */
+async function foreignOf({ preferences, rules }: Loaded, run: ForeignRun): Promise<ForeignModels | undefined> {
+  if (preferences.agents === undefined || rules.foreignAgents?.value === 'deny') return undefined;
+  const { foreignFor } = await import('./foreign-agents.ts');
+  return foreignFor(run);
 }
 
 const heldMessage = (session: SessionId, holder: string): string =>
@@ -137,16 +159,19 @@ async function thenClose(
   }
 }
 
-async function cleanUp({ controls, view, result }: Run, tools: RunOptions['tools']): Promise<void> {
+/** Calls `ended` for each agent that has ended, and at the end of the run with null. */
+async function cleanUp(
+  { controls, view, result }: Run,
+  ended: (agent: AgentId | null) => Promise<void>,
+): Promise<void> {
   const { seq, agents } = view.state();
   const each = async (): Promise<void> => {
     // The process that ran it before may have been killed before it cleaned up.
-    for (const one of agents.values()) if (isFinal(one)) await tools.ended?.(one.id);
-    for await (const event of controls.events(seq))
-      if (event.type === 'agent.finished') await tools.ended?.(event.agent);
+    for (const one of agents.values()) if (isFinal(one)) await ended(one.id);
+    for await (const event of controls.events(seq)) if (event.type === 'agent.finished') await ended(event.agent);
   };
   await Promise.race([each(), result.catch(() => null)]);
-  await tools.ended?.(null);
+  await ended(null);
 }
 
 async function notified(run: Run, config: Loaded, { root }: ProjectPlace): Promise<readonly string[]> {

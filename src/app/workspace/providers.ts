@@ -4,6 +4,7 @@ import { type ConfiguredProvider, type Loaded } from '../../config/index.ts';
 import type { ModelId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
+import type { ForeignModels } from '../../integrations/index.ts';
 import type { OpenModels } from '../../models/index.ts';
 import { chooseModel, modelProblem, OFFLINE, resolveModel } from '../../policy/index.ts';
 import { type Arguments, EXIT, Exit, world, wrongUse } from '../process/index.ts';
@@ -15,7 +16,7 @@ export interface Providers {
   /** True if no provider is configured, so that the offline analyst is used. */
   readonly offlineOnly: boolean;
   /** Loads and opens the models for one run. `readable`: the offline analyst streams at a rate that people can follow. */
-  open(pace: 'readable' | 'none'): Promise<OpenModels>;
+  open(pace: 'readable' | 'none', agents?: ForeignModels): Promise<OpenModels>;
 }
 
 /** Opens the providers. Throws an `Exit`: 3 if rules forbid them all, 6 if none is available. */
@@ -35,7 +36,7 @@ export async function openProviders(args: Arguments, config: Loaded): Promise<Pr
   return {
     words: withoutProvider ? 'offline (no provider)' : offlineAsked ? 'offline' : usable.map(wordsOf).join(', '),
     offlineOnly: configured.length === 0,
-    open: async (pace) => (await import('./model-port.ts')).portOf(config, published, pace),
+    open: async (pace, agents) => (await import('./model-port.ts')).portOf(config, published, pace, agents),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   openSandbox,
   openTools,
   openTrees,
+  type ProjectTools as OpenTools,
   type PathRules,
   type Sandbox,
   toolEnvironment,
@@ -57,6 +58,7 @@ export interface ProjectTools {
   readonly repository: RepositoryPort;
   readonly trees: TreePort;
   readonly workspaces: WorkspacePort;
+  readonly startForeign: OpenTools['startForeign'];
   /** The names of the project's files that rules allow to be read. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
 }
@@ -74,10 +76,11 @@ export function openProjectTools(
   const trees = openTrees({ root: checked.value, stateDir: places.state });
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram(), snapshots: trees });
   if (!tools.ok) throw wrongUse(tools.fault);
-  const { workspaces, ...port } = tools.value;
+  const { workspaces, startForeign, ...port } = tools.value;
   return {
     tools: port,
     workspaces,
+    startForeign,
     repository: openRepository(checked.value, { environment, sandbox }),
     trees,
     listing: async (signal) => (await listProject(checked.value, MOST_FILES, signal)).files,

@@ -96,6 +96,8 @@ export const shortSecretNotes = (secrets: readonly Secret[]): readonly string[] 
 function namedIn(value: unknown, inHeaders: boolean): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, below]: [string, unknown]) => {
+    // The variables that an agent of another program gets.
+    if (key === 'env' && Array.isArray(below)) return below.filter((name) => typeof name === 'string');
     const isName = NAMES_ONE.has(key) || (inHeaders && key === 'env');
     return isName && typeof below === 'string' ? [below] : namedIn(below, inHeaders || key === 'headers');
   });

@@ -8,7 +8,6 @@ import { typedLimit } from '../../domain/budget.ts';
 import { MODES } from '../../domain/reason.ts';
 import { EFFORTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
 import { Permissions } from '../../domain/plan/plan.ts';
-import { ANSI_NAMES, type Colour, TOKENS } from '../../domain/theme.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -149,6 +148,11 @@ const Enforcement = section({
     ['allow', 'deny'],
     'deny: nothing about runs is sent to a webhook or to ntfy',
   ),
+  foreignAgents: tightest(
+    z.enum(['allow', 'ask', 'deny']),
+    ['allow', 'ask', 'deny'],
+    'deny: no agents of other programs; ask, the default: the start of each needs approval',
+  ),
   maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'Highest reasoning effort that may be used'),
   allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that model calls may go to; default: any'),
   allowedSubAgents: tightest(names, 'each', 'Roles that plans may use; default: any'),
@@ -158,6 +162,25 @@ const Enforcement = section({
     ['allow', 'ask'],
     'ask: no plan may allow these actions without asking',
   ),
+});
+
+const roleName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,39}$/, 'name an agent with lower-case letters, digits, "-" or "_"');
+
+/** Of another program. What is left out is known for claude, codex and gemini. */
+const ForeignAgent = section({
+  acp: key(
+    z.array(z.string().min(1).max(1000)).min(1).max(50),
+    'Program and arguments; it speaks the Agent Client Protocol on its standard input and output',
+  ),
+  hosts: key(z.array(host).max(50), 'Hosts of its provider; it reaches no others'),
+  home: key(
+    z.array(z.string().regex(/^\.?[\w-][\w./-]{0,199}$/, 'use a path in your home, such as .claude')).max(20),
+    'Files and folders of your home with its login, which it may write',
+  ),
+  env: key(variables, 'Environment variables that it gets, such as one with a key'),
+  mode: key(name, 'Its own mode in which it asks for permission'),
 });
 
 const dollars = z.number().min(0).max(1e6);
@@ -348,6 +371,7 @@ export const Settings = section({
   sandbox: key(Sandbox),
   env: key(section({ passthrough: granted(variables, 'Environment variables that commands may see', 'each') })),
   childAgents: granted(ChildAgents, undefined, 'highest'),
+  agents: granted(map(ForeignAgent, roleName)),
   providers: granted(
     map(
       ProviderSettings,
@@ -434,36 +458,3 @@ export const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['sessions.naming.pattern', 'childAgents.naming.pattern'],
   ['sessions.naming.fallback', 'childAgents.naming.fallback'],
 ]);
-
-const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour must be "#" and six hex digits, such as "#7fca95"');
-
-const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
-
-export const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
-
-const OneColour = z.union([Hex, FullColour], {
-  error: `a colour must be "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
-});
-
-/** Without a name for 16 colours, the terminal's default is the only colour that is surely readable. */
-const ColourValue = OneColour.transform(
-  (value): Colour => (typeof value === 'string' ? { hex: value, ansi: 'default' } : value),
-);
-
-const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
-  error: `the colour of a role must be a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
-});
-
-export const ThemeFile = z.strictObject({
-  name: z.string().min(1),
-  mode: z.enum(['dark', 'light']).optional(),
-  extends: z.string().nullable().default(null),
-  glyphs: z.enum(['unicode', 'ascii']).optional(),
-  colours: z
-    .union([z.enum(['all', '16', 'none']), z.literal(16)])
-    .transform((colours) => (colours === 16 ? '16' : colours))
-    .optional(),
-  tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
-  roles: z.record(z.string(), RoleValue).default({}),
-});
-export interface ThemeFile extends z.output<typeof ThemeFile> {}

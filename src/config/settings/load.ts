@@ -25,6 +25,7 @@ import * as texts from '../files/read-text.ts';
 import { MANAGED_ROOT, managedMark, readManagedLayers } from '../managed/managed.ts';
 import { environmentFaults, type Secret, secretsIn, shortSecretNotes } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
+import { foreignRoles, foreignSetups } from '../roles/foreign.ts';
 import { instructionsOf, readPrompts } from '../roles/instructions.ts';
 import { isItself, rolesOf, withSettings } from '../roles/roles.ts';
 import { ruleOf, type Settings } from '../schema/schema.ts';
@@ -115,7 +116,10 @@ function together(
   if (!roles.ok) return roles;
   const preferences = preferencesOf(merge(layers));
   const models = ownModels(preferences.providers);
-  const known: KnownNames = { roles: roles.value.names, forcible: roles.value.forcible, own: models, flags };
+  const foreign = foreignRoles(foreignSetups(preferences), roles.value.roles);
+  if (!foreign.ok) return foreign;
+  const names = [...roles.value.names, ...foreign.value.map(({ name }) => name)];
+  const known: KnownNames = { roles: names, forcible: roles.value.forcible, own: models, flags };
   const found = inForce(layers, known);
   const faults = [...(found.ok ? [] : found.fault), ...environmentFaults(env)];
   if (!found.ok || faults.length > 0) return fail(faults);
@@ -126,7 +130,10 @@ function together(
   const secrets = secretsIn(preferences, env);
   return ok({
     rules,
-    roles: withSettings(roles.value.roles, values, flags.model ?? null),
+    roles: [
+      ...withSettings(roles.value.roles, values, flags.model ?? null),
+      ...(rules.foreignAgents?.value === 'deny' ? [] : foreign.value),
+    ],
     prompts: readPrompts(packageRoot, instructions.text),
     preferences,
     providers: providersOf(preferences.providers, env, rules),
@@ -225,7 +232,17 @@ function folderFault(folder: string): texts.ConfigFault | null {
 
 // Settings that are neither rules nor roles: providers, appearance, keys, retention.
 
-const SECTIONS = ['providers', 'trust', 'ui', 'keys', 'notifications', 'childAgents', 'audit', 'retention'] as const;
+const SECTIONS = [
+  'agents',
+  'providers',
+  'trust',
+  'ui',
+  'keys',
+  'notifications',
+  'childAgents',
+  'audit',
+  'retention',
+] as const;
 export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;
 
 /** The merged values of these sections. */

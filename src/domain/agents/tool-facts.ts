@@ -32,6 +32,9 @@ const FACTS: ReadonlyMap<string, ToolFacts> = new Map<string, ToolFacts>([
   ['ask_user', { capability: null, waits: true }],
   ['read_finding', { capability: null, quiet: true, rare: true }],
   ['give_verdict', { capability: null, rare: true }],
+  ['agent_command', { capability: 'shell', rare: true }],
+  ['agent_edit', { capability: 'write', rare: true }],
+  ['agent_did', { capability: null, rare: true, quiet: true }],
 ]);
 
 const NONE: ToolFacts = { capability: null, rare: true };
@@ -51,6 +54,9 @@ export const CAPABILITY_OF_NAME: ReadonlyMap<string, Capability> = new Map(
     capability === null ? [] : [...also, name].map((known) => [known, capability] as const),
   ),
 );
+
+/** The tools by which an agent of another program asks and tells what it does: the only ones that it has. */
+export const FOREIGN_TOOLS: readonly string[] = ['agent_command', 'agent_edit', 'agent_did', 'update_todos'];
 
 /** Whether the tool starts an agent. */
 export const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';

@@ -3,7 +3,8 @@ import { defined } from '../../domain/result.ts';
 import type { Finding, WorkOrder } from '../../domain/agents/agent.ts';
 import { environmentText, FINDING_LIMIT, partOf } from '../../domain/agents/brief.ts';
 import type { Capability, Prompts, Role } from '../../domain/agents/role.ts';
-import { type AgentId, depthOf, type ModelId, ROOT } from '../../domain/ids.ts';
+import { FOREIGN_TOOLS } from '../../domain/agents/tool-facts.ts';
+import { type AgentId, depthOf, isForeign, type ModelId, ROOT } from '../../domain/ids.ts';
 import { cappedEffort, type Effort, withEffort } from '../../domain/models/provider.ts';
 import type { PlanTask } from '../../domain/plan/plan.ts';
 import { bytesIn, fairShare, headOf, withinBytes } from '../../domain/text/text.ts';
@@ -71,8 +72,9 @@ export const workOrderFor = (options: AgentSetup, spec: NewAgent, findings: read
   ...protocolOf(spec),
 });
 
-/** Tools of the agent's capabilities. Planned agents and ROOT can also read findings of the run. */
-function toolsOf(options: AgentSetup, { capabilities, taskId, agent }: NewAgent): readonly string[] {
+/** Tools of the agent's capabilities. Planned agents and ROOT can also read findings of the run. Agents of other programs have tools of their own. */
+function toolsOf(options: AgentSetup, { capabilities, taskId, agent, model }: NewAgent): readonly string[] {
+  if (isForeign(model.used)) return FOREIGN_TOOLS;
   const reads = taskId !== null || agent === ROOT;
   const has = options.tools.tools.some(({ name }) => name === READ_FINDING);
   return [...options.toolsOf(capabilities), ...(reads && has ? [READ_FINDING] : [])];

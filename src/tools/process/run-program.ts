@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import { ownMark } from '../paths/root.ts';
 import { descriptors, type Environment } from './environment.ts';
@@ -29,6 +30,8 @@ export interface Program {
   readonly keep?: number;
   /** Standard input; empty by default. */
   readonly input?: string;
+  /** Standard input stays open. */
+  readonly talks?: true;
   /** `stdout` has each byte as one character of Latin-1, for output that is no text. */
   readonly bytes?: boolean;
   /** Gets the text of both streams as it arrives. */
@@ -80,6 +83,48 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
 }
 
+/** A program that goes on beside others and is talked to. */
+export interface TalkingProgram {
+  readonly input: Writable;
+  readonly output: Readable;
+  /** What it printed last on standard error. */
+  errors(): string;
+  /** Resolves with how it ended, in words, when no process of it is left. */
+  readonly ended: Promise<string>;
+  /** Ends it and all that it started. Resolves when nothing of it is left. */
+  end(): Promise<void>;
+}
+
+/** Starts a program without a time limit, or says why it cannot be started. */
+export function startTalking(program: Pick<Program, 'file' | 'args' | 'cwd' | 'env'>): Result<TalkingProgram, string> {
+  const mark = `${OWN}.${(calls += 1)}`;
+  const started = start({ ...program, timeLimit: Infinity, boxed: true, talks: true, input: '' }, mark);
+  if (!started.ok) return started;
+  const { child, pid } = started.value;
+  const [input, output] = [child.stdin, child.stdout];
+  if (input === null || output === null) return fail(`${program.file} has no pipes`);
+  const kept = new HeadAndTail(STREAM_BYTES);
+  child.stderr?.on('data', (chunk: Buffer) => kept.add(chunk));
+  for (const pipe of [output, child.stderr]) pipe?.on('error', () => undefined);
+  const boxed = new SandboxStatus(child);
+  const tree = { leader: pid, mark: `${mark}\0`, boxed: true };
+  const gone = exitOf(child).then(async ({ exit, signal }) => {
+    await endRest(tree, boxed);
+    return signal === null ? `exit code ${exit}` : `signal ${signal}`;
+  });
+  return ok({
+    input,
+    output,
+    errors: () => kept.text(),
+    ended: gone,
+    async end() {
+      input.end();
+      await endTree(tree);
+      await gone;
+    },
+  });
+}
+
 const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;
 
 /** The end of a program that was not started, and why. */
@@ -126,7 +171,8 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
       stdio: [...descriptors(program)],
     });
     // A program that exits without reading breaks the pipe; its exit code is the better report.
-    child.stdin?.on('error', () => undefined).end(program.input);
+    child.stdin?.on('error', () => undefined);
+    if (program.talks !== true) child.stdin?.end(program.input);
     if (child.pid !== undefined) {
       endAtExit(child, child.pid);
       return ok({ child, pid: child.pid });

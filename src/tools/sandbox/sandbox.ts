@@ -23,7 +23,16 @@ import { type Environment, type OwnProgram, ownVariables, programOn, toolEnviron
 import { neverRan, type Program, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { SANDBOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 import { type Bounds, type Homes, NO_HOME, openHomes } from './home.ts';
-import { boxArguments, type SandboxPlan, type HomeParts, limited, type Masks, masksOf, systemOnly } from './mounts.ts';
+import {
+  type Bind,
+  boxArguments,
+  type SandboxPlan,
+  type HomeParts,
+  limited,
+  type Masks,
+  masksOf,
+  systemOnly,
+} from './mounts.ts';
 import * as machine from './places.ts';
 import {
   type Found,
@@ -170,7 +179,12 @@ async function wrapFor(
   const { agent } = spec;
   const inHome = agent === undefined || parts.probing ? NO_HOME : await parts.homes.forCommand({ ...spec, agent });
   const closed = (spec.opened?.closed ?? []).filter(isWithin(writable));
-  const { box, env } = planOf(parts, root, spec, { paths, writable, closed, covered, found, inHome });
+  const { box, env } = planOf(
+    parts,
+    root,
+    { own: NOTHING_MORE, ...spec },
+    { paths, writable, closed, covered, found, inHome },
+  );
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
   const end = async (): Promise<void> => {
     inHome.end();
@@ -234,10 +248,12 @@ function tmpFor(folder: string | null, places: readonly string[]): SandboxPlan['
     : { folder, mounts: mounts.filter((place) => place !== SANDBOX_HOME) };
 }
 
+const NOTHING_MORE = { shown: [], kept: [] };
+
 function planOf(
   parts: Parts,
   root: Root,
-  { file, cwd, env, secrets, door, opened, reads }: SandboxedCommand,
+  { file, cwd, env, secrets, door, opened, reads, own }: SandboxedCommand & Required<Pick<SandboxedCommand, 'own'>>,
   { paths, writable, closed, covered, found, inHome }: Looked,
 ): { readonly box: SandboxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
@@ -271,7 +287,7 @@ function planOf(
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
   const kept = [...covered, ...[...paths.denyWrite, ...mountsBelow(root.path)].flatMap(realPlace).filter(inWritable)];
   const visible = [...chains.folders.flatMap(realPlace), ...machine.gitFolders(root), ...lent.objects, ...open];
-  const binds = [...less.binds, ...(shown?.binds ?? [])];
+  const binds = [...less.binds, ...(shown?.binds ?? []), ...own.shown];
   const box = {
     cwd,
     hidden,
@@ -282,7 +298,7 @@ function planOf(
     reopened: (opened?.writable ?? []).filter(isWithin(closed)).flatMap(realPlace),
     shown: visible,
     binds,
-    home: inHome,
+    home: { ...inHome, kept: [...inHome.kept, ...own.kept] },
     tmp: tmpFor(inHome.tmp, [root.path, ...visible, ...binds.map(([, to]) => to)]),
     // Covers vanish when the last writing sandbox ends, so a read-only sandbox does not name them.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
@@ -392,6 +408,8 @@ export interface SandboxedCommand {
   /** The agent whose `/tmp` it gets; absent: an empty one. */
   readonly agent?: string | undefined;
   readonly judges?: boolean | undefined;
+  /** Of an agent of another program: shown and writable places, each with its path in the sandbox. */
+  readonly own?: Readonly<Record<'shown' | 'kept', readonly Bind[]>>;
 }
 
 /** What to start instead. It must get exactly this environment, because the sandbox can read bubblewrap's own. */

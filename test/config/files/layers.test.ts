@@ -71,7 +71,7 @@ describe('unknown keys', () => {
       faults({ user: 'provider: { a: {} }\ncolour: red\nbudgets: { role: { oracle: { maxCosts: 1 } } }' }),
     ).toEqual([
       `${USER}:1:1: unknown key provider — did you mean "providers"?`,
-      `${USER}:2:1: unknown key colour — use one of: agentOrchestration, enforcement, budgets, limits, mode, commands, permissions, sandbox, env, childAgents, providers, trust, …`,
+      `${USER}:2:1: unknown key colour — use one of: agentOrchestration, enforcement, budgets, limits, mode, commands, permissions, sandbox, env, childAgents, agents, providers, …`,
       `${USER}:3:30: unknown key budgets.role.oracle.maxCosts — did you mean "maxCost"?`,
     ]);
   });

@@ -1,6 +1,6 @@
 /** One call of a model: reserve, record, act, settle. When a call may start is decided in provider-queue.ts; what follows a fault in retry.ts. */
 import { limitTokens, type Usage } from '../../../domain/budget.ts';
-import { CallId } from '../../../domain/ids.ts';
+import { CallId, fromMicro } from '../../../domain/ids.ts';
 import { cappedEffort, FREE, withEffort, worstRates } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { reasonText } from '../../../domain/reason.ts';
@@ -269,7 +269,10 @@ function withinBound(spent: Usage, request: ModelRequest, reserved: Asked['reser
 /** Records the reply with its true price in place of the reservation. */
 function recordFinished({ parts, request, model, reserved }: Asked, reply: ModelReply, ms: number): ModelReply {
   const { agent, call } = request;
-  const { usage, cost, priced, bounded } = settle(model, reply.usage, reserved);
+  const settled = settle(model, reply.usage, reserved);
+  const { usage, bounded } = settled;
+  const told = reply.cost === undefined ? null : fromMicro(Math.round(reply.cost * 1_000_000));
+  const [cost, priced] = told === null ? [settled.cost, settled.priced] : [told, true];
   parts.recorder.record(
     {
       type: 'model.finished',

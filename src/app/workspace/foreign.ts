@@ -1,0 +1,46 @@
+/** The agents of other programs that a configuration names, as models. Runs start their programs (project/foreign-agents.ts). */
+import type { ForeignSetup, Loaded } from '../../config/index.ts';
+import { foreignSetups } from '../../config/index.ts';
+import { FOREIGN_PROVIDER, ModelId } from '../../domain/ids.ts';
+import type { ModelOption } from '../../domain/plan/plan.ts';
+import { reasonText } from '../../domain/reason.ts';
+import { fail } from '../../domain/result.ts';
+import type { ForeignModels } from '../../integrations/index.ts';
+import { foreignFile, toolEnvironment } from '../../tools/index.ts';
+
+export interface KnownAgent {
+  readonly setup: ForeignSetup;
+  readonly option: ModelOption;
+}
+
+/** The configured agents. Their windows and outputs are their own: Mimir sends prompts and gets answers. */
+export function foreignAgents({ preferences, rules }: Pick<Loaded, 'preferences' | 'rules'>): readonly KnownAgent[] {
+  const denied = rules.foreignAgents?.value === 'deny' ? reasonText(rules.foreignAgents.from) : null;
+  const environment = toolEnvironment(process.cwd());
+  return foreignSetups(preferences).map((setup) => {
+    const { name, command } = setup;
+    const [program = ''] = command;
+    const because = denied ?? (foreignFile(environment, program) === null ? `${program} is not on the PATH` : null);
+    return {
+      setup,
+      option: {
+        id: ModelId.parse(`${FOREIGN_PROVIDER}/${name}`),
+        label: name,
+        aliases: [],
+        window: 1_000_000,
+        outputLimit: 8000,
+        price: null,
+        effort: false,
+        speed: 50,
+        usable: because === null ? { yes: true } : { yes: false, because },
+      },
+    };
+  });
+}
+
+/** The same as models that nothing can be asked of, where no run is. */
+export const listedAgents = (agents: readonly KnownAgent[]): Pick<ForeignModels, 'name' | 'models' | 'call'> => ({
+  name: FOREIGN_PROVIDER,
+  models: () => agents.map(({ option }) => option),
+  call: () => Promise.resolve(fail({ is: 'refused', message: 'an agent of another program works in a run only' })),
+});

@@ -1,0 +1,196 @@
+/**
+ * Agents of other programs as models: each is one model, whose process works by itself on a prompt in a tree of its own. A call of the model is
+ * answered when the agent asks, has done something, or is done; the process lives from its first call to the end of its agent.
+ */
+import { CallId, type AgentId } from '../../domain/ids.ts';
+import type { ModelOption } from '../../domain/plan/plan.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Json, ModelReply, StopReason, ToolResult, Turn } from '../../domain/turn.ts';
+import type { ModelFault, ModelPort, ModelRequest } from '../../ports/model.ts';
+import type { World } from '../../ports/world.ts';
+import type { AgentProcess } from './connection.ts';
+import { type AgentReply, AgentSession } from './session.ts';
+
+export interface ForeignAgent {
+  /** Its name in the configuration, which is that of its role: `claude`. */
+  readonly name: string;
+  readonly option: ModelOption;
+  /** The program and its arguments, for people. */
+  readonly command: string;
+  /** The id of the mode in which it asks; null to choose a known one. */
+  readonly mode: string | null;
+  /** Its start needs approval like a command. */
+  readonly asks: boolean;
+}
+
+export interface ForeignParts {
+  readonly agents: readonly ForeignAgent[];
+  readonly world: Pick<World, 'sleep'>;
+  /** Starts the program for an agent in its own tree, in the sandbox. A fault, in words, where that is not possible. */
+  start(
+    foreign: ForeignAgent,
+    agent: AgentId,
+  ): Promise<Result<{ readonly process: AgentProcess; readonly cwd: string }, string>>;
+}
+
+export interface ForeignModels {
+  readonly name: string;
+  models(): readonly ModelOption[];
+  readonly call: ModelPort['call'];
+  /** Ends the process of an agent that has ended; null for all. */
+  ended(agent: AgentId | null): Promise<void>;
+}
+
+export function foreignModels(parts: ForeignParts): ForeignModels {
+  const sessions = new Map<AgentId, Live>();
+  return {
+    name: 'acp',
+    models: () => parts.agents.map(({ option }) => option),
+    async call(request, signal, onDelta) {
+      const foreign = parts.agents.find(({ option }) => option.id === request.model);
+      if (foreign === undefined) return refuse(`no agent ${request.model} is configured`);
+      if (request.purpose.is !== 'work') return refuse(`${foreign.name} works on tasks only`);
+      if (foreign.asks && !mayStart(request.turns)) return startAnswer(request, foreign);
+      const live = await liveOf(parts, sessions, foreign, request);
+      if (!live.ok) return refuse(live.fault);
+      const reply = await live.value.reply(request, signal, onDelta);
+      if (!reply.ok) {
+        sessions.delete(request.agent);
+        await live.value.session.end();
+        return refuse(reply.fault);
+      }
+      if (reply.value === null) return fail({ is: 'aborted', message: 'stopped' });
+      return ok(replyOf(request, reply.value, { session: live.value.session.id }));
+    },
+    async ended(agent) {
+      const over = [...sessions].filter(([id]) => agent === null || id === agent);
+      for (const [id] of over) sessions.delete(id);
+      await Promise.all(over.map(([, { session }]) => session.end()));
+    },
+  };
+}
+
+const refuse = (message: string): Result<never, ModelFault> => fail({ is: 'refused', message });
+
+/** A conversation and how much of its turns the agent has. */
+class Live {
+  readonly session: AgentSession;
+  #delivered: number;
+
+  constructor(session: AgentSession, delivered: number) {
+    this.session = session;
+    this.#delivered = delivered;
+  }
+
+  reply(
+    { turns, call, toolChoice }: ModelRequest,
+    signal: AbortSignal,
+    show: Parameters<ModelPort['call']>[2],
+  ): Promise<Result<AgentReply | null, string>> {
+    const fresh = turns.slice(this.#delivered);
+    this.#delivered = turns.length;
+    this.session.settle(fresh.flatMap((turn) => (turn.by === 'tools' ? turn.results : [])));
+    for (const turn of fresh) if (turn.by === 'user') this.session.tell(turn.text);
+    if (toolChoice === 'none') this.session.close(CLOSING);
+    return this.session.reply(signal, show, (index) => idOf(call, index));
+  }
+}
+
+const CLOSING = 'No further turn is left. Answer now: what you did and found, and what is left to do.';
+
+const idOf = (call: CallId, index: number): CallId => CallId.parse(`${call}.${index + 1}`);
+
+/** The conversation of the agent, with its process, which is started if there is none. */
+async function liveOf(
+  parts: ForeignParts,
+  sessions: Map<AgentId, Live>,
+  foreign: ForeignAgent,
+  { agent, turns }: ModelRequest,
+): Promise<Result<Live, string>> {
+  const known = sessions.get(agent);
+  if (known !== undefined && known.session.fault === null) return ok(known);
+  const started = await parts.start(foreign, agent);
+  if (!started.ok) return started;
+  const { name, mode } = foreign;
+  // Loads the protocol with the first start.
+  const { connect } = await import('./connection.ts');
+  const session = new AgentSession(parts.world);
+  const earlier = sessionIn(turns);
+  const connected = await connect({ ...started.value, name, mode, earlier, events: session, world: parts.world });
+  if (!connected.ok) return connected;
+  session.begin(connected.value);
+  session.tell(firstPrompt(turns, connected.value.isLoaded));
+  const live = new Live(session, turns.length);
+  sessions.set(agent, live);
+  return ok(live);
+}
+
+/** The agent's session of an earlier process; null if there was none. */
+function sessionIn(turns: readonly Turn[]): string | null {
+  const opaque = turns.findLast((turn) => turn.by === 'model' && turn.opaque !== undefined);
+  const session: unknown = opaque?.by === 'model' ? Reflect.get(Object(opaque.opaque), 'session') : null;
+  return typeof session === 'string' && session !== '' ? session : null;
+}
+
+/** What a started process is told: the task, or after an interruption what is new, and what it has lost. */
+function firstPrompt(turns: readonly Turn[], isLoaded: boolean): string {
+  const at = turns.findLastIndex((turn) => turn.by === 'model' && turn.opaque !== undefined);
+  const fresh = textsOf(turns.slice(at + 1));
+  if (at < 0) return [...fresh, HOW].join('\n\n');
+  if (isLoaded) return [INTERRUPTED, ...fresh].join('\n\n');
+  const said = turns.flatMap((turn) => (turn.by === 'model' && turn.text !== '' ? [turn.text] : []));
+  return [...textsOf(turns), HOW, LOST, ...said.slice(-3)].join('\n\n');
+}
+
+const textsOf = (turns: readonly Turn[]): readonly string[] =>
+  turns.flatMap((turn) => (turn.by === 'user' ? [turn.text] : []));
+
+const HOW =
+  'You work in a copy of the project, which is merged when you are done; do not commit. Your last message is handed to the others as your result: say what you did and found.';
+const INTERRUPTED =
+  'You were interrupted. Acts that were under way may have been done or not: look first, then continue.';
+const LOST =
+  'You worked on this before and were interrupted; your earlier conversation cannot be opened any more. What you changed is in the folder: look first, then continue. You had said:';
+
+const START = 'start';
+
+/** Whether the start was allowed, in this process or an earlier one. */
+function mayStart(turns: readonly Turn[]): boolean {
+  const starts = turns.flatMap((turn) => (turn.by === 'model' ? turn.calls : [])).filter(isStart);
+  return resultsIn(turns).some((result) => result.ok && starts.some(({ id }) => id === result.call));
+}
+
+const isStart = ({ input }: { readonly input: Json }): boolean => Reflect.get(Object(input), 'id') === START;
+
+const resultsIn = (turns: readonly Turn[]): readonly ToolResult[] =>
+  turns.flatMap((turn) => (turn.by === 'tools' ? turn.results : []));
+
+/** Asks for the start; after a refusal the agent fails with its reason. */
+function startAnswer(request: ModelRequest, { name, command }: ForeignAgent): Result<ModelReply, ModelFault> {
+  const last = request.turns.findLast(({ by }) => by !== 'user');
+  const refusal = last?.by === 'tools' ? last.results[0]?.text : undefined;
+  if (refusal !== undefined) return refuse(`${name} was not started: ${refusal}`);
+  const call = { tool: 'agent_command', input: { command, id: START } } as const;
+  return ok(replyOf(request, { text: '', calls: [call], stopReason: null, cost: null }, undefined));
+}
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  max_tokens: 'output limit',
+  max_turn_requests: 'output limit',
+  refusal: 'refused',
+};
+
+const replyOf = (
+  { model, call }: ModelRequest,
+  { text, calls, stopReason, cost }: AgentReply,
+  opaque: Json | undefined,
+): ModelReply => ({
+  text,
+  calls: calls.map((one, index) => ({ id: idOf(call, index), ...one })),
+  stopReason: calls.length > 0 ? 'tool use' : (STOPS[stopReason ?? ''] ?? 'end'),
+  // The protocol tells no tokens.
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  model,
+  ...(opaque === undefined ? {} : { opaque }),
+  ...(cost === null ? {} : { cost }),
+});
