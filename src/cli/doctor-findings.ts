@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { patiently, placeOf, reachRun } from '../app/client/index.ts';
 import { type Io, world } from '../app/process/index.ts';
 import { chosenTheme, namesOfThemes } from '../app/project/index.ts';
-import { type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
+import { foreignAgents, type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
 import { portOf } from '../app/workspace/model-port.ts';
 import type { TriedSandbox } from '../app/workspace/sandbox.ts';
 import {
@@ -127,6 +127,20 @@ export function notificationFindings(config: Loaded | null): readonly Finding[] 
     const isMissing = secretEnv !== undefined && !config.secrets.some(({ name }) => name === secretEnv);
     if (isMissing) return [problem(is, `${secretEnv} is not set: notices are sent without it`)];
     return [fine(is, `${new URL(url).host} gets ${events === undefined ? 'all notices' : events.join(', ')}`)];
+  });
+}
+
+/** Agents of other programs: whether each is there, where its login lies, and what it reaches. Starts none of them. */
+export function foreignFindings(config: Loaded | null): readonly Finding[] {
+  if (config === null) return [];
+  const { home } = config.places;
+  return foreignAgents(config).map(({ setup, option }) => {
+    const { name, command, hosts } = setup;
+    if (!option.usable.yes) return problem(name, option.usable.because);
+    const logins = setup.home.filter((part) => existsSync(join(home, part))).map((part) => `~/${part}`);
+    const login = logins.length === 0 ? 'no login folder was found' : `its login in ${logins.join(' and ')} pays`;
+    const reach = hosts.length === 0 ? 'reaches no host' : `reaches ${hosts.join(', ')}`;
+    return fine(name, `${command[0]} is installed; ${login}; ${reach}`);
   });
 }
 

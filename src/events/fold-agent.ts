@@ -2,7 +2,7 @@
 import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { defined } from '../domain/result.ts';
-import { fromMicro, type Millis, toMicro } from '../domain/ids.ts';
+import { fromMicro, isForeign, type Millis, toMicro } from '../domain/ids.ts';
 import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
 import { toldOf, withCheck, withCheckEnd } from './checks.ts';
 import { compactedText, mergedText, retryText } from './log-line.ts';
@@ -136,7 +136,8 @@ export const AGENT_FOLDS = {
     usage: addUsage(agent.usage, event.usage),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
     byModel: withShare(agent.byModel, event.model, event.usage, event.cost),
-    priced: agent.priced && event.priced,
+    // An agent of another program tells what its whole session has cost so far.
+    priced: isForeign(event.model) ? event.priced : agent.priced && event.priced,
     ...(event.estimated === true ? { estimated: true } : {}),
   }),
   'model.failed': (agent, event) => ({

@@ -205,7 +205,7 @@ function foreignProblem(id: ModelId, { fallbacks, rules }: Pick<Field, 'fallback
   return isForeign(id) ? priceProblem(null, rules, UNKNOWN_COST) : null;
 }
 
-const isForeignRole = (fallbacks: readonly string[]): boolean =>
+export const isForeignRole = (fallbacks: readonly string[]): boolean =>
   fallbacks.some((name) => name.startsWith(`${FOREIGN_PROVIDER}/`));
 const OF_ITS_ROLE = 'an agent of another program works only as its own role';
 const UNKNOWN_COST = 'what an agent of another program costs is not known before, so the limit cannot be enforced';

@@ -1,6 +1,7 @@
 /** Which roles may be used: known, switched on, and in every layer's list. `decide` decides what a role may do. */
 import type { Reason } from '../domain/reason.ts';
 import { MAIN, type Role } from '../domain/agents/role.ts';
+import { isForeignRole } from './models.ts';
 import { type Rules, builtIn } from './rules.ts';
 
 /** Names that the Task tool of other programs uses. */
@@ -23,12 +24,16 @@ export function roleNamed<R extends Pick<Role, 'name'>>(name: string, roles: rea
 }
 
 /** Why a sub-agent of this role cannot be created, or null. `main` is the root and never a sub-agent. */
-export function roleProblem(name: string, rules: Rules, roles: readonly Pick<Role, 'name'>[]): RoleProblem | null {
+export function roleProblem(
+  name: string,
+  rules: Rules,
+  roles: readonly Pick<Role, 'name' | 'models'>[],
+): RoleProblem | null {
   const role = roleNamed(name, roles);
   if (role === null) return unknownRole(name, roles);
   if (role.name === MAIN)
     return { text: `Role 'main' is the root of a run, never a sub-agent`, reason: builtIn('one root per run') };
-  const off = switchedOff(role.name, rules);
+  const off = switchedOff(role.name, rules) ?? foreignProblem(role, rules);
   if (off !== null) return off;
   const list = rules.allowedSubAgents.find(({ value }) => !value.includes(role.name));
   if (list === undefined) return null;
@@ -42,7 +47,7 @@ export function roleProblem(name: string, rules: Rules, roles: readonly Pick<Rol
 export function plannedRoleProblem(
   name: string,
   rules: Rules,
-  roles: readonly Pick<Role, 'name' | 'planned'>[],
+  roles: readonly Pick<Role, 'name' | 'planned' | 'models'>[],
 ): RoleProblem | null {
   const role = roleNamed(name, roles);
   if (role?.name === MAIN) return switchedOff(MAIN, rules);
@@ -58,6 +63,12 @@ export const plannableRoles = (rules: Rules, roles: readonly Role[]): readonly R
 function switchedOff(role: string, { disabledRoles }: Rules): RoleProblem | null {
   const off = disabledRoles.find((entry) => entry.role === role);
   return off === undefined ? null : { text: `Role '${role}' is disabled`, reason: off.from };
+}
+
+function foreignProblem({ name, models }: Pick<Role, 'name' | 'models'>, { foreignAgents }: Rules): RoleProblem | null {
+  return foreignAgents?.value === 'deny' && isForeignRole(models)
+    ? { text: `'${name}' is an agent of another program`, reason: foreignAgents.from }
+    : null;
 }
 
 function unknownRole(name: string, roles: readonly Pick<Role, 'name'>[]): RoleProblem {

@@ -1,6 +1,6 @@
 /**
- * An agent of another program that speaks the Agent Client Protocol by its own SDK and does what its first argument says, a list of steps for
- * each prompt in turn; the last list is repeated. Run by Node as a process of its own.
+ * An agent of another program that speaks the Agent Client Protocol by its own SDK and does what its arguments say when joined, a list of steps
+ * for each prompt in turn; the last list is repeated. Run by Node as a process of its own.
  */
 import { execSync } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
@@ -47,11 +47,14 @@ export interface AcpScript {
   readonly notes?: string;
 }
 
+/** Characters of one argument; the configuration allows 1,000. */
+const ARGUMENT = 900;
+
 /** The command that starts it. */
 export const acpCommand = (script: AcpScript): readonly string[] => [
   process.execPath,
   path.join(import.meta.dirname, 'acp-agent.ts'),
-  JSON.stringify(script),
+  ...(JSON.stringify(script).match(new RegExp(`[^]{1,${ARGUMENT}}`, 'g')) ?? []),
 ];
 
 async function main(script: AcpScript): Promise<void> {
@@ -200,4 +203,4 @@ function outputOf(command: string, cwd: string): string {
 }
 
 const Script: z.ZodType<AcpScript> = z.custom<AcpScript>((value) => typeof value === 'object');
-if (process.argv[1] === import.meta.filename) await main(Script.parse(JSON.parse(process.argv[2] ?? '')));
+if (process.argv[1] === import.meta.filename) await main(Script.parse(JSON.parse(process.argv.slice(2).join(''))));

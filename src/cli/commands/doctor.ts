@@ -17,6 +17,7 @@ import {
   fine,
   type Finding,
   forcedFindings,
+  foreignFindings,
   notificationFindings,
   note,
   policyFindings,
@@ -55,6 +56,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     rightsFindings(project),
     dayFindings(project, loaded),
     notificationFindings(loaded),
+    foreignFindings(loaded),
     terminal(io),
   ].flat();
   const lines = findings.map((finding) => lineOf(finding, io));

@@ -1,6 +1,6 @@
 /** Agents of other programs from the configuration: each is a role whose only model is the agent itself. */
 import path from 'node:path';
-import { RoleName } from '../../domain/ids.ts';
+import { FOREIGN_PROVIDER, ModelId, RoleName } from '../../domain/ids.ts';
 import { MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type ConfigFault, fileFault } from '../files/read-text.ts';
@@ -40,6 +40,15 @@ export const foreignSetups = ({ agents = {} }: Pick<Settings, 'agents'>): readon
       : [{ name, command: acp, hosts: hosts ?? known.hosts, home: home ?? known.home, env, mode }];
   });
 
+/** The models that lists may name: the configured agents and those that are known by name, which an administrator may forbid before. */
+export const foreignModelsOf = (
+  setups: readonly ForeignSetup[],
+): readonly { readonly id: ModelId; readonly aliases: readonly string[] }[] =>
+  [...new Set([...Object.keys(KNOWN), ...setups.map(({ name }) => name)])].map((name) => ({
+    id: ModelId.parse(`${FOREIGN_PROVIDER}/${name}`),
+    aliases: [],
+  }));
+
 /** A role for each, or a fault where a name is taken by another role. */
 export function foreignRoles(
   setups: readonly ForeignSetup[],
@@ -62,7 +71,7 @@ export function foreignRoles(
       prompt: 'Works by its own instructions.',
       tools: ['file_operations', 'bash_execution'],
       capabilities: ['read', 'write', 'shell'],
-      models: [`acp/${name}`],
+      models: [`${FOREIGN_PROVIDER}/${name}`],
       // One reply is one thing that it asks or tells.
       iterations: MOST_ITERATIONS,
       tree: 'own',

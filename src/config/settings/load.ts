@@ -25,7 +25,7 @@ import * as texts from '../files/read-text.ts';
 import { MANAGED_ROOT, managedMark, readManagedLayers } from '../managed/managed.ts';
 import { environmentFaults, type Secret, secretsIn, shortSecretNotes } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
-import { foreignRoles, foreignSetups } from '../roles/foreign.ts';
+import { foreignModelsOf, foreignRoles, foreignSetups } from '../roles/foreign.ts';
 import { instructionsOf, readPrompts } from '../roles/instructions.ts';
 import { isItself, rolesOf, withSettings } from '../roles/roles.ts';
 import { ruleOf, type Settings } from '../schema/schema.ts';
@@ -116,10 +116,16 @@ function together(
   if (!roles.ok) return roles;
   const preferences = preferencesOf(merge(layers));
   const models = ownModels(preferences.providers);
-  const foreign = foreignRoles(foreignSetups(preferences), roles.value.roles);
+  const setups = foreignSetups(preferences);
+  const foreign = foreignRoles(setups, roles.value.roles);
   if (!foreign.ok) return foreign;
   const names = [...roles.value.names, ...foreign.value.map(({ name }) => name)];
-  const known: KnownNames = { roles: names, forcible: roles.value.forcible, own: models, flags };
+  const known: KnownNames = {
+    roles: names,
+    forcible: roles.value.forcible,
+    own: [...models, ...foreignModelsOf(setups)],
+    flags,
+  };
   const found = inForce(layers, known);
   const faults = [...(found.ok ? [] : found.fault), ...environmentFaults(env)];
   if (!found.ok || faults.length > 0) return fail(faults);
@@ -130,10 +136,7 @@ function together(
   const secrets = secretsIn(preferences, env);
   return ok({
     rules,
-    roles: [
-      ...withSettings(roles.value.roles, values, flags.model ?? null),
-      ...(rules.foreignAgents?.value === 'deny' ? [] : foreign.value),
-    ],
+    roles: [...withSettings(roles.value.roles, values, flags.model ?? null), ...foreign.value],
     prompts: readPrompts(packageRoot, instructions.text),
     preferences,
     providers: providersOf(preferences.providers, env, rules),

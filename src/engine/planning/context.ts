@@ -40,7 +40,10 @@ export function planContextOf(options: AgentSetup, choices: plans.PlanChoices): 
       const problem = policy.plannedRoleProblem(name, options.rules, options.roles);
       const forced = (options.rules.forcedAgents ?? []).some((rule) => rule.name === name);
       const aside = forced ? '; policy starts it, so a plan cannot contain it' : '';
-      return problem === null ? null : `${problem.text}${aside} — ${reasonText(problem.reason)}`;
+      if (problem !== null) return `${problem.text}${aside} — ${reasonText(problem.reason)}`;
+      const role = policy.roleNamed(name, options.roles);
+      const model = role === null ? null : modelFor(options, role, null);
+      return model === null || model.ok ? null : model.fault;
     },
   };
 }

@@ -5,6 +5,7 @@
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/provider.ts';
+import { isForeign } from '../../domain/ids.ts';
 import { checkPlan, type PlanContext, planIn, plannerForm, readDraft } from '../../domain/plan/check-plan.ts';
 import { askedName } from '../../domain/plan/estimate.ts';
 import type { DraftPlan, ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../domain/plan/plan.ts';
@@ -54,7 +55,7 @@ interface PlanMaking extends PlanningTask {
 async function madeBy(planning: PlanMaking): Promise<Result<Planned, PlanningFault>> {
   const { options, context } = planning;
   if (options.plan !== null) {
-    const given = checkPlan(withModels(options.plan.draft, options), context);
+    const given = checkPlan(withModels(options.plan.draft, options, context), context);
     return given.ok ? ok({ plan: given.value, by: options.plan.from }) : fail(notSound(options.plan.from, given.fault));
   }
   // A person who asks for another plan gets one from a planner.
@@ -142,7 +143,7 @@ function readReply(
   if (!draft.ok) return draft;
   return checkPlan(
     withBounds(
-      withModels(doneByMain(seenChecks(possibleTrees(draft.value, context), options), context), options),
+      withModels(doneByMain(seenChecks(possibleTrees(draft.value, context), options), context), options, context),
       context,
     ),
     context,
@@ -158,13 +159,22 @@ function possibleTrees(draft: DraftPlan, context: PlanContext): DraftPlan {
   return { ...own, tasks: own.tasks.map(({ tree: _tree, ...task }) => task) };
 }
 
-/** A single task is always main's, whatever role the planner names. */
+/** A single task is always main's, whatever role the planner names, unless that is an agent of another program. */
 function doneByMain(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   const [task, ...more] = draft.tasks;
-  if (task === undefined || more.length > 0 || !choices.roles.some(({ name }) => name === MAIN)) return draft;
+  if (
+    task === undefined ||
+    more.length > 0 ||
+    isForeignTask(task, choices) ||
+    !choices.roles.some(({ name }) => name === MAIN)
+  )
+    return draft;
   const { recommendedRole: _role, tools: _tools, maySpawn: _spawns, ...rest } = task;
   return { ...draft, tasks: [{ ...rest, role: MAIN }] };
 }
+
+const isForeignTask = ({ role, recommendedRole }: DraftPlan['tasks'][number], { roles }: PlanChoices): boolean =>
+  roles.some(({ name, model }) => name === (role ?? recommendedRole) && isForeign(model.used));
 
 function formFault({ text, stopReason }: ModelReply): PlanFault {
   const cut = 'the answer was cut off at the output limit: give fewer tasks and shorter descriptions';
@@ -185,8 +195,9 @@ function withBounds(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
 }
 
 /** `--model` and `--role-model` override the planner's recommendations. */
-function withModels(draft: DraftPlan, { model, roleModels }: PlanTerms): DraftPlan {
+function withModels(draft: DraftPlan, { model, roleModels }: PlanTerms, { choices }: PlanContext): DraftPlan {
   const tasks = draft.tasks.map((task) => {
+    if (isForeignTask(task, choices)) return task;
     const asked = roleModels.get(task.role ?? task.recommendedRole ?? '') ?? model;
     if (asked === null || asked === undefined) return task;
     const { recommendedModel: _, ...rest } = task;
@@ -209,7 +220,7 @@ function oneTask({ options, context }: PlanMaking, reason: string, by: string): 
     tasks: [{ id: 'task-1', description: options.task.slice(0, 20_000), role }],
   };
   const read = readDraft(draft);
-  const plan = read.ok ? checkPlan(withModels(read.value, options), context) : read;
+  const plan = read.ok ? checkPlan(withModels(read.value, options, context), context) : read;
   return plan.ok ? ok({ plan: plan.value, by }) : fail(notSound('the task for one agent', plan.fault));
 }
 

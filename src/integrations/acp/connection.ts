@@ -55,6 +55,8 @@ export interface ConnectOptions {
 
 export interface Connection {
   readonly session: string;
+  /** Its program and version, as it says. */
+  readonly agent: string;
   /** The session continues that of an earlier process, with its conversation. */
   readonly isLoaded: boolean;
   /** Sends a prompt; resolves when the agent has ended its turn, or with why it cannot, in words. */
@@ -92,7 +94,7 @@ export async function connect(options: ConnectOptions): Promise<Result<Connectio
     return opened;
   }
   gate.isOpen = true;
-  const { session, isLoaded } = opened.value;
+  const { session } = opened.value;
   const asked = async (text: string): Promise<Result<StopReason, string>> => {
     try {
       const prompt = [{ type: 'text' as const, text }];
@@ -107,8 +109,7 @@ export async function connect(options: ConnectOptions): Promise<Result<Connectio
     }
   };
   return ok({
-    session,
-    isLoaded,
+    ...opened.value,
     lost,
     prompt: (text) => Promise.race([asked(text), lost.then((why) => fail(why))]),
     cancel: () =>
@@ -133,7 +134,7 @@ function open({ process, events }: ConnectOptions, noise: Noise, gate: { readonl
   );
 }
 
-type Opened = Pick<Connection, 'session' | 'isLoaded'>;
+type Opened = Pick<Connection, 'session' | 'isLoaded' | 'agent'>;
 
 async function handshake(
   options: ConnectOptions,
@@ -144,7 +145,7 @@ async function handshake(
   const { name } = options;
   const within = <T>(request: Promise<T>): Promise<T> => answered(options, request, lost, noise);
   try {
-    const { protocolVersion, agentCapabilities } = await within(
+    const { protocolVersion, agentCapabilities, agentInfo } = await within(
       agent.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
         clientInfo: { name: 'mimir', version: '1' },
@@ -157,7 +158,8 @@ async function handshake(
     const { session, modes } = await within(sessionOf(agent, options.cwd, load));
     const mode = modeThatAsks(modes, options.mode);
     if (mode !== null) await within(agent.request(methods.agent.session.setMode, { sessionId: session, modeId: mode }));
-    return ok({ session, isLoaded: load !== null });
+    const program = [agentInfo?.name ?? name, agentInfo?.version ?? ''].join(' ').trim();
+    return ok({ session, isLoaded: load !== null, agent: program });
   } catch (error) {
     return fail(faultText(name, error));
   }

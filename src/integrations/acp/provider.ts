@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolResult, Turn } from '../../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import type { AgentProcess } from './connection.ts';
+import type { AgentProcess, Connection } from './connection.ts';
 import { type AgentReply, AgentSession } from './session.ts';
 
 export interface ForeignAgent {
@@ -118,11 +118,17 @@ async function liveOf(
   const earlier = sessionIn(turns);
   const connected = await connect({ ...started.value, name, mode, earlier, events: session, world: parts.world });
   if (!connected.ok) return connected;
-  session.begin(connected.value);
+  session.begin(connected.value, newsOf(connected.value, earlier));
   session.tell(firstPrompt(turns, connected.value.isLoaded));
   const live = new Live(session, turns.length);
   sessions.set(agent, live);
   return ok(live);
+}
+
+/** What the log says of its start. */
+function newsOf({ agent, isLoaded }: Connection, earlier: string | null): string {
+  if (earlier === null) return `started ${agent}`;
+  return isLoaded ? `continued its session in ${agent}` : `started ${agent} anew: its earlier conversation is lost`;
 }
 
 /** The agent's session of an earlier process; null if there was none. */

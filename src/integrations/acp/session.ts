@@ -64,6 +64,7 @@ export class AgentSession implements AgentEvents {
   #earlier = '';
   #isTold = true;
   #isClosing = false;
+  #news: string | null = null;
   #cost: number | null = null;
   #toldCost = 0;
   #changed = Promise.withResolvers<void>();
@@ -73,9 +74,10 @@ export class AgentSession implements AgentEvents {
     this.#world = world;
   }
 
-  /** Starts to use the connection. Its updates come to this object. */
-  begin(connection: Connection): void {
+  /** Starts to use the connection, whose updates come to this object. `news`: what is told of it before anything else, so that the session is known. */
+  begin(connection: Connection, news: string): void {
     this.#connection = connection;
+    this.#news = news;
     void connection.lost.then((why) => this.#lose(why));
   }
 
@@ -124,6 +126,7 @@ export class AgentSession implements AgentEvents {
         this.#cancel();
         return ok(null);
       }
+      if (this.#news !== null) return ok(this.#replyWith([didCall(this.#takeNews())], null));
       const calls = this.#takeCalls(idOf);
       if (calls.length > 0) return ok(this.#replyWith(calls, null));
       if (this.#prompt === null && this.#messages.length > 0) this.#send(this.#messages.splice(0).join('\n\n'));
@@ -240,11 +243,13 @@ export class AgentSession implements AgentEvents {
     const isTold = asked.length > 0 || todos.length > 0 || this.#prompt === null || this.#done.length >= DONE_TOGETHER;
     const done = isTold ? this.#done.splice(0, MOST_CALLS - asked.length - todos.length) : [];
     for (const [index, one] of asked.entries()) this.#asked.set(idOf(index), one);
-    return [
-      ...asked.map(({ call }) => call),
-      ...todos,
-      ...done.map((what): AgentCall => ({ tool: 'agent_did', input: { what: line(what, 300) || 'something' } })),
-    ];
+    return [...asked.map(({ call }) => call), ...todos, ...done.map(didCall)];
+  }
+
+  #takeNews(): string {
+    const news = this.#news ?? '';
+    this.#news = null;
+    return news;
   }
 
   #replyWith(calls: readonly AgentCall[], stopReason: StopReason | null): AgentReply {
@@ -261,6 +266,8 @@ export class AgentSession implements AgentEvents {
     return { text, calls, stopReason, cost };
   }
 }
+
+const didCall = (what: string): AgentCall => ({ tool: 'agent_did', input: { what: line(what, 300) || 'something' } });
 
 const STATUS = { pending: 'pending', in_progress: 'active', completed: 'completed' } as const;
 
@@ -279,7 +286,7 @@ const LOOKS = new Set(['read', 'search', 'think']);
 
 function callOf(act: ToolCallFacts, title: string): AgentCall {
   const kind = act.kind ?? 'other';
-  if (LOOKS.has(kind)) return { tool: 'agent_did', input: { what: line(title, 300) } };
+  if (LOOKS.has(kind)) return didCall(title);
   if (WRITES.has(kind)) return editOf(act, title);
   return {
     tool: 'agent_command',

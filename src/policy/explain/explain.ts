@@ -198,7 +198,7 @@ export const resolvedIn = ({ allowedModels, deniedModels, modelBudgets = [] }: R
     .filter(({ written, pattern }) => written !== pattern)
     .map(({ written, pattern }) => ({ written, id: pattern }));
 
-type Roles = readonly Pick<Role, 'name'>[];
+type Roles = readonly Pick<Role, 'name' | 'models'>[];
 type Ruled = Readonly<Record<'rules', Rules>>;
 
 /** For the role of this name, in either spelling. */

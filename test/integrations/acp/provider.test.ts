@@ -22,6 +22,8 @@ afterEach(() => Promise.all(opened.splice(0).map((models) => models.ended(null))
 class Conversation {
   readonly turns: Turn[];
   readonly replies: ModelReply[] = [];
+  /** What is told of its starts, before anything else. */
+  readonly news: string[] = [];
   readonly shown: Delta[] = [];
   readonly models: ForeignModels;
   readonly folder: string;
@@ -64,20 +66,26 @@ class Conversation {
       (delta) => this.shown.push(delta),
     );
     if (!reply.ok) return reply.fault;
-    this.replies.push(reply.value);
     const { text, calls, opaque } = reply.value;
     this.turns.push({ by: 'model', text, calls, ...(opaque === undefined ? {} : { opaque }) });
-    return reply.value;
+    const what = String(Reflect.get(Object(calls[0]?.input), 'what'));
+    if (!/^(?:started|continued)/.test(what)) {
+      this.replies.push(reply.value);
+      return reply.value;
+    }
+    this.news.push(what);
+    this.#result(calls, () => true);
+    return this.ask(signal, closing);
+  }
+
+  #result(calls: readonly ToolCall[], isAllowed: (call: ToolCall) => boolean): void {
+    const results = calls.map((call) => ({ call: call.id, ok: isAllowed(call), text: 'result' }));
+    if (calls.length > 0) this.turns.push({ by: 'tools', results });
   }
 
   /** Gives the calls of the last reply their results. */
   answer(isAllowed: (call: ToolCall) => boolean = () => true): void {
-    const { calls = [] } = this.replies.at(-1) ?? {};
-    if (calls.length > 0)
-      this.turns.push({
-        by: 'tools',
-        results: calls.map((call) => ({ call: call.id, ok: isAllowed(call), text: 'result' })),
-      });
+    this.#result(this.replies.at(-1)?.calls ?? [], isAllowed);
   }
 
   /** To the end; the answer, or the fault. */
@@ -125,6 +133,7 @@ describe('an agent of another program', () => {
       script(say('I look. '), { do: 'run', command: 'true', ask: true }, say('Re'), say('named.')),
     );
     expect(await one.toEnd()).toBe('Renamed.');
+    expect(one.news).toEqual(['started scripted 1.0.0']);
     expect(one.notes()[0]).toMatch(/^prompt "Rename it\.\\n\\nYou work in a copy of the project/);
     expect(one.replies.map(({ text }) => text)).toEqual(['I look.', '', 'Renamed.']);
     expect(one.shown.filter(({ is }) => is === 'text').map(({ text }) => text)).toEqual(['I look. ', 'Re', 'named.']);
@@ -256,10 +265,12 @@ describe('an agent of another program', () => {
     ];
     const loads = new Conversation({ ...script(say('Done.')), load: true }, { turns: [...before] });
     expect(await loads.toEnd()).toBe('Done.');
+    expect(loads.news).toEqual(['continued its session in scripted 1.0.0']);
     expect(loads.notes()[0]).toBe('loaded session-0');
     expect(loads.notes()[1]).toMatch(/^prompt "You were interrupted\..*\\n\\nAlso test it\."$/);
     const loses = new Conversation(script(say('Done.')), { turns: [...before] });
     expect(await loses.toEnd()).toBe('Done.');
+    expect(loses.news).toEqual(['started scripted 1.0.0 anew: its earlier conversation is lost']);
     expect(loses.notes()[0]).toMatch(
       /^prompt "Rename it\.\\n\\nAlso test it\..*cannot be opened any more.*I began\."$/,
     );

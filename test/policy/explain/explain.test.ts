@@ -16,7 +16,7 @@ import { at, entry, someRules, written } from '../some-rules.ts';
 const HAIKU = 'anthropic/claude-haiku-4-5-20251001';
 const SONNET = 'anthropic/claude-sonnet-4-5-20250929';
 const OPUS = 'anthropic/claude-opus-4-5-20251101';
-const ROLES = ['finder', 'oracle', 'explore', 'main'].map((name) => ({ name: RoleName.parse(name) }));
+const ROLES = ['finder', 'oracle', 'explore', 'main'].map((name) => ({ name: RoleName.parse(name), models: [] }));
 
 const option = (id: string): ModelOption => ({
   id: ModelId.parse(id),

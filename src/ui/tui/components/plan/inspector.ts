@@ -26,6 +26,7 @@ import {
   wrapText,
   toolsText,
 } from '../../../../app/views/index.ts';
+import { isForeign } from '../../../../domain/ids.ts';
 import type { MandatoryReview, ModelChoice } from '../../../../domain/agents/agent.ts';
 import type { Capability } from '../../../../domain/agents/role.ts';
 import type { Budget } from '../../../../domain/budget.ts';
@@ -162,12 +163,15 @@ const can = ({ task, choices }: Inspected, what: Capability, unknown = false): b
 /** True if the role may change files or run commands, so that permissions matter. */
 const mayAct = (of: Inspected): boolean => can(of, 'write', true) || can(of, 'shell', true);
 
+const UNKNOWN_PRICE = 'Price unknown: only the token limit applies';
+const FOREIGN_COST = 'Cost is told afterwards: only the time limit applies';
+
 /** Warnings before the plan is accepted: price, budget, critical path. */
 function noteFacts({ plan, task, choices, critical }: Inspected): readonly Fact[] {
   const waits = dependantsOf(plan, task.id).length;
   const fit = choices === null ? 'fits' : fitOf(rangeOf(task, choices), task.budget);
   const notes: readonly (readonly [holds: boolean, text: string])[] = [
-    [task.estimatedCost === null, 'Price unknown: only the token limit applies'],
+    [task.estimatedCost === null, isForeign(task.model.used) ? FOREIGN_COST : UNKNOWN_PRICE],
     [task.maySpawn, 'May spawn child agents'],
     [fit === 'does not fit', 'Budget is below the likely use (b)'],
     [fit === 'may not fit', 'Budget may be too low (b)'],
