@@ -1,4 +1,4 @@
-/** The entrance of the integrations: services outside of this machine that hear of a run. */
+/** The entrance of the integrations: agents of other programs, and services outside of this machine that hear of a run. */
 export { type AgentProcess } from './acp/connection.ts';
 export { openProxy, type Proxy } from './acp/proxy.ts';
 export { foreignModels, type ForeignModels } from './acp/provider.ts';
