@@ -55,6 +55,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   init: async () => (await import('./commands/init.ts')).initVerb,
   audit: async () => (await import('./commands/audit.ts')).auditVerb,
   reset: async () => (await import('./commands/reset.ts')).resetVerb,
+  acp: async () => (await import('./commands/acp.ts')).acpVerb,
   version: async () => (await import('./commands/version.ts')).versionVerb,
 };
 

@@ -14,7 +14,7 @@ import { startTerminal } from './pty.ts';
 import type { Files } from './repos.ts';
 import { freshFolder, makeRepository } from './repos.ts';
 
-const CLI = bundled();
+export const CLI = bundled();
 /** For a busy machine; nothing here takes so long. */
 const PATIENCE = 30_000;
 
