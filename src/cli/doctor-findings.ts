@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { patiently, placeOf, reachRun } from '../app/client/index.ts';
 import { type Io, world } from '../app/process/index.ts';
 import { chosenTheme, namesOfThemes } from '../app/project/index.ts';
-import { foreignAgents, type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
+import { foreignAgents } from '../app/workspace/foreign.ts';
+import { type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
 import { portOf } from '../app/workspace/model-port.ts';
 import type { TriedSandbox } from '../app/workspace/sandbox.ts';
 import {

@@ -383,7 +383,7 @@ const AgentAct = z.strictObject({ what: z.string().min(1).max(2000) });
 
 const agentDidTool: Tool<z.output<typeof AgentAct>> = {
   name: 'agent_did',
-  description: 'Records what the agent did itself.',
+  description: 'Records what the agent has done itself, for people who watch the run.',
   input: AgentAct,
   capability: null,
   repeat: 'safe',

@@ -17,7 +17,14 @@ describe('the tools of a project', () => {
   it('are those that capabilities stand for, and every agent has its own three; findings and verdicts are for those that the run gives them to', () => {
     const { tools, sandbox } = port();
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
-      [...toolsFor(CAPABILITIES), 'read_finding', 'give_verdict'].toSorted(),
+      [
+        ...toolsFor(CAPABILITIES),
+        'read_finding',
+        'give_verdict',
+        'agent_command',
+        'agent_edit',
+        'agent_did',
+      ].toSorted(),
     );
     expect(toolsFor([])).toEqual(['update_todos', 'send_message', 'ask_user']);
     expect(toolsFor(['git-read', 'read'])).toEqual([

@@ -12,7 +12,8 @@ import {
 } from '../../integrations/index.ts';
 import type { ProjectTools } from '../../tools/index.ts';
 import { world } from '../process/index.ts';
-import { foreignAgents, type ProjectPlace } from '../workspace/index.ts';
+import { foreignAgents } from '../workspace/foreign.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
 
 export interface ForeignRun {
   readonly project: ProjectPlace;

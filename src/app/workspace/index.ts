@@ -16,7 +16,6 @@ export {
   trustNow,
 } from './config.ts';
 export { authorsIn, changesIn } from './changes.ts';
-export { foreignAgents } from './foreign.ts';
 export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export {

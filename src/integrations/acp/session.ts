@@ -242,8 +242,8 @@ export class AgentSession implements AgentEvents {
     this.#todos = null;
     const isTold = asked.length > 0 || todos.length > 0 || this.#prompt === null || this.#done.length >= DONE_TOGETHER;
     const done = isTold ? this.#done.splice(0, MOST_CALLS - asked.length - todos.length) : [];
-    for (const [index, one] of asked.entries()) this.#asked.set(idOf(index), one);
-    return [...asked.map(({ call }) => call), ...todos, ...done.map(didCall)];
+    for (const [index, one] of asked.entries()) this.#asked.set(idOf(todos.length + index), one);
+    return [...todos, ...asked.map(({ call }) => call), ...done.map(didCall)];
   }
 
   #takeNews(): string {
