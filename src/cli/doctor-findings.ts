@@ -131,6 +131,24 @@ export function notificationFindings(config: Loaded | null): readonly Finding[] 
   });
 }
 
+/** The chats that hear of runs, and what they may. */
+export function chatFindings(config: Loaded | null): readonly Finding[] {
+  const { botTokenEnv, chats = [] } = config?.preferences.notifications?.telegram ?? {};
+  return config === null || botTokenEnv === undefined ? [] : chatFinding(config, botTokenEnv, chats);
+}
+
+function chatFinding(
+  { rules: { notifications, remoteAnswers }, secrets }: Loaded,
+  botTokenEnv: string,
+  chats: readonly { readonly id?: number | undefined; readonly may?: string | undefined }[],
+): readonly Finding[] {
+  if (notifications?.value === 'deny') return [note('telegram', `nothing is sent: ${reasonText(notifications.from)}`)];
+  if (!secrets.some(({ name }) => name === botTokenEnv)) return [problem('telegram', `${botTokenEnv} is not set`)];
+  const all = chats.map(({ id, may = 'look' }) => `${id} may ${may}`).join(', ');
+  const held = remoteAnswers?.value === 'deny' ? `; all may only look: ${reasonText(remoteAnswers.from)}` : '';
+  return [fine('telegram', `${all}${held}`)];
+}
+
 /** Agents of other programs: whether each is there, where its login lies, and what it reaches. Starts none of them. */
 export function foreignFindings(config: Loaded | null): readonly Finding[] {
   if (config === null) return [];

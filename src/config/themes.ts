@@ -8,7 +8,7 @@ import { type Theme, TOKENS } from '../domain/theme.ts';
 import { faultText, readText } from './files/read-text.ts';
 import { PREPARED } from './files/parse-cache.ts';
 import { placeOf, plainOf, readTree } from './files/tree.ts';
-import { FullColour, ThemeFile } from './schema/theme-file.ts';
+import { FullColour, ThemeFile } from './schema/schema.ts';
 
 /** The theme if none is requested or the requested one is invalid. */
 export const DEFAULT_THEME = 'mimir-dark';

@@ -145,6 +145,7 @@ const ROWS: Table<Omit<Rules, 'policyHash' | 'policyHashes' | Preference>> = {
   sandboxRequired: optional(ordered([false, true])),
   maxEffort: optional(ordered(EFFORTS.toReversed())),
   notifications: optional(ordered(['allow', 'deny'])),
+  remoteAnswers: optional(ordered(['allow', 'deny'])),
   foreignAgents: optional(ordered(['allow', 'ask', 'deny'])),
   allowedEndpoints: optional(lists),
   forcedAgents: optional({

@@ -65,6 +65,8 @@ export interface Rules {
   readonly maxEffort?: Rule<Effort>;
   /** `deny`: nothing about runs is sent to services outside. Absent: allowed. */
   readonly notifications?: Rule<'allow' | 'deny'>;
+  /** `deny`: chats may only look. Absent: allowed, as the configuration has it. */
+  readonly remoteAnswers?: Rule<'allow' | 'deny'>;
   /** `ask`, as if absent: the start of an agent of another program needs approval; `deny`: there are none. */
   readonly foreignAgents?: Rule<'allow' | 'ask' | 'deny'>;
   /** Hosts on which models may be called, one list per layer that names one; a host must be in each. Absent: no limit. */

@@ -347,18 +347,15 @@ const taskTool: Tool<Child> = {
 // What an agent of another program asks and tells. It acts by itself, in its own sandbox: these calls get it the permission that it waits for, or
 // record what it did.
 
-const ALLOWED = { ok: true, text: 'allowed' } as const;
+const ofForeign = { repeat: 'safe', run: () => Promise.resolve({ ok: true, text: 'allowed' }) } as const;
 
-const AgentCommand = z.strictObject({ command: z.string().max(100_000), id: z.string().max(300) });
-
-const agentCommandTool: Tool<z.output<typeof AgentCommand>> = {
+const agentCommandTool: Tool<{ readonly command: string; readonly id: string }> = {
+  ...ofForeign,
   name: 'agent_command',
   description: 'Gets permission for a command that the agent runs itself.',
-  input: AgentCommand,
+  input: z.strictObject({ command: z.string().max(100_000), id: z.string().max(300) }),
   capability: 'shell',
-  repeat: 'safe',
   label: ({ command }) => command,
-  run: () => Promise.resolve(ALLOWED),
 };
 
 const AgentEdit = z.strictObject({
@@ -367,26 +364,21 @@ const AgentEdit = z.strictObject({
   id: z.string().max(300),
   diff: z.string(),
 });
-
 const agentEditTool: Tool<z.output<typeof AgentEdit>> = {
+  ...ofForeign,
   name: 'agent_edit',
   description: 'Gets permission for a change of files that the agent makes itself.',
   input: AgentEdit,
   capability: 'write',
-  repeat: 'safe',
   label: ({ what, path }) => (what === '' ? path : what),
   preview: ({ diff, what }) => Promise.resolve(ok(diff === '' ? what : `${what}\n\n${diff}`)),
-  run: () => Promise.resolve(ALLOWED),
 };
 
-const AgentAct = z.strictObject({ what: z.string().min(1).max(2000) });
-
-const agentDidTool: Tool<z.output<typeof AgentAct>> = {
+const agentDidTool: Tool<{ readonly what: string }> = {
+  ...ofForeign,
   name: 'agent_did',
   description: 'Records what the agent has done itself, for people who watch the run.',
-  input: AgentAct,
+  input: z.strictObject({ what: z.string().min(1).max(2000) }),
   capability: null,
-  repeat: 'safe',
   label: ({ what }) => what,
-  run: () => Promise.resolve({ ok: true, text: 'noted' }),
 };

@@ -1,7 +1,8 @@
 /** The page of configuration keys: names, types and sentences from the schema, layers from their table, defaults from `.mimir/config.yml`. */
 import path from 'node:path';
 import { z } from 'zod';
-import { configSchemaJson, type KeyRule, type Kind, OTHER_SPELLINGS, ruleOf } from '../../src/config/schema/schema.ts';
+import type { KeyRule, Kind } from '../../src/config/schema/rows.ts';
+import { configSchemaJson, OTHER_SPELLINGS, ruleOf } from '../../src/config/schema/schema.ts';
 import { loadConfig } from '../../src/config/settings/load.ts';
 import { cell, code, made, table } from './markdown.ts';
 

@@ -47,6 +47,7 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   permissionsHeld: true,
   maxEffort: true,
   notifications: true,
+  remoteAnswers: true,
   foreignAgents: true,
   box: true,
   children: true,

@@ -175,8 +175,8 @@ async function cleanUp(
 }
 
 async function notified(run: Run, config: Loaded, { root }: ProjectPlace): Promise<readonly string[]> {
-  const { webhook, ntfy } = config.preferences.notifications ?? {};
-  if (webhook === undefined && ntfy === undefined) return [];
+  const { webhook, ntfy, telegram } = config.preferences.notifications ?? {};
+  if (webhook === undefined && ntfy === undefined && telegram === undefined) return [];
   const { notifyOf } = await import('./notifications.ts');
   return notifyOf(run, config, basename(root));
 }

@@ -19,7 +19,6 @@ export interface ForeignRun {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly startForeign: ProjectTools['startForeign'];
-  /** The folder of an own tree. */
   readonly folder: (tree: string) => string;
   /** The own tree of an agent of the run; undefined where it has none. */
   readonly treeOf: (agent: AgentId) => string | undefined;
@@ -59,8 +58,10 @@ async function startIn(
     return started;
   }
   void started.value.ended.then(() => proxy.value?.close());
-  const refused = (): string => refusedText(proxy.value?.refused() ?? []);
-  return ok({ ...started.value, errors: () => [started.value.errors(), refused()].join('\n').trim() });
+  return ok({
+    ...started.value,
+    errors: () => [started.value.errors(), refusedText(proxy.value?.refused() ?? [])].join('\n').trim(),
+  });
 }
 
 /** Null for an agent that reaches no host. */

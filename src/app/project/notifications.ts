@@ -1,14 +1,16 @@
-/** Tells the services of the configuration what happens in a run. Loaded only where one is configured. */
+/** Tells the services of the configuration what happens in a run, and takes answers from a chat. Loaded only where one is configured. */
 import type { Loaded } from '../../config/index.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { type AgentId, parentOf, ROOT } from '../../domain/ids.ts';
-import { fold, type RunState } from '../../events/index.ts';
 import type { Run } from '../../engine/run/index.ts';
-import { type Notice, type Notifier, openNotifier, type Target } from '../../integrations/index.ts';
+import { activityOf, fold, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';
+import * as outside from '../../integrations/index.ts';
+import { answerCommands } from '../actions/index.ts';
 import { world } from '../process/index.ts';
-import { agentName, type NoticeEvent, noticeEventOf, runSpending } from '../views/index.ts';
+import * as views from '../views/index.ts';
 
 /** Where notices go; empty if nothing is configured, or an administrator forbids it. */
-function notificationTargets({ preferences, secrets, rules }: NotificationConfig): readonly Target[] {
+function notificationTargets({ preferences, secrets, rules }: NotificationConfig): readonly outside.Target[] {
   const { webhook, ntfy } = preferences.notifications ?? {};
   if (rules.notifications?.value === 'deny') return [];
   const named = [
@@ -29,30 +31,41 @@ export async function notifyOf(run: Run, config: NotificationConfig, project: st
   const problems = new Set<string>();
   const { quietHours } = config.preferences.notifications ?? {};
   const targets = notificationTargets(config);
-  const notifier = openNotifier({ targets, world, quietHours, failed: (text) => problems.add(text) });
+  const notifier = outside.openNotifier({ targets, world, quietHours, failed: (text) => problems.add(text) });
+  const chat = openChat(run, config, (text) => problems.add(text));
   const follow = async (): Promise<void> => {
     let before = run.view.state();
     for await (const event of run.controls.events(before.seq)) {
       const after = fold(before, event);
-      const happened = noticeEventOf(event, before, after);
+      const happened = views.noticeEventOf(event, before, after);
       if (event.type === 'plan.approved') notifier.withdraw(({ is }) => is === 'plan');
       if (event.type === 'approval.answered') withdrawQuestions(notifier, after);
-      if (happened !== null) notifier.notify(noticeOf(happened, after, project, event.time));
+      chat?.happened(event, after);
+      if (happened !== null) {
+        const notice = noticeOf(happened, after, project, event.time);
+        notifier.notify(notice);
+        if (notice.is !== 'asks') chat?.chat.say(notice.text);
+      }
       before = after;
     }
   };
   await Promise.race([follow(), run.result.catch(() => null)]);
-  await notifier.close();
+  await Promise.all([notifier.close(), chat?.chat.close()]);
   return [...problems];
 }
 
 /** Questions of agents that have no open one any more. */
-function withdrawQuestions(notifier: Notifier, state: RunState): void {
+function withdrawQuestions(notifier: outside.Notifier, state: RunState): void {
   const asking = new Set(state.approvals.map(({ agent }) => pathOf(state, agent).join('/')));
   notifier.withdraw(({ is, agent }) => is === 'asks' && !asking.has(agent.join('/')));
 }
 
-function noticeOf({ is, who, words, agent }: NoticeEvent, state: RunState, project: string, time: string): Notice {
+function noticeOf(
+  { is, who, words, agent }: views.NoticeEvent,
+  state: RunState,
+  project: string,
+  time: string,
+): outside.Notice {
   return {
     is,
     session: state.session ?? '',
@@ -60,12 +73,175 @@ function noticeOf({ is, who, words, agent }: NoticeEvent, state: RunState, proje
     agent: agent === null ? [] : pathOf(state, agent),
     role: agent === null ? null : (state.agents.get(agent)?.role ?? null),
     text: `${who} ${words}`,
-    cost: runSpending(state).cost,
+    cost: views.runSpending(state).cost,
     time,
   };
 }
 
 function pathOf(state: RunState, agent: AgentId): readonly string[] {
   const parent = agent === ROOT ? null : parentOf(agent);
-  return [...(parent === null ? [] : pathOf(state, parent)), agentName(state, agent)];
+  return [...(parent === null ? [] : pathOf(state, parent)), views.agentName(state, agent)];
+}
+
+// A chat that follows a run: its questions with buttons, and commands that look at it, message its agents or stop it.
+
+type Approval = RunState['approvals'][number];
+
+/** Null where no chat is configured, or an administrator forbids it. */
+function openChat(
+  run: Run,
+  config: NotificationConfig,
+  failed: (text: string) => void,
+): { readonly happened: (event: MimirEvent, state: RunState) => void; readonly chat: outside.Telegram } | null {
+  const { botTokenEnv, server = 'https://api.telegram.org' } = config.preferences.notifications?.telegram ?? {};
+  const chats = chatsOf(config);
+  if (botTokenEnv === undefined || chats.length === 0) return null;
+  const token = config.secrets.find(({ name }) => name === botTokenEnv)?.value;
+  if (token === undefined) {
+    failed(`Telegram: ${botTokenEnv} is not set`);
+    return null;
+  }
+  const chat = outside.openTelegram({
+    token,
+    server,
+    world,
+    failed,
+    chats,
+    answer: (question, answer) => answered(run, question, answer),
+    command: (name, words, may) => commanded(run, name, words, may),
+  });
+  return { chat, happened: (event, state) => happened(event, state, chat) };
+}
+
+/** With what each may under the rules. */
+function chatsOf({ preferences, rules }: NotificationConfig): readonly outside.Chat[] {
+  const { chats = [] } = preferences.notifications?.telegram ?? {};
+  if (rules.notifications?.value === 'deny') return [];
+  const looks = rules.remoteAnswers?.value === 'deny';
+  return chats.flatMap(({ id, may = 'look' }) => (id === undefined ? [] : [{ id, may: looks ? 'look' : may }]));
+}
+
+function happened(event: MimirEvent, state: RunState, chat: outside.Telegram): void {
+  if (event.type === 'approval.requested') {
+    const approval = state.approvals.find(({ id }) => id === event.approval);
+    if (approval !== undefined) chat.ask(questionOf(approval, state));
+  }
+  if (event.type === 'approval.answered') chat.settled(keyOf(event.approval), SETTLED[event.answer]);
+}
+
+const SETTLED = { allowed: 'Allowed.', denied: 'Denied.', withdrawn: 'No longer asked.' } as const;
+
+const keyOf = (approval: string): string => approval.slice(0, 30);
+
+/** Of a question as it is shown: an answer to another one does not count. */
+const digestOf = ({ request }: Approval): string => jsonDigest(request).slice(0, 6);
+
+function questionOf(approval: Approval, state: RunState): outside.ChatQuestion {
+  const { request, agent, id } = approval;
+  const offers = views.offersFor(request).filter(({ asks, scope }) => asks === null && scope === 'once');
+  const isPermission = views.kindOf(request) === 'permission';
+  const role = state.agents.get(agent)?.role ?? '';
+  const lines = [
+    `${pathOf(state, agent).join(' > ')} (${role}) ${views.WANTS[request.action]}:`,
+    '',
+    views.questionText(request),
+    '',
+    `because ${request.because} · ${views.formatCost(views.runSpending(state).cost)} so far`,
+  ];
+  return {
+    id: keyOf(id),
+    text: lines.join('\n'),
+    choices: offers.map(({ number, label, allow }) => ({
+      key: `${number}${digestOf(approval)}`,
+      label,
+      allows: allow && isPermission,
+    })),
+    // A permission is refused with these words.
+    takesWords: true,
+  };
+}
+
+/** The first answer counts, from wherever it comes. */
+async function answered({ view, controls }: Run, question: string, answer: Given): Promise<string> {
+  const approval = view.state().approvals.find(({ id }) => keyOf(id) === question);
+  if (approval === undefined) return 'It was answered already.';
+  const given = 'words' in answer ? wordsFor(approval, answer.words) : offerOf(approval, answer.key);
+  if (given === null) return 'The question has changed; answer the new one.';
+  const { id } = approval;
+  const one = { key: id, first: approval, all: [approval] };
+  const { allow, text } = given;
+  for (const command of answerCommands(one, [id], { allow, scope: 'once', text })) {
+    const done = await controls.submit(command);
+    if (!done.ok) return done.fault.text;
+  }
+  return receiptOf(approval, allow);
+}
+
+type Given = { readonly key: string } | { readonly words: string };
+
+function receiptOf({ request }: Approval, isAllowed: boolean): string {
+  if (!isAllowed) return 'Denied.';
+  return views.kindOf(request) === 'permission' ? 'Allowed once.' : 'Answered.';
+}
+
+const offerOf = (approval: Approval, key: string): { readonly allow: boolean; readonly text: string } | null =>
+  key.slice(1) === digestOf(approval)
+    ? (views.offersFor(approval.request).find(({ number }) => number === key[0]) ?? null)
+    : null;
+
+const wordsFor = ({ request }: Approval, words: string): { readonly allow: boolean; readonly text: string } => ({
+  allow: views.kindOf(request) !== 'permission',
+  text: words,
+});
+
+const HELP =
+  '/list: agents and what each does\n/status: progress and cost\n/message NAME TEXT: to an agent\n/stop: ends the run, which can be resumed';
+
+async function commanded(run: Run, name: string, words: string, may: outside.ChatRight): Promise<string | null> {
+  const look = LOOKS[name];
+  if (look !== undefined) return look(run.view.state());
+  const act = ACTS[name];
+  if (act === undefined) return null;
+  return may === 'control' ? act(run, words) : 'This chat may not do that.';
+}
+
+const LOOKS: Readonly<Record<string, (state: RunState) => string>> = {
+  help: () => HELP,
+  start: () => HELP,
+  list: listOf,
+  status: statusOf,
+};
+
+const ACTS: Readonly<Record<string, (run: Run, words: string) => Promise<string>>> = {
+  stop(run) {
+    run.stop('stopped from a chat');
+    return Promise.resolve('Stopping.');
+  },
+  message: messaged,
+};
+
+async function messaged({ view, controls }: Run, words: string): Promise<string> {
+  const [to = '', ...rest] = words.split(/\s+/);
+  const agent = [...view.state().agents.values()].find((one) => one.name === to || one.id === to);
+  const text = rest.join(' ');
+  if (agent === undefined || text === '') return `There is no agent "${to}", or no text. /message NAME TEXT`;
+  const sent = await controls.submit({ do: 'message', to: agent.id, text, delivery: 'important' });
+  return sent.ok ? sent.value.text : sent.fault.text;
+}
+
+function listOf(state: RunState): string {
+  return [...state.agents.values()]
+    .map((agent) => {
+      const depth = agent.id.split('::').length - 1;
+      const now = isFinal(agent) ? agent.outcome : activityOf(agent) || agent.status;
+      return `${'  '.repeat(depth)}${agent.name} (${agent.role}): ${now}`;
+    })
+    .join('\n');
+}
+
+function statusOf(state: RunState): string {
+  const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
+  const done = agents.filter(isFinal).length;
+  const open = state.approvals.length;
+  return `${done} of ${views.plural(agents.length, 'agent')} done · ${views.formatCost(views.runSpending(state).cost)} · ${views.plural(open, 'open question')}`;
 }

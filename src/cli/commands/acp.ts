@@ -14,18 +14,11 @@ export const acpVerb = command('acp', async (args, io) => {
     version: cli.packageVersion(),
     newSession: cli.newSession,
     async open(cwd) {
-      const there = { ...copyOf(args), get: (flag: string) => (flag === 'cwd' ? cwd : args.get(flag)) };
+      const there = { ...args, get: (flag: string) => (flag === 'cwd' ? cwd : args.get(flag)) };
       return new LocalProjectService(there, io, await openProject(there, io, projectOf(there, io)), 'none');
     },
   });
   return cli.EXIT.done;
-});
-
-const copyOf = (args: cli.Arguments): cli.Arguments => ({
-  words: args.words,
-  has: (flag) => args.has(flag),
-  get: (flag) => args.get(flag),
-  all: (flag) => args.all(flag),
 });
 
 const inputStream = (): ReadableStream<Uint8Array> =>
@@ -38,8 +31,5 @@ const inputStream = (): ReadableStream<Uint8Array> =>
 
 const outputStream = (): WritableStream<Uint8Array> =>
   new WritableStream({
-    write: (chunk) =>
-      new Promise((resolve) => {
-        process.stdout.write(chunk, () => resolve());
-      }),
+    write: (chunk) => new Promise((resolve) => void process.stdout.write(chunk, () => resolve())),
   });

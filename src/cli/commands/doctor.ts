@@ -17,6 +17,7 @@ import {
   fine,
   type Finding,
   forcedFindings,
+  chatFindings,
   foreignFindings,
   notificationFindings,
   note,
@@ -56,6 +57,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     rightsFindings(project),
     dayFindings(project, loaded),
     notificationFindings(loaded),
+    chatFindings(loaded),
     foreignFindings(loaded),
     terminal(io),
   ].flat();

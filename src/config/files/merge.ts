@@ -4,7 +4,8 @@
  */
 import { type Layer as LayerName, type Reason, reasonText } from '../../domain/reason.ts';
 import type { Layer } from './layer.ts';
-import { durationMs, type Merge, ruleOf, Settings } from '../schema/schema.ts';
+import type { Merge } from '../schema/rows.ts';
+import { durationMs, ruleOf, Settings } from '../schema/schema.ts';
 
 /** One layer's value of a key. */
 export interface LayerValue {

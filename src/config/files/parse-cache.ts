@@ -4,8 +4,7 @@
  */
 import type { Role } from '../../domain/agents/role.ts';
 import type { Tree } from './tree.ts';
-import type { Settings } from '../schema/schema.ts';
-import type { ThemeFile } from '../schema/theme-file.ts';
+import type { Settings, ThemeFile } from '../schema/schema.ts';
 
 export interface ReadRole {
   /** `models` is empty if the file names none. */

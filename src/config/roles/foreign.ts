@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { FOREIGN_PROVIDER, ModelId, RoleName } from '../../domain/ids.ts';
 import { MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';
+import type { ModelOption } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { type ConfigFault, fileFault } from '../files/read-text.ts';
 import type { Settings } from '../schema/schema.ts';
@@ -9,13 +10,11 @@ import { lookOf } from './roles.ts';
 
 export interface ForeignSetup {
   readonly name: string;
-  /** The program and its arguments. */
   readonly command: readonly string[];
   /** The only hosts that it reaches, as `host` or `host:port`. */
   readonly hosts: readonly string[];
   /** Files and folders of the person's home that it may write, relative to it. */
   readonly home: readonly string[];
-  /** Environment variables that it gets. */
   readonly env: readonly string[];
   /** Its mode in which it asks; null to choose a known one. */
   readonly mode: string | null;
@@ -41,9 +40,7 @@ export const foreignSetups = ({ agents = {} }: Pick<Settings, 'agents'>): readon
   });
 
 /** The models that lists may name: the configured agents and those that are known by name, which an administrator may forbid before. */
-export const foreignModelsOf = (
-  setups: readonly ForeignSetup[],
-): readonly { readonly id: ModelId; readonly aliases: readonly string[] }[] =>
+export const foreignModelsOf = (setups: readonly ForeignSetup[]): readonly Pick<ModelOption, 'id' | 'aliases'>[] =>
   [...new Set([...Object.keys(KNOWN), ...setups.map(({ name }) => name)])].map((name) => ({
     id: ModelId.parse(`${FOREIGN_PROVIDER}/${name}`),
     aliases: [],

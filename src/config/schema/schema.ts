@@ -8,83 +8,32 @@ import { typedLimit } from '../../domain/budget.ts';
 import { MODES } from '../../domain/reason.ts';
 import { EFFORTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
 import { Permissions } from '../../domain/plan/plan.ts';
+import { ANSI_NAMES, type Colour, TOKENS } from '../../domain/theme.ts';
+import {
+  childName,
+  granted,
+  host,
+  key,
+  type KeyRule,
+  managed,
+  map,
+  name,
+  names,
+  preferred,
+  type Row,
+  ROWS,
+  section,
+  tightest,
+  variables,
+} from './rows.ts';
 
 export type Path = readonly (string | number)[];
 
-/** `restriction`: any layer may tighten it. `preference`: the nearest layer's value. `grant`: never set by a project. */
-export type Kind = 'restriction' | 'preference' | 'grant' | 'managed only';
-
-/**
- * How values of several layers are merged. `each`: all lists are kept, and a value must be in every one. `highest`: the value of the layer with
- * the most authority. A list: the values from loose to strict; the strictest counts. Restrictions do not depend on the order of layers.
- */
-export type Merge = 'first' | 'highest' | 'min' | 'and' | 'or' | 'each' | 'union' | readonly string[];
-
-export interface KeyRule {
-  readonly kind: Kind;
-  readonly merge: Merge;
-}
-
-/** The metadata of a type: the rule of its key, the keys of a section, the value type of a map. */
-interface Row {
-  readonly rule?: KeyRule;
-  readonly keys?: Readonly<Record<string, z.ZodType>>;
-  readonly each?: z.ZodType;
-}
-
-const ROWS = new WeakMap<z.ZodType, Row>();
-
-/** A row. It inherits the rule of its section, and the description of its type or section, unless given. */
-function key<T extends z.ZodType>(type: T, what?: string, rule?: KeyRule): z.ZodOptional<T> {
-  const written = (what === undefined ? type : type.describe(what)).optional();
-  ROWS.set(written, { ...ROWS.get(type), ...(rule === undefined ? {} : { rule }) });
-  return written;
-}
-
-const tightest = <T extends z.ZodType>(type: T, merge: Merge, what?: string): z.ZodOptional<T> =>
-  key(type, what, { kind: 'restriction', merge });
-const preferred = <T extends z.ZodType>(type: T, what?: string): z.ZodOptional<T> =>
-  key(type, what, { kind: 'preference', merge: 'first' });
-const granted = <T extends z.ZodType>(type: T, what?: string, merge: Merge = 'first'): z.ZodOptional<T> =>
-  key(type, what, { kind: 'grant', merge });
-const managed = <T extends z.ZodType>(type: T, what: string): z.ZodOptional<T> =>
-  key(type, what, { kind: 'managed only', merge: 'first' });
-
-function section<S extends Readonly<Record<string, z.ZodType>>>(keys: S): z.ZodObject<S, z.core.$strict> {
-  const type = z.strictObject(keys);
-  ROWS.set(type, { keys });
-  return type;
-}
-
-const name = z.string().min(1).max(200);
-const names = z.array(name).max(500);
-
-// The text beside a pattern is the advice in a fault.
-const variables = z
-  .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'use a variable name such as JAVA_HOME'))
-  .max(500);
-/** In the form of `new URL`: a name or an address, optionally with a port. A list of others would silently allow no call at all. */
-const host = z
-  .string()
-  .regex(
-    /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i,
-    'use a host or host:port, such as api.anthropic.com',
-  );
-const childName = name.regex(
-  /^(?:\{(?:friendly_name|role|short_id|id)\}|[\p{L}\p{N} ._-])*$/u,
-  'use {friendly_name}, {role}, {short_id}, {id}, letters, digits, "-" or "_"',
-);
 /** The advice for an invalid address. */
 const HOOK_ADDRESS = 'use an address such as https://ntfy.sh/my-topic; http only on this machine';
 /** What notices of a run may be about. */
 const NOTICE_KINDS = ['plan', 'asks', 'failed', 'budget', 'ended'] as const;
 export const ADDRESS = 'use an address such as http://127.0.0.1:11434/v1';
-
-function map<T extends z.ZodType>(each: T, key: z.ZodString = name): z.ZodRecord<z.ZodString, T> {
-  const type = z.record(key, each);
-  ROWS.set(type, { each });
-  return type;
-}
 
 const TIME = /^\d{1,9}(?:ms|s|m|h|d)$/;
 const TIMES = 'use a duration such as 500ms, 30s, 10m, 1h or 90d';
@@ -138,20 +87,20 @@ const Forced = section({
 // The only required key of its section.
 ROWS.set(Forced.shape.enabled, { rule: { kind: 'restriction', merge: 'or' } });
 
+const [ALLOWED, ALLOWING] = [z.enum(['allow', 'deny']), ['allow', 'deny']];
+const [STARTS, STARTING] = [z.enum(['allow', 'ask', 'deny']), ['allow', 'ask', 'deny']];
+
 const Enforcement = section({
   modelsDefault: managed(z.enum(['allow', 'deny']), 'deny: no model is allowed unless allowedModels is set'),
   allowedModels: tightest(names, 'each', 'Allowed models: names, ids, or a family as provider/name@*; default: any'),
   deniedModels: tightest(names, 'union', 'Models that are never allowed; overrides allowedModels'),
   modelFallback: tightest(z.enum(['list', 'deny']), ['list', 'deny'], 'deny: no fallback to another model'),
-  notifications: tightest(
-    z.enum(['allow', 'deny']),
-    ['allow', 'deny'],
-    'deny: nothing about runs is sent to a webhook or to ntfy',
-  ),
+  notifications: tightest(ALLOWED, ALLOWING, 'deny: nothing about runs is sent to a webhook, ntfy or a chat'),
+  remoteAnswers: tightest(ALLOWED, ALLOWING, 'deny: chats may only look, and answer and stop nothing'),
   foreignAgents: tightest(
-    z.enum(['allow', 'ask', 'deny']),
-    ['allow', 'ask', 'deny'],
-    'deny: no agents of other programs; ask, the default: the start of each needs approval',
+    STARTS,
+    STARTING,
+    'deny: no agents of other programs; ask (default): their start needs approval',
   ),
   maxEffort: tightest(z.enum(EFFORTS), EFFORTS.toReversed(), 'Highest reasoning effort that may be used'),
   allowedEndpoints: tightest(z.array(host).max(500), 'each', 'Hosts that model calls may go to; default: any'),
@@ -164,21 +113,15 @@ const Enforcement = section({
   ),
 });
 
-const roleName = z
-  .string()
-  .regex(/^[a-z][a-z0-9_-]{0,39}$/, 'name an agent with lower-case letters, digits, "-" or "_"');
+const agentName = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'use lower-case letters, digits, "-" or "_"');
+const command = z.array(z.string().min(1).max(1000)).min(1).max(50);
+const inHome = z.string().regex(/^\.?[\w-][\w./-]{0,199}$/, 'use a path in your home, such as .claude');
 
 /** Of another program. What is left out is known for claude, codex and gemini. */
 const ForeignAgent = section({
-  acp: key(
-    z.array(z.string().min(1).max(1000)).min(1).max(50),
-    'Program and arguments; it speaks the Agent Client Protocol on its standard input and output',
-  ),
+  acp: key(command, 'Program and arguments; it speaks the Agent Client Protocol on standard input and output'),
   hosts: key(z.array(host).max(50), 'Hosts of its provider; it reaches no others'),
-  home: key(
-    z.array(z.string().regex(/^\.?[\w-][\w./-]{0,199}$/, 'use a path in your home, such as .claude')).max(20),
-    'Files and folders of your home with its login, which it may write',
-  ),
+  home: key(z.array(inHome).max(20), 'Files and folders of your home with its login, which it may write'),
   env: key(variables, 'Environment variables that it gets, such as one with a key'),
   mode: key(name, 'Its own mode in which it asks for permission'),
 });
@@ -225,6 +168,21 @@ const notificationTarget = (secret: string) =>
     events: key(z.array(z.enum(NOTICE_KINDS)).max(5), 'What is sent: plan, asks, failed, budget, ended; default: all'),
     secretEnv: key(variable, secret),
   });
+
+const SERVER = /^https:\/\/[^\s/]+$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
+
+const TelegramChat = section({
+  id: key(z.int(), 'Its number, as the bot sees it'),
+  may: key(
+    z.enum(['look', 'answer', 'control']),
+    'look (default); answer: questions too; control: also messages and stop',
+  ),
+});
+const Telegram = section({
+  botTokenEnv: key(variable, 'Environment variable with the token of your bot'),
+  chats: key(z.array(TelegramChat).max(50), 'Chats that it hears and tells; others are not answered'),
+  server: key(z.string().max(500).regex(SERVER, HOOK_ADDRESS), 'Address of the Bot API, of a server of your own'),
+});
 
 const Sandbox = section({
   required: tightest(z.boolean(), 'or', 'If true, no command runs without a sandbox'),
@@ -371,7 +329,7 @@ export const Settings = section({
   sandbox: key(Sandbox),
   env: key(section({ passthrough: granted(variables, 'Environment variables that commands may see', 'each') })),
   childAgents: granted(ChildAgents, undefined, 'highest'),
-  agents: granted(map(ForeignAgent, roleName)),
+  agents: granted(map(ForeignAgent, agentName)),
   providers: granted(
     map(
       ProviderSettings,
@@ -393,6 +351,7 @@ export const Settings = section({
       ),
       webhook: key(notificationTarget('Environment variable with the key that signs each request')),
       ntfy: key(notificationTarget('Environment variable with an access token of the ntfy server')),
+      telegram: key(Telegram),
       quietHours: key(
         z
           .string()
@@ -458,3 +417,36 @@ export const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['sessions.naming.pattern', 'childAgents.naming.pattern'],
   ['sessions.naming.fallback', 'childAgents.naming.fallback'],
 ]);
+
+const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour must be "#" and six hex digits, such as "#7fca95"');
+
+const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
+
+export const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
+
+const OneColour = z.union([Hex, FullColour], {
+  error: `a colour must be "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
+});
+
+/** Without a name for 16 colours, the terminal's default is the only colour that is surely readable. */
+const ColourValue = OneColour.transform(
+  (value): Colour => (typeof value === 'string' ? { hex: value, ansi: 'default' } : value),
+);
+
+const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
+  error: `the colour of a role must be a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
+});
+
+export const ThemeFile = z.strictObject({
+  name: z.string().min(1),
+  mode: z.enum(['dark', 'light']).optional(),
+  extends: z.string().nullable().default(null),
+  glyphs: z.enum(['unicode', 'ascii']).optional(),
+  colours: z
+    .union([z.enum(['all', '16', 'none']), z.literal(16)])
+    .transform((colours) => (colours === 16 ? '16' : colours))
+    .optional(),
+  tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
+  roles: z.record(z.string(), RoleValue).default({}),
+});
+export interface ThemeFile extends z.output<typeof ThemeFile> {}

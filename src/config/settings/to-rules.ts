@@ -57,6 +57,7 @@ export function toRules(layers: readonly Layer[], values: Values, models: Omit<M
       sandboxRequired: said('sandbox.required', truth),
       maxEffort: said('enforcement.maxEffort', (all, key) => word(all, key, EFFORTS)),
       notifications: said('enforcement.notifications', (all, key) => word(all, key, ['allow', 'deny'] as const)),
+      remoteAnswers: said('enforcement.remoteAnswers', (all, key) => word(all, key, ['allow', 'deny'] as const)),
       foreignAgents: said('enforcement.foreignAgents', (all, key) => word(all, key, ['allow', 'ask', 'deny'] as const)),
       allowedEndpoints: said('enforcement.allowedEndpoints', lists),
       answerWithin: said('approvals.answerWithin', number),

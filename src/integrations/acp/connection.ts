@@ -246,20 +246,21 @@ class Noise {
   messagesOf(output: Readable): ReadableStream<Uint8Array> {
     const [decoder, encoder] = [new TextDecoder(), new TextEncoder()];
     let rest = '';
+    const take = (chunk: Buffer): string => {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > LONGEST_LINE) this.#many.resolve(`${rest.slice(0, 200)}…`);
+      return lines
+        .filter((line) => this.#isMessage(line))
+        .map((line) => `${line}\n`)
+        .join('');
+    };
     return new ReadableStream({
-      start: (controller) => {
+      start(controller) {
+        // The stream is closed once the connection is.
         const over = (): void => tried(() => controller.close(), undefined);
-        output.on('data', (chunk: Buffer) => {
-          const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-          rest = lines.pop() ?? '';
-          if (rest.length > LONGEST_LINE) this.#many.resolve(`${rest.slice(0, 200)}…`);
-          const messages = lines.filter((line) => this.#isMessage(line));
-          // The stream is closed once the connection is.
-          if (messages.length > 0)
-            tried(() => controller.enqueue(encoder.encode(`${messages.join('\n')}\n`)), undefined);
-        });
-        output.once('end', over);
-        output.once('error', over);
+        output.on('data', (chunk: Buffer) => tried(() => controller.enqueue(encoder.encode(take(chunk))), undefined));
+        output.once('end', over).once('error', over);
       },
     });
   }

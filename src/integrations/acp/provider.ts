@@ -5,17 +5,15 @@
 import { CallId, type AgentId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { Json, ModelReply, StopReason, ToolResult, Turn } from '../../domain/turn.ts';
+import type { Json, ModelReply, StopReason, Turn } from '../../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
 import type { AgentProcess, Connection } from './connection.ts';
 import { type AgentReply, AgentSession } from './session.ts';
 
 export interface ForeignAgent {
-  /** Its name in the configuration, which is that of its role: `claude`. */
   readonly name: string;
   readonly option: ModelOption;
-  /** The program and its arguments, for people. */
   readonly command: string;
   /** The id of the mode in which it asks; null to choose a known one. */
   readonly mode: string | null;
@@ -42,7 +40,7 @@ export interface ForeignModels {
 }
 
 export function foreignModels(parts: ForeignParts): ForeignModels {
-  const sessions = new Map<AgentId, Live>();
+  const sessions = new Map<AgentId, AgentSession>();
   return {
     name: 'acp',
     models: () => parts.agents.map(({ option }) => option),
@@ -51,64 +49,43 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
       if (foreign === undefined) return refuse(`no agent ${request.model} is configured`);
       if (request.purpose.is !== 'work') return refuse(`${foreign.name} works on tasks only`);
       if (foreign.asks && !mayStart(request.turns)) return startAnswer(request, foreign);
-      const live = await liveOf(parts, sessions, foreign, request);
-      if (!live.ok) return refuse(live.fault);
-      const reply = await live.value.reply(request, signal, onDelta);
+      const opened = await sessionOf(parts, sessions, foreign, request);
+      if (!opened.ok) return refuse(opened.fault);
+      const session = opened.value;
+      session.take(request.turns);
+      if (request.toolChoice === 'none') session.close(CLOSING);
+      const reply = await session.reply(signal, onDelta, (index) => idOf(request.call, index));
       if (!reply.ok) {
         sessions.delete(request.agent);
-        await live.value.session.end();
+        await session.end();
         return refuse(reply.fault);
       }
       if (reply.value === null) return fail({ is: 'aborted', message: 'stopped' });
-      return ok(replyOf(request, reply.value, { session: live.value.session.id }));
+      return ok(replyOf(request, reply.value, { session: session.id }));
     },
     async ended(agent) {
       const over = [...sessions].filter(([id]) => agent === null || id === agent);
       for (const [id] of over) sessions.delete(id);
-      await Promise.all(over.map(([, { session }]) => session.end()));
+      await Promise.all(over.map(([, session]) => session.end()));
     },
   };
 }
 
 const refuse = (message: string): Result<never, ModelFault> => fail({ is: 'refused', message });
 
-/** A conversation and how much of its turns the agent has. */
-class Live {
-  readonly session: AgentSession;
-  #delivered: number;
-
-  constructor(session: AgentSession, delivered: number) {
-    this.session = session;
-    this.#delivered = delivered;
-  }
-
-  reply(
-    { turns, call, toolChoice }: ModelRequest,
-    signal: AbortSignal,
-    show: Parameters<ModelPort['call']>[2],
-  ): Promise<Result<AgentReply | null, string>> {
-    const fresh = turns.slice(this.#delivered);
-    this.#delivered = turns.length;
-    this.session.settle(fresh.flatMap((turn) => (turn.by === 'tools' ? turn.results : [])));
-    for (const turn of fresh) if (turn.by === 'user') this.session.tell(turn.text);
-    if (toolChoice === 'none') this.session.close(CLOSING);
-    return this.session.reply(signal, show, (index) => idOf(call, index));
-  }
-}
-
 const CLOSING = 'No further turn is left. Answer now: what you did and found, and what is left to do.';
 
 const idOf = (call: CallId, index: number): CallId => CallId.parse(`${call}.${index + 1}`);
 
-/** The conversation of the agent, with its process, which is started if there is none. */
-async function liveOf(
+/** The session of the agent, with its process, which is started if there is none. */
+async function sessionOf(
   parts: ForeignParts,
-  sessions: Map<AgentId, Live>,
+  sessions: Map<AgentId, AgentSession>,
   foreign: ForeignAgent,
   { agent, turns }: ModelRequest,
-): Promise<Result<Live, string>> {
+): Promise<Result<AgentSession, string>> {
   const known = sessions.get(agent);
-  if (known !== undefined && known.session.fault === null) return ok(known);
+  if (known !== undefined && known.fault === null) return ok(known);
   const started = await parts.start(foreign, agent);
   if (!started.ok) return started;
   const { name, mode } = foreign;
@@ -118,11 +95,10 @@ async function liveOf(
   const earlier = sessionIn(turns);
   const connected = await connect({ ...started.value, name, mode, earlier, events: session, world: parts.world });
   if (!connected.ok) return connected;
-  session.begin(connected.value, newsOf(connected.value, earlier));
-  session.tell(firstPrompt(turns, connected.value.isLoaded));
-  const live = new Live(session, turns.length);
-  sessions.set(agent, live);
-  return ok(live);
+  const { value } = connected;
+  session.begin(value, newsOf(value, earlier), firstPrompt(turns, value.isLoaded), turns);
+  sessions.set(agent, session);
+  return ok(session);
 }
 
 /** What the log says of its start. */
@@ -163,13 +139,12 @@ const START = 'start';
 /** Whether the start was allowed, in this process or an earlier one. */
 function mayStart(turns: readonly Turn[]): boolean {
   const starts = turns.flatMap((turn) => (turn.by === 'model' ? turn.calls : [])).filter(isStart);
-  return resultsIn(turns).some((result) => result.ok && starts.some(({ id }) => id === result.call));
+  return turns
+    .flatMap((turn) => (turn.by === 'tools' ? turn.results : []))
+    .some((result) => result.ok && starts.some(({ id }) => id === result.call));
 }
 
 const isStart = ({ input }: { readonly input: Json }): boolean => Reflect.get(Object(input), 'id') === START;
-
-const resultsIn = (turns: readonly Turn[]): readonly ToolResult[] =>
-  turns.flatMap((turn) => (turn.by === 'tools' ? turn.results : []));
 
 /** Asks for the start; after a refusal the agent fails with its reason. */
 function startAnswer(request: ModelRequest, { name, command }: ForeignAgent): Result<ModelReply, ModelFault> {

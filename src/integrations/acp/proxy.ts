@@ -9,7 +9,6 @@ import path from 'node:path';
 import { fail, messageOf, ok, type Result } from '../../domain/result.ts';
 
 export interface Proxy {
-  /** The path of its socket. */
   readonly socket: string;
   /** The hosts that were refused, each once. */
   refused(): readonly string[];
@@ -19,7 +18,7 @@ export interface Proxy {
 const HTTPS = 443;
 
 /** Opens a proxy for `hosts` (`host`, or `host:port` for another port than 443), with its socket at `socket`, which is replaced. */
-export function openProxy(socket: string, hosts: readonly string[]): Promise<Result<Proxy, string>> {
+export async function openProxy(socket: string, hosts: readonly string[]): Promise<Result<Proxy, string>> {
   const allowed = new Set(hosts.map((host) => (/:\d+$/.test(host) ? host : `${host}:${HTTPS}`).toLowerCase()));
   const refused = new Set<string>();
   const open = new Set<Socket>();
@@ -42,27 +41,20 @@ export function openProxy(socket: string, hosts: readonly string[]): Promise<Res
     to.on('error', () => from.destroy());
     from.on('close', () => to.destroy());
   });
-  return new Promise((resolve) => {
-    server.once('error', (error) => resolve(fail(`the proxy cannot be opened: ${messageOf(error)}`)));
-    try {
-      mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+    rmSync(socket, { force: true });
+    await new Promise((resolve, reject) => server.once('error', reject).listen(socket, () => resolve(null)));
+  } catch (error) {
+    return fail(`the proxy cannot be opened: ${messageOf(error)}`);
+  }
+  return ok({
+    socket,
+    refused: () => [...refused],
+    close() {
+      server.close();
+      for (const one of open) one.destroy();
       rmSync(socket, { force: true });
-    } catch (error) {
-      resolve(fail(`the proxy cannot be opened: ${messageOf(error)}`));
-      return;
-    }
-    server.listen(socket, () =>
-      resolve(
-        ok({
-          socket,
-          refused: () => [...refused],
-          close() {
-            server.close();
-            for (const one of open) one.destroy();
-            rmSync(socket, { force: true });
-          },
-        }),
-      ),
-    );
+    },
   });
 }

@@ -9,7 +9,7 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import type { Json, ToolResult } from '../../domain/turn.ts';
+import type { Json, Turn } from '../../domain/turn.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import type { Delta } from '../../ports/model.ts';
@@ -65,6 +65,8 @@ export class AgentSession implements AgentEvents {
   #isTold = true;
   #isClosing = false;
   #news: string | null = null;
+  /** How many turns of the conversation it has had. */
+  #taken = 0;
   #cost: number | null = null;
   #toldCost = 0;
   #changed = Promise.withResolvers<void>();
@@ -74,10 +76,12 @@ export class AgentSession implements AgentEvents {
     this.#world = world;
   }
 
-  /** Starts to use the connection, whose updates come to this object. `news`: what is told of it before anything else, so that the session is known. */
-  begin(connection: Connection, news: string): void {
+  /** `news` is told of it before anything else, so that the session is known; `prompt` is its first prompt, in place of these turns. */
+  begin(connection: Connection, news: string, prompt: string, turns: readonly Turn[]): void {
     this.#connection = connection;
     this.#news = news;
+    this.#messages.push(prompt);
+    this.#taken = turns.length;
     void connection.lost.then((why) => this.#lose(why));
   }
 
@@ -89,17 +93,17 @@ export class AgentSession implements AgentEvents {
     return this.#connection?.session ?? '';
   }
 
-  /** Answers permissions by the results of their calls. */
-  settle(results: readonly ToolResult[]): void {
-    for (const { call, ok: isAllowed } of results) {
-      this.#asked.get(call)?.answer(isAllowed);
-      this.#asked.delete(call);
+  /** Takes the turns that it has not had: results of calls answer permissions, messages are its next prompt. */
+  take(turns: readonly Turn[]): void {
+    for (const turn of turns.slice(this.#taken)) {
+      if (turn.by === 'user') this.#messages.push(turn.text);
+      if (turn.by !== 'tools') continue;
+      for (const { call, ok: isAllowed } of turn.results) {
+        this.#asked.get(call)?.answer(isAllowed);
+        this.#asked.delete(call);
+      }
     }
-  }
-
-  /** Adds a message, which the agent gets as its next prompt. */
-  tell(text: string): void {
-    this.#messages.push(text);
+    this.#taken = turns.length;
   }
 
   /** Ends the present turn and asks for an answer by `text`: nothing else can be asked or told any more. */
@@ -126,7 +130,9 @@ export class AgentSession implements AgentEvents {
         this.#cancel();
         return ok(null);
       }
-      if (this.#news !== null) return ok(this.#replyWith([didCall(this.#takeNews())], null));
+      const news = this.#news;
+      this.#news = null;
+      if (news !== null) return ok(this.#replyWith([didCall(news)], null));
       const calls = this.#takeCalls(idOf);
       if (calls.length > 0) return ok(this.#replyWith(calls, null));
       if (this.#prompt === null && this.#messages.length > 0) this.#send(this.#messages.splice(0).join('\n\n'));
@@ -244,12 +250,6 @@ export class AgentSession implements AgentEvents {
     const done = isTold ? this.#done.splice(0, MOST_CALLS - asked.length - todos.length) : [];
     for (const [index, one] of asked.entries()) this.#asked.set(idOf(todos.length + index), one);
     return [...todos, ...asked.map(({ call }) => call), ...done.map(didCall)];
-  }
-
-  #takeNews(): string {
-    const news = this.#news ?? '';
-    this.#news = null;
-    return news;
   }
 
   #replyWith(calls: readonly AgentCall[], stopReason: StopReason | null): AgentReply {

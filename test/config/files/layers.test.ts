@@ -83,8 +83,8 @@ describe('unknown keys', () => {
   });
 
   it('of what is not built yet are unknown', () => {
-    expect(faults({ user: 'notifications: { telegram: "@me" }' })).toEqual([
-      `${USER}:1:18: unknown key notifications.telegram — use one of: bell, desktop, webhook, ntfy, quietHours`,
+    expect(faults({ user: 'notifications: { matrix: "@me" }' })).toEqual([
+      `${USER}:1:18: unknown key notifications.matrix — use one of: bell, desktop, webhook, ntfy, telegram, quietHours`,
     ]);
   });
 

@@ -1,0 +1,288 @@
+/**
+ * A chat that hears of a run and answers its questions, by Telegram's Bot API (https://core.telegram.org/bots/api): requests go out only, and
+ * updates are polled. Only listed chats are heard. The caller decides what an answer means.
+ */
+import { z } from 'zod';
+import { messageOf } from '../../domain/result.ts';
+import { headOf } from '../../domain/text/text.ts';
+import type { World } from '../../ports/world.ts';
+
+/** What a chat may do: hear; also answer questions; also message agents and stop the run. */
+export const CHAT_RIGHTS = ['look', 'answer', 'control'] as const;
+export type ChatRight = (typeof CHAT_RIGHTS)[number];
+
+export interface Chat {
+  readonly id: number;
+  readonly may: ChatRight;
+}
+
+/** A question as it is shown in a chat. */
+export interface ChatQuestion {
+  /** Unique in the run, at most 40 characters. */
+  readonly id: string;
+  readonly text: string;
+  /** The answers that a button gives. `allows`: it permits an act. */
+  readonly choices: readonly { readonly key: string; readonly label: string; readonly allows: boolean }[];
+  /** A reply with words answers it. */
+  readonly takesWords: boolean;
+}
+
+export interface TelegramParts {
+  /** Answers a question; resolves with what to say about it. */
+  answer(question: string, answer: { readonly key: string } | { readonly words: string }): Promise<string>;
+  /** Carries out a command without its slash; resolves with what to say, or with null for an unknown one. */
+  command(name: string, words: string, may: ChatRight): Promise<string | null>;
+  readonly token: string;
+  readonly chats: readonly Chat[];
+  /** The address of the Bot API, without a path. */
+  readonly server: string;
+  readonly world: Pick<World, 'sleep'>;
+  readonly failed: (text: string) => void;
+}
+
+export interface Telegram {
+  say(text: string): void;
+  ask(question: ChatQuestion): void;
+  /** The question was answered elsewhere, or withdrawn: its buttons go. */
+  settled(question: string, how: string): void;
+  /** Stops polling; resolves when what was said is sent or given up, after 5 seconds at most. */
+  close(): Promise<void>;
+}
+
+/** Characters of one message; Telegram takes 4,096. */
+const MOST = 3500;
+const POLL_S = 25;
+const CLOSE_MS = 5000;
+const RETRIES = [1000, 5000, 20_000];
+
+/** A question from when it is asked until it is settled. */
+interface Open {
+  readonly question: ChatQuestion;
+  /** A cut text cannot be allowed from here. */
+  readonly isCut: boolean;
+  readonly messages: Map<number, number>;
+}
+
+export function openTelegram(parts: TelegramParts): Telegram {
+  const { chats, world, failed } = parts;
+  const closing = new AbortController();
+  const api = apiOf(parts, closing.signal);
+  const questions = new Map<string, Open>();
+  const working = new Set<Promise<unknown>>();
+  const during = (work: Promise<unknown>): void => {
+    const done = work
+      .catch((error: unknown) => failed(`Telegram: ${messageOf(error)}`))
+      .finally(() => working.delete(done));
+    working.add(done);
+  };
+  const send: Context['send'] = async (chat, text, more = {}) =>
+    (await api('sendMessage', { chat_id: chat, text, ...more }, Message)).message_id;
+  const unbutton = async (chat: number, message: number, how: string): Promise<void> => {
+    await api('editMessageReplyMarkup', { chat_id: chat, message_id: message }, z.unknown());
+    await send(chat, how, { reply_parameters: { message_id: message } });
+  };
+  const settledAs = new Map<string, string>();
+  const asked = async (chat: Chat, one: Open): Promise<void> => {
+    const { question, isCut, messages } = one;
+    const text = isCut ? `${headOf(question.text, MOST, '…')}\n\n${CUT}` : question.text;
+    const message = await send(chat.id, text, chat.may === 'look' ? {} : keyboardOf(question, isCut));
+    messages.set(chat.id, message);
+    // It was settled while it was on its way.
+    const how = settledAs.get(question.id);
+    if (how !== undefined) await unbutton(chat.id, message, how);
+  };
+  const context: Context = { parts, api, questions, send, during };
+  during(poll(context, closing.signal));
+  return {
+    say: (text) => {
+      for (const { id } of chats) during(send(id, headOf(text, MOST, '…')));
+    },
+    ask(question) {
+      const one: Open = { question, isCut: question.text.length > MOST, messages: new Map() };
+      questions.set(question.id, one);
+      for (const chat of chats) during(asked(chat, one));
+    },
+    settled(id, how) {
+      const one = questions.get(id);
+      if (one === undefined) return;
+      questions.delete(id);
+      settledAs.set(id, how);
+      for (const [chat, message] of one.messages) during(unbutton(chat, message, how));
+    },
+    async close() {
+      closing.abort();
+      await Promise.race([Promise.all(working), world.sleep(CLOSE_MS)]);
+    },
+  };
+}
+
+const CUT = 'This is not all of it, so it cannot be allowed from here: look at it in a terminal.';
+
+interface Keyboard {
+  readonly inline_keyboard: readonly (readonly { readonly text: string; readonly callback_data: string }[])[];
+}
+
+const keyboardOf = ({ id, choices }: ChatQuestion, isCut: boolean): { readonly reply_markup: Keyboard } => ({
+  reply_markup: {
+    inline_keyboard: choices
+      .filter(({ allows }) => !(isCut && allows))
+      .map(({ key, label }) => [{ text: label.slice(0, 60), callback_data: `${id} ${key}` }]),
+  },
+});
+
+interface Context {
+  readonly parts: TelegramParts;
+  readonly api: Api;
+  readonly questions: ReadonlyMap<string, Open>;
+  readonly send: (chat: number, text: string, more?: object) => Promise<number>;
+  readonly during: (work: Promise<unknown>) => void;
+}
+
+const Message = z.object({ message_id: z.number(), chat: z.object({ id: z.number() }).optional() });
+const Update = z.object({
+  update_id: z.number(),
+  message: z
+    .object({
+      chat: z.object({ id: z.number() }),
+      text: z.string().max(10_000).optional(),
+      reply_to_message: z.object({ message_id: z.number() }).optional(),
+    })
+    .optional(),
+  callback_query: z
+    .object({
+      id: z.string(),
+      data: z.string().max(64).optional(),
+      message: z.object({ chat: z.object({ id: z.number() }) }).optional(),
+    })
+    .optional(),
+});
+type Update = z.infer<typeof Update>;
+
+/** Takes updates until the signal is aborted. A bot that has a webhook of its own is left alone. */
+async function poll(context: Context, signal: AbortSignal): Promise<void> {
+  const { url } = await context.api('getWebhookInfo', {}, z.object({ url: z.string().default('') }));
+  if (url !== '') throw new Error('this bot has a webhook, which polling would take away; use another bot');
+  let offset = 0;
+  while (!signal.aborted) {
+    const wanted = { offset, timeout: POLL_S, allowed_updates: ['message', 'callback_query'] };
+    const updates = await context.api('getUpdates', wanted, z.array(Update), signal).catch((error: unknown) => {
+      if (signal.aborted) return [];
+      throw error;
+    });
+    for (const update of updates) {
+      // An update that comes twice was taken already.
+      if (update.update_id < offset) continue;
+      offset = update.update_id + 1;
+      await taken(context, update);
+    }
+  }
+}
+
+async function taken(context: Context, { message, callback_query: pressed }: Update): Promise<void> {
+  const from = message?.chat.id ?? pressed?.message?.chat.id;
+  const chat = context.parts.chats.find(({ id }) => id === from);
+  // Others are not answered, not even with a refusal.
+  if (chat === undefined) return;
+  if (pressed !== undefined) {
+    const text = await answered(context, chat, pressed.data ?? '');
+    await context.api('answerCallbackQuery', { callback_query_id: pressed.id, text: text.slice(0, 200) }, z.unknown());
+  }
+  if (message !== undefined) context.during(replied(context, chat, message));
+}
+
+async function replied(
+  context: Context,
+  chat: Chat,
+  { text = '', reply_to_message: reply }: NonNullable<Update['message']>,
+): Promise<void> {
+  if (text.trim() === '') return;
+  const to = [...context.questions.values()].find(
+    ({ messages }) => reply !== undefined && messages.get(chat.id) === reply.message_id,
+  );
+  const words = await said(context, chat, text.trim(), to?.question);
+  await context.send(chat.id, headOf(words, MOST, '…'));
+}
+
+async function answered({ parts, questions }: Context, chat: Chat, data: string): Promise<string> {
+  if (chat.may === 'look') return 'This chat may only look.';
+  const [id = '', key = ''] = data.split(' ');
+  const one = questions.get(id);
+  const choice = one?.question.choices.find((each) => each.key === key);
+  if (one === undefined || choice === undefined) return 'This question is no longer open.';
+  return one.isCut && choice.allows ? CUT : parts.answer(id, { key });
+}
+
+async function said({ parts }: Context, chat: Chat, text: string, question: ChatQuestion | undefined): Promise<string> {
+  const command = /^\/([a-z]+)(?:@\w+)?(?:\s+([^]*))?$/.exec(text);
+  if (command !== null)
+    return (await parts.command(command[1] ?? '', command[2] ?? '', chat.may)) ?? 'Unknown. /help lists what there is.';
+  if (question === undefined) return 'Reply to a question to answer it. /help lists what there is.';
+  if (chat.may === 'look') return 'This chat may only look.';
+  if (!question.takesWords) return 'Use one of its buttons.';
+  return parts.answer(question.id, { words: text });
+}
+
+type Api = <T>(method: string, body: object, result: z.ZodType<T>, during?: AbortSignal) => Promise<T>;
+
+const Answer = z.object({
+  ok: z.boolean(),
+  result: z.unknown().optional(),
+  description: z.string().optional(),
+  parameters: z.object({ retry_after: z.number().optional() }).optional(),
+});
+
+/** Calls the Bot API; repeats what failed on the way, and waits as long as the server asks for. Rejects without the token in its words. */
+function apiOf(parts: TelegramParts, closing: AbortSignal): Api {
+  return async (method, body, result, during = NEVER) => {
+    for (let attempt = 0; ; attempt += 1) {
+      const tried = await once(parts, method, body, during);
+      if ('value' in tried) return result.parse(tried.value);
+      const wait = tried.after ?? RETRIES[attempt];
+      if (tried.lasting || during.aborted || wait === undefined)
+        throw new Error(tried.why.replaceAll(parts.token, '…'));
+      await parts.world.sleep(Math.min(wait, LONGEST_WAIT), closing);
+    }
+  };
+}
+
+const NEVER = new AbortController().signal;
+const LONGEST_WAIT = 60_000;
+
+interface Failed {
+  readonly why: string;
+  /** A repetition does not change it. */
+  readonly lasting: boolean;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly after?: number;
+}
+
+async function once(
+  { token, server }: TelegramParts,
+  method: string,
+  body: object,
+  during: AbortSignal,
+): Promise<{ readonly value: unknown } | Failed> {
+  try {
+    const response = await fetch(`${server}/bot${token}/${method}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'error',
+      signal: AbortSignal.any([AbortSignal.timeout((POLL_S + 10) * 1000), during]),
+    });
+    const said = Answer.safeParse(await response.json());
+    if (!said.success)
+      return { why: `${method}: not an answer of the Bot API (status ${response.status})`, lasting: true };
+    if (said.data.ok) return { value: said.data.result };
+    const after = said.data.parameters?.retry_after;
+    const why = `${method}: ${said.data.description ?? `status ${response.status}`}`;
+    return {
+      why,
+      lasting: after === undefined && response.status < 500,
+      ...(after !== undefined && { after: after * 1000 }),
+    };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return { why: `${method}: ${messageOf(cause)}`, lasting: false };
+  }
+}

@@ -1,0 +1,174 @@
+/** A chat by a Bot API on loopback: who is heard, that each question is answered once, and what happens where something fails. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ChatQuestion, openTelegram, type Telegram } from '../../../src/integrations/index.ts';
+import type { Chat } from '../../../src/integrations/notify/telegram.ts';
+import { type FakeTelegram, openTelegramDouble } from '../../support/telegram.ts';
+import { until } from '../../support/until.ts';
+
+const TOKEN = '12345:secret-token';
+const [LOOKS, ANSWERS, CONTROLS, STRANGER] = [1, 2, 3, 99] as const;
+const CHATS: readonly Chat[] = [
+  { id: LOOKS, may: 'look' },
+  { id: ANSWERS, may: 'answer' },
+  { id: CONTROLS, may: 'control' },
+];
+
+interface Open {
+  readonly server: FakeTelegram;
+  readonly chat: Telegram;
+  readonly answers: (readonly [question: string, answer: string])[];
+  readonly commands: string[];
+  readonly problems: string[];
+}
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function open({ chats = CHATS, webhook = '', token = TOKEN } = {}): Promise<Open> {
+  const server = await openTelegramDouble(TOKEN, webhook);
+  const answers: (readonly [string, string])[] = [];
+  const [commands, problems]: [string[], string[]] = [[], []];
+  const settled = new Set<string>();
+  const chat = openTelegram({
+    token,
+    chats,
+    server: server.url,
+    world: { sleep: (_, signal) => (signal === undefined ? new Promise(() => undefined) : Promise.resolve()) },
+    failed: (text) => problems.push(text),
+    answer: (question, answer) => {
+      if (settled.has(question)) return Promise.resolve('It was answered already.');
+      settled.add(question);
+      answers.push([question, 'words' in answer ? answer.words : answer.key]);
+      return Promise.resolve('Done.');
+    },
+    command: (name, words, may) => {
+      if (name === 'unknown') return Promise.resolve(null);
+      commands.push(`${name} ${words} ${may}`);
+      return Promise.resolve(`did ${name}`);
+    },
+  });
+  closers.push(async () => {
+    await chat.close();
+    server.close();
+  });
+  return { server, chat, answers, commands, problems };
+}
+
+const question = (id: string, text = `may I run ${id}?`): ChatQuestion => ({
+  id,
+  text,
+  choices: [
+    { key: '1', label: 'allow once', allows: true },
+    { key: '4', label: 'deny', allows: false },
+  ],
+  takesWords: true,
+});
+
+describe('a question in a chat', () => {
+  it('has buttons where it may be answered, and the first press counts', async () => {
+    const { server, chat, answers } = await open();
+    chat.ask(question('q1'));
+    await until(() => server.sent.length === 3);
+    const buttons = server.sent.map(({ chat: id, buttons: shown }) => [id, shown]);
+    expect(buttons.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
+      [LOOKS, {}],
+      [ANSWERS, { 'allow once': 'q1 1', deny: 'q1 4' }],
+      [CONTROLS, { 'allow once': 'q1 1', deny: 'q1 4' }],
+    ]);
+    server.press(ANSWERS, 'q1 1', 3);
+    server.press(CONTROLS, 'q1 4');
+    await until(() => server.receipts.length === 4);
+    expect(answers).toEqual([['q1', '1']]);
+    expect(server.receipts).toEqual(['Done.', ...Array.from({ length: 3 }, () => 'It was answered already.')]);
+  });
+
+  it('is answered by words in a reply to it, and by nothing else', async () => {
+    const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    chat.ask(question('q1'));
+    const { id } = await server.message('may I run q1?');
+    server.write(ANSWERS, 'no, use make');
+    await server.message('Reply to a question to answer it.');
+    server.write(ANSWERS, 'no, use make', id);
+    await server.message('Done.');
+    expect(answers).toEqual([['q1', 'no, use make']]);
+  });
+
+  it('cannot be allowed where only a part of it is shown', async () => {
+    const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    chat.ask(question('q1', 'x'.repeat(10_000)));
+    const { text, buttons } = await server.message('This is not all of it');
+    expect(text.length).toBeLessThan(4096);
+    expect(buttons).toEqual({ deny: 'q1 4' });
+    server.press(ANSWERS, 'q1 1');
+    await until(() => server.receipts.length === 1);
+    expect(answers).toEqual([]);
+  });
+
+  it('loses its buttons when it was answered elsewhere', async () => {
+    const { server, chat } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    chat.ask(question('q1'));
+    const { id, buttons } = await server.message('may I run q1?');
+    chat.settled('q1', 'Allowed.');
+    await server.message('Allowed.');
+    expect(server.settled).toEqual([id]);
+    server.press(ANSWERS, buttons['allow once'] ?? '');
+    await until(() => server.receipts.length === 1);
+    expect(server.receipts).toEqual(['This question is no longer open.']);
+  });
+
+  it('is lost to nobody among a hundred, and none is answered twice', async () => {
+    const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    for (let at = 0; at < 100; at += 1) chat.ask(question(`q${at}`));
+    await until(() => server.sent.length === 100);
+    for (const { buttons } of [...server.sent].toReversed()) server.press(ANSWERS, buttons['allow once'] ?? '', 2);
+    await until(() => server.receipts.length === 200);
+    expect(new Set(answers.map(([id]) => id)).size).toBe(100);
+    expect(answers).toHaveLength(100);
+  });
+});
+
+describe('who is heard', () => {
+  it('are listed chats only, each within what it may', async () => {
+    const { server, chat, answers, commands } = await open();
+    chat.ask(question('q1'));
+    await until(() => server.sent.length === 3);
+    server.write(STRANGER, '/stop');
+    server.press(STRANGER, 'q1 1');
+    server.press(LOOKS, 'q1 1');
+    server.write(CONTROLS, '/message code go on');
+    server.write(LOOKS, '/list');
+    server.write(LOOKS, '/unknown');
+    await server.message('Unknown. /help lists what there is.');
+    await until(() => commands.length === 2);
+    expect(commands).toEqual(['message code go on control', 'list  look']);
+    expect(server.receipts).toEqual(['This chat may only look.']);
+    expect(answers).toEqual([]);
+    expect(server.sent.some(({ chat: id }) => id === STRANGER)).toBe(false);
+  });
+});
+
+describe('a Bot API that fails', () => {
+  it('is tried again, as late as it asks for', async () => {
+    const { server, chat, problems } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    server.fail('sendMessage', 429, { description: 'Too Many Requests', parameters: { retry_after: 3 } });
+    server.fail('sendMessage', 502, { description: 'Bad Gateway' });
+    chat.say('the run is done');
+    await server.message('the run is done');
+    expect(problems).toEqual([]);
+  });
+
+  it('leaves a bot alone that has a webhook', async () => {
+    const { server, problems } = await open({ webhook: 'https://example.org/hook' });
+    await until(() => problems.length === 1);
+    expect(problems).toEqual(['Telegram: this bot has a webhook, which polling would take away; use another bot']);
+    expect(server.calls).not.toContain('getUpdates');
+  });
+
+  it('is told without the token', async () => {
+    const { problems } = await open({ token: '999:wrong' });
+    await until(() => problems.length === 1);
+    expect(problems).toEqual(['Telegram: getWebhookInfo: Unauthorized']);
+  });
+});
