@@ -49,7 +49,10 @@ export class AgentSession implements AgentEvents {
   #connection: Connection | null = null;
   #prompt: Promise<void> | null = null;
   #stopReason: StopReason | null = null;
-  #fault: string | null = null;
+  /** Why its process can no longer be used. */
+  fault: string | null = null;
+  /** Of the agent's session. */
+  id = '';
   /** Messages of the person and of other agents, which are its next prompt. */
   readonly #messages: string[] = [];
   readonly #permissions: Permission[] = [];
@@ -64,6 +67,7 @@ export class AgentSession implements AgentEvents {
   #earlier = '';
   #isTold = true;
   #isClosing = false;
+  #isCancelled = false;
   #news: string | null = null;
   /** How many turns of the conversation it has had. */
   #taken = 0;
@@ -79,18 +83,11 @@ export class AgentSession implements AgentEvents {
   /** `news` is told of it before anything else, so that the session is known; `prompt` is its first prompt, in place of these turns. */
   begin(connection: Connection, news: string, prompt: string, turns: readonly Turn[]): void {
     this.#connection = connection;
+    this.id = connection.session;
     this.#news = news;
     this.#messages.push(prompt);
     this.#taken = turns.length;
     void connection.lost.then((why) => this.#lose(why));
-  }
-
-  get fault(): string | null {
-    return this.#fault;
-  }
-
-  get id(): string {
-    return this.#connection?.session ?? '';
   }
 
   /** Takes the turns that it has not had: results of calls answer permissions, messages are its next prompt. */
@@ -125,7 +122,7 @@ export class AgentSession implements AgentEvents {
     this.#show = show;
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     for (;;) {
-      if (this.#fault !== null) return fail(this.#fault);
+      if (this.fault !== null) return fail(this.fault);
       if (signal.aborted) {
         this.#cancel();
         return ok(null);
@@ -135,8 +132,10 @@ export class AgentSession implements AgentEvents {
       if (news !== null) return ok(this.#replyWith([didCall(news)], null));
       const calls = this.#takeCalls(idOf);
       if (calls.length > 0) return ok(this.#replyWith(calls, null));
-      if (this.#prompt === null && this.#messages.length > 0) this.#send(this.#messages.splice(0).join('\n\n'));
-      else if (this.#prompt === null && this.#stopReason !== null) return ok(this.#replyWith([], this.#stopReason));
+      if (this.#prompt === null) {
+        if (this.#messages.length === 0 && this.#stopReason !== null) return ok(this.#replyWith([], this.#stopReason));
+        this.#send(this.#messages.splice(0).join('\n\n') || GO_ON);
+      }
       await Promise.race([this.#changed.promise, aborted]);
       this.#changed = Promise.withResolvers();
     }
@@ -185,14 +184,14 @@ export class AgentSession implements AgentEvents {
   #send(text: string): void {
     const connection = this.#connection;
     if (connection === null) return;
-    this.#stopReason = null;
+    [this.#stopReason, this.#isCancelled] = [null, false];
     this.#endText();
     if (!this.#isTold) this.#answers.push(this.#earlier);
     [this.#earlier, this.#isTold] = ['', true];
     this.#prompt = connection.prompt(text).then((ended) => {
       this.#prompt = null;
-      if (ended.ok) this.#stopReason = ended.value;
-      else this.#fault ??= ended.fault;
+      if (ended.ok) this.#stopReason = this.#isCancelled ? null : ended.value;
+      else this.fault ??= ended.fault;
       this.#changed.resolve();
     });
   }
@@ -203,6 +202,7 @@ export class AgentSession implements AgentEvents {
     this.#asked.clear();
     const prompt = this.#prompt;
     if (prompt === null) return;
+    this.#isCancelled = true;
     this.#connection?.cancel();
     const over = new AbortController();
     void prompt.finally(() => over.abort());
@@ -210,7 +210,7 @@ export class AgentSession implements AgentEvents {
   }
 
   #lose(why: string): void {
-    this.#fault ??= why;
+    this.fault ??= why;
     for (const one of this.#permissions.splice(0)) one.answer(false);
     this.#changed.resolve();
   }
@@ -268,6 +268,8 @@ export class AgentSession implements AgentEvents {
 }
 
 const didCall = (what: string): AgentCall => ({ tool: 'agent_did', input: { what: line(what, 300) || 'something' } });
+
+const GO_ON = 'You were interrupted. Continue with your task.';
 
 const STATUS = { pending: 'pending', in_progress: 'active', completed: 'completed' } as const;
 

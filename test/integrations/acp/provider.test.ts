@@ -13,6 +13,8 @@ import { acpCommand, type AcpScript, type AcpStep } from '../../support/acp-agen
 import { toolProcessesBelow } from '../../support/invariants.ts';
 import { makeFolder } from '../../support/repos.ts';
 
+/** As many random agents as MIMIR_TEST_FUZZ says. */
+const RUNS = Number(process.env['MIMIR_TEST_FUZZ'] ?? 12);
 const AGENT = AgentId.parse('ROOT::S1');
 const MODEL = ModelId.parse('acp/scripted');
 const opened: ForeignModels[] = [];
@@ -227,6 +229,18 @@ describe('an agent of another program', () => {
     expect(one.notes().slice(1)).toEqual(['ls: no', 'prompt "Go on."']);
   });
 
+  it('goes on when it was interrupted and nothing new is said', async () => {
+    const prompts = [[say('I begin.'), { do: 'wait' }], [say('Done.')]] as const;
+    const one = new Conversation({ notes: NOTES, prompts });
+    const stop = new AbortController();
+    const asked = one.ask(stop.signal);
+    await untilNoted(one);
+    stop.abort();
+    await asked;
+    expect(await one.toEnd()).toContain('Done.');
+    expect(one.notes().at(-1)).toBe('prompt "You were interrupted. Continue with your task."');
+  });
+
   it('answers in its last turn without asking or telling anything else', async () => {
     const prompts = [[{ do: 'wait' }], [{ do: 'run', command: 'ls', ask: true }, say('So far so good.')]] as const;
     const one = new Conversation({ notes: NOTES, prompts });
@@ -307,30 +321,34 @@ describe('an agent that does not work', () => {
     expect(await one.toEnd()).toBe('Done.');
   });
 
-  it('has one end whatever it does', async () => {
-    const step: fc.Arbitrary<AcpStep> = fc.oneof(
-      fc.string({ maxLength: 20 }).map((text): AcpStep => ({ do: 'say', text })),
-      fc.constantFrom<AcpStep>(
-        { do: 'think', text: 'hm' },
-        { do: 'plan', entries: [['Look', 'completed']] },
-        { do: 'plan', entries: [] },
-        { do: 'run', command: 'true', ask: true },
-        { do: 'ask many', times: 20 },
-        { do: 'cost', dollars: 1 },
-        { do: 'print', lines: 150 },
-        { do: 'exit', code: 0 },
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 5 }), fc.boolean(), async (steps, isAllowed) => {
-        const one = new Conversation(script(...steps));
-        expect(await one.toEnd(() => isAllowed)).not.toBe('');
-        await one.models.ended(null);
-        expect(toolProcessesBelow(one.folder)).toEqual([]);
-      }),
-      { numRuns: Number(process.env['MIMIR_TEST_FUZZ'] ?? 12) },
-    );
-  }, 60_000);
+  it(
+    'has one end whatever it does',
+    async () => {
+      const step: fc.Arbitrary<AcpStep> = fc.oneof(
+        fc.string({ maxLength: 20 }).map((text): AcpStep => ({ do: 'say', text })),
+        fc.constantFrom<AcpStep>(
+          { do: 'think', text: 'hm' },
+          { do: 'plan', entries: [['Look', 'completed']] },
+          { do: 'plan', entries: [] },
+          { do: 'run', command: 'true', ask: true },
+          { do: 'ask many', times: 20 },
+          { do: 'cost', dollars: 1 },
+          { do: 'print', lines: 150 },
+          { do: 'exit', code: 0 },
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 5 }), fc.boolean(), async (steps, isAllowed) => {
+          const one = new Conversation(script(...steps));
+          expect(await one.toEnd(() => isAllowed)).not.toBe('');
+          await one.models.ended(null);
+          expect(toolProcessesBelow(one.folder)).toEqual([]);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    60_000 + RUNS * 1000,
+  );
 });
 
 async function untilNoted(one: Conversation): Promise<void> {
