@@ -1,6 +1,7 @@
 /** Undoing what is left of the changes of one agent, in real files. */
 import {
   chmodSync,
+  cpSync,
   existsSync,
   lstatSync,
   readdirSync,
@@ -14,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import type { FileUndo, UndoEnd } from '../../../src/ports/changes.ts';
 import { needs } from '../../support/needs.ts';
-import { makeRepository } from '../../support/repos.ts';
+import { freshFolder, makeRepository } from '../../support/repos.ts';
 import { ALICE, BOB, CAROL, byPerson, type Worked, working, write } from './acts.ts';
 
 needs('git');
@@ -184,6 +185,36 @@ describe('undoing one agent', () => {
       failed: ['a.txt: it has changed meanwhile', 'b.txt: another file or a link is in its place'],
     });
     expect(readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('mine\n');
+  });
+
+  it('is restored byte for byte, or carried on, wherever a process died in the midst of it', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\n', 'gone.txt': 'g\n', 'run.sh': 'echo\n' });
+    const worked = working(folder);
+    await bash(worked, ALICE, "echo two > a.txt; rm gone.txt; chmod +x run.sh; mkdir d; printf '\\0' > d/new.bin");
+    const names = ['a.txt', 'd/new.bin', 'gone.txt', 'run.sh'];
+    const before = stateOf(folder);
+    const kept = freshFolder();
+    cpSync(folder, kept, { recursive: true, preserveTimestamps: true });
+    /** As it is when only so many files were written. */
+    const cutOff = async (after: number): Promise<void> => {
+      expect((await undo(worked, ALICE)).written).toEqual(names);
+      for (const name of names.slice(after)) {
+        rmSync(path.join(folder, name), { force: true });
+        if (existsSync(path.join(kept, name))) cpSync(path.join(kept, name), path.join(folder, name));
+      }
+    };
+    for (const after of [0, 1, 2, 3, 4]) {
+      await cutOff(after);
+      expect((await worked.changes.back({ session: 'run-1', agent: ALICE }))?.failed).toEqual([]);
+      expect([after, stateOf(folder)]).toEqual([after, before]);
+      await cutOff(after);
+      const rest = await undo(worked, ALICE);
+      expect([rest.failed, rest.written]).toEqual([[], names.slice(after)]);
+      expect(Object.keys(stateOf(folder))).toEqual(['a.txt', 'gone.txt', 'run.sh']);
+      for (const times of [0, 1])
+        expect([times, await worked.changes.back({ session: 'run-1', agent: ALICE })]).not.toBeNull();
+      expect([after, stateOf(folder)]).toEqual([after, before]);
+    }
   });
 
   it('restores what it can and names the rest, and can be asked again when that was put right', async () => {
