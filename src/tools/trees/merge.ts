@@ -106,11 +106,11 @@ async function mergeTrees(
   });
   if (stages.length === 0) return { merged: tree, conflicts: [] };
   const conflicts = conflictsIn(stages, said.slice(end + 1));
-  const side = async (stage: '2' | '3'): Promise<string> => {
-    const lines = await sideLines(staging, { tree, stages, stage, ids: { '2': one, '3': other } });
+  const side = async (stage: '2' | '3', of: string): Promise<string> => {
+    const lines = await sideLines(staging, { tree, stages, stage, of, ids: [one, other] });
     return treeWith(staging, tree, lines);
   };
-  return { merged: await side('2'), conflicts, withTheirs: await side('3') };
+  return { merged: await side('2', ours), conflicts, withTheirs: await side('3', theirs) };
 }
 
 /** The messages are groups of: a number of paths, these, the kind, and a sentence. */
@@ -131,31 +131,47 @@ interface Choice {
   readonly tree: string;
   readonly stages: readonly Stage[];
   readonly stage: '2' | '3';
+  /** The tree of this side. */
+  readonly of: string;
   /** The commits, by which git names a file that had to give way to a folder: `name~commit`. */
-  readonly ids: Readonly<Record<'2' | '3', string>>;
+  readonly ids: readonly string[];
 }
 
 /** Input of `INDEX_INFO`: each path in conflict as one side has it. */
-async function sideLines(staging: staged.Staging, { tree, stages, stage, ids }: Choice): Promise<string> {
+async function sideLines(staging: staged.Staging, { tree, stages, stage, of, ids }: Choice): Promise<string> {
+  // Of a file with a new name on each side, git's stages have a merged content with signs of conflict.
+  const own = await entriesIn(staging, of);
   const gone: string[] = [];
   const there: Stage[] = [];
   for (const name of new Set(stages.map((one) => one.path))) {
     const chosen = stages.find((one) => one.path === name && one.stage === stage);
-    const aside = [ids['2'], ids['3']].find((id) => name.endsWith(`~${id}`));
+    const aside = ids.find((id) => name.endsWith(`~${id}`));
     gone.push(name);
     if (chosen === undefined) continue;
-    const own = aside === undefined ? name : name.slice(0, -aside.length - 1);
-    if (own !== name) gone.push(own, ...(await namesBelow(staging, tree, own)));
-    there.push({ ...chosen, path: own });
+    const at = aside === undefined ? name : name.slice(0, -aside.length - 1);
+    if (at !== name) gone.push(at, ...(await entriesIn(staging, tree, `${at}/`)).keys());
+    there.push({ ...chosen, ...own.get(at), path: at });
   }
   const lines = there.map(({ mode, object, path: name }) => `${mode} ${object}\t${name}\0`).join('');
   return `${removals(staging.facts, gone)}${lines}`;
 }
 
-const namesBelow = async ({ store, facts, signal }: staged.Staging, tree: string, folder: string) =>
-  (await store.git(facts, ['ls-tree', '-r', '-z', '--name-only', tree, '--', `${folder}/`], signal))
-    .split('\0')
-    .filter((name) => name !== '');
+type Entry = Pick<Stage, 'mode' | 'object'>;
+
+/** The files of a tree by their names; those below a folder, named with `/` at its end. */
+async function entriesIn(
+  { store, facts, signal }: staged.Staging,
+  tree: string,
+  ...below: readonly string[]
+): Promise<ReadonlyMap<string, Entry>> {
+  const lines = (await store.git(facts, ['ls-tree', '-r', '-z', tree, '--', ...below], signal)).split('\0');
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode = '', object = '', name = ''] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
+      return name === '' ? [] : [[name, { mode, object }]];
+    }),
+  );
+}
 
 /**
  * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`; git
@@ -192,7 +208,7 @@ const MEANWHILE = 'has changed in the project meanwhile';
 
 /** Whether the project has a folder of this name with files that are known. */
 const isFolderOf = async (staging: staged.Staging, tree: string, name: string): Promise<boolean> =>
-  (await namesBelow(staging, tree, name)).length > 0;
+  (await entriesIn(staging, tree, `${name}/`)).size > 0;
 
 /** Writes the difference as a patch for `git apply`. */
 export async function writePatch(

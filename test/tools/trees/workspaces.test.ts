@@ -1,5 +1,15 @@
 /** Trees of agents' own: real git and the real sandbox. Nothing reaches the project before the merge, and the merge loses nothing. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolContext, ToolOutput } from '../../../src/ports/tool.ts';
@@ -59,6 +69,18 @@ const bash = (at: Bench, command: string): Promise<ToolOutput> => at.use('bash',
 /** Everything in the project and its repository, with modes. */
 const digest = (folder: string): string =>
   git(folder, 'status', '--porcelain=v2') + git(folder, 'rev-parse', 'HEAD') + git(folder, 'stash', 'create');
+
+/** Each file of the project and of its repository with its content; of the project's own also when it was written. Git touches the times of objects. */
+const everything = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .toSorted()
+    .map((name) => {
+      const file = path.join(folder, name);
+      const stats = lstatSync(file);
+      const time = /^\.git(?:\/|$)/.test(name) ? '' : stats.mtimeMs;
+      return `${name} ${stats.mode} ${time} ${stats.isFile() ? readFileSync(file, 'latin1') : ''}`;
+    });
+const LONG = Array.from({ length: 9 }, (_, line) => `line ${line}\n`).join('');
 
 describe('a tree of its own', () => {
   it('has the project as it stands, and gives back what its agent changed, by a merge alone', async () => {
@@ -170,6 +192,65 @@ describe('what an agent does in its tree', () => {
       if (side === 'theirs' && command.includes('mkdir')) expect(text(at, 'f/g')).toBe('theirs\n');
     }
   });
+
+  it.each<
+    [string, (folder: string) => void, string, Readonly<Record<'mine' | 'theirs', Readonly<Record<string, string>>>>]
+  >([
+    [
+      'another name for the file',
+      (to) => renameSync(`${to}/f`, `${to}/p`),
+      'mv f q',
+      { mine: { p: LONG }, theirs: { q: LONG } },
+    ],
+    [
+      'another name for the file, and an edit',
+      (to) => {
+        renameSync(`${to}/f`, `${to}/p`);
+        writeFileSync(`${to}/p`, LONG.replace('line 3', 'mine'));
+      },
+      'mv f q; sed -i "s/line 3/theirs/" q',
+      { mine: { p: LONG.replace('line 3', 'mine') }, theirs: { q: LONG.replace('line 3', 'theirs') } },
+    ],
+    [
+      'an edit in a file that it renamed and edited there',
+      (to) => writeFileSync(`${to}/f`, LONG.replace('line 3', 'mine')),
+      'mv f q; sed -i "s/line 3/theirs/" q',
+      { mine: { q: LONG.replace('line 3', 'mine') }, theirs: { q: LONG.replace('line 3', 'theirs') } },
+    ],
+    [
+      'a link in place of the file',
+      (to) => {
+        rmSync(`${to}/f`);
+        symlinkSync('other', `${to}/f`);
+      },
+      'echo theirs > f',
+      { mine: { f: 'o\n' }, theirs: { f: 'theirs\n' } },
+    ],
+    [
+      'a program of the same new name',
+      (to) => writeFileSync(`${to}/new`, 'mine\n', { mode: 0o755 }),
+      'echo theirs > new',
+      { mine: { f: LONG, new: 'mine\n' }, theirs: { f: LONG, new: 'theirs\n' } },
+    ],
+  ])(
+    'is asked about where the person has made %s, and nothing is lost by either answer',
+    async (_, person, command, sides) => {
+      for (const side of ['mine', 'theirs'] as const) {
+        const folder = makeRepository({ f: LONG, other: 'o\n' });
+        const at = await bench(folder);
+        const base = await made(at);
+        await bash(at, command);
+        person(folder);
+        const before = everything(folder);
+        const merge = await merged(at, base);
+        expect([merge.conflicts.length > 0, everything(folder)]).toEqual([true, before]);
+        const to = side === 'mine' ? merge.merged : (merge.withTheirs ?? '');
+        expect(await at.workspaces.apply(merge.ours, to, signal)).toEqual({ ok: true, value: undefined });
+        const names = readdirSync(folder).filter((name) => name !== '.git' && name !== 'other');
+        expect([side, Object.fromEntries(names.map((name) => [name, text(at, name)]))]).toEqual([side, sides[side]]);
+      }
+    },
+  );
 
   it('merges a rename of the person with its edit, and modes', async () => {
     const folder = makeRepository({ f: '1\n2\n3\n4\n5\n6\n', 'run.sh': 'echo\n' });
