@@ -55,6 +55,7 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'a frame at 120x40': upTo(2, 1),
   'a frame with 512 agents, CPU': upTo(5, 2),
   'installed size': upTo(60, 45),
+  'trees: ready, times git worktree add': upTo(2),
   'replay: ended before their own end': upTo(4),
   'soak: agents that did not end well': upTo(0),
   'soak: ledger and bill differ by': upTo(0),

@@ -23,6 +23,7 @@ import { start } from './start.ts';
 import type { Figure } from './table.ts';
 import { tableOf, verdictOf } from './table.ts';
 import { toolchains } from './toolchains.ts';
+import { trees } from './trees.ts';
 
 const MEASUREMENTS: readonly Measurement[] = [
   start,
@@ -39,6 +40,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   toolchains,
   replaying,
   long,
+  trees,
 ];
 
 const words = process.argv.slice(2);
