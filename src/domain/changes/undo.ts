@@ -84,7 +84,7 @@ export function contentWithout(
   const taken = hunks.filter((hunk, nth) => {
     if (!isWanted(hunk, nth)) return false;
     const stays = staysBy(hunk, nth);
-    if (stays !== null) left.push({ at: Math.max(1, hunk.to.at), ...stays });
+    if (stays !== null) left.push({ at: hunk.to.lines === 0 ? hunk.to.at + 1 : hunk.to.at, ...stays });
     return stays === null;
   });
   for (const hunk of hunks.toReversed()) {
