@@ -10,7 +10,7 @@ import type { PlanTask } from '../../domain/plan/plan.ts';
 import { bytesIn, fairShare, headOf, withinBytes } from '../../domain/text/text.ts';
 import { type AgentState, type EventBody, type RunState, workspaceOf } from '../../events/index.ts';
 import { childRules } from '../../policy/index.ts';
-import { type AgentSetup, fallbacksFor, type RunContext } from '../gate/index.ts';
+import { type AgentSetup, fallbacksFor, orAborted, type RunContext } from '../gate/index.ts';
 
 /** Findings that a task hands to its dependants: the size of each and of all together. */
 const FOR_DEPENDANTS: FindingLimits = { one: FINDING_LIMIT, all: 240_000 };
@@ -204,8 +204,8 @@ export async function withEnvironment(
   const agent = recorder.state().agents.get(order.agent);
   if (agent === undefined || agent.forced !== null) return order;
   if (agent.environment === undefined && repository.environment !== undefined && !signal.aborted) {
-    const facts = await repository.environment(signal);
-    if (signal.aborted) return order;
+    const facts = await orAborted(repository.environment(signal), signal, null);
+    if (facts === null) return order;
     const place = folderOf(options, recorder.state(), order.agent);
     const text = environmentText(facts, { ...place, now: world.now(), sandbox: options.tools.sandbox });
     recorder.record({ type: 'agent.environment', agent: order.agent, text });

@@ -151,16 +151,14 @@ export const closingInherited = (): string =>
     .map((number) => `exec ${number}>&-; `)
     .join('');
 
-/** Descriptors above 2 that a child would inherit; none without /proc. */
-const inherited = (): readonly number[] =>
-  tried(
-    () =>
-      fs
-        .readdirSync('/proc/self/fd')
-        .map(Number)
-        .filter((number) => number > 2 && staysOpen(number)),
-    [],
+/** Descriptors above 2 that a child would inherit; none without /proc. What Node opens itself is closed in children, so one look suffices. */
+const inherited = (): readonly number[] => {
+  atStart ??= tried(() => fs.readdirSync('/proc/self/fd').map(Number), []).filter(
+    (number) => number > 2 && staysOpen(number),
   );
+  return atStart.filter(staysOpen);
+};
+let atStart: readonly number[] | null = null;
 
 const CLOSE_ON_EXEC = 0o2_000_000;
 

@@ -52,7 +52,7 @@ export const openRepository = (
   root: Root,
   { fileCap = FILE_CAP, environment = toolEnvironment(root.path), sandbox = UNBOXED }: RepositoryOptions = {},
 ): RepositoryPort => ({
-  environment: (signal) => gatherEnvironment(root, { environment, sandbox }, signal),
+  environment: shared((signal) => gatherEnvironment(root, { environment, sandbox }, signal)),
   async facts(signal, how) {
     const [{ files, more }, git] = await Promise.all([
       listProject(root, fileCap, signal),
@@ -77,6 +77,34 @@ export const openRepository = (
     };
   },
 });
+
+/**
+ * Calls that come while one runs share the one after it: many agents that start at once cost as much as two, and each result is of a time after
+ * its call. A shared call is stopped when all who wait for it are.
+ */
+function shared<T>(gather: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: { readonly signals: AbortSignal[]; readonly result: Promise<T> } | null = null;
+  const begin = async (signals: readonly AbortSignal[]): Promise<T> => {
+    await Promise.allSettled([last]);
+    next = null;
+    const stop = new AbortController();
+    const look = (): void => {
+      if (signals.every(({ aborted }) => aborted)) stop.abort();
+    };
+    for (const signal of signals) signal.addEventListener('abort', look, { signal: stop.signal });
+    look();
+    const result = gather(stop.signal);
+    last = result;
+    return await result.finally(() => stop.abort());
+  };
+  return (signal) => {
+    const signals = next?.signals ?? [];
+    signals.push(signal);
+    next ??= { signals, result: begin(signals) };
+    return next.result;
+  };
+}
 
 /** A name on one line and of limited length: a path may have 4096 bytes. */
 const nameOf = (name: string): string => plainLine(shownName(name), LONGEST_NAME);
