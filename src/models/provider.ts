@@ -1,7 +1,4 @@
-/**
- * The interface of a provider of models, and what all providers share (sizes, tool call ids). The router in open.ts combines
- * several into a port.
- */
+/** The interface of a provider of models, and what all providers share (sizes, tool call ids). The router in open.ts combines several into a port. */
 import { CallId, type CallId as Call } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';

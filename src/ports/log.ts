@@ -45,9 +45,8 @@ export interface Log {
   /** Events with `seq > after`, whole, in order. */
   read(session: SessionId, after?: number): readonly MimirEvent[];
   /**
-   * As `read`, but with bounded memory; each iteration reads the log again, and events may be appended during it. Throws `LogFault`
-   * while iterating. With `some`, each event is checked by itself; only a complete iteration detects missing ones. Ends when the log
-   * is closed.
+   * As `read`, but with bounded memory; each iteration reads the log again, and events may be appended during it. Throws `LogFault` while iterating.
+   * With `some`, each event is checked by itself; only a complete iteration detects missing ones. Ends when the log is closed.
    */
   each(session: SessionId, after?: number, some?: Some): Iterable<MimirEvent>;
   /** The event with this number; null if there is none or the log is closed. Throws `LogFault` if it was changed. */

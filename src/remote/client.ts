@@ -1,6 +1,4 @@
-/**
- * Connects to a run in another process and offers its controls and queries. The other process decides about every request; nothing is cached.
- */
+/** Connects to a run in another process and offers its controls and queries. The other process decides about every request; nothing is cached. */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { SessionId } from '../domain/ids.ts';

@@ -52,9 +52,7 @@ export function readServerHello(line: Readonly<Record<string, unknown>> | null):
   return 'the process that listens there does not name its session';
 }
 
-/**
- * The client's first line, or why it is refused. Connections with the same `client` count as one; the name is no proof of identity.
- */
+/** The client's first line, or why it is refused. Connections with the same `client` count as one; the name is no proof of identity. */
 export function readClientHello(
   line: Readonly<Record<string, unknown>> | null,
 ): string | (Pick<ServerHello, 'mimir' | 'protocol'> & { readonly client?: string }) {

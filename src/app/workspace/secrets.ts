@@ -1,7 +1,6 @@
 /**
- * Removes configured secrets from this process's environment, so that no program inherits them. The initial environment
- * stays readable for programs of the same user (`/proc/PID/environ`); if no sandbox prevents that, Mimir restarts
- * itself without the secrets.
+ * Removes configured secrets from this process's environment, so that no program inherits them. The initial environment stays readable for programs
+ * of the same user (`/proc/PID/environ`); if no sandbox prevents that, Mimir restarts itself without the secrets.
  */
 import { messageOf } from '../../domain/result.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';

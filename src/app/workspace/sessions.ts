@@ -105,9 +105,8 @@ export const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =
     : exitOnFault(() => openDayLedger(stateDir, () => world.now()));
 
 /**
- * A finished session in the form of a live one: all events at once, and no commands. `recorded` gives its events in
- * order, anew on each iteration, possibly without outputs; `at` reads one event whole. If the log has no end, running
- * agents are shown as interrupted.
+ * A finished session in the form of a live one: all events at once, and no commands. `recorded` gives its events in order, anew on each iteration,
+ * possibly without outputs; `at` reads one event whole. If the log has no end, running agents are shown as interrupted.
  */
 export function pastRun(session: SessionId, recorded: Iterable<MimirEvent>, at: NonNullable<Controls['at']>): Controls {
   const end = endOf(session, recorded);

@@ -1,7 +1,4 @@
-/**
- * Reads and validates one file of settings by itself: syntax, types, keys that this layer may not set. merge.ts combines the
- * layers.
- */
+/** Reads and validates one file of settings by itself: syntax, types, keys that this layer may not set. merge.ts combines the layers. */
 import type { z } from 'zod';
 import type { Layer as LayerName, Mode, Reason } from '../../domain/reason.ts';
 import type { Permissions } from '../../domain/plan/plan.ts';

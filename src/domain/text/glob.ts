@@ -61,9 +61,7 @@ export const literalNames = (glob: string): readonly string[] =>
     return names.length === 0 || names.includes(null) ? [] : [names.join('/')];
   });
 
-/**
- * The first two that may match the same file; null if none do. Case is ignored, as some file systems do, so that no overlap is missed.
- */
+/** The first two that may match the same file; null if none do. Case is ignored, as some file systems do, so that no overlap is missed. */
 export function meetingGlobs(a: readonly string[], b: readonly string[]): readonly [string, string] | null {
   for (const one of a) for (const other of b) if (pairMayMeet(one, other)) return [one, other];
   return null;

@@ -46,10 +46,9 @@ export const UNANSWERED_BY = 'mimir';
 const WITHDRAWN: Answer = { is: 'withdrawn', text: '', by: UNANSWERED_BY };
 
 /**
- * `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`:
- * whether the agent also waits for something else, so that an answer alone does not let it run. `rests`: whether the
- * agent is not working now (for example when a process it left behind asks for a child), so that the question does not
- * change its status.
+ * `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`: whether the agent also waits
+ * for something else, so that an answer alone does not let it run. `rests`: whether the agent is not working now (for example when a process it left
+ * behind asks for a child), so that the question does not change its status.
  */
 function openQuestions(
   recorder: Recorder,

@@ -1,7 +1,6 @@
 /**
- * The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own
- * tools (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is
- * the answer.
+ * The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own tools
+ * (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is the answer.
  */
 import type {
   RequestPermissionRequest,

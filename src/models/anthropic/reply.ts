@@ -51,10 +51,7 @@ export class MessageReader {
     this.#formed = formed;
   }
 
-  /**
-   * Takes the next event. Returns what to show of it, if anything, or why it is invalid. Events outside the reply, such as a ping, are
-   * ignored.
-   */
+  /** Takes the next event. Returns what to show of it, if anything, or why it is invalid. Events outside the reply, such as a ping, are ignored. */
   take(value: unknown): Result<Delta | null, string> {
     const type = at(value, 'type');
     if (type === 'message_start') return this.#begin(at(value, 'message'));

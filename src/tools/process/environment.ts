@@ -86,10 +86,7 @@ export interface OwnProgram {
 
 const NAME = 'mimir';
 
-/**
- * The folder below `stateDir` to put on the PATH; null if it cannot be created. `cacheHome` replaces the person's own folder
- * of caches.
- */
+/** The folder below `stateDir` to put on the PATH; null if it cannot be created. `cacheHome` replaces the person's own folder of caches. */
 export function launcherFolder(program: OwnProgram, stateDir: string, cacheHome: string | null): string | null {
   const text = scriptOf(program, cacheHome);
   const folder = path.join(stateDir, 'program', createHash('sha256').update(text).digest('hex').slice(0, 16));

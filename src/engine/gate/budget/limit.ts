@@ -216,9 +216,7 @@ function isCheaper({ id, price }: ModelOption, own: ModelOption | undefined): bo
   return a.input <= b.input && a.output <= b.output && a.input + a.output < b.input + b.output;
 }
 
-/**
- * `to` is undefined when no cheaper model fits this agent; it then reaches the limit again and is asked about itself.
- */
+/** `to` is undefined when no cheaper model fits this agent; it then reaches the limit again and is asked about itself. */
 function switchToCheaper(
   { parts: { recorder }, question: { order } }: LimitContext,
   to: ModelOption | undefined,

@@ -234,10 +234,7 @@ export interface WaitReason {
   readonly waitingFor: WaitingFor;
 }
 
-/**
- * `anthropic is rate limited; retrying in 12s (attempt 2)`, and the same as data. With a wait of 0 another call tries
- * first.
- */
+/** `anthropic is rate limited; retrying in 12s (attempt 2)`, and the same as data. With a wait of 0 another call tries first. */
 export function waitReason(provider: string, { cause, wait, attempt, attempts }: Waiting): WaitReason {
   const next = wait > 0 ? `retrying in ${Math.ceil(wait / 1000)}s` : 'queued for a retry';
   const why = `${provider} ${FAULTS[cause]?.phrase ?? cause}`;

@@ -160,9 +160,8 @@ interface Shown {
 export const nothingShown = (size: Size): Shown => ({ rows: blankRows(size), cursor: null });
 
 /**
- * The bytes that change `shown` to `rows`, in synchronised output and with absolute addresses, so that nothing depends
- * on wrapping or on the terminal's cluster widths. Updates `shown`; empty if nothing changed. `clears`: the terminal's
- * content is unknown.
+ * The bytes that change `shown` to `rows`, in synchronised output and with absolute addresses, so that nothing depends on wrapping or on the
+ * terminal's cluster widths. Updates `shown`; empty if nothing changed. `clears`: the terminal's content is unknown.
  */
 export function draw(
   rows: readonly Row[],
