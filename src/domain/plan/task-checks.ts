@@ -84,11 +84,11 @@ export function soundChecks(
   return ok({ checks: sound, attempts: attempts ?? USUAL_ATTEMPTS });
 }
 
-/** `most`: milliseconds that it may take. */
+/** `most`: milliseconds that it may take. A number below a second was meant in another unit. */
 function soundCheck({ run: typed, expect = 0, timeout }: LongCheck, most: number): Result<Check, string> {
   const run = seenText(typed).trim();
   const ms = typeof timeout === 'string' ? typedLimit('maxDuration', timeout) : (timeout ?? Math.min(USUAL_TIME, most));
-  if (ms === null || ms < 1) return fail(`the timeout "${timeout ?? ''}" of ${run} is not a time such as 90s or 10m`);
+  if (ms === null || ms < 1000) return fail(`the timeout "${timeout ?? ''}" of ${run} is no time such as 90s or 10m`);
   return ms > most
     ? fail(`the check ${run} may take ${timeText(ms)}; at most ${timeText(most)} are allowed`)
     : ok({ run, expect, timeout: ms });

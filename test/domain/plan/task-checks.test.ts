@@ -37,7 +37,10 @@ describe('the checks of a task', () => {
   it('that cannot be run are named', () => {
     expect(problemOf({ checks: ['make', 'make'] })).toBe('the check make is named twice');
     expect(problemOf({ checks: [{ run: 'make', timeout: 'long' }] })).toBe(
-      'the timeout "long" of make is not a time such as 90s or 10m',
+      'the timeout "long" of make is no time such as 90s or 10m',
+    );
+    expect(problemOf({ checks: [{ run: 'make', timeout: 60 }] })).toBe(
+      'the timeout "60" of make is no time such as 90s or 10m',
     );
     expect(problemOf({ checks: [{ run: 'make', timeout: '2h' }] })).toBe(
       'the check make may take 120m; at most 30m are allowed',
