@@ -4,7 +4,7 @@
  */
 import type { ChangedFile } from '../domain/changes/changes.ts';
 import type { Result } from '../domain/result.ts';
-import type { TreeId } from './tree.ts';
+import type { TreeChanges, TreeId } from './tree.ts';
 
 /** A file that both sides changed in ways that do not go together. */
 export interface MergeConflict {
@@ -57,6 +57,8 @@ export interface WorkspacePort {
   apply(ours: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<void, string>>;
   /** The differences of two trees that a merge has named: at most 500 files, and how many more there are. */
   files(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Pick<Merge, 'files' | 'more'>, string>>;
+  /** The differences of two such trees as a unified diff; a cut is stated in it. */
+  changes(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Pick<TreeChanges, 'patch'>, string>>;
   /** Writes the changes since `base` as a patch beside the tree; returns its path. */
   patch(wish: MergeRequest, signal: AbortSignal): Promise<Result<string, string>>;
   /** Bytes on disk, and whether the tree differs from `base`. Null where it no longer exists. */

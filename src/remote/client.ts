@@ -185,7 +185,6 @@ function eventIn(line: string | null): MimirEvent | null {
 /** Time limits in milliseconds for a hello and for an answer other than to a command. */
 const HELLO_WITHIN = 5000;
 const ANSWER_WITHIN = 30_000;
-
 const GONE = 'the process that hosted the run has ended';
 
 interface Answer {

@@ -67,7 +67,6 @@ export function openIo(env: Io['env']): Io {
 
 /** Bytes above which buffered output is flushed, so that a long log is not in memory twice. */
 const MAX_BUFFERED_BYTES = 65_536;
-
 const BUFFER_MS = 16;
 
 /**

@@ -21,7 +21,6 @@ export interface TrustFile {
 }
 
 const OTHER_FOLDERS = ROLE_FOLDERS.slice(1);
-
 const MOST_FILES = 500;
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT = 64 * 1024;

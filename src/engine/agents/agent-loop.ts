@@ -287,9 +287,7 @@ const hasVerdict = (turns: readonly Turn[]): boolean =>
 
 /** An agent is told when this many turns are left, the last one included. */
 const TOLD_BEFORE = 3;
-
 const MAX_ITERATIONS = 'Max iterations reached';
-
 const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. The last one is for your answer and cannot call tools. Do the most important work now.)`;
 
 const LAST_TURN =
@@ -316,7 +314,6 @@ const interimText = (words: string): string =>
 /** The same calls with the same results this often in a row: first a note, then the end. */
 const NOTED_AT = 3;
 const ENDED_AT = 6;
-
 const LOOP_REASON = `Loop detected: the same calls with the same results ${ENDED_AT} times in a row`;
 
 const loopText = (times: number): string =>

@@ -106,7 +106,10 @@ async function choiceFor(
   wish: MergeRequest,
   merge: Merge,
 ): Promise<Result<'mine' | 'theirs', Attempt>> {
-  const choice = choose === null ? 'patch' : await choose(conflictQuestion(one, merge));
+  const { merged, withTheirs = merged } = merge;
+  const differ = choose === null ? null : await workspaces.changes(merged, withTheirs, signal);
+  const choice =
+    choose === null ? 'patch' : await choose(conflictQuestion(one, merge, differ?.ok ? differ.value.patch : ''));
   if (choice === 'stop') return fail({ is: 'stopped' });
   if (choice !== 'patch') return ok(choice);
   const patch = await workspaces.patch(wish, signal);
@@ -120,7 +123,8 @@ async function choiceFor(
 /** The most conflicts that a question names. */
 const NAMED = 20;
 
-function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merge): ApprovalRequest {
+/** `differ`: the lines that mine and theirs do not have in common, as a diff. */
+function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merge, differ: string): ApprovalRequest {
   const some = conflicts.slice(0, NAMED).map(({ path, kind }) => `${path} (${kind})`);
   const rest = conflicts.length > NAMED ? [`and ${conflicts.length - NAMED} more`] : [];
   const others = files.length + more;
@@ -134,6 +138,7 @@ function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merg
       `mine: keep these files as they are in the project${others === 0 ? '' : `; merge the other changes (${others})`}`,
       `theirs: take these files as ${name} has them; merge the other changes`,
       'patch: merge nothing; keep the tree, and its changes as a patch',
+      ...(differ === '' ? [] : ['', 'mine is -, theirs is +:', differ]),
     ].join('\n'),
     options: ['mine', 'theirs', 'patch'],
     unsandboxed: false,

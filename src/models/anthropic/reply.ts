@@ -211,7 +211,6 @@ function growThought(
 }
 
 const MOST_BLOCKS = 4096;
-
 const UNKNOWN = fail('an event has an unknown form');
 const NOT_ITS_KIND = fail('a part has another kind than its block');
 

@@ -30,7 +30,6 @@ const FINISH = byWord<StopReason | 'error'>([
 ]);
 
 const MOST_DETAILS = 20_000;
-
 const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
 
 /** A reader of the reply to `request`. With `byTool`, the reply is the arguments of the one forced tool. */

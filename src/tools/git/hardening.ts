@@ -17,7 +17,6 @@ const SETTINGS: Settings = Object.entries(OFF);
 
 /** Programs that a repository can name freely. They are emptied one by one, because no switch covers all of them. */
 const NAMED_PROGRAM = /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|command|textconv|driver)$/is;
-
 const GIT_TIME_LIMIT = 30_000;
 const TOO_LONG = 'the configuration of this repository is too long to be made safe; git does not run';
 

@@ -33,7 +33,7 @@ export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptio
 /** The files that git does not ignore, compared between two moments; in a few calls of git, since each command is between two of them. */
 type Keep = (change: Change, signal: AbortSignal) => Promise<Result<Pick<VersionChange, 'before' | 'after'>, string>>;
 
-export interface Snapshots {
+export interface Snapshots extends Pick<TreePort, 'changes'> {
   snapshot(signal: AbortSignal): Promise<Result<TreeId, string>>;
   filesBetween(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<readonly ChangedFile[], string>>;
   /** Stores the content of a file of the project before and after a change of it, without a look at the project. */

@@ -55,6 +55,7 @@ export function openWorkspaces(options: WorkspaceOptions): WorkspacePort {
     open,
     folder: (name) => at(name).tree,
     files: (from, to, signal) => filesOf(snapshots, from, to, signal),
+    changes: (from, to, signal) => snapshots.changes(from, to, signal),
     merge: (wish, signal) =>
       snapshots.within(signal, MOST, async (scanned) => {
         const theirs = await theirTree(scanned, store, wish);

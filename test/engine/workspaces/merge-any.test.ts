@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT, SessionId } from '../../../src/domain/ids.ts';
 import { openRecorder, type Recorder } from '../../../src/engine/gate/index.ts';
-import type { EventBody } from '../../../src/events/index.ts';
+import type { ApprovalRequest, EventBody } from '../../../src/events/index.ts';
 import { type Choice, mergeTree } from '../../../src/engine/workspaces/index.ts';
 import type { WorkspacePort } from '../../../src/ports/workspace.ts';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
@@ -181,6 +181,8 @@ class History {
   );
   files = START;
   readonly trees: Tree[] = [];
+  /** What the person was asked in the last merge. */
+  readonly questions: string[] = [];
   readonly #stateDir = freshFolder();
   readonly #log = memoryLog();
   #recorder = this.#opened();
@@ -215,9 +217,9 @@ class History {
     const tree = this.trees[who];
     if (tree === undefined || this.#stands(who) !== 'open') return;
     const expected = mergedFiles(this.files, tree.files, choice);
-    let asked = 0;
-    const choose = (): Promise<Choice> => {
-      asked += 1;
+    this.questions.length = 0;
+    const choose = ({ exact }: ApprovalRequest): Promise<Choice> => {
+      this.questions.push(exact);
       return Promise.resolve(choice);
     };
     for (const death of [...dies, 'nowhere' as const]) {
@@ -228,11 +230,16 @@ class History {
     const conflict = Object.keys(START).some((name) => mergedFile(name, this.files, tree.files) === null);
     const kept = conflict && choice === 'patch';
     this.files = expected;
-    expect([this.#stands(who), asked > 0]).toEqual([kept ? 'unmerged' : 'merged', conflict]);
+    expect([this.#stands(who), this.questions.length > 0]).toEqual([kept ? 'unmerged' : 'merged', conflict]);
     expect(this.#hasPatch(tree)).toBe(kept);
   }
 
-  async #process(who: number, death: Death, expected: Files, choose: () => Promise<Choice>): Promise<void> {
+  async #process(
+    who: number,
+    death: Death,
+    expected: Files,
+    choose: (request: ApprovalRequest) => Promise<Choice>,
+  ): Promise<void> {
     const half = Object.fromEntries(Object.entries(expected).filter(([name]) => name < 'f2'));
     const parts = dying(this.#recorder, await this.#ports(), death, () => write(this.project, half));
     try {
@@ -266,6 +273,40 @@ async function play(steps: readonly Step[]): Promise<void> {
   expect(git(history.project, 'log', '--oneline').trim().split('\n').length).toBe(1);
   expect(git(history.project, 'fsck', '--strict')).toBe('');
 }
+
+describe('the question about a conflict', () => {
+  it('names the files, says what each answer does, and shows what the sides do not have in common', async () => {
+    const history = new History();
+    await history.begin();
+    const [tree] = history.trees;
+    if (tree === undefined) throw new Error('no tree');
+    history.files = changed(history.files, { file: 'f0', slot: 0 }, 'by the person');
+    write(history.project, history.files);
+    tree.files = changed(changed(tree.files, { file: 'f0', slot: 0 }, 'by the agent'), { file: 'f1', slot: 2 }, 'more');
+    write(tree.folder, tree.files);
+    await history.merge(0, 'theirs', []);
+    expect(history.questions.map((one) => one.replace(/^index .*$/m, 'index'))).toEqual([
+      `f0 (contents)
+
+mine: keep these files as they are in the project; merge the other changes (1)
+theirs: take these files as finder has them; merge the other changes
+patch: merge nothing; keep the tree, and its changes as a patch
+
+mine is -, theirs is +:
+diff --git a/f0 b/f0
+index
+--- a/f0
++++ b/f0
+@@ -1,4 +1,4 @@
+-by the person
++by the agent
+ same 0 0
+ same 0 1
+ same 0 2
+`,
+    ]);
+  });
+});
 
 describe('random histories of trees and merges', () => {
   it('lose no line, merge nothing twice, and end as a merge by lines does, wherever a process dies', async () => {

@@ -66,7 +66,7 @@ export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
   turn: 'is ready for its next turn',
   failure: 'depends on a task that failed',
   budget: 'reached a limit',
-  merge: 'has changes that conflict with the project',
+  merge: 'asks how to merge changes that conflict',
 };
 
 /** The text to decide about, without the options, which are shown as answers. */
@@ -76,8 +76,9 @@ export function questionText({ exact, options }: ApprovalRequest): string {
   return offered ? lines.slice(0, -options.length).join('\n') : exact;
 }
 
-/** True if the text is prose rather than an action that is executed literally. */
-export const isProse = ({ action }: ApprovalRequest): boolean => CHOICES.has(action) || action === 'turn';
+/** True if the text is prose rather than an action that is executed literally, or a diff. */
+export const isProse = ({ action }: ApprovalRequest): boolean =>
+  (CHOICES.has(action) && action !== 'merge') || action === 'turn';
 
 /** Why allowing the request may destroy data, or null. Judged by the text alone: a false alarm costs one key. */
 export function dangerOf({ action, exact, destroys: byRule }: ApprovalRequest): string | null {

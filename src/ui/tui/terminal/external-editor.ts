@@ -27,7 +27,6 @@ const editorOf = (env: NodeJS.ProcessEnv): string =>
 
 /** Maximum characters read back. */
 const MAX_LENGTH = 1_000_000;
-
 const NOT_FOUND = 127;
 const NOT_A_PROGRAM = 126;
 
