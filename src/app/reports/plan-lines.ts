@@ -84,6 +84,7 @@ function taskLines(
     ...(effort === null ? [] : [paint.dim(`   Effort: ${sanitise(effort)}`)]),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${sanitise(changes)}`]),
+    ...(task.tree === 'own' ? ['   Works in a tree of its own, which is merged when it is done'] : []),
     ...orderLines(plan, task).map((line) => `   ${capitalise(sanitise(line))}`),
     ...(task.checks === undefined ? [] : [`   Checks: ${sanitise(checksText(task))}`]),
     ...(allowed === '' ? [] : [`   Without asking: ${allowed}`]),

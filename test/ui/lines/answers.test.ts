@@ -32,6 +32,24 @@ const MODEL = 'New model (Enter keeps):';
 const TOKENS = 'Max tokens (Enter keeps):';
 
 describe('a plan in lines', () => {
+  it('says which tasks work apart, and what is run to check them', () => {
+    const own = { role: 'refactoring', estimatedTokens: 4000, writes: ['src/**'] };
+    const plan = planOf({
+      tasks: [
+        { ...own, id: 'a', description: 'build', tree: 'own', checks: ['npm test'] },
+        { ...own, id: 'b', description: 'document', tree: 'own' },
+      ],
+    });
+    const lines = planLines({ ...EMPTY, plan, planBy: 'offline', maxParallel: 4 }, new Chalk({ level: 0 }));
+    expect(lines.filter((line) => /tree|Checks|May change/.test(line))).toEqual([
+      '   May change: src/**',
+      '   Works in a tree of its own, which is merged when it is done',
+      '   Checks: npm test',
+      '   May change: src/**',
+      '   Works in a tree of its own, which is merged when it is done',
+    ]);
+  });
+
   it('names each task with role, model, estimate and what it needs, and the sum (O099 to O101, O110, D21)', () => {
     const plan = planOf({
       reason: 'Two kinds of work.',
