@@ -140,7 +140,7 @@ export function environmentText(facts: EnvironmentFacts, { folder, ownTree, now,
 }
 
 const OWN_TREE =
-  'This folder is a copy of the project for you alone. Your changes are merged into the project when your task ends; commits that you make stay here.';
+  'This folder is a copy of the project for you alone, without files that git ignores: install packages that a command needs. Your changes are merged into the project when your task ends; commits that you make stay here.';
 
 const HEADING = `# Environment
 
