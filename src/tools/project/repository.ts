@@ -86,7 +86,7 @@ function shared<T>(gather: (signal: AbortSignal) => Promise<T>): (signal: AbortS
   let last: Promise<unknown> = Promise.resolve();
   let next: { readonly signals: AbortSignal[]; readonly result: Promise<T> } | null = null;
   const begin = async (signals: readonly AbortSignal[]): Promise<T> => {
-    await Promise.allSettled([last]);
+    await Promise.allSettled([last, new Promise((resolve) => setImmediate(resolve))]);
     next = null;
     const stop = new AbortController();
     const look = (): void => {
