@@ -11,7 +11,6 @@ export interface Term {
 }
 
 const STOP_WORDS = new Set(WORDS.flatMap((line) => line.split(' ')));
-
 const IDENTIFIER = new RegExp(PATTERNS.identifier);
 const PATH = new RegExp(PATTERNS.path);
 

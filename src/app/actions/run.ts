@@ -1,7 +1,7 @@
 /** Actions on a run: stop it, retry its failed tasks, start a review that the plan does not have. */
-import type { RoleName } from '../../domain/ids.ts';
+import { type RoleName, ROOT } from '../../domain/ids.ts';
 import type { MandatoryReview } from '../../domain/agents/agent.ts';
-import { type AgentState, retryOf, type RunState } from '../../events/index.ts';
+import { type AgentState, isUnmerged, isVerified, retryOf, type RunState } from '../../events/index.ts';
 import { type Action, ENDED, type Interaction, rowOf } from './action.ts';
 
 export const stopRun: Action<null> = {
@@ -18,14 +18,15 @@ export const stopRun: Action<null> = {
 };
 
 /** Retries the failed tasks of a finished run. */
-export const retryRun: Interaction & { whyNot(state: Pick<RunState, 'finished'>): string | null } = {
+export const retryRun: Interaction & { whyNot(state: RunState): string | null } = {
   ...rowOf('result.retry'),
-  whyNot: ({ finished }) =>
-    finished === null
-      ? 'The run has not ended. Retry a single agent.'
-      : finished.status === 'failed'
-        ? null
-        : 'The run did not fail.',
+  whyNot(state) {
+    if (state.finished === null) return 'The run has not ended. Retry a single agent.';
+    if (state.finished.status !== 'failed') return 'The run did not fail.';
+    const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
+    const isDone = agents.every((one) => one.outcome === 'completed' && isVerified(state, one));
+    return isDone && agents.some(isUnmerged) ? 'No task failed. Merge what is not merged.' : null;
+  },
 };
 /** One sentence that names the tasks that a retry runs. */
 export function retryText(state: RunState): string {

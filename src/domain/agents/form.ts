@@ -170,7 +170,6 @@ const patterns = (byLanguage: Readonly<Record<string, readonly string[]>>): read
 
 const READ_ONLY = patterns(ACCESS.readOnly);
 const NO_COMMANDS = patterns(ACCESS.noCommands);
-
 const MOST_QUOTED = 40;
 
 /** The matching words of the sentence; null where it states no such limit. */

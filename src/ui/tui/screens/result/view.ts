@@ -1,5 +1,5 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
-import { whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
+import { retryRun, whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
 import {
   answerText,
   agentTime,
@@ -232,7 +232,7 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
   const status = state.finished?.status;
   const rows: readonly (readonly [key: string, words: string, isPossible?: boolean])[] = [
     ['r', `resume: ${resumeCost(state)}`, status === 'stopped'],
-    ['R', 'retry failed tasks', status === 'failed'],
+    ['R', 'retry failed tasks', retryRun.whyNot(state) === null],
     ['i', 'message main', whyNotTalk(state) === null],
     ['c', 'commit changes', whyNotCommit(state) === null],
     ['D', 'review changes', touchedFiles(state).length > 0],
@@ -336,7 +336,7 @@ function next({ state }: Context): readonly Line[] {
   return [
     ...(status === 'stopped' ? [row('r', `Resume (finished tasks are kept): ${resumeCost(state)}`)] : []),
     ...(unmergedIn(state).length > 0 ? [row('M', 'Merge what is not merged')] : []),
-    ...(status === 'failed' ? [row('R', 'Retry failed tasks (finished tasks are kept)')] : []),
+    ...(retryRun.whyNot(state) === null ? [row('R', 'Retry failed tasks (finished tasks are kept)')] : []),
     ...(spent && status !== 'rejected'
       ? [row('', `with a larger budget: mimir resume ${state.session ?? ''} --max-cost USD`)]
       : []),
