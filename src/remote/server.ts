@@ -145,7 +145,6 @@ const DAY: Millis = 24 * 3600 * 1000;
 /** A session that is just starting may not listen yet, so only older sockets are checked. */
 const OLD_SOCKET = DAY;
 const OLD_OUTPUT = 30 * DAY;
-
 const SOCKET = /^[0-9a-f]{16}(?:-[0-9a-f]{7})?$/;
 
 /** Removes dead sockets of this session, old ones of others, and old outputs. Never throws. */

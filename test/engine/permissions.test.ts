@@ -26,6 +26,18 @@ describe('a plan that allows edits', () => {
     expect([acts.toSorted(), eventsOf(run, 'approval.requested')]).toEqual([['write a', 'write b'], []]);
   });
 
+  it('is asked about each act without one, and the log names an act that was denied', async () => {
+    const run = testRun({ plan: planOf(['o1'], ['o2']), script: writes });
+    for (const allow of [true, false]) {
+      const { approvals } = await run.until((state) => state.approvals.length === (allow ? 2 : 1));
+      await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow, scope: 'once' });
+    }
+    await run.result;
+    const begun = run.events().flatMap((event) => (event.type === 'tool.started' ? [event.label] : []));
+    const ended = run.events().flatMap((event) => (event.type === 'tool.finished' ? [event.ok] : []));
+    expect([begun.toSorted(), ended.length, ended.filter((ok) => ok).length]).toEqual([['write a', 'write b'], 2, 1]);
+  });
+
   it('of one task covers that task alone', async () => {
     const plan = { ...draftOf(planOf(['o1'], ['o2'])) };
     const tasks = plan.tasks.map((task, at) =>

@@ -183,7 +183,9 @@ function refused(
   text: string,
 ): ToolOutput {
   const { agent } = order;
-  const label = words.unreadableReason(call) ?? call.tool;
+  const tool = parts.tools.tools.find(({ name }) => name === call.tool);
+  const input = tool?.input.safeParse(call.input);
+  const label = words.unreadableReason(call) ?? (input?.success ? tool?.label(input.data) : null) ?? call.tool;
   if (interrupted?.child) parts.hooks.abandon(interrupted.child, 'its parent may not repeat the call that created it');
   const end = { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 } as const;
   const began = { agent, call: call.id, tool: call.tool, label, input: call.input, repeat: 'safe' } as const;
