@@ -50,3 +50,13 @@ it.each([
 ])('what changes the meaning of words leaves open what they run: %s', (command, doubts) => {
   expect(readCommand(command).doubts).toEqual(doubts);
 });
+
+it.each([
+  ['fd rm src', 'none'],
+  ['fd -x rm', 'deny'],
+  ['fdfind . src --exec-batch rm -f', 'deny'],
+  ['fd --exec=rm', 'unclear'],
+  ['fd $X', 'unclear'],
+])('fd runs what follows its option, and nothing without one: %s', (command, verdict) => {
+  expect(says(command, given)).toBe(verdict);
+});
