@@ -165,6 +165,7 @@ describe('at a limit a person', () => {
       scriptedModel('scripted/dear', { aliases: ['fast'], price: { input: 50, output: 250 } }),
       scriptedModel('scripted/cheap', { aliases: ['cheap'], price: { input: 1, output: 5 } }),
       scriptedModel('scripted/cheapest', { price: { input: 0.1, output: 0.5 }, tools: false }),
+      scriptedModel('scripted/unknown', { price: null }),
     ];
     const script: Script = ({ purpose }, n) =>
       purpose.is === 'work' && n < 3
