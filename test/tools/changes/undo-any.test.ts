@@ -30,14 +30,21 @@ const START: Project = Object.fromEntries(
 const contentOf = (lines: readonly Line[]): string =>
   lines.map((line, at) => `${line.at(-1)?.text ?? ''}\n${`same ${at}\n`.repeat(SAME)}`).join('');
 
-const written = (project: Project, file: string, slot: number, by: AgentId | null, text: string): Project => ({
-  ...project,
-  [file]: (project[file] ?? []).map((line, at) => (at === slot ? [...line, { by, text }] : line)),
-});
+/** What the person does to a file before any agent belongs to its beginning. */
+function written(project: Project, file: string, slot: number, by: AgentId | null, text: string): Project {
+  const lines = project[file] ?? [];
+  const isBeginning = by === null && lines.flat().every((one) => one.by === null);
+  const change = { by, text };
+  return {
+    ...project,
+    [file]: lines.map((line, at) => (at !== slot ? line : isBeginning ? [change] : [...line, change])),
+  };
+}
 
 /**
  * What an undo makes of a file. Where the agent was the last to change it and had not changed it before others did, it is as it was before the
- * agent. Elsewhere a line that it alone changed is as at the beginning, and a line that it began or ended with others stays and is named.
+ * agent. Elsewhere a line that it was the first and the last to change is as at the beginning, and one that it was the first or the last to change
+ * stays and is named.
  */
 function undoneFile(lines: readonly Line[], agent: AgentId, authors: readonly (AgentId | null)[]) {
   const isLast = !authors.slice(0, authors.findLastIndex((by) => by !== agent) + 1).includes(agent);
@@ -45,9 +52,9 @@ function undoneFile(lines: readonly Line[], agent: AgentId, authors: readonly (A
     const [start, ...changes] = line;
     if (start === undefined || !changes.some(({ by }) => by === agent)) return { line, left: null };
     if (isLast) return { line: line.slice(0, line.findLastIndex(({ by }) => by !== agent) + 1), left: null };
-    if (changes.every(({ by }) => by === agent)) return { line: [start], left: null };
-    const isIn = changes[0]?.by === agent || changes.at(-1)?.by === agent;
-    return { line, left: isIn ? at * (SAME + 1) + 1 : null };
+    const [isFirst, isLastOfLine] = [changes.at(0), changes.at(-1)].map((change) => change?.by === agent);
+    if (isFirst === true && isLastOfLine === true) return { line: [start], left: null };
+    return { line, left: isFirst === true || isLastOfLine === true ? at * (SAME + 1) + 1 : null };
   });
   return { lines: undone.map(({ line }) => line), left: undone.flatMap(({ left }) => left ?? []) };
 }
