@@ -1,18 +1,8 @@
 /** Finds the command, reads its flags, runs it and sets the exit code. Errors that a person can fix are printed without a stack trace. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
-import {
-  readColour,
-  EXIT,
-  Exit,
-  flagLines,
-  sanitise,
-  type Io,
-  openIo,
-  createPainter,
-  readArguments,
-  flushOutput,
-  wrongUse,
-} from '../app/process/index.ts';
+import type { Io } from '../app/process/index.ts';
+import { readColour, EXIT, Exit, flagLines, sanitise, openIo, createPainter } from '../app/process/index.ts';
+import { readArguments, flushOutput, wrongUse } from '../app/process/index.ts';
 import { escapeHidden } from '../app/views/text/sanitise.ts';
 import { nearest } from '../domain/text/text.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';

@@ -8,15 +8,8 @@ import { foreignAgents } from '../app/workspace/foreign.ts';
 import { type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
 import { portOf } from '../app/workspace/model-port.ts';
 import type { TriedSandbox } from '../app/workspace/sandbox.ts';
-import {
-  faultText,
-  type Loaded,
-  MANAGED_ROOT,
-  nestedFolders,
-  passedOver,
-  type ProjectTrust,
-  vanished,
-} from '../config/index.ts';
+import type { Loaded, ProjectTrust } from '../config/index.ts';
+import { faultText, MANAGED_ROOT, nestedFolders, passedOver, vanished } from '../config/index.ts';
 import { formatCost, formatLimit } from '../domain/budget.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { placeText, reasonText } from '../domain/reason.ts';

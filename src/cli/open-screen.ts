@@ -2,26 +2,10 @@
 import { DEFAULT_THEME, type Preferences } from '../config/index.ts';
 import type { Result } from '../domain/result.ts';
 import type { Theme } from '../domain/theme.ts';
-import {
-  type AppEnd,
-  type AppOptions,
-  capabilities,
-  glyphsFor,
-  openTerminal,
-  runApp,
-  type Terminal,
-} from '../ui/tui/index.ts';
-import {
-  type Arguments,
-  readColour,
-  type EndSignal,
-  EXIT,
-  exitCodeOf,
-  sanitise,
-  type Io,
-  SIGNAL_WORDS,
-  world,
-} from '../app/process/index.ts';
+import type { AppEnd, AppOptions, Terminal } from '../ui/tui/index.ts';
+import { capabilities, glyphsFor, openTerminal, runApp } from '../ui/tui/index.ts';
+import type { Arguments, EndSignal, Io } from '../app/process/index.ts';
+import { readColour, EXIT, exitCodeOf, sanitise, SIGNAL_WORDS, world } from '../app/process/index.ts';
 import { crashReport } from './crash-report.ts';
 import { chosenTheme, LocalProjectService, type OpenProject } from '../app/project/index.ts';
 

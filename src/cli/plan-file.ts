@@ -4,15 +4,8 @@ import { parse, resolve } from 'node:path';
 import { type Arguments, Exit, fileErrorText, type Io, invalidFlag, wrongUse } from '../app/process/index.ts';
 import { planFromTemplate } from '../app/project/index.ts';
 import { projectConfigOf, projectOf } from '../app/workspace/index.ts';
-import {
-  faultText,
-  fillTemplate,
-  isTemplate,
-  parsePlanText,
-  readTemplate,
-  stringifyYaml,
-  TEMPLATE_NAME,
-} from '../config/index.ts';
+import { faultText, fillTemplate, isTemplate, parsePlanText, readTemplate, stringifyYaml } from '../config/index.ts';
+import { TEMPLATE_NAME } from '../config/index.ts';
 import { readDraft } from '../domain/plan/check-plan.ts';
 import { toPersonForm, toPlannerForm } from '../domain/plan/plan-view.ts';
 import type { DraftPlan, SoundPlan } from '../domain/plan/plan.ts';

@@ -2,15 +2,8 @@
  * Opens the models of a run as one port over several providers, and creates providers from their setups. Policy decides which model an agent gets.
  */
 import { ModelId, providerOf } from '../domain/ids.ts';
-import {
-  FREE,
-  isLoopback,
-  isOwnServer,
-  type OwnModel,
-  type ProviderKind,
-  type ProviderSetup,
-  RETRY_FOR,
-} from '../domain/models/provider.ts';
+import type { OwnModel, ProviderKind, ProviderSetup } from '../domain/models/provider.ts';
+import { FREE, isLoopback, isOwnServer, RETRY_FOR } from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail } from '../domain/result.ts';
 import type { ModelPort, ProviderTerms } from '../ports/model.ts';

@@ -9,18 +9,9 @@ import { byName, distinct } from '../domain/lists.ts';
 import { EFFORTS } from '../domain/models/provider.ts';
 import { PERMITTED } from '../domain/plan/plan.ts';
 import { isLooser, MODES } from '../domain/reason.ts';
-import {
-  agentBudget,
-  type BudgetRule,
-  type ChildRules,
-  childRules,
-  type CommandRule,
-  type CommandRules,
-  type ReviewRule,
-  type Rule,
-  type Rules,
-  type SandboxRules,
-} from './rules.ts';
+import type { BudgetRule, ChildRules, CommandRule, CommandRules, ReviewRule, Rule, Rules } from './rules.ts';
+import type { SandboxRules } from './rules.ts';
+import { agentBudget, childRules } from './rules.ts';
 
 /** How the values of one rule in two sets become one. */
 interface Row<T> {

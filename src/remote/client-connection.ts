@@ -8,17 +8,8 @@ import { fail, messageOf, ok, type Result, unreachable } from '../domain/result.
 import type { MimirEvent } from '../events/index.ts';
 import type { RunApi } from '../ports/control.ts';
 import type { World } from '../ports/world.ts';
-import {
-  hangUp,
-  linesOf,
-  LONGEST_REQUEST,
-  openLive,
-  openOutbox,
-  type Outbox,
-  PROTOCOL,
-  readClientHello,
-  readLine,
-} from './wire.ts';
+import type { Outbox } from './wire.ts';
+import { hangUp, linesOf, LONGEST_REQUEST, openLive, openOutbox, PROTOCOL, readClientHello, readLine } from './wire.ts';
 import { readRequest, type Request } from './protocol.ts';
 
 /** How long a client may take to send its hello, in milliseconds. */

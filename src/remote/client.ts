@@ -6,18 +6,9 @@ import { codeOf, fail, ok, type Result } from '../domain/result.ts';
 import type { RunSessions, MimirEvent, SessionDetail } from '../events/index.ts';
 import { ControlFault, type RemoteRun } from '../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview, Receipt, Tick } from '../ports/controls.ts';
-import {
-  isRecord,
-  lineOf,
-  linesOf,
-  LONGEST_ANSWER,
-  LONGEST_REQUEST,
-  PROTOCOL,
-  readLine,
-  readServerHello,
-  refusal,
-  type ServerHello,
-} from './wire.ts';
+import type { ServerHello } from './wire.ts';
+import { isRecord, lineOf, linesOf, LONGEST_ANSWER, LONGEST_REQUEST, PROTOCOL, readLine } from './wire.ts';
+import { readServerHello, refusal } from './wire.ts';
 import type { Ask } from './protocol.ts';
 import { knownPaths, type Where } from './socket-paths.ts';
 

@@ -9,16 +9,8 @@ import { dirname, join } from 'node:path';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { ControlFault, type AgentSockets, type RunApi } from '../ports/control.ts';
 import type { World } from '../ports/world.ts';
-import {
-  socketName,
-  forget,
-  isAnswered,
-  isOurSocket,
-  keepToOwner,
-  noteDown,
-  placeFor,
-  type Where,
-} from './socket-paths.ts';
+import type { Where } from './socket-paths.ts';
+import { socketName, forget, isAnswered, isOurSocket, keepToOwner, noteDown, placeFor } from './socket-paths.ts';
 import { type Conversation, converse, openPace, type Pace, turnAway, unpaced } from './client-connection.ts';
 
 /** The most connections at the same time. A screen has three, a command one. */

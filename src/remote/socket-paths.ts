@@ -4,17 +4,8 @@
  */
 import { codeOf, messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  type Stats,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import type { Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

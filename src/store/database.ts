@@ -4,17 +4,8 @@
  */
 import { messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import type { Stats } from 'node:fs';
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LogFault } from '../ports/log.ts';

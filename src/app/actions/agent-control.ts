@@ -6,15 +6,8 @@ import { type AgentState, type Control, refusedControl, type RunState } from '..
 import type { ModePreview } from '../../ports/controls.ts';
 import { plural, isIdle, isInterruptible } from '../views/index.ts';
 import { killedAgents } from './kill.ts';
-import {
-  type Action,
-  type AgentAction,
-  type Confirmation,
-  ENDED,
-  rowOf,
-  whyNotAgent,
-  whyNotRunning,
-} from './action.ts';
+import type { Action, AgentAction, Confirmation } from './action.ts';
+import { ENDED, rowOf, whyNotAgent, whyNotRunning } from './action.ts';
 
 /** The action for a control that needs no confirmation and is possible if `isPossible`. */
 const control = (does: Exclude<Control, 'kill'>, isPossible: (agent: AgentState) => boolean): AgentAction => ({

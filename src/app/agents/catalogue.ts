@@ -1,16 +1,8 @@
 /** The agents of a project: lists, creates and deletes them. config/roles/agent-files.ts checks the content of their files. */
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type AgentFile,
-  agentFiles,
-  type AgentFolder,
-  agentFolder,
-  isItself,
-  type Loaded,
-  newAgent,
-  type Others,
-} from '../../config/index.ts';
+import type { AgentFile, AgentFolder, Loaded, Others } from '../../config/index.ts';
+import { agentFiles, agentFolder, isItself, newAgent } from '../../config/index.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { memoize } from '../../domain/memoize.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';

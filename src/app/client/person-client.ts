@@ -7,15 +7,8 @@ import type { RunView } from '../../ports/controls.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { type LogReader, openMessageStore } from '../../store/index.ts';
 import { type Arguments, type Io, exitOnFault, world, wrongUse } from '../process/index.ts';
-import {
-  environmentOf,
-  eventsOf,
-  readConfig,
-  openReader,
-  projectOf,
-  type ProjectPlace,
-  storeOf,
-} from '../workspace/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { environmentOf, eventsOf, readConfig, openReader, projectOf, storeOf } from '../workspace/index.ts';
 import { type Knowing, runApi } from './run-api.ts';
 import { patiently, placeOf, reachSoon } from './connect.ts';
 import type { SessionClient, Seen } from '../../ports/control.ts';

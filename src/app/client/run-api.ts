@@ -2,19 +2,9 @@
 import { runSpending } from '../views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { fail, ok } from '../../domain/result.ts';
-import {
-  createdTimes,
-  type RunSessions,
-  isOf,
-  maySee,
-  maySeeEvent,
-  type MimirEvent,
-  type Naming,
-  recordsWith,
-  type RunState,
-  sessionDetail,
-  withoutWords,
-} from '../../events/index.ts';
+import type { RunSessions, MimirEvent, Naming, RunState } from '../../events/index.ts';
+import { createdTimes, isOf, maySee, maySeeEvent, recordsWith, sessionDetail } from '../../events/index.ts';
+import { withoutWords } from '../../events/index.ts';
 import type { RunApi } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
 

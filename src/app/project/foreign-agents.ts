@@ -3,13 +3,8 @@ import path from 'node:path';
 import type { ForeignSetup, Loaded } from '../../config/index.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import {
-  type AgentProcess,
-  type ForeignModels,
-  foreignModels,
-  openProxy,
-  type Proxy,
-} from '../../integrations/index.ts';
+import type { AgentProcess, ForeignModels, Proxy } from '../../integrations/index.ts';
+import { foreignModels, openProxy } from '../../integrations/index.ts';
 import type { ProjectTools } from '../../tools/index.ts';
 import { world } from '../process/index.ts';
 import { foreignAgents } from '../workspace/foreign.ts';

@@ -2,16 +2,8 @@
 import { isSessionId } from '../../domain/text/text.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { approvalOf, type OpenProject } from './open-project.ts';
-import {
-  type Arguments,
-  type EndSignal,
-  exitCodeOf,
-  type Io,
-  sanitise,
-  SIGNAL_WORDS,
-  watchSignals,
-  invalidFlag,
-} from '../process/index.ts';
+import type { Arguments, EndSignal, Io } from '../process/index.ts';
+import { exitCodeOf, sanitise, SIGNAL_WORDS, watchSignals, invalidFlag } from '../process/index.ts';
 import type { RunResult } from '../../engine/run/index.ts';
 import type { Start } from './begin-run.ts';
 

@@ -6,17 +6,8 @@ import type { Log } from '../../ports/log.ts';
 import { type StartedProcess, startProcess } from '../../remote/index.ts';
 import type { LogReader } from '../../store/index.ts';
 import { reachRun, saidMeanwhile } from '../client/index.ts';
-import {
-  type Arguments,
-  EXIT,
-  Exit,
-  type Io,
-  newSession,
-  exitOnFault,
-  ownProgram,
-  world,
-  wrongUse,
-} from '../process/index.ts';
+import type { Arguments, Io } from '../process/index.ts';
+import { EXIT, Exit, newSession, exitOnFault, ownProgram, world, wrongUse } from '../process/index.ts';
 import { openProjectLog, openReader, projectOf, type ProjectPlace } from '../workspace/index.ts';
 import { environmentWithout } from '../workspace/secrets.ts';
 import { sessionFrom } from './hosted.ts';

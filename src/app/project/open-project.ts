@@ -8,16 +8,9 @@ import type { ResumedLog } from '../../events/index.ts';
 import type { Log } from '../../ports/log.ts';
 import type { DraftContext } from '../agents/index.ts';
 import { type Arguments, EXIT, Exit, type Io, wrongUse } from '../process/index.ts';
-import {
-  allowFrom,
-  budgetFrom,
-  configForRun,
-  modeFrom,
-  openProjectLog,
-  openProviders,
-  type ProjectPlace,
-  roleModelsFrom,
-} from '../workspace/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { allowFrom, budgetFrom, configForRun, modeFrom, openProjectLog, openProviders } from '../workspace/index.ts';
+import { roleModelsFrom } from '../workspace/index.ts';
 import { startClean } from '../workspace/secrets.ts';
 import type { ServedRun, Start } from './begin-run.ts';
 import type { RunFactory } from './open-runs.ts';

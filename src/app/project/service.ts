@@ -13,41 +13,16 @@ import type { Run } from '../../engine/run/index.ts';
 import type { RemoteRun } from '../../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../ports/controls.ts';
 import { readOrNull } from '../../ports/log.ts';
-import type {
-  AgentFiles,
-  ProjectInfo,
-  ProjectService,
-  ReportFormat,
-  RunChanges,
-  ShownHints,
-  TemplateRequest,
-  TrustQuestion,
-} from '../../ports/project-service.ts';
+import type { AgentFiles, ProjectInfo, ProjectService, ReportFormat, RunChanges } from '../../ports/project-service.ts';
+import type { ShownHints, TemplateRequest, TrustQuestion } from '../../ports/project-service.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
-import {
-  type Arguments,
-  attempt,
-  type Io,
-  newSession,
-  packageRoot,
-  packageVersion,
-  world,
-  writePrivate,
-  wrongUse,
-} from '../process/index.ts';
+import type { Arguments, Io } from '../process/index.ts';
+import { attempt, newSession, packageRoot, packageVersion, world, writePrivate, wrongUse } from '../process/index.ts';
 import { isOpen, toLabel, withAuthors } from '../views/index.ts';
-import {
-  authorsIn,
-  eventsOf,
-  whyNotResume,
-  pastRun,
-  plannerModel,
-  type ProjectPlace,
-  stateOf,
-  trustOf,
-  trustNow,
-} from '../workspace/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { authorsIn, eventsOf, whyNotResume, pastRun, plannerModel, stateOf, trustOf } from '../workspace/index.ts';
+import { trustNow } from '../workspace/index.ts';
 import type { RunStart, Start } from './begin-run.ts';
 import { openProjectFiles, type ProjectFiles } from './file-index.ts';
 import { directApproval, type OpenProject, openProject } from './open-project.ts';

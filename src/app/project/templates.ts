@@ -1,18 +1,9 @@
 /** Plan templates of the user, a trusted project and Mimir; the first of equal names counts. Lists, fills and saves them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  faultText,
-  fillTemplate,
-  type TemplateTask,
-  type Loaded,
-  PLAN_FOLDER,
-  shownPath,
-  type Template,
-  TEMPLATE_NAME,
-  templatesIn,
-  templateText,
-} from '../../config/index.ts';
+import type { TemplateTask, Loaded, Template } from '../../config/index.ts';
+import { faultText, fillTemplate, PLAN_FOLDER, shownPath, TEMPLATE_NAME, templatesIn } from '../../config/index.ts';
+import { templateText } from '../../config/index.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { cappedEffort, type Effort, withEffort } from '../../domain/models/provider.ts';
 import { defaultBudget } from '../../domain/plan/estimate.ts';

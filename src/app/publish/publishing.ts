@@ -14,14 +14,8 @@ import { type Decision, namesOf } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RequestPreview } from '../../ports/project-service.ts';
-import {
-  checkRoot,
-  openPublisher,
-  type PublishDraft,
-  type Publisher,
-  type PublishPlace,
-  toolEnvironment,
-} from '../../tools/index.ts';
+import type { PublishDraft, Publisher, PublishPlace } from '../../tools/index.ts';
+import { checkRoot, openPublisher, toolEnvironment } from '../../tools/index.ts';
 import { exitOnFault, type Io, world, wrongUse } from '../process/index.ts';
 import { touchedFiles } from '../views/index.ts';
 import { eventsOf, type ProjectPlace, stateOf } from '../workspace/index.ts';

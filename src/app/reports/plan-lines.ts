@@ -8,21 +8,9 @@ import { checksText } from '../../domain/plan/task-checks.ts';
 import type { RunState } from '../../events/index.ts';
 import { commitText } from '../actions/index.ts';
 import { sanitise, type Io } from '../process/index.ts';
-import {
-  capitalise,
-  effortText,
-  expectedPlan,
-  expectedTask,
-  figuresText,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  writableText,
-  orderLines,
-  priceText,
-  triggerWords,
-  unattendedWords,
-} from '../views/index.ts';
+import { capitalise, effortText, expectedPlan, expectedTask, figuresText, formatCost } from '../views/index.ts';
+import { formatDuration, formatTokens, writableText, orderLines, priceText, triggerWords } from '../views/index.ts';
+import { unattendedWords } from '../views/index.ts';
 
 export function planLines(state: RunState, paint: Io['paint']): readonly string[] {
   const { plan, planBy, maxParallel } = state;

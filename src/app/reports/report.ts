@@ -9,28 +9,10 @@ import { type AgentState, type RunState, tokensOfAgent, verificationOf } from '.
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { ReportFormat } from '../../ports/project-service.ts';
 import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
-import {
-  agentTime,
-  answerText,
-  budgetText,
-  callsOf,
-  changesOf,
-  comparedSums,
-  comparedTasks,
-  diffLinesOf,
-  formatCost,
-  formatDuration,
-  formatShare,
-  formatTokens,
-  type Measures,
-  runSpending,
-  runTime,
-  shareOf,
-  sharesByModel,
-  unfinishedWork,
-  touchedFiles,
-  statusWord,
-} from '../views/index.ts';
+import type { Measures } from '../views/index.ts';
+import { agentTime, answerText, budgetText, callsOf, changesOf, comparedSums, comparedTasks } from '../views/index.ts';
+import { diffLinesOf, formatCost, formatDuration, formatShare, formatTokens, runSpending } from '../views/index.ts';
+import { runTime, shareOf, sharesByModel, unfinishedWork, touchedFiles, statusWord } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { costText, runUsageText, spentBy, spentByAgent, problemsText } from './spend-text.ts';
 

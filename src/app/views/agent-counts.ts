@@ -3,18 +3,8 @@ import { factsOf } from '../../domain/agents/tool-facts.ts';
 import { isAnswered } from '../../domain/agents/agent.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
-import {
-  type AgentState,
-  childOf,
-  comesAfter,
-  elapsedOf,
-  isFinal,
-  isTakenOut,
-  plainLine,
-  type RunState,
-  triesText,
-  type WaitingFor,
-} from '../../events/index.ts';
+import type { AgentState, RunState, WaitingFor } from '../../events/index.ts';
+import { childOf, comesAfter, elapsedOf, isFinal, isTakenOut, plainLine, triesText } from '../../events/index.ts';
 import { inOrder, isStoppedInQueue, labelOf, modelName } from './agents/agent-lines.ts';
 import { formatDuration } from './text/format.ts';
 import { toLabel } from './text/sanitise.ts';

@@ -1,22 +1,9 @@
 /** Loads the configuration of a project, decides whether its own part is trusted, and reads flags. Faults are an `Exit` (3). */
 import { realpathSync } from 'node:fs';
-import {
-  type ConfigFault,
-  type Flags as ConfigFlags,
-  type Differ,
-  digestOf,
-  durationMs,
-  type Environment,
-  faultText,
-  giveTrust,
-  loadConfig,
-  type Loaded,
-  type ProjectTrust,
-  rememberManaged,
-  trustFiles,
-  trustQuestion,
-  vanished,
-} from '../../config/index.ts';
+import type { ConfigFault, Flags as ConfigFlags, Differ, Environment, Loaded } from '../../config/index.ts';
+import type { ProjectTrust } from '../../config/index.ts';
+import { digestOf, durationMs, faultText, giveTrust, loadConfig, rememberManaged } from '../../config/index.ts';
+import { trustFiles, trustQuestion, vanished } from '../../config/index.ts';
 import { type Budget, withoutAbsent } from '../../domain/budget.ts';
 import { type Mode, MODES } from '../../domain/reason.ts';
 import { type Permissions, PERMITTED } from '../../domain/plan/plan.ts';

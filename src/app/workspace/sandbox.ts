@@ -5,19 +5,9 @@ import type { Rule, Rules } from '../../policy/index.ts';
 import type { RepositoryPort, TreePort } from '../../ports/tree.ts';
 import type { ToolPort } from '../../ports/tool.ts';
 import type { WorkspacePort } from '../../ports/workspace.ts';
-import {
-  checkRoot,
-  type Environment,
-  listProject,
-  openRepository,
-  openSandbox,
-  openTools,
-  openTrees,
-  type ProjectTools as OpenTools,
-  type PathRules,
-  type Sandbox,
-  toolEnvironment,
-} from '../../tools/index.ts';
+import type { Environment, ProjectTools as OpenTools, PathRules, Sandbox } from '../../tools/index.ts';
+import { checkRoot, listProject, openRepository, openSandbox, openTools, openTrees } from '../../tools/index.ts';
+import { toolEnvironment } from '../../tools/index.ts';
 import { EXIT, Exit, ownProgram, wrongUse } from '../process/index.ts';
 import type { ProjectPlace } from './place.ts';
 

@@ -3,30 +3,15 @@ import type { Loaded } from '../../config/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { fail } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
-import {
-  type EventBody,
-  foldAll,
-  type MimirEvent,
-  type RunState,
-  spentOf,
-  FoldedLog,
-  ResumedLog,
-} from '../../events/index.ts';
+import type { EventBody, MimirEvent, RunState } from '../../events/index.ts';
+import { foldAll, spentOf, FoldedLog, ResumedLog } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { Controls } from '../../ports/controls.ts';
 import type { DayLedger } from '../../ports/daily-budget.ts';
 import { type Log, readOrNull, type SessionSummary, type Some } from '../../ports/log.ts';
-import {
-  acceptDamage,
-  type Damage,
-  damageOf,
-  type LogReader,
-  openDayLedger,
-  openLog,
-  openLogReadOnly,
-  openMessageStore,
-  type Place,
-} from '../../store/index.ts';
+import type { Damage, LogReader, Place } from '../../store/index.ts';
+import { acceptDamage, damageOf, openDayLedger, openLog, openLogReadOnly } from '../../store/index.ts';
+import { openMessageStore } from '../../store/index.ts';
 import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { runTime } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';

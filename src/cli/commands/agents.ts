@@ -1,15 +1,9 @@
 /** `mimir agents`: lists agents, shows one, creates and deletes custom ones. */
 import * as agents from '../../app/agents/index.ts';
 import * as cli from '../../app/process/index.ts';
-import {
-  environmentOf,
-  projectConfigOf,
-  readConfig,
-  openProjectLog,
-  openProviders,
-  projectOf,
-  type ProjectPlace,
-} from '../../app/workspace/index.ts';
+import type { ProjectPlace } from '../../app/workspace/index.ts';
+import { environmentOf, projectConfigOf, readConfig, openProjectLog } from '../../app/workspace/index.ts';
+import { openProviders, projectOf } from '../../app/workspace/index.ts';
 import { agentNameProblem } from '../../config/index.ts';
 import type { AgentText } from '../../domain/agents/form.ts';
 import { fail } from '../../domain/result.ts';

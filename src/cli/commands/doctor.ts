@@ -11,24 +11,10 @@ import { plural, escapeHidden } from '../../app/views/index.ts';
 import { type TriedSandbox, trySandbox, pathsOf } from '../../app/workspace/sandbox.ts';
 import { archiveFolder, archiveProblem, listTemplates } from '../../app/project/index.ts';
 import { EXIT, Exit, type Io, packageVersion } from '../../app/process/index.ts';
-import {
-  cacheFindings,
-  dayFindings,
-  fine,
-  type Finding,
-  forcedFindings,
-  chatFindings,
-  foreignFindings,
-  notificationFindings,
-  note,
-  policyFindings,
-  problem,
-  rightsFindings,
-  runFindings,
-  screenFindings,
-  toolchainFindings,
-  trustFindings,
-} from '../doctor-findings.ts';
+import type { Finding } from '../doctor-findings.ts';
+import { cacheFindings, dayFindings, fine, forcedFindings, chatFindings, foreignFindings } from '../doctor-findings.ts';
+import { notificationFindings, note, policyFindings, problem, rightsFindings } from '../doctor-findings.ts';
+import { runFindings, screenFindings, toolchainFindings, trustFindings } from '../doctor-findings.ts';
 import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
 import { command, tell } from '../verb.ts';

@@ -10,14 +10,8 @@ import { depthOf } from '../../domain/ids.ts';
 import type { AllPermissions } from '../../domain/plan/plan.ts';
 import { type Mode, type Reason, reasonText } from '../../domain/reason.ts';
 import { suggestion } from '../../domain/text/text.ts';
-import {
-  type AgentState,
-  configuredPermissions,
-  isFinal,
-  modeFor,
-  permissionsFor,
-  type RunState,
-} from '../../events/index.ts';
+import type { AgentState, RunState } from '../../events/index.ts';
+import { configuredPermissions, isFinal, modeFor, permissionsFor } from '../../events/index.ts';
 import { builtIn, modelsOfRole, roleNamed, wordsOf } from '../../policy/index.ts';
 import type { Action, Circumstances } from '../../policy/decide.ts';
 import { explainAction } from '../../policy/explain/action.ts';

@@ -3,16 +3,8 @@ import { resolve } from 'node:path';
 import * as cli from '../../app/process/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
 import { type ProjectConfig, projectConfigOf, projectOf, trustLine } from '../../app/workspace/index.ts';
-import {
-  type CheckedFile,
-  checkFile,
-  type ConfigFault,
-  type Effective,
-  faultText,
-  ruleOf,
-  showConfig,
-  vanished,
-} from '../../config/index.ts';
+import type { CheckedFile, ConfigFault, Effective } from '../../config/index.ts';
+import { checkFile, faultText, ruleOf, showConfig, vanished } from '../../config/index.ts';
 import { resolvedIn } from '../../policy/explain/explain.ts';
 import { command, tell } from '../verb.ts';
 

@@ -2,15 +2,8 @@
 import { cleanData, openRedactor } from '../../domain/text/redact.ts';
 import { withLostCalls } from '../../events/index.ts';
 import { sanitise, readChoice } from '../../app/process/index.ts';
-import {
-  authorsIn,
-  environmentOf,
-  openReader,
-  projectOf,
-  readConfig,
-  sessionOf,
-  stateOf,
-} from '../../app/workspace/index.ts';
+import { authorsIn, environmentOf, openReader, projectOf, readConfig, sessionOf } from '../../app/workspace/index.ts';
+import { stateOf } from '../../app/workspace/index.ts';
 import { withAuthors } from '../../app/views/index.ts';
 import { reportHtml, reportJson, reportMarkdown } from '../../app/reports/index.ts';
 import { command } from '../verb.ts';

@@ -3,15 +3,8 @@ import { agentTime, formatDuration, formatTokens, shownStatus, statusWord } from
 import { type AgentState, type RunState, tokensOfAgent, withLostCalls } from '../../events/index.ts';
 import { shownSign, UNICODE } from '../../ui/tui/index.ts';
 import { sanitise, type Io } from '../../app/process/index.ts';
-import {
-  callNotes,
-  costText,
-  factLines,
-  planLines,
-  spentBy,
-  spentByAgent,
-  usageText,
-} from '../../app/reports/index.ts';
+import { callNotes, costText, factLines, planLines, spentBy, spentByAgent } from '../../app/reports/index.ts';
+import { usageText } from '../../app/reports/index.ts';
 import { openReader, projectOf, sessionOf, stateOf } from '../../app/workspace/index.ts';
 import { command, tell } from '../verb.ts';
 

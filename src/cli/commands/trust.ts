@@ -6,15 +6,8 @@ import { type Arguments, EXIT, Exit, sanitise, type Io } from '../../app/process
 import { nestedFolders, type ProjectTrust, takeTrust } from '../../config/index.ts';
 import { unifiedDiff } from '../../tools/index.ts';
 import { escapeHidden, isOpen, TRUST_WORDS } from '../../app/views/index.ts';
-import {
-  environmentOf,
-  projectConfigOf,
-  readConfig,
-  projectOf,
-  type ProjectPlace,
-  trustOf,
-  trustNow,
-} from '../../app/workspace/index.ts';
+import type { ProjectPlace } from '../../app/workspace/index.ts';
+import { environmentOf, projectConfigOf, readConfig, projectOf, trustOf, trustNow } from '../../app/workspace/index.ts';
 import { startClean } from '../../app/workspace/secrets.ts';
 import { command, tell } from '../verb.ts';
 

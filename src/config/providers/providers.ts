@@ -4,17 +4,8 @@
  */
 import { defined } from '../../domain/result.ts';
 import type { Millis } from '../../domain/ids.ts';
-import {
-  BUILT_IN,
-  isLoopback,
-  PROVIDER_FACTS,
-  type KnownServer,
-  type OwnModel,
-  type Price,
-  type ProviderKind,
-  type ProviderSetup,
-  RETRY_FOR,
-} from '../../domain/models/provider.ts';
+import type { KnownServer, OwnModel, Price, ProviderKind, ProviderSetup } from '../../domain/models/provider.ts';
+import { BUILT_IN, isLoopback, PROVIDER_FACTS, RETRY_FOR } from '../../domain/models/provider.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { endpointProblem, resolveModel, type Rules } from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';

@@ -8,17 +8,8 @@ import { EFFORTS, withEffort } from '../../domain/models/provider.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import type { ReviewRule } from '../../policy/index.ts';
-import {
-  codeOf,
-  type ConfigFault,
-  faultText,
-  type FaultWords,
-  fileFault,
-  type Places,
-  readText,
-  shownPath,
-  THE_DIRECTORY,
-} from '../files/read-text.ts';
+import type { ConfigFault, FaultWords, Places } from '../files/read-text.ts';
+import { codeOf, faultText, fileFault, readText, shownPath, THE_DIRECTORY } from '../files/read-text.ts';
 import { type Effective, textsOf } from '../files/merge.ts';
 import { managedFolder, readManagedFile } from '../managed/managed.ts';
 import { capabilitiesOf, isToolName } from '../schema/tool-names.ts';

@@ -9,23 +9,9 @@ import { MODES } from '../../domain/reason.ts';
 import { EFFORTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
 import { Permissions } from '../../domain/plan/plan.ts';
 import { ANSI_NAMES, type Colour, TOKENS } from '../../domain/theme.ts';
-import {
-  childName,
-  granted,
-  host,
-  key,
-  type KeyRule,
-  managed,
-  map,
-  name,
-  names,
-  preferred,
-  type Row,
-  ROWS,
-  section,
-  tightest,
-  variables,
-} from './rows.ts';
+import type { KeyRule, Row } from './rows.ts';
+import { childName, granted, host, key, managed, map, name, names, preferred, ROWS, section } from './rows.ts';
+import { tightest, variables } from './rows.ts';
 
 export type Path = readonly (string | number)[];
 

@@ -10,16 +10,8 @@ import { jsonDigest } from '../../domain/digest.ts';
 import { isLooser, type Layer as LayerName, placeText, type Reason } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Rules } from '../../policy/index.ts';
-import {
-  flagLayer,
-  type Flags,
-  type Layer,
-  OWN_FILE,
-  type ReadLayer,
-  readLayer,
-  words,
-  valueAt,
-} from '../files/layer.ts';
+import type { Flags, Layer, ReadLayer } from '../files/layer.ts';
+import { flagLayer, OWN_FILE, readLayer, words, valueAt } from '../files/layer.ts';
 import { type Effective, inOrder, merge, settingsFrom, withoutEffect } from '../files/merge.ts';
 import * as texts from '../files/read-text.ts';
 import { MANAGED_ROOT, managedMark, readManagedLayers } from '../managed/managed.ts';

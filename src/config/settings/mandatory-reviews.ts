@@ -6,15 +6,8 @@ import type { OnFailure, Trigger } from '../../domain/agents/agent.ts';
 import { placeText, type Reason, reasonText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
 import { nearest, suggestion } from '../../domain/text/text.ts';
-import {
-  type ChildRules,
-  type ReviewRule,
-  modelProblem,
-  resolveModel,
-  type Rule,
-  type Rules,
-  unitedReviews,
-} from '../../policy/index.ts';
+import type { ChildRules, ReviewRule, Rule, Rules } from '../../policy/index.ts';
+import { modelProblem, resolveModel, unitedReviews } from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
 import { type Effective, highestFirst, settingsFrom } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';

@@ -7,17 +7,9 @@ import { ModelId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { placeText } from '../../domain/reason.ts';
 import { suggestion } from '../../domain/text/text.ts';
-import {
-  ALIASES,
-  entryAllows,
-  entryHolds,
-  foldName,
-  type ModelEntry,
-  resolveModel,
-  type Rule,
-  spokenModel,
-  tightestBudgets,
-} from '../../policy/index.ts';
+import type { ModelEntry, Rule } from '../../policy/index.ts';
+import { ALIASES, entryAllows, entryHolds, foldName, resolveModel, spokenModel } from '../../policy/index.ts';
+import { tightestBudgets } from '../../policy/index.ts';
 import type { ConfigFault } from '../files/read-text.ts';
 import type { Layer } from '../files/layer.ts';
 import type { Path, Settings } from '../schema/schema.ts';

@@ -7,15 +7,8 @@ import { defined } from '../../domain/result.ts';
 import { EFFORTS } from '../../domain/models/provider.ts';
 import { Permission, PERMITTED, type Permitted } from '../../domain/plan/plan.ts';
 import { CREDENTIALS } from '../../domain/text/redact.ts';
-import {
-  type SandboxRules,
-  type BudgetRule,
-  builtIn,
-  type CommandRule,
-  type CommandRules,
-  type Rule,
-  type Rules,
-} from '../../policy/index.ts';
+import type { SandboxRules, BudgetRule, CommandRule, CommandRules, Rule, Rules } from '../../policy/index.ts';
+import { builtIn } from '../../policy/index.ts';
 import type { Layer } from '../files/layer.ts';
 import { amount, binding, type Effective, type Holding, type LayerValue, settle, textsOf } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';

@@ -2,14 +2,8 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
-import {
-  codeOf,
-  type ConfigFault,
-  fileFault,
-  NO_PERMISSION,
-  NOT_A_DIRECTORY,
-  THE_DIRECTORY,
-} from '../files/read-text.ts';
+import type { ConfigFault } from '../files/read-text.ts';
+import { codeOf, fileFault, NO_PERMISSION, NOT_A_DIRECTORY, THE_DIRECTORY } from '../files/read-text.ts';
 
 export interface Project {
   /** Real path. */

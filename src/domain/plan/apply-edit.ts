@@ -6,15 +6,8 @@ import { MAIN } from '../agents/role.ts';
 import { formatLimit } from '../budget.ts';
 import type { TaskId } from '../ids.ts';
 import { type Effort, withEffort } from '../models/provider.ts';
-import {
-  type Permissions,
-  PERMITTED,
-  type PlanChoices,
-  type PlanFault,
-  type PlanTask,
-  type SoundPlan,
-  type Tree,
-} from './plan.ts';
+import type { Permissions, PlanChoices, PlanFault, PlanTask, SoundPlan, Tree } from './plan.ts';
+import { PERMITTED } from './plan.ts';
 import { defined, fail, ok, type Result, unreachable } from '../result.ts';
 import { treeText, writesOf, writesText } from './writes.ts';
 import { checkPlan, type PlanContext, readDraft } from './check-plan.ts';

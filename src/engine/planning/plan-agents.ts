@@ -8,14 +8,8 @@ import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import { type AgentState, type EventBody, isFinal, isTakenOut, type RunState, TAKEN_OUT } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
-import {
-  type AgentModules,
-  capabilitiesOf,
-  createdEvent,
-  finishedEvent,
-  type NewAgent,
-  writesIn,
-} from '../agents/index.ts';
+import type { AgentModules, NewAgent } from '../agents/index.ts';
+import { capabilitiesOf, createdEvent, finishedEvent, writesIn } from '../agents/index.ts';
 import { type AgentSetup, budgetOf } from '../gate/index.ts';
 
 /** One agent for each task, in plan order. New tasks get the next free numbers below ROOT. */

@@ -3,22 +3,10 @@
  * handshake, session, prompts. What its updates mean is decided in session.ts.
  */
 import { type Readable, Writable } from 'node:stream';
-import {
-  client,
-  type ClientConnection,
-  methods,
-  type LoadSessionResponse,
-  type NewSessionResponse,
-  ndJsonStream,
-  type PromptResponse,
-  PROTOCOL_VERSION,
-  RequestError,
-  type RequestPermissionRequest,
-  type RequestPermissionResponse,
-  type SessionUpdate,
-  type SessionModeState,
-  type StopReason,
-} from '@agentclientprotocol/sdk';
+import type { ClientConnection, LoadSessionResponse, NewSessionResponse } from '@agentclientprotocol/sdk';
+import type { PromptResponse, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { SessionUpdate, SessionModeState, StopReason } from '@agentclientprotocol/sdk';
+import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import type { World } from '../../ports/world.ts';
 

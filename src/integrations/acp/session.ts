@@ -2,12 +2,8 @@
  * The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own tools
  * (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is the answer.
  */
-import type {
-  RequestPermissionRequest,
-  RequestPermissionResponse,
-  SessionUpdate,
-  StopReason,
-} from '@agentclientprotocol/sdk';
+import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Json, Turn } from '../../domain/turn.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';

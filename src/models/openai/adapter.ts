@@ -15,16 +15,8 @@ import { hostOf, NOT_SAID_USED, unknownStop } from '../http/fault.ts';
 import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
 import { countInput, type Server, serverOf } from '../http/transport.ts';
 import { ABORTED, type Caller, wireName } from '../provider.ts';
-import {
-  callsOf,
-  type ChatReader,
-  estimated,
-  NOT_COUNTED,
-  type Read,
-  readChat,
-  usageOf,
-  withoutCalls,
-} from './chat-reply.ts';
+import type { ChatReader, Read } from './chat-reply.ts';
+import { callsOf, estimated, NOT_COUNTED, readChat, usageOf, withoutCalls } from './chat-reply.ts';
 import * as chat from './chat-wire.ts';
 
 const nothing = (): void => undefined;

@@ -5,18 +5,8 @@ import { type ModelReply, type StopReason, tokensIn } from '../../domain/turn.ts
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
 import type { Reader, Reading } from '../http/exchange.ts';
 import { unknownStop } from '../http/fault.ts';
-import {
-  at,
-  byWord,
-  type Fields,
-  fieldsAt,
-  isFields,
-  listAt,
-  numberAt,
-  parseArguments,
-  parsed,
-  textAt,
-} from '../http/json.ts';
+import type { Fields } from '../http/json.ts';
+import { at, byWord, fieldsAt, isFields, listAt, numberAt, parseArguments, parsed, textAt } from '../http/json.ts';
 import { toolCallId } from '../provider.ts';
 import type { KeptReply } from './chat-wire.ts';
 

@@ -5,17 +5,8 @@ import { ASK_ALL, type Permitted } from '../../domain/plan/plan.ts';
 import { moreThanReading } from '../commands/reading/reading.ts';
 import { judgeCommand } from '../commands/judge.ts';
 import { type Action, type Circumstances, decide } from '../decide.ts';
-import {
-  type Change,
-  type Explanation,
-  type Outcome,
-  type TookPart,
-  changeRule,
-  ranked,
-  ruleChange,
-  takeOut,
-  whatHelps,
-} from './explain.ts';
+import type { Change, Explanation, Outcome, TookPart } from './explain.ts';
+import { changeRule, ranked, ruleChange, takeOut, whatHelps } from './explain.ts';
 import { isWritten } from '../models.ts';
 import { type CommandRule, type CommandRules, type Rules, alwaysAsked, builtIn } from '../rules.ts';
 

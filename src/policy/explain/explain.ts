@@ -4,16 +4,8 @@
  */
 import type { Role } from '../../domain/agents/role.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
-import {
-  chooseModel,
-  entryAllows,
-  entryHolds,
-  isWritten,
-  modelProblem,
-  type ModelRequest,
-  obstacleTo,
-  resolveModel,
-} from '../models.ts';
+import type { ModelRequest } from '../models.ts';
+import { chooseModel, entryAllows, entryHolds, isWritten, modelProblem, obstacleTo, resolveModel } from '../models.ts';
 import { roleNamed, roleProblem } from '../roles.ts';
 import { builtIn, type ModelEntry, type Rules } from '../rules.ts';
 

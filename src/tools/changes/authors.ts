@@ -2,13 +2,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import {
-  type Act,
-  type AuthoredFile,
-  authorsOf,
-  type FileHistory,
-  type HunkRange,
-} from '../../domain/changes/authorship.ts';
+import type { Act, AuthoredFile, FileHistory, HunkRange } from '../../domain/changes/authorship.ts';
+import { authorsOf } from '../../domain/changes/authorship.ts';
 import type { FileVersion } from '../../domain/changes/changes.ts';
 import { tried } from '../../domain/result.ts';
 import type { RecordedActs } from '../../ports/changes.ts';

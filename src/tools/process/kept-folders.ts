@@ -3,17 +3,8 @@
  * outside, concurrent changes), so small programs do the work in a sandbox that can write nothing else.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, tried } from '../../domain/result.ts';
 import { leftByDead, ownMark } from '../paths/root.ts';

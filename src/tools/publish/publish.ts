@@ -13,14 +13,8 @@ import { gitOf } from '../paths/root.ts';
 import { type Environment, programOn } from '../process/environment.ts';
 import { capText } from '../process/output.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
-import {
-  type CommitHost,
-  type Draft,
-  draftCommit,
-  inRepository,
-  type LeftOut,
-  madeCommit,
-} from '../trees/git-commit.ts';
+import type { CommitHost, Draft, LeftOut } from '../trees/git-commit.ts';
+import { draftCommit, inRepository, madeCommit } from '../trees/git-commit.ts';
 import { attempted, type RepositoryFacts, type StoreOptions, treeStore } from '../trees/store.ts';
 import { changedFiles } from '../trees/tree.ts';
 import { creating, type Forge, forgeFor, listedUrl, listing, urlIn } from './forge.ts';

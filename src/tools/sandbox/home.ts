@@ -9,15 +9,8 @@ import type { ToolContext } from '../../ports/tool.ts';
 import { isFolder } from '../paths/root.ts';
 import { type Environment, keepFile } from '../process/environment.ts';
 import { bytesIn, copyInto, type Helpers, removeFolder } from '../process/kept-folders.ts';
-import {
-  SANDBOX_HOME,
-  type Found,
-  type ToolchainPlaces,
-  isUsedBy,
-  packagesOf,
-  type Toolchain,
-  toolchainsOn,
-} from '../toolchains/toolchains.ts';
+import type { Found, ToolchainPlaces, Toolchain } from '../toolchains/toolchains.ts';
+import { SANDBOX_HOME, isUsedBy, packagesOf, toolchainsOn } from '../toolchains/toolchains.ts';
 import { agentFolders, TMP_BYTES } from './socket-mount.ts';
 import type { Bind, HomeParts } from './mounts.ts';
 

@@ -7,42 +7,17 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { CREDENTIALS } from '../../domain/text/redact.ts';
 import type { SandboxState, ToolContext } from '../../ports/tool.ts';
-import {
-  checkRoot,
-  isFolder,
-  isInside,
-  isWithin,
-  mountsBelow,
-  type PathRules,
-  realPlace,
-  replaced,
-  type Root,
-  treeRoot,
-} from '../paths/root.ts';
+import type { PathRules, Root } from '../paths/root.ts';
+import { checkRoot, isFolder, isInside, isWithin, mountsBelow, realPlace, replaced, treeRoot } from '../paths/root.ts';
 import { type Environment, type OwnProgram, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
 import { neverRan, type Program, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { SANDBOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 import { type Bounds, type Homes, NO_HOME, openHomes } from './home.ts';
-import {
-  type Bind,
-  boxArguments,
-  type SandboxPlan,
-  type HomeParts,
-  limited,
-  type Masks,
-  masksOf,
-  systemOnly,
-} from './mounts.ts';
+import type { Bind, SandboxPlan, HomeParts, Masks } from './mounts.ts';
+import { boxArguments, limited, masksOf, systemOnly } from './mounts.ts';
 import * as machine from './places.ts';
-import {
-  type Found,
-  lookThrough,
-  NEVER_MADE,
-  NOT_WALKED,
-  projectWalk,
-  TOO_LARGE,
-  type Walked,
-} from './protected-scan.ts';
+import type { Found, Walked } from './protected-scan.ts';
+import { lookThrough, NEVER_MADE, NOT_WALKED, projectWalk, TOO_LARGE } from './protected-scan.ts';
 import { coveredFor, mountSocket, mountsIn, withSocket } from './socket-mount.ts';
 
 const PROBE_MS = 5000;

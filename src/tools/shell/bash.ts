@@ -14,14 +14,8 @@ import { capOutput, done, refused, RESULT_BYTES } from '../process/output.ts';
 import { gitOf, hiddenBelow, type Root } from '../paths/root.ts';
 import { workingFolder } from '../workspace.ts';
 import { ATTRIBUTES, keepAttributes } from '../sandbox/mounts.ts';
-import {
-  type SandboxedCommand,
-  type Course,
-  notRun,
-  runSandboxed,
-  type Sandbox,
-  stateFault,
-} from '../sandbox/sandbox.ts';
+import type { SandboxedCommand, Course, Sandbox } from '../sandbox/sandbox.ts';
+import { notRun, runSandboxed, stateFault } from '../sandbox/sandbox.ts';
 import { socketOutside } from '../sandbox/socket-mount.ts';
 import { TOO_LARGE } from '../sandbox/protected-scan.ts';
 import { watchNested } from '../writes/kept.ts';

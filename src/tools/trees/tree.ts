@@ -17,15 +17,8 @@ import { toolEnvironment } from '../process/environment.ts';
 import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
 import { keepContents, keepFile } from './contents.ts';
 import * as staged from './stage.ts';
-import {
-  attempted,
-  type RepositoryFacts,
-  type StoreCall,
-  type StoreOptions,
-  TreeFault,
-  type TreeStore,
-  treeStore,
-} from './store.ts';
+import type { RepositoryFacts, StoreCall, StoreOptions, TreeStore } from './store.ts';
+import { attempted, TreeFault, treeStore } from './store.ts';
 
 /** git's environment is by default the tools' part of this process's environment. */
 export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;

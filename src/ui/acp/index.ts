@@ -1,17 +1,7 @@
 /** Mimir as an agent for editors: the server side of the Agent Client Protocol, version 1 (https://agentclientprotocol.com/protocol/v1). */
-import {
-  agent,
-  type AgentContext,
-  type ContentBlock,
-  methods,
-  ndJsonStream,
-  type PermissionOption,
-  type PromptResponse,
-  PROTOCOL_VERSION,
-  RequestError,
-  type RequestPermissionResponse,
-  type SessionUpdate,
-} from '@agentclientprotocol/sdk';
+import type { AgentContext, ContentBlock, PermissionOption, PromptResponse } from '@agentclientprotocol/sdk';
+import type { RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { answerCommands } from '../../app/actions/index.ts';
 import type { LocalProjectService } from '../../app/project/index.ts';
 import { plainPlanLines } from '../../app/reports/index.ts';

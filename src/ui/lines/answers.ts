@@ -9,16 +9,9 @@ import type { RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import { type CommandWords, meantBy, noCommand, type Place } from './command.ts';
 import type { LineConsole, Typed } from './console.ts';
-import {
-  answerLines,
-  answerOf,
-  LineQuestions,
-  type NumberedQuestion,
-  printPages,
-  promptFor,
-  questionLines,
-  terminalSize,
-} from './questions.ts';
+import type { NumberedQuestion } from './questions.ts';
+import { answerLines, answerOf, LineQuestions, printPages, promptFor, questionLines } from './questions.ts';
+import { terminalSize } from './questions.ts';
 
 interface AnswersContext {
   readonly place: Place;

@@ -1,20 +1,9 @@
 /** What line mode prints about events: texts longer than a line of the log, whose table (`logLine`) has the others. */
 import { sanitise, type Io } from '../../app/process/index.ts';
 import { planLines, runUsageText } from '../../app/reports/index.ts';
-import {
-  agentTime,
-  answerText,
-  callsOf,
-  endingText,
-  plural,
-  formatCost,
-  formatDuration,
-  formatSeconds,
-  formatTokens,
-  isolationText,
-  restReason,
-  runTime,
-} from '../../app/views/index.ts';
+import { agentTime, answerText, callsOf, endingText, plural, formatCost } from '../../app/views/index.ts';
+import { formatDuration, formatSeconds, formatTokens, isolationText, restReason } from '../../app/views/index.ts';
+import { runTime } from '../../app/views/index.ts';
 import { isSpawn } from '../../domain/agents/tool-facts.ts';
 import { ROOT } from '../../domain/ids.ts';
 import { type AgentState, childOf, type EventOf, logLine, type MimirEvent, type RunState } from '../../events/index.ts';

@@ -1,17 +1,7 @@
 /** The ways into line mode: a session with a person, with one run or several; a run that is printed and takes no input. */
-import {
-  type Arguments,
-  EXIT,
-  Exit,
-  exitCodeOf,
-  sanitise,
-  type Io,
-  SIGNAL_WORDS,
-  signalCode,
-  watchSignals,
-  world,
-  wrongUse,
-} from '../../app/process/index.ts';
+import type { Arguments, Io } from '../../app/process/index.ts';
+import { EXIT, Exit, exitCodeOf, sanitise, SIGNAL_WORDS, signalCode, watchSignals } from '../../app/process/index.ts';
+import { world, wrongUse } from '../../app/process/index.ts';
 import { attachTo } from '../../app/client/index.ts';
 import { endCode, LocalProjectService, type OpenProject, type RunStart } from '../../app/project/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';

@@ -2,16 +2,8 @@
 import type { Trigger } from '../../../domain/agents/agent.ts';
 import type { ModelId } from '../../../domain/ids.ts';
 import type { Effort } from '../../../domain/models/provider.ts';
-import {
-  allowedWords,
-  type Permission,
-  permissionsOf,
-  PERMITTED,
-  type Permitted,
-  type PlanChoices,
-  type PlanTask,
-  type SoundPlan,
-} from '../../../domain/plan/plan.ts';
+import type { Permission, Permitted, PlanChoices, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { allowedWords, permissionsOf, PERMITTED } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { Mode } from '../../../domain/reason.ts';
 import { alongsideOf, writesText } from '../../../domain/plan/writes.ts';

@@ -3,14 +3,8 @@ import { isAnswered } from '../../../domain/agents/agent.ts';
 import { type Budget, formatCost, limitTokens } from '../../../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
-import {
-  type AgentState,
-  committed,
-  type OpenCall,
-  type RunState,
-  spentOf,
-  tokensOfAgent,
-} from '../../../events/index.ts';
+import type { AgentState, OpenCall, RunState } from '../../../events/index.ts';
+import { committed, spentOf, tokensOfAgent } from '../../../events/index.ts';
 import { agentTime } from '../agent-counts.ts';
 
 /** Reserved for calls whose process ended first. The provider may have billed them; they count against limits. */

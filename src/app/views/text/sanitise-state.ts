@@ -1,13 +1,6 @@
 /** Sanitises every string of an event, a state or a project once. The exact action of an approval keeps visible escapes. */
-import {
-  type AgentState,
-  type ApprovalRequest,
-  type MimirEvent,
-  ReadLater,
-  Roster,
-  type RunState,
-  type ToolBlock,
-} from '../../../events/index.ts';
+import type { AgentState, ApprovalRequest, MimirEvent, RunState, ToolBlock } from '../../../events/index.ts';
+import { ReadLater, Roster } from '../../../events/index.ts';
 import type { ProjectInfo } from '../../../ports/project-service.ts';
 import { markHidden, toTerminal, escapeHidden } from './sanitise.ts';
 

@@ -3,18 +3,8 @@ import { DOUBTS } from '../words.ts';
 import { isAmong, rowsOf } from '../options.ts';
 import GIT from './git.json' with { type: 'json' };
 import PROGRAMS from './programs.json' with { type: 'json' };
-import {
-  type Argument,
-  FURTHER_FILE,
-  isInProject,
-  NOT_IN_TEXT,
-  OPERANDS,
-  OUTSIDE,
-  type Reader,
-  type Scope,
-  type ScriptJudge,
-  whyMoreThan,
-} from './options.ts';
+import type { Argument, Reader, Scope, ScriptJudge } from './options.ts';
+import { FURTHER_FILE, isInProject, NOT_IN_TEXT, OPERANDS, OUTSIDE, whyMoreThan } from './options.ts';
 
 // Scripts of `sed`, `awk` and `jq` that only read. Anything not understood counts as more.
 

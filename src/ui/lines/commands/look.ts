@@ -2,39 +2,13 @@
 import { NO_REPORT } from '../../../app/actions/index.ts';
 import { world, wrongUse } from '../../../app/process/index.ts';
 import { costText, problemsText, spentByAgent, usageText } from '../../../app/reports/index.ts';
-import {
-  agentNumber,
-  answerText,
-  budgetText,
-  changesOf,
-  formatClock,
-  formatCost,
-  formatDuration,
-  formatSeconds,
-  formatTokens,
-  inOrder,
-  isAtWork,
-  isolationText,
-  labelOf,
-  plural,
-  SHOWN_STATUSES,
-  shownStatus,
-  todosOf,
-  toolsText,
-  toTerminal,
-  transcriptText,
-  wantsAttention,
-} from '../../../app/views/index.ts';
+import { agentNumber, answerText, budgetText, changesOf, formatClock, formatCost } from '../../../app/views/index.ts';
+import { formatDuration, formatSeconds, formatTokens, inOrder, isAtWork } from '../../../app/views/index.ts';
+import { isolationText, labelOf, plural, SHOWN_STATUSES, shownStatus, todosOf } from '../../../app/views/index.ts';
+import { toolsText, toTerminal, transcriptText, wantsAttention } from '../../../app/views/index.ts';
 import { isBelow, ROOT } from '../../../domain/ids.ts';
-import {
-  type AgentState,
-  checkLines,
-  committed,
-  isFinal,
-  plannedChecks,
-  type RunState,
-  tokensOfAgent,
-} from '../../../events/index.ts';
+import type { AgentState, RunState } from '../../../events/index.ts';
+import { checkLines, committed, isFinal, plannedChecks, tokensOfAgent } from '../../../events/index.ts';
 import { agentLine, agentNamed, graphLines, listed } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';

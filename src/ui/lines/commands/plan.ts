@@ -1,24 +1,8 @@
 /** Commands about the plan. One that waits for approval is edited at once; of a running one the difference is confirmed. */
-import {
-  acceptPlan,
-  amendment,
-  cancelPlan,
-  COMMIT_REQUEST,
-  commitText,
-  dropWarning,
-  type Interaction,
-  neighbourPlan,
-  NO_PLAN,
-  parseWrites,
-  PLAN_EDITS,
-  planAgain,
-  plannedTask,
-  redoEdit,
-  SAME_PLAN,
-  setBudget,
-  setModel,
-  undoEdit,
-} from '../../../app/actions/index.ts';
+import type { Interaction } from '../../../app/actions/index.ts';
+import { acceptPlan, amendment, cancelPlan, COMMIT_REQUEST, commitText } from '../../../app/actions/index.ts';
+import { dropWarning, neighbourPlan, NO_PLAN, parseWrites, PLAN_EDITS, planAgain } from '../../../app/actions/index.ts';
+import { plannedTask, redoEdit, SAME_PLAN, setBudget, setModel, undoEdit } from '../../../app/actions/index.ts';
 import { IS_YES, wrongUse } from '../../../app/process/index.ts';
 import { outlookLines, plainPlanLines, planFigures } from '../../../app/reports/index.ts';
 import { orderLines, approvalText, parallelCandidates, writableText } from '../../../app/views/index.ts';
@@ -26,14 +10,8 @@ import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
 import { variantsOf } from '../../../domain/plan/estimate.ts';
-import {
-  Permission,
-  type Permissions,
-  PERMITTED,
-  type Permitted,
-  type PlanTask,
-  type SoundPlan,
-} from '../../../domain/plan/plan.ts';
+import type { Permissions, Permitted, PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
+import { Permission, PERMITTED } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { checksText, readChecks } from '../../../domain/plan/task-checks.ts';
 import { defined } from '../../../domain/result.ts';
@@ -43,19 +21,8 @@ import type { TemplateRequest } from '../../../ports/project-service.ts';
 import { agentNamed, listed, otherNumbers } from '../agents.ts';
 import { headOf } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
-import {
-  confirm,
-  askText,
-  at,
-  cancelled,
-  commandOf,
-  own,
-  perform,
-  previewed,
-  printReceipt,
-  rowOf,
-  type Placeless,
-} from './perform.ts';
+import type { Placeless } from './perform.ts';
+import { confirm, askText, at, cancelled, commandOf, own, perform, previewed, printReceipt, rowOf } from './perform.ts';
 import { followUp } from './sessions.ts';
 
 /** Edits the task whose number is the first argument; `read` turns the other words into an edit. */

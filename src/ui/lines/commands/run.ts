@@ -1,25 +1,8 @@
 /** Commands that act on a run and its agents: they read typed words as the arguments of rows of app/actions. */
-import {
-  answerQuestion,
-  DELIVERIES,
-  interruptAgent,
-  killAgent,
-  manualReviews,
-  messageAgent,
-  modeQuestion,
-  NO_RUN,
-  pinMode,
-  readSpawn,
-  resumeAgent,
-  retryAgent,
-  setMode,
-  skipAgent,
-  spawnChild,
-  startReview,
-  stopRun,
-  whyNotReview,
-  withdrawGrant,
-} from '../../../app/actions/index.ts';
+import { answerQuestion, DELIVERIES, interruptAgent, killAgent, manualReviews } from '../../../app/actions/index.ts';
+import { messageAgent, modeQuestion, NO_RUN, pinMode, readSpawn, resumeAgent } from '../../../app/actions/index.ts';
+import { retryAgent, setMode, skipAgent, spawnChild, startReview, stopRun } from '../../../app/actions/index.ts';
+import { whyNotReview, withdrawGrant } from '../../../app/actions/index.ts';
 import { readArguments, wrongUse } from '../../../app/process/index.ts';
 import { escapeHidden, grantText, labelOf } from '../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../domain/ids.ts';

@@ -1,27 +1,8 @@
 /** The Costs tab of an agent, and the texts and gauges for costs and limits that all screens use. */
-import {
-  agentSpending,
-  agentTime,
-  callsInFlight,
-  callsOf,
-  clip,
-  plural,
-  expectedTask,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatLimit,
-  formatShare,
-  formatTokens,
-  type Ink,
-  type LimitShare,
-  type Line,
-  modelName,
-  span,
-  toLabel,
-  type Uncertain,
-  wrap,
-} from '../../../app/views/index.ts';
+import type { Ink, LimitShare, Line, Uncertain } from '../../../app/views/index.ts';
+import { agentSpending, agentTime, callsInFlight, callsOf, clip, plural } from '../../../app/views/index.ts';
+import { expectedTask, fitText, formatCost, formatDuration, formatLimit } from '../../../app/views/index.ts';
+import { formatShare, formatTokens, modelName, span, toLabel, wrap } from '../../../app/views/index.ts';
 import { tokensOf, type Usage } from '../../../domain/budget.ts';
 import type { Usd } from '../../../domain/ids.ts';
 import { costOf } from '../../../domain/models/provider.ts';

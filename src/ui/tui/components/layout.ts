@@ -1,13 +1,7 @@
 /** The layout of the run screen: rectangles of its panes for a size, and the view for a terminal that is too small. */
-import {
-  aligned,
-  formatCost,
-  formatDuration,
-  type Line,
-  runSpending,
-  runTime,
-  hasRunningAgent,
-} from '../../../app/views/index.ts';
+import type { Line } from '../../../app/views/index.ts';
+import { aligned, formatCost, formatDuration, runSpending, runTime } from '../../../app/views/index.ts';
+import { hasRunningAgent } from '../../../app/views/index.ts';
 import type { Context } from '../frame/screen.ts';
 import type { Size } from '../terminal/terminal.ts';
 import { blank, strong, tint } from '../text/blocks.ts';

@@ -14,17 +14,8 @@ import { checkText, readChecks, USUAL_ATTEMPTS } from '../../../domain/plan/task
 import { treeText } from '../../../domain/plan/writes.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { RunState } from '../../../events/index.ts';
-import {
-  type Choice,
-  checksField,
-  choiceField,
-  choice,
-  type Dialog,
-  type DialogEffect,
-  type Field,
-  type FormValues,
-  textField,
-} from '../frame/screen.ts';
+import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../frame/screen.ts';
+import { checksField, choiceField, choice, textField } from '../frame/screen.ts';
 import { tint } from '../text/blocks.ts';
 
 /** `#4 oracle`, the task of a dialog. */

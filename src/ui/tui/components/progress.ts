@@ -30,14 +30,8 @@ import { type AgentOutcome, isAnswered } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
-import {
-  activityOf,
-  type AgentState,
-  askedFor,
-  isTakenOut,
-  type RunState,
-  verificationOf,
-} from '../../../events/index.ts';
+import type { AgentState, RunState } from '../../../events/index.ts';
+import { activityOf, askedFor, isTakenOut, verificationOf } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';

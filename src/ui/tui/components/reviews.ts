@@ -1,13 +1,8 @@
 /** The verdicts of mandatory reviews and the gates that wait for them, as lines and for cards. */
 import { plural, type Ink, labelOf, type Line, span, toLabel, wrap } from '../../../app/views/index.ts';
 import type { AgentId } from '../../../domain/ids.ts';
-import {
-  type AgentState,
-  type ReviewGate,
-  type RecordedVerdict,
-  isFinal,
-  type RunState,
-} from '../../../events/index.ts';
+import type { AgentState, ReviewGate, RecordedVerdict, RunState } from '../../../events/index.ts';
+import { isFinal } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';
 import type { Glyphs } from '../text/glyphs.ts';

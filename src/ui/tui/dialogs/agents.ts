@@ -3,18 +3,8 @@ import { AGENTS_HELP, parseSentence } from '../../../app/agents/index.ts';
 import { isOffline, type Line, span, toolsText } from '../../../app/views/index.ts';
 import { AGENT_TOOLS, blankAgent } from '../../../domain/agents/form.ts';
 import type { AgentInfo, AgentProposal, AgentRequest, ProjectInfo } from '../../../ports/project-service.ts';
-import {
-  type Choice,
-  checksField,
-  choice,
-  choiceField,
-  type Dialog,
-  type DialogEffect,
-  type FormValues,
-  pickFrom,
-  textField,
-  textIn,
-} from '../frame/screen.ts';
+import type { Choice, Dialog, DialogEffect, FormValues } from '../frame/screen.ts';
+import { checksField, choice, choiceField, pickFrom, textField, textIn } from '../frame/screen.ts';
 import { tint } from '../text/blocks.ts';
 
 type Agents = ProjectInfo['agents'];

@@ -1,17 +1,7 @@
 /** The command palette and the help, both built from the key tables. Unavailable commands show the reason. */
 import { go } from 'fuzzysort';
-import {
-  clip,
-  fit,
-  fitText,
-  graphemes,
-  type Line,
-  lineWidth,
-  span,
-  spread,
-  wrap,
-  wrapText,
-} from '../../../app/views/index.ts';
+import type { Line } from '../../../app/views/index.ts';
+import { clip, fit, fitText, graphemes, lineWidth, span, spread, wrap, wrapText } from '../../../app/views/index.ts';
 import type { Entry, HelpPart } from '../frame/keymap.ts';
 import { closed, type Overlay, stay } from '../frame/overlay.ts';
 import type { Context } from '../frame/screen.ts';

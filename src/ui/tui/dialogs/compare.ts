@@ -2,17 +2,8 @@
 import type { CompareColumn, Dialog, Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { fit, type Line, lineWidth, restyle, span, wrap } from '../../../app/views/index.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  scrolled,
-  stay,
-  type Overlay,
-  type OverlayView,
-  type Pressed,
-} from '../frame/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../frame/overlay.ts';
+import { boxRows, boxWidth, closed, framed, scrolled, stay } from '../frame/overlay.ts';
 import { tint } from '../text/blocks.ts';
 
 type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;

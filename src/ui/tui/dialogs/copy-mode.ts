@@ -1,27 +1,8 @@
 /** Copy mode: freezes the screen, moves a cursor over it with keys, and copies the selected text. */
-import {
-  clusterWidth,
-  columns,
-  type Frame,
-  graphemes,
-  type Line,
-  lineWidth,
-  plain,
-  span,
-  type Style,
-  widthOf,
-} from '../../../app/views/index.ts';
-import {
-  bind,
-  bindingFor,
-  footerLine,
-  type Hint,
-  hintsOf,
-  keyLabel,
-  rebind,
-  stepOf,
-  type OwnKeys,
-} from '../frame/keymap.ts';
+import type { Frame, Line, Style } from '../../../app/views/index.ts';
+import { clusterWidth, columns, graphemes, lineWidth, plain, span, widthOf } from '../../../app/views/index.ts';
+import type { Hint, OwnKeys } from '../frame/keymap.ts';
+import { bind, bindingFor, footerLine, hintsOf, keyLabel, rebind, stepOf } from '../frame/keymap.ts';
 import { closed, type Overlay, type OverlayView } from '../frame/overlay.ts';
 import type { Binding, Context, Effect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';

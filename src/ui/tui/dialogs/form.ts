@@ -1,26 +1,9 @@
 /** Forms with several fields (Tab, Space, Ctrl-S), and single text fields (Enter). Esc asks before changes are lost. */
-import {
-  type Cursor,
-  fitText,
-  type Ink,
-  type Line,
-  restyle,
-  span,
-  toLabel,
-  wrapText,
-} from '../../../app/views/index.ts';
+import type { Cursor, Ink, Line } from '../../../app/views/index.ts';
+import { fitText, restyle, span, toLabel, wrapText } from '../../../app/views/index.ts';
 import { cycled, type Hint } from '../frame/keymap.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  keyLine,
-  type Overlay,
-  type OverlayView,
-  type Pressed,
-  stay,
-} from '../frame/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../frame/overlay.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, stay } from '../frame/overlay.ts';
 import type { Choice, Context, Dialog, Field, FormValues } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { edit, type Editor, editorHeight, editorText, openEditor, viewEditor } from '../text/editor.ts';

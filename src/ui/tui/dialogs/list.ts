@@ -1,16 +1,8 @@
 /** A list with a filter: letters filter, arrows select, Enter chooses. The base of pickers, themes and the palette. */
 import { clip, fit, type Line, lineWidth, span, toLabel, widthOf } from '../../../app/views/index.ts';
 import { upDown } from '../frame/keymap.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  type Overlay,
-  type OverlayView,
-  type Pressed,
-  stay,
-} from '../frame/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../frame/overlay.ts';
+import { boxRows, boxWidth, closed, framed, stay } from '../frame/overlay.ts';
 import { type Choice, type Context, choice, type Dialog, type DialogEffect, pickFrom } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { edit, type Editor, editorText, openEditor, viewEditor } from '../text/editor.ts';

@@ -2,19 +2,8 @@
 import { type Ink, type Line, wrap } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { type Hint, upDown } from '../frame/keymap.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  keyLine,
-  scrolled,
-  stay,
-  windowed,
-  type Overlay,
-  type OverlayView,
-  type Pressed,
-} from '../frame/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../frame/overlay.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../frame/overlay.ts';
 import type { Context, DialogEffect } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { tint } from '../text/blocks.ts';

@@ -7,18 +7,8 @@ import { plural, fit, type Line, restyle, span, toLabel, wrap } from '../../../a
 import { cycled, type Hint, upDown } from '../frame/keymap.ts';
 import type { Context } from '../frame/screen.ts';
 import type { Input } from '../terminal/terminal.ts';
-import {
-  boxRows,
-  boxWidth,
-  closed,
-  framed,
-  keyLine,
-  scrolled,
-  stay,
-  windowed,
-  type Overlay,
-  type Pressed,
-} from '../frame/overlay.ts';
+import type { Overlay, Pressed } from '../frame/overlay.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../frame/overlay.ts';
 import { strong, tint } from '../text/blocks.ts';
 
 const WIDTH = 84;

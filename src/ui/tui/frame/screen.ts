@@ -6,13 +6,8 @@ import type { AgentId, Millis } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/reason.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { Command, ModePreview, PlanPreview } from '../../../ports/controls.ts';
-import type {
-  AgentRequest,
-  ChangeAction,
-  ProjectInfo,
-  ReportFormat,
-  TemplateRequest,
-} from '../../../ports/project-service.ts';
+import type { AgentRequest, ChangeAction, ProjectInfo, ReportFormat } from '../../../ports/project-service.ts';
+import type { TemplateRequest } from '../../../ports/project-service.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Glyphs } from '../text/glyphs.ts';

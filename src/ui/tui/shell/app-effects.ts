@@ -8,16 +8,8 @@ import type { ReportFormat } from '../../../ports/project-service.ts';
 import { draftedForm } from '../dialogs/agents.ts';
 import { trustOverlay } from '../dialogs/confirm.ts';
 import { type PendingDraft, waitOverlay } from '../dialogs/run-process.ts';
-import type {
-  AppCommand,
-  AppRequest,
-  DialogEffect,
-  EditRequest,
-  ProjectRequest,
-  RunRequest,
-  ScreenName,
-  Toast,
-} from '../frame/screen.ts';
+import type { AppCommand, AppRequest, DialogEffect, EditRequest, ProjectRequest, RunRequest } from '../frame/screen.ts';
+import type { ScreenName, Toast } from '../frame/screen.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
 import type { AppOptions, AppServices, DisplaySettings } from './app-options.ts';
 import { ChangesAfterRun } from './changes-after-run.ts';

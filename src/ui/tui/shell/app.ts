@@ -13,15 +13,8 @@ import { openScheduler, type Scheduler } from '../terminal/scheduler.ts';
 import type { Input } from '../terminal/terminal.ts';
 import { AppEffects, FoundFiles, Startup } from './app-effects.ts';
 import { APP_KEYS, ownKeyFaults } from './app-keys.ts';
-import {
-  type AppEnd,
-  type AppOptions,
-  type AppServices,
-  DEFAULT_LOOK,
-  HINT_ROWS,
-  DisplaySettings,
-  MUTED,
-} from './app-options.ts';
+import type { AppEnd, AppOptions, AppServices } from './app-options.ts';
+import { DEFAULT_LOOK, HINT_ROWS, DisplaySettings, MUTED } from './app-options.ts';
 import { ChangeAuthors } from './change-authors.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { dispatch, KeyFlash, InputQueue } from './dispatch.ts';

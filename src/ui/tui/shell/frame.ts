@@ -5,16 +5,8 @@ import { APP_KEYS } from './app-keys.ts';
 import { footerLine, type Hint, hintsOf, hintsWhileTyping, isPlain, type Page } from '../frame/keymap.ts';
 import type { Context, Toast } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
-import {
-  columns,
-  type Cursor,
-  fit,
-  type Frame,
-  type Line,
-  lineWidth,
-  plain,
-  restyle,
-} from '../../../app/views/index.ts';
+import type { Cursor, Frame, Line } from '../../../app/views/index.ts';
+import { columns, fit, lineWidth, plain, restyle } from '../../../app/views/index.ts';
 import { overlay, sized } from '../text/blocks.ts';
 import { headerLine, marks } from '../components/header.ts';
 import { lostBanner, toastBlock } from '../components/notices.ts';

@@ -1,18 +1,6 @@
 /** Building blocks of screens: bordered boxes with text in their borders, composition of blocks of lines, and long scrolling documents. */
-import {
-  clip,
-  columns,
-  fit,
-  type Ink,
-  type Line,
-  lineWidth,
-  PLAIN,
-  restyle,
-  type Span,
-  span,
-  type Style,
-  wrap,
-} from '../../../app/views/index.ts';
+import type { Ink, Line, Span, Style } from '../../../app/views/index.ts';
+import { clip, columns, fit, lineWidth, PLAIN, restyle, span, wrap } from '../../../app/views/index.ts';
 import type { Glyphs } from './glyphs.ts';
 
 /** A span in one colour. */

@@ -1,16 +1,6 @@
 /** A text field as an immutable state, edited by graphemes, with undo and folded pastes. Keys it does not use give null. */
-import {
-  columns,
-  type Cursor,
-  fit,
-  graphemes,
-  type Line,
-  PLAIN,
-  rowsIn,
-  type Style,
-  toTerminal,
-  widthOf,
-} from '../../../app/views/index.ts';
+import type { Cursor, Line, Style } from '../../../app/views/index.ts';
+import { columns, fit, graphemes, PLAIN, rowsIn, toTerminal, widthOf } from '../../../app/views/index.ts';
 import type { Input } from '../terminal/terminal.ts';
 
 export interface Editor {

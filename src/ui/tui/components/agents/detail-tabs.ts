@@ -31,15 +31,8 @@ import type { FileChange } from '../../../../domain/changes/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { type Check, type CheckEnd, checkEndText, checkText } from '../../../../domain/plan/task-checks.ts';
-import {
-  type AgentState,
-  type CheckRun,
-  committed,
-  plannedChecks,
-  type RunState,
-  type SentMessage,
-  tokensOfAgent,
-} from '../../../../events/index.ts';
+import type { AgentState, CheckRun, RunState, SentMessage } from '../../../../events/index.ts';
+import { committed, plannedChecks, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, docOfLines, type Fact, factLines, GAP, type Part, strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';

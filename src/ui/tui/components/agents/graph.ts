@@ -1,24 +1,8 @@
 /** The graph of a running plan: a row per task with lanes, activity or blocker, and time. Its selection is the list's. */
-import {
-  agentTime,
-  clip,
-  expectedTask,
-  fit,
-  fitText,
-  formatDuration,
-  type Ink,
-  type Line,
-  lineWidth,
-  parallelOf,
-  progressOf,
-  restyle,
-  shownStatus,
-  type Span,
-  span,
-  toLabel,
-  triggerWords,
-  widthOf,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line, Span } from '../../../../app/views/index.ts';
+import { agentTime, clip, expectedTask, fit, fitText, formatDuration, lineWidth } from '../../../../app/views/index.ts';
+import { parallelOf, progressOf, restyle, shownStatus, span, toLabel } from '../../../../app/views/index.ts';
+import { triggerWords, widthOf } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/plan/writes.ts';

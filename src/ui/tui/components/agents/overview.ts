@@ -1,20 +1,8 @@
 /** The overview of a run: progress and cost, stages, findings, changed files, and the last events. */
-import {
-  agentTime,
-  countWords,
-  formatDuration,
-  formatLimit,
-  inOrder,
-  type Line,
-  lineWidth,
-  neverRan,
-  progressOf,
-  runShare,
-  runSpending,
-  spread,
-  toLabel,
-  touchedFiles,
-} from '../../../../app/views/index.ts';
+import type { Line } from '../../../../app/views/index.ts';
+import { agentTime, countWords, formatDuration, formatLimit, inOrder, lineWidth } from '../../../../app/views/index.ts';
+import { neverRan, progressOf, runShare, runSpending, spread, toLabel } from '../../../../app/views/index.ts';
+import { touchedFiles } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { wavesOf } from '../../../../domain/plan/plan-view.ts';

@@ -1,24 +1,8 @@
 /** The transcript of an agent. Each block is wrapped once for a width; only streaming text is wrapped in each frame. */
 import { factsOf } from '../../../../domain/agents/tool-facts.ts';
-import {
-  agentTime,
-  changeOf,
-  clip,
-  plural,
-  formatSeconds,
-  type Ink,
-  isolationText,
-  type Line,
-  lineWidth,
-  planWords,
-  type Span,
-  span,
-  spread,
-  toLabel,
-  type Wait,
-  wrap,
-  wrapText,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line, Span, Wait } from '../../../../app/views/index.ts';
+import { agentTime, changeOf, clip, plural, formatSeconds, isolationText } from '../../../../app/views/index.ts';
+import { lineWidth, planWords, span, spread, toLabel, wrap, wrapText } from '../../../../app/views/index.ts';
 import { unreachable } from '../../../../domain/result.ts';
 import { type AgentState, type Block, childOf } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';

@@ -1,23 +1,8 @@
 /** Estimates of a plan: the row of its totals, the schedule as bars, and the remaining time of a run. */
-import {
-  agentTime,
-  expectedPlan,
-  fit,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatLimit,
-  formatTokens,
-  type Ink,
-  type Line,
-  lineWidth,
-  parallelOf,
-  restyle,
-  type Span,
-  span,
-  spread,
-  widthOf,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line, Span } from '../../../../app/views/index.ts';
+import { agentTime, expectedPlan, fit, fitText, formatCost, formatDuration } from '../../../../app/views/index.ts';
+import { formatLimit, formatTokens, lineWidth, parallelOf, restyle, span } from '../../../../app/views/index.ts';
+import { spread, widthOf } from '../../../../app/views/index.ts';
 import { isAnswered } from '../../../../domain/agents/agent.ts';
 import type { Budget } from '../../../../domain/budget.ts';
 import type { Millis, TaskId } from '../../../../domain/ids.ts';

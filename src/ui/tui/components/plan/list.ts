@@ -1,20 +1,7 @@
 /** The tasks of a plan as a list with the lanes of its graph, scrolled to keep the selected task visible. */
-import {
-  fit,
-  fitText,
-  formatCost,
-  formatTokens,
-  type Ink,
-  type Line,
-  lineWidth,
-  restyle,
-  type Span,
-  span,
-  spread,
-  type Style,
-  widthOf,
-  wrap,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line, Span, Style } from '../../../../app/views/index.ts';
+import { fit, fitText, formatCost, formatTokens, lineWidth, restyle, span } from '../../../../app/views/index.ts';
+import { spread, widthOf, wrap } from '../../../../app/views/index.ts';
 import type { ModelId, TaskId } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';

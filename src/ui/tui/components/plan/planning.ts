@@ -1,23 +1,7 @@
 /** The planning screen: time, waits, what the planner writes and thinks; and the lines above a plan after planning failed. */
-import {
-  clip,
-  plural,
-  fit,
-  fitText,
-  formatDuration,
-  type Line,
-  modelName,
-  type PlanSoFar,
-  planSoFar,
-  runTime,
-  span,
-  toLabel,
-  type Wait,
-  waitOf,
-  wrap,
-  wrapText,
-  writingWords,
-} from '../../../../app/views/index.ts';
+import type { Line, PlanSoFar, Wait } from '../../../../app/views/index.ts';
+import { clip, plural, fit, fitText, formatDuration, modelName, planSoFar } from '../../../../app/views/index.ts';
+import { runTime, span, toLabel, waitOf, wrap, wrapText, writingWords } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import { keyLabel } from '../../frame/keymap.ts';

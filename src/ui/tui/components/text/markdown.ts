@@ -1,19 +1,8 @@
 /** Markdown as lines, parsed by marked. HTML stays text; links lead only to the web and to files of the project. */
 import type { HLJSApi } from 'highlight.js';
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
-import {
-  aligned,
-  clip,
-  type Line,
-  lineWidth,
-  plain,
-  restyle,
-  type Span,
-  span,
-  type Style,
-  wrap,
-  wrapText,
-} from '../../../../app/views/index.ts';
+import type { Line, Span, Style } from '../../../../app/views/index.ts';
+import { aligned, clip, lineWidth, plain, restyle, span, wrap, wrapText } from '../../../../app/views/index.ts';
 import { tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { diffInk, inline, isMarked, type Page, splitLines } from './inline.ts';

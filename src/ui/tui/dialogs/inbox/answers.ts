@@ -1,22 +1,8 @@
 /** The lower part of a question: its answers, what each covers, the text field. Also the exact action, and the state kept. */
-import {
-  questionText,
-  type Cursor,
-  dangerOf,
-  defaultOffer,
-  exactMeasure,
-  exactRows as rowsOfExact,
-  isProse,
-  kindOf,
-  type Line,
-  type Offer,
-  offersFor,
-  type Question,
-  span,
-  type Style,
-  toLabel,
-  wrap,
-} from '../../../../app/views/index.ts';
+import type { Cursor, Line, Offer, Question, Style } from '../../../../app/views/index.ts';
+import { questionText, dangerOf, defaultOffer, exactMeasure } from '../../../../app/views/index.ts';
+import { exactRows as rowsOfExact, isProse, kindOf, offersFor, span, toLabel } from '../../../../app/views/index.ts';
+import { wrap } from '../../../../app/views/index.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import type { ApprovalRequest } from '../../../../events/index.ts';

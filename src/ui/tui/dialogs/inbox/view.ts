@@ -1,35 +1,12 @@
 /** Draws the docked question at the lower end, covering nothing. The action is never summarised, folded or cut: it scrolls. */
-import {
-  plural,
-  fit,
-  formatDuration,
-  type Ink,
-  labelOf,
-  type Line,
-  lineWidth,
-  type Question,
-  restyle,
-  span,
-  spread,
-  type Style,
-  toLabel,
-  splitMarked,
-  WANTS,
-  WITHOUT_SANDBOX,
-  wrap,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line, Question, Style } from '../../../../app/views/index.ts';
+import { plural, fit, formatDuration, labelOf, lineWidth, restyle, span, spread } from '../../../../app/views/index.ts';
+import { toLabel, splitMarked, WANTS, WITHOUT_SANDBOX, wrap } from '../../../../app/views/index.ts';
 import type { Approval } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { box, scrollBar, strong, tint } from '../../text/blocks.ts';
-import {
-  answerLines,
-  type Answers,
-  type ExactRow,
-  exactRows,
-  type InboxState,
-  answerOf,
-  lengthLine,
-} from './answers.ts';
+import type { Answers, ExactRow, InboxState } from './answers.ts';
+import { answerLines, exactRows, answerOf, lengthLine } from './answers.ts';
 import type { OverlayView } from '../../frame/overlay.ts';
 
 /** The space of the docked question, whether it has the focus, and whether letters go to a field of the screen. */

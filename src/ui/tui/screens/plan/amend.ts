@@ -1,14 +1,7 @@
 /** Changes of a running plan, sent after a question with the difference. The engine decides what can still be changed. */
-import {
-  plural,
-  expectedPlan,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  type Ink,
-  type Line,
-  parallelOf,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line } from '../../../../app/views/index.ts';
+import { plural, expectedPlan, formatCost, formatDuration, formatTokens } from '../../../../app/views/index.ts';
+import { parallelOf } from '../../../../app/views/index.ts';
 import { type Amendment, amendment, NO_RUNNING_PLAN, SAME_PLAN } from '../../../../app/actions/index.ts';
 import type { TaskId } from '../../../../domain/ids.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';

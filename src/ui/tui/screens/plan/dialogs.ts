@@ -36,19 +36,8 @@ import {
   writesOf,
 } from '../../components/plan-form.ts';
 import { capOf } from '../../components/plan/estimate.ts';
-import {
-  type Choice,
-  checksField,
-  choice,
-  choiceField,
-  type Dialog,
-  type DialogEffect,
-  type Field,
-  type FormValues,
-  pickFrom,
-  textField,
-  textIn,
-} from '../../frame/screen.ts';
+import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../../frame/screen.ts';
+import { checksField, choice, choiceField, pickFrom, textField, textIn } from '../../frame/screen.ts';
 import { tint } from '../../text/blocks.ts';
 
 /** Sends an edit, or tells why it is not possible. */

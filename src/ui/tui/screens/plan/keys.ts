@@ -1,16 +1,7 @@
 /** The keys of the plan screen. Edits go to the run before the approval, later into a draft. */
-import {
-  acceptPlan,
-  cancelPlan,
-  type Interaction,
-  isApproved,
-  NO_PLAN,
-  PLAN_EDITS,
-  planAgain,
-  redoEdit,
-  undoEdit,
-  whyNotEdit,
-} from '../../../../app/actions/index.ts';
+import type { Interaction } from '../../../../app/actions/index.ts';
+import { acceptPlan, cancelPlan, isApproved, NO_PLAN, PLAN_EDITS, planAgain } from '../../../../app/actions/index.ts';
+import { redoEdit, undoEdit, whyNotEdit } from '../../../../app/actions/index.ts';
 import { parallelCandidates } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
@@ -24,20 +15,9 @@ import { ALL, bind, cycled, limited } from '../../frame/keymap.ts';
 import type { Binding, Context, Dialog, Effect } from '../../frame/screen.ts';
 import { amendQuestion, faultOf } from './amend.ts';
 import * as dialogs from './dialogs.ts';
-import {
-  type Draft,
-  type PlanPane,
-  type PlanUi,
-  isEdited,
-  isSeen,
-  neighbour,
-  NO_DRAFT,
-  select,
-  selectedForced,
-  selectedRow,
-  selectedTask,
-  tracked,
-} from './ui.ts';
+import type { Draft, PlanPane, PlanUi } from './ui.ts';
+import { isEdited, isSeen, neighbour, NO_DRAFT, select, selectedForced, selectedRow, selectedTask } from './ui.ts';
+import { tracked } from './ui.ts';
 import { whatIf } from './what-if.ts';
 
 type Key = Binding<PlanUi>;

@@ -1,19 +1,8 @@
 /** The plan screen: list, selected task, schedule and totals; the planning screen before. Keys are in keys.ts. */
 import { commitText, isApproved } from '../../../../app/actions/index.ts';
-import {
-  clip,
-  plural,
-  expectedPlan,
-  expectedTask,
-  formatCost,
-  formatDuration,
-  type Line,
-  modelName,
-  parallelOf,
-  planAllows,
-  span,
-  toLabel,
-} from '../../../../app/views/index.ts';
+import type { Line } from '../../../../app/views/index.ts';
+import { clip, plural, expectedPlan, expectedTask, formatCost, formatDuration } from '../../../../app/views/index.ts';
+import { modelName, parallelOf, planAllows, span, toLabel } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
@@ -21,15 +10,8 @@ import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { scheduleLines, totalsLine } from '../../components/plan/estimate.ts';
 import { crumbs } from '../../components/header.ts';
 import { planFaultLines, planWaiting } from '../../components/plan/planning.ts';
-import {
-  forcedAt,
-  forcedHeight,
-  forcedLines,
-  forcedOf,
-  forcedRows,
-  inspectorLines,
-  sharesOf,
-} from '../../components/plan/inspector.ts';
+import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows } from '../../components/plan/inspector.ts';
+import { inspectorLines, sharesOf } from '../../components/plan/inspector.ts';
 import { commonModel, planList, tallRows } from '../../components/plan/list.ts';
 import type { Zoom } from '../../components/layout.ts';
 import { taskStateOf } from '../../components/progress.ts';
@@ -37,22 +19,9 @@ import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { beside, type Box, inside, pane, sized, strong, tint, windowTop } from '../../text/blocks.ts';
 import { begunWords, isDrafted, PLAN_KEYS, settledDraft, shownPlan, withEdit } from './keys.ts';
-import {
-  awaited,
-  changeOf,
-  FIRST,
-  isOffered,
-  isSeen,
-  painted,
-  type PlanPane,
-  type PlanUi,
-  proposedTask,
-  select,
-  selectedForced,
-  selectedRow,
-  selectedTask,
-  tracked,
-} from './ui.ts';
+import type { PlanPane, PlanUi } from './ui.ts';
+import { awaited, changeOf, FIRST, isOffered, isSeen, painted, proposedTask, select, selectedForced } from './ui.ts';
+import { selectedRow, selectedTask, tracked } from './ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
   name: 'plan',

@@ -1,13 +1,7 @@
 /** The state of the plan screen: selection, focus, a draft of edits, and the history of plans. Pure. */
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
-import {
-  isApproved,
-  NO_HISTORY,
-  neighbourPlan,
-  type PlanHistory,
-  proposalOf,
-  trackPlan,
-} from '../../../../app/actions/index.ts';
+import type { PlanHistory } from '../../../../app/actions/index.ts';
+import { isApproved, NO_HISTORY, neighbourPlan, proposalOf, trackPlan } from '../../../../app/actions/index.ts';
 import type { Millis, TaskId } from '../../../../domain/ids.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';

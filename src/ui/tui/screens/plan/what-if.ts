@@ -1,14 +1,7 @@
 /** The comparison of model tiers: the same plan on cheap, balanced and best models. */
-import {
-  expectedPlan,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  type Ink,
-  type Line,
-  modelName,
-  parallelOf,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line } from '../../../../app/views/index.ts';
+import { expectedPlan, formatCost, formatDuration, formatTokens, modelName } from '../../../../app/views/index.ts';
+import { parallelOf } from '../../../../app/views/index.ts';
 import { type Variant, variantsOf } from '../../../../domain/plan/estimate.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { type PlanTotals, totalsOf } from '../../../../domain/plan/plan-view.ts';

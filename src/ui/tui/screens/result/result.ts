@@ -1,28 +1,11 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
 import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
 import { answerText, authorsLeft, resumeCost, unmergedIn } from '../../../../app/views/index.ts';
-import {
-  COMMIT_REQUEST,
-  messageMain,
-  recipientOf,
-  retryRun,
-  retryText,
-  whyNoChanges,
-  whyNotCommit,
-  whyNotRequest,
-  whyNotTalk,
-} from '../../../../app/actions/index.ts';
+import { COMMIT_REQUEST, messageMain, recipientOf, retryRun, retryText } from '../../../../app/actions/index.ts';
+import { whyNoChanges, whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
-import {
-  type Binding,
-  type Context,
-  choice,
-  type Dialog,
-  type DialogEffect,
-  type Effect,
-  pickFrom,
-  type Screen,
-} from '../../frame/screen.ts';
+import type { Binding, Context, Dialog, DialogEffect, Effect, Screen } from '../../frame/screen.ts';
+import { choice, pickFrom } from '../../frame/screen.ts';
 import type { ChangeAction, ReportFormat } from '../../../../ports/project-service.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';

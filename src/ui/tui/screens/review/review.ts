@@ -1,15 +1,6 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
-import {
-  fit,
-  fitText,
-  labelOf,
-  type Line,
-  lineWidth,
-  plural,
-  span,
-  spread,
-  toLabel,
-} from '../../../../app/views/index.ts';
+import type { Line } from '../../../../app/views/index.ts';
+import { fit, fitText, labelOf, lineWidth, plural, span, spread, toLabel } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';

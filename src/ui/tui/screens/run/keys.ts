@@ -30,15 +30,8 @@ import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
 import { bind, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
-import {
-  type Binding,
-  type Choice,
-  type Context,
-  choice,
-  type DialogEffect,
-  type Effect,
-  pickFrom,
-} from '../../frame/screen.ts';
+import type { Binding, Choice, Context, DialogEffect, Effect } from '../../frame/screen.ts';
+import { choice, pickFrom } from '../../frame/screen.ts';
 import { composerWith } from '../composer.ts';
 import { DETAIL_KEYS, withTab } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS } from './pane-keys.ts';

@@ -12,22 +12,9 @@ import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { overlay, sized } from '../../text/blocks.ts';
 import { findTyped, isFinding, withTab } from './detail.ts';
-import {
-  type GraphPlace,
-  graphIn,
-  hasLog,
-  type RunUi,
-  densityOf,
-  FIRST,
-  indexOf,
-  inputRows,
-  layoutOf,
-  move,
-  scrollBy,
-  select,
-  selectedOf,
-  settle,
-} from './state.ts';
+import type { GraphPlace, RunUi } from './state.ts';
+import { graphIn, hasLog, densityOf, FIRST, indexOf, inputRows, layoutOf, move, scrollBy, select } from './state.ts';
+import { selectedOf, settle } from './state.ts';
 import { RUN_KEYS } from './keys.ts';
 import { filterTyped, isFiltering, typed } from './pane-keys.ts';
 

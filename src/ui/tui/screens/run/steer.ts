@@ -1,46 +1,18 @@
 /** Keys of the run screen that change or create agents: model, budget, another task of the plan, a child. */
 import { askedName } from '../../../../domain/plan/estimate.ts';
-import {
-  childName,
-  ENDED,
-  NO_AGENT,
-  plannedTask,
-  setBudget,
-  setModel,
-  spawnChild,
-  whyNotSet,
-  whyNotSpawn,
-} from '../../../../app/actions/index.ts';
+import { childName, ENDED, NO_AGENT, plannedTask, setBudget, setModel } from '../../../../app/actions/index.ts';
+import { spawnChild, whyNotSet, whyNotSpawn } from '../../../../app/actions/index.ts';
 import { formatTokens, modelName } from '../../../../app/views/index.ts';
 import { SpawnRequest } from '../../../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import { costText } from '../../components/costs.ts';
 import { stillWords } from '../../components/notices.ts';
-import {
-  budgetFields,
-  MODEL_HEADS,
-  modelChoices,
-  modelNamed,
-  OF_RUN,
-  readBudget,
-  readForm,
-} from '../../components/plan-form.ts';
+import { budgetFields, MODEL_HEADS, modelChoices, modelNamed, OF_RUN, readBudget } from '../../components/plan-form.ts';
+import { readForm } from '../../components/plan-form.ts';
 import { bind } from '../../frame/keymap.ts';
-import {
-  type Binding,
-  type Choice,
-  type Context,
-  choice,
-  choiceField,
-  type Dialog,
-  type DialogEffect,
-  type Effect,
-  type Field,
-  type FormValues,
-  textField,
-  textIn,
-} from '../../frame/screen.ts';
+import type { Binding, Choice, Context, Dialog, DialogEffect, Effect, Field, FormValues } from '../../frame/screen.ts';
+import { choice, choiceField, textField, textIn } from '../../frame/screen.ts';
 import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts';
 import { type RunUi, selectedOf } from './state.ts';
 

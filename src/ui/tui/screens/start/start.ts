@@ -4,18 +4,8 @@ import { plural, isOpen, TRUST_WORDS } from '../../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../../ports/project-service.ts';
 import { agentsDialog, typedAgentsCommand } from '../../dialogs/agents.ts';
 import { completeKey, offerOf } from '../../components/text/complete.ts';
-import {
-  type Binding,
-  type Context,
-  choice,
-  type Dialog,
-  type DialogEffect,
-  type Effect,
-  pickFrom,
-  type Screen,
-  textField,
-  textIn,
-} from '../../frame/screen.ts';
+import type { Binding, Context, Dialog, DialogEffect, Effect, Screen } from '../../frame/screen.ts';
+import { choice, pickFrom, textField, textIn } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { editorText, isEmpty } from '../../text/editor.ts';
 import { typeInto } from '../composer.ts';

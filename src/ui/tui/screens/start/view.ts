@@ -1,20 +1,7 @@
 /** Draws the start screen, as much of it as fits: the field, suggestions, sessions, and the project at the bottom. */
-import {
-  budgetText,
-  plural,
-  type Cursor,
-  fit,
-  isOffline,
-  isUnsandboxed,
-  type Line,
-  lineWidth,
-  modelName,
-  span,
-  type Style,
-  toLabel,
-  widthOf,
-  wrap,
-} from '../../../../app/views/index.ts';
+import type { Cursor, Line, Style } from '../../../../app/views/index.ts';
+import { budgetText, plural, fit, isOffline, isUnsandboxed, lineWidth } from '../../../../app/views/index.ts';
+import { modelName, span, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
 import type { ProjectInfo } from '../../../../ports/project-service.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { completeLines, completeWidth, offerOf } from '../../components/text/complete.ts';
