@@ -97,6 +97,22 @@ describe('what was learned', () => {
     expect(lessonsOf(at).map(({ run }) => run)).toEqual(['a']);
   });
 
+  it('is without a cost where the one in the row is none', () => {
+    const at = place();
+    openLog(at).close();
+    keepLessons(at, [lesson('a', 'ROOT::S1', 1, { cost: 2 })]);
+    const database = new DatabaseSync(databaseOf(at));
+    database.exec(
+      "INSERT INTO learned VALUES ('b', 'x', 'finder', 'p/m', 1, 1, -1), ('c', 'x', 'finder', 'p/m', 1, 1, 0)",
+    );
+    database.close();
+    expect(lessonsOf(at).map(({ run, cost }) => [run, cost])).toEqual([
+      ['a', 2],
+      ['b', null],
+      ['c', null],
+    ]);
+  });
+
   it('is done without where the database is broken or held by another, and nothing is thrown', () => {
     const broken = place();
     openLog(broken).close();

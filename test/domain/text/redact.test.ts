@@ -134,6 +134,13 @@ describe('text that ends within a private key', () => {
     const key = joined('-----', 'BEGIN PRIVATE KEY-----\nMIIB');
     expect(open(`before it ${key}`)).toBe(key.length);
   });
+
+  it('is held back from there on also where other keys have ended before', () => {
+    const key = joined('-----', 'BEGIN PRIVATE KEY-----\nMIIB');
+    const ended = joined(key, '\n-----', 'END PRIVATE KEY-----\n');
+    for (const before of [ended, ended.repeat(3), `${ended}${'word '.repeat(5000)}`])
+      expect(open(`${before}${key}`)).toBe(key.length);
+  });
 });
 
 describe('the price of it', () => {
