@@ -366,8 +366,8 @@ export type EventBody =
         readonly estimate?: true;
       })
   | (OfAgent<'budget.exhausted'> & LimitFacts)
-  /** A tree was made for the agent, from the project as it was then: `base`, the digest of its content. */
-  | (OfTree<'tree.made'> & { readonly base: string })
+  /** A tree was made for the agent, from the project as it was then: `base`, the digest of its content. `resolves`: conflicts of the tree before. */
+  | (OfTree<'tree.made'> & { readonly base: string; readonly resolves?: readonly string[] })
   /** The project's files are about to be changed from `ours` to `to`, which has the changes of the tree as it is then, `theirs`. */
   | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string; readonly theirs: string })
   | (OfTree<'merge.finished'> & MergeEnd)

@@ -185,12 +185,15 @@ export const AGENT_FOLDS = {
     ...withNews(agent, event),
     blocks: withEnd(agent.blocks, event),
   }),
-  'tree.made': (agent, { tree: name, base }, at) => ({ ...agent, ownTree: { name, base, at, stands: 'open' } }),
+  'tree.made': (agent, { tree: name, base, resolves }, at) => ({
+    ...agent,
+    ownTree: { name, base, at, stands: 'open', ...defined({ resolves }) },
+  }),
   'merge.started': (agent, { ours, to, theirs }) => withTree(agent, { stands: 'merging', begun: { ours, to, theirs } }),
-  'merge.finished': (agent, { is: stands, changed, because, patch, theirs }) => ({
+  'merge.finished': (agent, { is: stands, changed, because, patch, theirs, resolve }) => ({
     ...withMergedTree(agent, {
       stands,
-      ...defined({ because, patch }),
+      ...defined({ because, patch, resolve }),
       ...(theirs === undefined ? {} : { base: theirs }),
     }),
     blocks: add(agent, {

@@ -175,6 +175,10 @@ export function workspaceOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId
 export const isUnmerged = ({ ownTree, outcome }: AgentState): boolean =>
   ownTree !== undefined && ownTree.stands !== 'merged' && outcome !== null;
 
+/** Whether it is not to be merged any more unless a person does that by hand. */
+export const staysUnmerged = ({ ownTree }: AgentState): boolean =>
+  ownTree?.stands === 'unmerged' && ownTree.resolve === undefined;
+
 /** The folder in which the agent's commands start: its own, or its nearest spawned ancestor's. Relative; empty: the root. */
 export function workingDirOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId): string {
   for (const { spawned } of upwards(agents, agent)) if (spawned !== null) return spawned.workingDir;

@@ -102,6 +102,10 @@ export interface OwnTree {
   readonly begun?: { readonly ours: string; readonly to: string; readonly theirs: string };
   readonly because?: string;
   readonly patch?: string;
+  /** Conflicts of its merge, which its agent is to resolve in a further tree. */
+  readonly resolve?: readonly string[];
+  /** The conflicts for which this tree was made: it began with the changes of the tree before, merged into the project. */
+  readonly resolves?: readonly string[];
 }
 
 /** The last run of one check of an agent's task. */

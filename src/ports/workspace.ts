@@ -26,6 +26,8 @@ export interface Merge {
   readonly conflicts: readonly MergeConflict[];
   /** As `merged`, with the agent's side of each conflict; only where there are conflicts. */
   readonly withTheirs?: TreeId;
+  /** As `merged`, with both sides of each conflict in the file and the signs that git marks them with; only where there are conflicts. */
+  readonly marked?: TreeId;
   /** Changed by the agent although it may not: they are not merged. Each with the reason. */
   readonly leftOut: readonly string[];
 }
@@ -37,11 +39,17 @@ export interface MergeRequest {
   readonly writes?: readonly string[] | undefined;
 }
 
+/** What a tree begins with in place of the project: the changes of the tree `of`, merged into `ours`. */
+export interface TreeContent extends Pick<Merge, 'ours'> {
+  readonly of: string;
+  readonly content: TreeId;
+}
+
 export interface WorkspacePort {
   /** Why no agent can have a tree of its own here, in words for a person; null if one can. */
   whyNot(): string | null;
-  /** Makes the tree from the project as it stands, and opens its tools. Replaces what an interrupted call has left under this name. */
-  make(name: string, signal: AbortSignal): Promise<Result<{ readonly base: TreeId }, string>>;
+  /** Makes the tree from the project as it stands, or `from`, and opens its tools. Replaces what an interrupted call has left under this name. */
+  make(name: string, signal: AbortSignal, from?: TreeContent): Promise<Result<{ readonly base: TreeId }, string>>;
   /** The root of a tree. */
   folder(name: string): string;
   /** Opens the tools of a tree that was made before. A fault where it no longer exists. */

@@ -1,11 +1,13 @@
 /** The own trees of agents on disk, between runs: what each holds, and their merge into the project. */
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { SessionId, type TaskId } from '../../domain/ids.ts';
+import { reasonText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import { openRecorder, steadyWorld } from '../../engine/gate/index.ts';
 import { type Choice, mergeTree } from '../../engine/workspaces/index.ts';
 import { type AgentState, isFinal, type OwnTree, type RunState } from '../../events/index.ts';
+import type { Rules } from '../../policy/index.ts';
 import type { Merge, WorkspacePort } from '../../ports/workspace.ts';
 import { type Io, sanitise, world, wrongUse } from '../process/index.ts';
 import { plural } from '../views/index.ts';
@@ -58,10 +60,14 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
   const isRunning = (session: string): boolean =>
     log.sessions().some((one) => one.session === session && one.state === 'running');
   const found = (row: TreeRow): AgentState => {
-    const agent = agentOf(stateIn(row.session), row.name);
-    if (agent === null)
-      throw wrongUse(`the log of session ${row.session} has no agent that worked in the tree ${row.name}`);
-    return agent;
+    const state = stateIn(row.session);
+    const [agent, later] = [agentOf(state, row.name), ofLater(state, row.name)?.ownTree];
+    if (agent !== null) return agent;
+    throw wrongUse(
+      later === undefined
+        ? `the log of session ${row.session} has no agent that worked in the tree ${row.name}`
+        : `the changes of the tree ${row.name} are in ${later.name} as well: merge that`,
+    );
   };
   return {
     rows: () => Promise.all(workspaces.names().map((name) => rowOf(workspaces, name, stateIn, isRunning))),
@@ -73,6 +79,7 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
     },
     async merge(row, choice) {
       const { id } = found(row);
+      if (choice !== 'patch') refuseUnreviewed(config.rules);
       const session = SessionId.parse(row.session);
       const claim = log.claim(session);
       if (!claim.ok) throw wrongUse(`session ${session} is running in another process: ${claim.holder}`);
@@ -91,6 +98,15 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
   };
 }
 
+/** Mandatory reviews judge what a run merges. A merge by hand would pass them by. */
+function refuseUnreviewed({ forcedAgents = [] }: Rules): void {
+  const review = forcedAgents.find((one) => one.onFailure !== 'warn' && one.triggers.some((when) => when !== 'manual'));
+  if (review === undefined) return;
+  throw wrongUse(
+    `the ${review.name} review has to judge what agents change, and a merge by hand has none: ${reasonText(review.from)}\n  run the task again, or keep its changes as a patch`,
+  );
+}
+
 const agentOf = (state: RunState | null, name: string): AgentState | null =>
   [...(state?.agents.values() ?? [])].find(({ ownTree }) => ownTree?.name === name) ?? null;
 
@@ -105,7 +121,9 @@ async function rowOf(
   const one = agentOf(state, name);
   const look = await workspaces.look(name, one?.ownTree?.base ?? '', signal);
   const { bytes, dirty } = look ?? { bytes: 0, dirty: true };
-  if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...UNKNOWN };
+  const later = ofLater(state, name);
+  const known = later === null ? UNKNOWN : { ...UNKNOWN, agent: later.name, task: later.taskId };
+  if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...known };
   const is = isRunning(session) && mayWork(one) ? 'live' : classOf(state, name, one.ownTree ?? null, dirty);
   return { name, is, session, bytes, ...factsOf(one) };
 }
@@ -123,12 +141,21 @@ function factsOf({ name, taskId, ownTree }: AgentState): Omit<TreeRow, 'name' | 
 
 /** `dirty`: whether it differs from what its changes are counted from. */
 function classOf(state: RunState | null, name: string, tree: OwnTree | null, dirty: boolean): TreeClass {
-  // A further attempt gets a new tree only when the one before is merged.
-  const stem = name.slice(0, name.lastIndexOf('.'));
-  const isEarlier = [...(state?.agents.values() ?? [])].some(({ ownTree }) => ownTree?.name.startsWith(`${stem}.`));
-  if (tree === null) return isEarlier ? 'merged' : 'unmerged';
+  if (tree === null) return isInLater(state, name) ? 'merged' : 'unmerged';
   if (tree.stands === 'merged') return dirty ? 'dirty' : 'merged';
   return dirty || tree.begun !== undefined ? 'unmerged' : 'unchanged';
+}
+
+/** A further attempt gets a new tree when the one before is merged, or to resolve its conflicts: then it counts as merged with that. */
+function isInLater(state: RunState | null, name: string): boolean {
+  const later = ofLater(state, name)?.ownTree;
+  return later !== undefined && (later.stands === 'merged' || later.resolves === undefined);
+}
+
+/** The agent that worked in this tree, and then in a later one. */
+function ofLater(state: RunState | null, name: string): AgentState | null {
+  const stem = name.slice(0, name.lastIndexOf('.'));
+  return [...(state?.agents.values() ?? [])].find(({ ownTree }) => ownTree?.name.startsWith(`${stem}.`)) ?? null;
 }
 
 /** How a merge ended, as a sentence. */

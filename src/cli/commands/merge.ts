@@ -14,7 +14,7 @@ export const mergeVerb = command('merge', async (args, io) => {
     if (args.has('preview')) return tell(args, io, { tree: row, ...merge }, mergeLines(merge));
     const choice = choiceOf(args);
     if (merge.conflicts.length > 0 && choice === null) return refuse(io, merge);
-    const end = await trees.merge(row, choice ?? 'patch');
+    const end = await trees.merge(row, choice ?? 'merge');
     tell(args, io, { tree: row.name, ...end }, [sanitise(mergeEndText(row.name, end))]);
     return end.is === 'merged' || choice === 'patch' ? EXIT.done : EXIT.agentFailed;
   } finally {

@@ -56,6 +56,8 @@ export interface MergeEnd {
   /** Why it was not merged, in a sentence. */
   readonly because?: string;
   readonly patch?: string;
+  /** The conflicts, `path (kind)`, that the agent resolves in a further tree; absent: it does not. */
+  readonly resolve?: readonly string[];
   /** Changes that were not merged since the agent may not make them, each with the reason. */
   readonly leftOut?: readonly string[];
 }

@@ -117,7 +117,7 @@ function isOver(
 ): boolean {
   if (one === undefined || state.outcome === null) return false;
   if (!recorder.state().answering && !stays(state, lost)) return false;
-  if (state.outcome === 'completed' && events.isUnmerged(state)) return state.ownTree?.stands === 'unmerged';
+  if (state.outcome === 'completed' && events.isUnmerged(state)) return events.staysUnmerged(state);
   if (state.outcome !== 'completed' || !forced.judges(one)) return true;
   return forced.nodes('on-write').every((node) => events.isSettled(recorder.state(), node, one.agent));
 }
@@ -182,12 +182,13 @@ async function startAgent(parts: AgentsRun, one: NewAgent | undefined, start: St
 async function ownWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
   const done = await parts.workspaces.around(
     one,
-    start.treesBefore,
+    start,
     () => work(parts, one, start),
     async (merge) => {
       const looking = parts.reviews.begin(one, true);
       const before = looking === null ? null : await looking;
       const end = await merge();
+      if (end?.resolve !== undefined) return startAgent(parts, one, { ...start, again: false });
       return end === null ? null : reviewed(parts, one, start, before);
     },
   );
@@ -399,6 +400,8 @@ const LAST_ANSWER = 4000;
 function attemptBefore(state: events.RunState, agent: AgentId): string {
   const one = state.agents.get(agent);
   if (one === undefined || one.firstRunAt === null) return '';
+  const { resolves } = one.ownTree ?? {};
+  if (resolves !== undefined) return resolvingText(one, resolves);
   const reviews = events.closedBehind(state, agent).map((gate) => events.gateWords(state, gate));
   const why = reviews.length > 0 ? reviews.join('\n\n') : (one.error ?? '');
   if (why === '') return '';
@@ -409,5 +412,17 @@ function attemptBefore(state: events.RunState, agent: AgentId): string {
     'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
     `Why it failed:\n\n${why}`,
     ...(answer === '' ? [] : [`Its answer:\n\n${answer}`]),
+  ].join('\n\n');
+}
+
+/** What an agent is told that resolves conflicts in a new tree. */
+function resolvingText({ summary, error }: events.AgentState, conflicts: readonly string[]): string {
+  const answer = error ?? headOf(summary, LAST_ANSWER);
+  return [
+    '## Conflicts to resolve',
+    'You have done this task in another tree. Your changes are in this tree already, merged into the project as it is now; git shows them as changes since the last commit.',
+    `These files changed in the project as well:\n\n${conflicts.map((one) => `- ${one}`).join('\n')}`,
+    'Where a file has signs of conflict, the project’s version stands between <<<<<<< and =======, and yours between ======= and >>>>>>>. Change each file so that it does what both sides wanted, leave no sign of conflict, and check the result. Leave everything else as it is.',
+    ...(answer === '' ? [] : [`What came of your work before:\n\n${answer}`]),
   ].join('\n\n');
 }

@@ -7,11 +7,14 @@ import type { AgentId } from '../../domain/ids.ts';
 import { plural } from '../../domain/lists.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { AgentState, ApprovalRequest } from '../../events/index.ts';
-import type { Merge, MergeRequest, WorkspacePort } from '../../ports/workspace.ts';
+import type { Merge, MergeConflict, MergeRequest, WorkspacePort } from '../../ports/workspace.ts';
 import type { Recorder } from '../gate/index.ts';
 
-/** How to go on where both sides changed the same: the project's side, the agent's, or a patch; `stop`: ask again later. */
-export type Choice = 'mine' | 'theirs' | 'patch' | 'stop';
+/**
+ * How to go on where both sides changed the same: the project's side, the agent's, the agent resolves it, or a patch; `stop`: ask again later.
+ * `merge`: what the agent has resolved is merged.
+ */
+export type Choice = 'mine' | 'theirs' | 'agent' | 'merge' | 'patch' | 'stop';
 
 export interface Merging {
   readonly recorder: Recorder;
@@ -56,9 +59,13 @@ async function attempt(parts: Merging, agent: AgentId): Promise<Attempt> {
   if (signal.aborted) return { is: 'stopped' };
   if (!found.ok) return { is: 'ended', end: { is: 'unmerged', because: found.fault } };
   const merge = found.value;
-  const chosen = merge.conflicts.length === 0 ? ok(null) : await choiceFor(parts, one, wish, merge);
+  const chosen = isAsked(one, merge) ? await choiceFor(parts, one, wish, merge) : ok(null);
   return chosen.ok ? applied(parts, one, merge, chosen.value) : chosen.fault;
 }
+
+/** What an agent has resolved is seen before it is merged. */
+const isAsked = ({ ownTree }: AgentState, { conflicts }: Merge): boolean =>
+  conflicts.length > 0 || (ownTree?.resolves !== undefined && ownTree.begun === undefined);
 
 /** Not stopped in its midst: what has begun ends, or is carried on by the next process. */
 async function applied(
@@ -99,37 +106,57 @@ const mergedEnd = (
   ...(leftOut.length === 0 ? {} : { leftOut }),
 });
 
-/** Whose side is taken; a fault where the merge ends without one. */
+/** Whose side is taken, null where both go together; a fault where the merge ends without one. */
 async function choiceFor(
-  { choose, workspaces, signal }: Merging,
+  parts: Merging,
   one: AgentState,
   wish: MergeRequest,
   merge: Merge,
-): Promise<Result<'mine' | 'theirs', Attempt>> {
-  const { merged, withTheirs = merged } = merge;
-  const differ = choose === null ? null : await workspaces.changes(merged, withTheirs, signal);
-  const choice =
-    choose === null ? 'patch' : await choose(conflictQuestion(one, merge, differ?.ok ? differ.value.patch : ''));
+): Promise<Result<'mine' | 'theirs' | null, Attempt>> {
+  const choice = await asked(parts, one, merge);
   if (choice === 'stop') return fail({ is: 'stopped' });
-  if (choice !== 'patch') return ok(choice);
-  const patch = await workspaces.patch(wish, signal);
-  const files = `${plural(merge.conflicts.length, 'file')} changed in the project as well`;
-  return fail({
-    is: 'ended',
-    end: { is: 'unmerged', because: files, ...(patch.ok ? { patch: patch.value } : {}) },
-  });
+  const { conflicts } = merge;
+  if (conflicts.length === 0 && choice !== 'patch') return ok(null);
+  if (choice === 'mine' || choice === 'theirs') return ok(choice);
+  const files = `${plural(conflicts.length, 'file')} changed in the project as well`;
+  if (choice === 'agent') {
+    const because = `${files}; ${one.name} resolves that`;
+    return fail({ is: 'ended', end: { is: 'unmerged', because, resolve: conflicts.map(conflictText) } });
+  }
+  const patch = await parts.workspaces.patch(wish, parts.signal);
+  const because = conflicts.length === 0 ? 'nobody has merged what was resolved' : files;
+  return fail({ is: 'ended', end: { is: 'unmerged', because, ...(patch.ok ? { patch: patch.value } : {}) } });
 }
+
+/** A person's answer; `patch` where nobody can be asked. */
+async function asked({ choose, workspaces, signal }: Merging, one: AgentState, merge: Merge): Promise<Choice> {
+  if (choose === null) return 'patch';
+  const { ours, merged, withTheirs = merged, conflicts } = merge;
+  const isClear = conflicts.length === 0;
+  const differ = await workspaces.changes(isClear ? ours : merged, withTheirs, signal);
+  const shown = differ.ok ? changedLines(differ.value.patch) : '';
+  return choose(isClear ? resolvedQuestion(one, shown) : conflictQuestion(one, merge, shown));
+}
+
+const conflictText = ({ path, kind }: MergeConflict): string => `${path} (${kind})`;
+
+/** A diff without git's own lines where the names above the first hunk say the same. */
+const changedLines = (patch: string): string =>
+  patch
+    .split(/^(?=diff --git )/m)
+    .map((file) => (/^@@ /m.test(file) ? file.replaceAll(/^(?:diff --git|index) .*\n/gm, '') : file))
+    .join('');
 
 /** The most conflicts that a question names. */
 const NAMED = 20;
 
 /** `differ`: the lines that mine and theirs do not have in common, as a diff. */
 function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merge, differ: string): ApprovalRequest {
-  const some = conflicts.slice(0, NAMED).map(({ path, kind }) => `${path} (${kind})`);
+  const some = conflicts.slice(0, NAMED).map(conflictText);
   const rest = conflicts.length > NAMED ? [`and ${conflicts.length - NAMED} more`] : [];
   const others = files.length + more;
   return {
-    action: 'merge',
+    ...QUESTION,
     title: `merge of ${name}: ${plural(conflicts.length, 'file')} changed on both sides`,
     exact: [
       ...some,
@@ -137,11 +164,25 @@ function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merg
       '',
       `mine: keep these files as they are in the project${others === 0 ? '' : `; merge the other changes (${others})`}`,
       `theirs: take these files as ${name} has them; merge the other changes`,
+      `agent: ${name} resolves it in a new tree, with its budget again; you see the result before it is merged`,
       'patch: merge nothing; keep the tree, and its changes as a patch',
       ...(differ === '' ? [] : ['', 'mine is -, theirs is +:', differ]),
     ].join('\n'),
-    options: ['mine', 'theirs', 'patch'],
-    unsandboxed: false,
-    because: '',
+    options: ['mine', 'theirs', 'agent', 'patch'],
   };
 }
+
+/** `changes`: all that the project gets, as a diff. */
+const resolvedQuestion = ({ name, ownTree }: AgentState, changes: string): ApprovalRequest => ({
+  ...QUESTION,
+  title: `merge of ${name}: it has resolved ${plural(ownTree?.resolves?.length ?? 0, 'conflict')}`,
+  exact: [
+    'merge: change the project as shown',
+    'patch: merge nothing; keep the tree, and its changes as a patch',
+    '',
+    changes === '' ? 'nothing is left to change' : changes,
+  ].join('\n'),
+  options: ['merge', 'patch'],
+});
+
+const QUESTION = { action: 'merge', unsandboxed: false, because: '' } as const;

@@ -2,8 +2,9 @@
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import { type AgentState, isFinal } from '../../events/index.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { type AgentState, isFinal, type OwnTree } from '../../events/index.ts';
+import type { TreeContent, WorkspacePort } from '../../ports/workspace.ts';
 import type { AgentModules, NewAgent } from '../agents/index.ts';
 import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
@@ -33,25 +34,25 @@ export function openWorkspaces(parts: AgentModules) {
   };
   return {
     /**
-     * Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `before`: the
-     * agents with trees of their own that come earlier in the plan. Null: the run was stopped.
+     * Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `treesBefore`: the
+     * agents with trees of their own that come earlier in the plan. `again`: a further attempt. Null: the run was stopped.
      */
     async around(
       one: NewAgent,
-      before: () => readonly AgentId[],
+      { treesBefore, again }: { readonly treesBefore: () => readonly AgentId[]; readonly again: boolean },
       work: () => Promise<AgentOutcome | null>,
       merged: (merge: () => Promise<MergeEnd | null>) => Promise<AgentOutcome | null>,
     ): Promise<Result<AgentOutcome | null, string>> {
       open.add(one.agent);
       try {
-        const ready = await prepare(parts, one.agent);
+        const ready = await prepare(parts, one.agent, again);
         if (parts.signal.aborted) return ok(null);
         if (!ready.ok) return ready;
         const outcome = await work();
         if (outcome !== 'completed') return ok(outcome);
         if (stateOf(parts, one.agent)?.ownTree?.stands === 'merged')
           return ok(await merged(() => Promise.resolve(MERGED)));
-        await turn(before);
+        await turn(treesBefore);
         if (parts.signal.aborted) return ok(null);
         return ok(await merged(() => merge(parts, one.agent)));
       } finally {
@@ -73,15 +74,19 @@ function hasEnded(parts: AgentModules, agent: AgentId): boolean {
   return one === undefined || isFinal(one);
 }
 
-/** Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one. */
-async function prepare(parts: AgentModules, agent: AgentId): Promise<Result<void, string>> {
+/**
+ * Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
+ * agent that is to resolve conflicts.
+ */
+async function prepare(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
   const { workspaces } = parts.options;
   const one = stateOf(parts, agent);
   if (workspaces === undefined || one === undefined) return fail('trees of their own are not available here');
   const { ownTree, outcome } = one;
   if (ownTree === undefined) return make(parts, agent, 1);
+  if (ownTree.resolve !== undefined) return makeToResolve(parts, workspaces, one, ownTree);
   if (ownTree.stands === 'merged')
-    return outcome === 'completed' ? ok(undefined) : make(parts, agent, attemptOf(ownTree.name) + 1);
+    return outcome === 'completed' && !again ? ok(undefined) : make(parts, agent, attemptOf(ownTree.name) + 1);
   const opened = await workspaces.open(ownTree.name);
   // A merge that has begun needs no tree.
   return opened.ok || ownTree.begun !== undefined ? ok(undefined) : opened;
@@ -89,17 +94,41 @@ async function prepare(parts: AgentModules, agent: AgentId): Promise<Result<void
 
 const attemptOf = (name: string): number => Number(name.split('.').at(-1));
 
+/** A tree with the changes of `last`, merged into the project as it is now, in which the work begins anew. */
+async function makeToResolve(
+  parts: AgentModules,
+  workspaces: WorkspacePort,
+  { id, writes }: AgentState,
+  last: OwnTree,
+): Promise<Result<void, string>> {
+  const found = await workspaces.merge({ name: last.name, base: last.base, writes }, parts.signal);
+  if (!found.ok) return found;
+  const { ours, merged, marked: content = merged } = found.value;
+  return make(parts, id, attemptOf(last.name) + 1, { of: last.name, ours, content });
+}
+
+/** `from`: the tree before, whose conflicts are resolved in this one. */
 async function make(
   { recorder, options, signal }: AgentModules,
   agent: AgentId,
   attempt: number,
+  from?: TreeContent,
 ): Promise<Result<void, string>> {
   const tree = `${recorder.state().session ?? ''}.${agent.slice(`${ROOT}::`.length).replaceAll('::', '-')}.${attempt}`;
-  const made = await options.workspaces?.make(tree, signal);
+  const made = await options.workspaces?.make(tree, signal, from);
   if (made?.ok !== true) return made ?? ok(undefined);
-  recorder.record({ type: 'tree.made', agent, tree, base: made.value.base });
+  const resolves = recorder.state().agents.get(agent)?.ownTree?.resolve;
+  recorder.record(
+    { type: 'tree.made', agent, tree, base: made.value.base, ...defined({ resolves }) },
+    // Recorded with it, so that no process takes the work of the tree before for the work of this one.
+    ...(resolves === undefined ? [] : [{ type: 'agent.status', agent, ...RESOLVES } as const]),
+  );
   return ok(undefined);
 }
+
+const RESOLVES = { status: 'pending', reason: 'resolves conflicts' } as const;
+
+const CHOICES = ['mine', 'theirs', 'agent', 'merge'] as const;
 
 async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | null> {
   const { recorder, options, signal, gate } = parts;
@@ -113,7 +142,7 @@ async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | nu
         ? async (request): Promise<Choice> => {
             const answer = await gate.approvals.ask({ agent: ROOT }, null, request, signal);
             if (answer.is === 'withdrawn') return 'stop';
-            return answer.text === 'mine' || answer.text === 'theirs' ? answer.text : 'patch';
+            return CHOICES.find((one) => one === answer.text) ?? 'patch';
           }
         : null,
     },

@@ -71,12 +71,12 @@ export async function mergeOf(
     files: files.slice(0, MOST_CHANGED),
     more: Math.max(0, files.length - MOST_CHANGED),
     conflicts: found.conflicts,
-    ...defined({ withTheirs: found.withTheirs }),
+    ...defined({ withTheirs: found.withTheirs, marked: found.marked }),
     leftOut,
   };
 }
 
-interface Merged extends Pick<Merge, 'merged' | 'conflicts' | 'withTheirs'> {}
+interface Merged extends Pick<Merge, 'merged' | 'conflicts' | 'withTheirs' | 'marked'> {}
 
 /** One side of a path in conflict: 1 is the base, 2 ours, 3 theirs. */
 interface Stage {
@@ -110,7 +110,7 @@ async function mergeTrees(
     const lines = await sideLines(staging, { tree, stages, stage, of, ids: [one, other] });
     return treeWith(staging, tree, lines);
   };
-  return { merged: await side('2', ours), conflicts, withTheirs: await side('3', theirs) };
+  return { merged: await side('2', ours), conflicts, withTheirs: await side('3', theirs), marked: tree };
 }
 
 /** The messages are groups of: a number of paths, these, the kind, and a sentence. */

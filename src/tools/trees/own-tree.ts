@@ -106,22 +106,34 @@ export const commitOf = async (
     )
   ).trim();
 
-/** Makes the tree at its places from a scan of the project; returns the id of its content. Whatever lay there is replaced. */
-export async function makeTree({ staging, tree: all }: Scanned, places: TreePlaces): Promise<string> {
+/** What a tree has in place of the project as it was scanned. `objects`: folders with objects of `content`. */
+interface Content {
+  readonly ours: string;
+  readonly content: string;
+  readonly objects: readonly string[];
+}
+
+/**
+ * Makes the tree at its places from a scan of the project; returns the id of what its changes are counted from. Whatever lay there is replaced.
+ * With `from`, its commit is `ours` and its files are `content`.
+ */
+export async function makeTree({ staging, tree: all }: Scanned, places: TreePlaces, from?: Content): Promise<string> {
   const { store, facts, signal } = staging;
-  const { tree, bytes } = await visibleTree(staging, store.root, all);
+  const { tree: project, bytes } = await visibleTree(staging, store.root, all);
   if (bytes > TREE_BYTES) throw new TreeFault(tooLarge(bytes));
-  const commit = await commitOf(staging, tree, facts.commit);
+  const { ours: tree, content, objects } = from ?? { ours: project, content: project, objects: [] };
+  const commit = await commitOf(staging, tree, facts.commit, objects);
+  const files = content === tree ? commit : await commitOf(staging, content, commit, objects);
   const fresh = `${places.folder}.new`;
   for (const folder of [fresh, places.folder]) fs.rmSync(folder, { recursive: true, force: true });
   const at = (place: string): string => path.join(fresh, path.relative(places.folder, place));
   const own = path.join(at(places.tree), '.git');
   fs.mkdirSync(path.join(at(places.objects), 'pack'), { recursive: true, mode: 0o700 });
-  const input = `${commit}\n${facts.commit === null ? '' : `^${facts.commit}\n`}`;
+  const input = `${files}\n${facts.commit === null ? '' : `^${facts.commit}\n`}`;
   const pack = ['pack-objects', '--revs', '--quiet', path.join(at(places.objects), 'pack/pack')];
-  await store.git(facts, pack, signal, { input });
+  await store.git(facts, pack, signal, { input, objects });
   repositoryIn(own, facts, commit, [facts.objects ?? '', places.objects]);
-  await checkOut(staging, own, at(places.tree), tree, [at(places.objects)]);
+  await checkOut(staging, own, at(places.tree), content, [at(places.objects)]);
   fs.copyFileSync(path.join(own, 'index'), at(places.index));
   await include(staging, at(places.tree), TREE_BYTES - bytes);
   fs.renameSync(fresh, places.folder);

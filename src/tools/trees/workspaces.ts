@@ -44,10 +44,11 @@ export function openWorkspaces(options: WorkspaceOptions): WorkspacePort {
   };
   return {
     whyNot: () => whyNot(options),
-    async make(name, signal) {
+    async make(name, signal, from) {
       const problem = whyNot(options);
       if (problem !== null) return fail(problem);
-      const base = await snapshots.within(signal, MOST, (scanned) => makeTree(scanned, at(name)));
+      const content = from === undefined ? undefined : { ...from, objects: [at(from.of).objects] };
+      const base = await snapshots.within(signal, MOST, (scanned) => makeTree(scanned, at(name), content));
       if (!base.ok) return base;
       const opened = await open(name);
       return opened.ok ? ok({ base: base.value }) : opened;

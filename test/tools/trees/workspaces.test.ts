@@ -249,8 +249,43 @@ describe('what an agent does in its tree', () => {
         const names = readdirSync(folder).filter((name) => name !== '.git' && name !== 'other');
         expect([side, Object.fromEntries(names.map((name) => [name, text(at, name)]))]).toEqual([side, sides[side]]);
       }
+      // And the agent, in a further tree that has both sides and needs nothing of the one before.
+      const at = await bench(makeRepository({ f: LONG, other: 'o\n' }));
+      const base = await made(at);
+      await bash(at, command);
+      person(at.folder);
+      const { ours, marked = '' } = await merged(at, base);
+      const next = await at.workspaces.make('two', signal, { of: 'one', ours, content: marked });
+      await at.workspaces.remove('one');
+      const before = everything(at.folder);
+      const resolved = Object.entries(sides.theirs).map(([name, content]) => `printf '${content}' > '${name}'`);
+      const own = { command: `git fsck --full && git status && rm * && echo o > other && ${resolved.join(' && ')}` };
+      expect((await at.use('bash', own, { workspace: 'two' })).text).toMatch(/^exit code 0/);
+      expect([next, everything(at.folder)]).toEqual([{ ok: true, value: { base: ours } }, before]);
+      const merge = await merged(at, ours, 'two');
+      expect([merge.conflicts, await at.workspaces.apply(merge.ours, merge.merged, signal)]).toMatchObject([
+        [],
+        { ok: true },
+      ]);
+      const names = readdirSync(at.folder).filter((name) => name !== '.git' && name !== 'other');
+      expect(Object.fromEntries(names.map((name) => [name, text(at, name)]))).toEqual(sides.theirs);
     },
   );
+
+  it('shows both sides of a conflict between signs to the agent that resolves it', async () => {
+    const folder = makeRepository({ f: LONG, other: 'o\n' });
+    const at = await bench(folder);
+    const base = await made(at);
+    await bash(at, "sed -i 's/line 4/theirs/' f; echo theirs > other; echo new > new");
+    writeFileSync(`${folder}/f`, LONG.replace('line 4', 'mine'));
+    const { ours, marked = '' } = await merged(at, base);
+    await at.workspaces.make('two', signal, { of: 'one', ours, content: marked });
+    const read = await at.use('bash', { command: 'cat f other new; git status --short' }, { workspace: 'two' });
+    expect(read.text).toContain('line 3\n<<<<<<< ');
+    expect(read.text.replaceAll(/ [0-9a-f]{40}/g, '')).toContain(
+      'line 3\n<<<<<<<\nmine\n=======\ntheirs\n>>>>>>>\nline 5\nline 6\nline 7\nline 8\ntheirs\nnew\nM  f\nA  new\nM  other',
+    );
+  });
 
   it('merges a rename of the person with its edit, and modes', async () => {
     const folder = makeRepository({ f: '1\n2\n3\n4\n5\n6\n', 'run.sh': 'echo\n' });

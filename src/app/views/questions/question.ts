@@ -66,7 +66,7 @@ export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
   turn: 'is ready for its next turn',
   failure: 'depends on a task that failed',
   budget: 'reached a limit',
-  merge: 'asks how to merge changes that conflict',
+  merge: 'asks about a merge',
 };
 
 /** The text to decide about, without the options, which are shown as answers. */

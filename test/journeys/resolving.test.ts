@@ -1,0 +1,83 @@
+/** An agent that resolves the conflicts of its own merge, in a tree that has both sides, by the real program. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { LEDGER, type Machine, type Person } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { answersInLines, pressesUntil } from '../support/questions.ts';
+import { ownModel } from '../support/on-the-wire.ts';
+
+needs('git', 'bubblewrap');
+
+const task = (id: string, description: string): object => ({
+  id,
+  description,
+  role: 'code',
+  writes: ['src/**'],
+  tree: 'own',
+});
+const PLAN = { reason: '', tasks: [task('one', 'Name the cache'), task('two', 'Log the cache')] };
+const sed = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
+const bash = (first: string, command: string): Rule => ({
+  when: { first, turn: 1 },
+  answer: { calls: [{ tool: 'bash', input: { command } }] },
+});
+const RESOLVE = "sed -i -e '/^<<<<<<</,/^>>>>>>>/c const both = 1;' src/cache.js; echo resolved";
+const RULES: readonly Rule[] = [
+  bash('Conflicts to resolve', RESOLVE),
+  bash('^Name the cache', sed('one')),
+  bash('^Log the cache', `${sed('two')}; echo "// logged" >> src/parse.js`),
+  { answer: { text: 'Done.' } },
+];
+
+async function machineWith(): Promise<Machine & { readonly asked: () => readonly string[] }> {
+  const { machine, double } = await ownModel('anthropic', { script: { rules: [...RULES] }, files: LEDGER });
+  writeFileSync(path.join(machine.home, 'plan.json'), JSON.stringify(PLAN));
+  return { ...machine, asked: () => double.asked.map(({ first }) => first) };
+}
+
+const fileOf = (machine: Machine, name: string): string => readFileSync(path.join(machine.project, name), 'utf8');
+
+const START = ['run', 'Name it', '--yes', '--allow', 'edits,commands'];
+const opened = (machine: Machine, ...args: readonly string[]): Person =>
+  machine.opens([...args], { cols: 120, rows: 60 });
+
+describe.concurrent('a conflict of a merge', () => {
+  it('is resolved by its agent in a new tree, shown, and merged when the person says so', async () => {
+    const machine = await machineWith();
+    const person = opened(machine, ...START, '--plan', path.join(machine.home, 'plan.json'));
+    await person.sees('agent: code 2 resolves it in a new tree');
+    await answersInLines(person, '3', 'it has resolved 1 conflict');
+    await person.sees('-const one = 1;', '+const both = 1;', '+// logged');
+    expect(fileOf(machine, 'src/cache.js')).toContain('const one = 1;');
+    await answersInLines(person, '1', 'completed: 2 agents');
+    expect(await person.leaves()).toBe(0);
+    expect(fileOf(machine, 'src/cache.js')).toMatch(/^const both = 1;$/m);
+    expect(fileOf(machine, 'src/parse.js')).toContain('// logged');
+    const told = machine.asked().find((first) => first.includes('Conflicts to resolve')) ?? '';
+    expect(told).toContain('- src/cache.js (contents)');
+    expect(told).toContain('What came of your work before:\n\nDone.');
+    expect((await machine.mimir('trees', 'clean')).out).toContain('removed 3 trees');
+  });
+
+  it('is asked about again where the run was stopped meanwhile, and its work before is not lost', async () => {
+    const machine = await machineWith();
+    const person = opened(machine, ...START, '--plan', path.join(machine.home, 'plan.json'));
+    await person.sees('agent: code 2 resolves it in a new tree');
+    await answersInLines(person, '3', 'it has resolved 1 conflict');
+    person.terminal.kill();
+    await person.terminal.exit;
+    const listed = (await machine.mimir('trees')).out.trim().split('\n');
+    expect(listed.map((each) => each.split(/\s+/).slice(0, 3).join(' ')).toSorted()).toEqual([
+      'merged code 1',
+      'unmerged code 2',
+      'unmerged code 2',
+    ]);
+    const again = opened(machine, 'resume');
+    await again.sees('it has resolved 1 conflict', '+const both = 1;');
+    await pressesUntil(again, '2', /not merged: nobody has/);
+    expect(fileOf(machine, 'src/cache.js')).toContain('const one = 1;');
+    again.terminal.kill();
+  });
+});

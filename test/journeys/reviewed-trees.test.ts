@@ -1,0 +1,67 @@
+/** Trees of their own under a mandatory review, by the real program: whatever reaches the project is judged first. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { LEDGER, type Machine } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { of, ownModel, runOn } from '../support/on-the-wire.ts';
+
+needs('git', 'bubblewrap');
+
+const REVIEW = 'enforcement:\n  forcedSubAgents:\n    security: { enabled: true, trigger: on-write }\n';
+const task = (id: string, description: string): object => ({
+  id,
+  description,
+  role: 'code',
+  writes: ['src/**'],
+  tree: 'own',
+});
+const bash = (first: string, command: string): Rule => ({
+  when: { first, turn: 1 },
+  answer: { calls: [{ tool: 'bash', input: { command } }] },
+});
+const verdict = (pass: boolean, times?: number): Rule => ({
+  when: { first: '# Judge this change', turn: 1, ...(times === undefined ? {} : { times }) },
+  answer: { calls: [{ tool: 'give_verdict', input: { pass, summary: pass ? 'fine' : 'not yet', findings: [] } }] },
+});
+const done: Rule = { answer: { text: 'Done.' } };
+
+async function ran(tasks: readonly object[], rules: readonly Rule[], config = REVIEW) {
+  const { machine } = await ownModel('anthropic', { script: { rules: [...rules] }, files: LEDGER, config });
+  const plan = path.join(machine.home, 'plan.json');
+  writeFileSync(plan, JSON.stringify({ reason: '', tasks }));
+  return { machine, ...(await runOn(machine, 'Name it', '--plan', plan, '--allow', 'edits,commands')) };
+}
+
+const fileOf = (machine: Machine, name: string): string => readFileSync(path.join(machine.project, name), 'utf8');
+
+describe.concurrent('the work of an agent in a tree of its own', () => {
+  it('that did not pass its review is tried again in a new tree, never in the project', async () => {
+    const rules = [
+      verdict(false, 1),
+      verdict(true),
+      bash('The previous attempt', 'echo "// again" >> src/parse.js'),
+      bash('^Log the cache', 'echo "// first" >> src/parse.js'),
+      done,
+    ];
+    const config = `${REVIEW}agentOrchestration: { onFailure: retry }\n`;
+    const { machine, code, events } = await ran([task('one', 'Log the cache')], rules, config);
+    const names = of(events, 'tree.made').map(({ tree }) => String(tree).split('.').slice(1).join('.'));
+    expect([code, names]).toEqual([0, ['S1.1', 'S1.2']]);
+    expect(of(events, 'merge.finished').map(({ is }) => is)).toEqual(['merged', 'merged']);
+    expect(fileOf(machine, 'src/parse.js')).toContain('// first\n// again\n');
+  });
+
+  it('is not merged by hand after the run, where nobody would judge it: its patch is kept', async () => {
+    const sed = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
+    const rules = [verdict(true), bash('^Name the cache', sed('one')), bash('^Log the cache', sed('two')), done];
+    const { machine, code } = await ran([task('one', 'Name the cache'), task('two', 'Log the cache')], rules);
+    expect([code, fileOf(machine, 'src/cache.js')]).toEqual([1, expect.stringContaining('const one = 1;')]);
+    const refused = await machine.mimir('merge', 'two', '--theirs');
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('the security review has to judge what agents change, and a merge by hand has none');
+    expect(fileOf(machine, 'src/cache.js')).toContain('const one = 1;');
+    expect((await machine.mimir('merge', 'two', '--patch')).out).toContain('its changes are kept in');
+  });
+});
