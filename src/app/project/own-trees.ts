@@ -121,14 +121,16 @@ async function rowOf(
   const one = agentOf(state, name);
   const look = await workspaces.look(name, one?.ownTree?.base ?? '', signal);
   const { bytes, dirty } = look ?? { bytes: 0, dirty: true };
-  const later = ofLater(state, name);
-  const known = later === null ? UNKNOWN : { ...UNKNOWN, agent: later.name, task: later.taskId };
-  if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...known };
+  if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...knownOf(state, name) };
   const is = isRunning(session) && mayWork(one) ? 'live' : classOf(state, name, one.ownTree ?? null, dirty);
   return { name, is, session, bytes, ...factsOf(one) };
 }
 
-const UNKNOWN = { agent: null, task: null, at: null };
+/** Of a tree that no agent works in any more. */
+function knownOf(state: RunState | null, name: string): Pick<TreeRow, 'agent' | 'task' | 'at'> {
+  const later = ofLater(state, name);
+  return { agent: later?.name ?? null, task: later?.taskId ?? null, at: null };
+}
 
 /** Until its merge has ended. */
 const mayWork = (one: AgentState): boolean => !isFinal(one) || one.ownTree?.stands === 'open';
