@@ -48,6 +48,24 @@ describe('the table of modes', () => {
     expect(answered).toEqual(expected.map((each) => (each === 'deny' ? 'deny' : 'allow')));
   });
 
+  it('asks about what leaves this machine in every mode, unless rules allow each of its commands', () => {
+    const words = (...all: readonly string[]) =>
+      all.map((each) => ({ words: each.split(' '), from: written(each, 2) }));
+    const publish: Action = { is: 'publish', commands: ['git push origin x', 'gh pr create'] };
+    const judged = (allow: readonly string[], ask: readonly string[] = [], deny: readonly string[] = []) =>
+      MODES.map((mode) => {
+        const commands = { allow: words(...allow), ask: words(...ask), deny: words(...deny) };
+        const { verdict: is, because } = decide(publish, someRules({ commands }), at({ mode }));
+        return `${is}: ${because.rule}`;
+      });
+    const thrice = (words: string): readonly string[] => MODES.map(() => words);
+    const asks = thrice('ask: what leaves this machine needs approval');
+    expect([judged([]), judged(['git push **'])]).toEqual([asks, asks]);
+    expect(judged(['git push **', 'gh **'])).toEqual(thrice('allow: git push **'));
+    expect(judged(['git push **', 'gh **'], ['gh pr **'])).toEqual(thrice('ask: gh pr **'));
+    expect(judged(['git push **', 'gh **'], [], ['gh pr **'])).toEqual(thrice('deny: gh pr **'));
+  });
+
   it('denies everything in a mode that is none', () => {
     expect(decide(use('read'), someRules(), Object.assign(at(), { mode: 'careless' }))).toEqual({
       verdict: 'deny',

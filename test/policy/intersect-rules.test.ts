@@ -102,6 +102,15 @@ describe('two sets of rules', () => {
     expect(meet(standing, other).agentBudget).toBe(standing.agentBudget);
   });
 
+  it('keep the standing limit of tasks, with the place where it is written, where the other is the same', () => {
+    const [standing, other] = [
+      written('agentOrchestration.maxTasks: 3', 1),
+      written('agentOrchestration.maxTasks: 3', 9),
+    ];
+    const rule = (from: typeof standing) => someRules({ maxTasksPerPlan: { value: 3, from } });
+    expect(meet(rule(standing), rule(other)).maxTasksPerPlan).toEqual({ value: 3, from: standing });
+  });
+
   it('meet in what every layer of both demands', () => {
     fc.assert(
       fc.property(layers, layers, (a, b) => {

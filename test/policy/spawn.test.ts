@@ -106,6 +106,8 @@ describe('spawning beyond the plan', () => {
       verdict: 'deny',
       because: { ...from, rule: 'childAgents.maxPerParent: 2: 2 children of this agent are not done' },
     });
+    const one = someRules({ children: { maxPerParent: { value: 1, from } } });
+    expect(decide({ is: 'spawn', depth: 1, agents: 3 }, one, yolo).verdict).toBe('allow');
     expect(decide({ is: 'spawn', depth: 1, agents: 3, siblings: Number.NaN }, rules, yolo).verdict).toBe('deny');
   });
 

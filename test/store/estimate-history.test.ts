@@ -69,7 +69,12 @@ describe('what was learned', () => {
       lesson(`odd-${index}`, 'ROOT::S1', tokens),
     );
     expect(
-      keepLessons(at, [...odd, lesson('odd', 'ROOT::S1', 1, { cost: Number.NaN }), lesson('a', 'ROOT::S1', 2)]),
+      keepLessons(at, [
+        ...odd,
+        lesson('odd', 'ROOT::S1', 1, { cost: Number.NaN }),
+        lesson('free', 'ROOT::S1', 1, { cost: 0 }),
+        lesson('a', 'ROOT::S1', 2),
+      ]),
     ).toBe(true);
     expect(lessonsOf(at).map(({ run, tokens }) => [run, tokens])).toEqual([['a', 2]]);
   });

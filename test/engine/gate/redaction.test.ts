@@ -1,6 +1,8 @@
 /** What a run records and streams, without secrets; and what a recorder tells of it. */
 import { describe, expect, it } from 'vitest';
 import { openRedactor } from '../../../src/domain/text/redact.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
+import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
 import { CallId, SessionId } from '../../../src/domain/ids.ts';
 import { openRecorder, redactedTicks } from '../../../src/engine/gate/recorder.ts';
 import type { EventBody } from '../../../src/events/event.ts';
@@ -32,6 +34,34 @@ describe('a recorder with a redactor', () => {
     expect(log.read(session)).toEqual([told]);
     const clean: EventBody = { type: 'session.mode', mode: 'yolo' };
     expect(recorder.record(clean)[0]).toMatchObject(clean);
+  });
+
+  it('gives a plan without the key the digest of the plan that is recorded, which is the one that is approved', () => {
+    const recorder = openRecorder(memoryLog(), SessionId.parse('session'), fakeWorld(), redactor);
+    const plan: SoundPlan = { reason: `print ${KEY}`, tasks: [] };
+    const digest = planDigest(plan);
+    const bodies: readonly EventBody[] = [
+      {
+        type: 'plan.proposed',
+        plan,
+        digest,
+        choices: { models: [], roles: [], limits: { maxTasks: 1, maxParallel: 1, run: {}, agent: {} } },
+        by: 'x',
+        ms: 1,
+      },
+      { type: 'plan.edited', plan, digest, edit: 'a task' },
+      { type: 'plan.amended', plan, digest, changes: [], by: 'person' },
+    ];
+    for (const body of bodies) {
+      const [told] = recorder.record(body);
+      if (told === undefined || !('plan' in told)) throw new Error('no plan was recorded');
+      expect([told.type, JSON.stringify(told).includes(KEY), told.digest]).toEqual([
+        body.type,
+        false,
+        planDigest(told.plan),
+      ]);
+      expect(told.digest).not.toBe(digest);
+    }
   });
 });
 

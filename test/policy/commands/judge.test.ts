@@ -78,6 +78,16 @@ describe('command rules', () => {
     expect(doubtsOf('printf -v greeting x')).toEqual([]);
   });
 
+  it('are in the same doubt about a variable that printf sets, whether its name stands alone or with the option', () => {
+    const effectsOf = (command: string): unknown => {
+      const { doubts, simples } = readCommand(command);
+      return [doubts, simples.length];
+    };
+    for (const name of ['PATH', 'LD_PRELOAD', 'IFS', 'BASH_ENV', 'greeting'])
+      expect([name, effectsOf(`printf -v${name} x; ls`)]).toEqual([name, effectsOf(`printf -v ${name} x; ls`)]);
+    expect(readCommand('printf -vBASH_ENV x').doubts).toEqual(['BASH_ENV runs code that is not in the text']);
+  });
+
   it('read the assignments that are words of a program, and leave in doubt what a place in a list makes of one', () => {
     const given = commandRules([], ['export NODE_ENV=test']);
     expect(says('export NODE_ENV=test', given)).toBe('deny');

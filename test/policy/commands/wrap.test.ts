@@ -23,6 +23,17 @@ it.each(["trap 'rm a' EXIT", "trap -- 'rm a' EXIT"])('a rule denies what runs at
   expect(says(command, given)).toBe('deny');
 });
 
+it.each(['npm exec rm a', 'npm exec -- rm a', 'uv run rm a', 'yarn exec rm a'])(
+  'a rule denies the program behind the verb of a runner: %s',
+  (command) => {
+    expect(says(command, given)).toBe('deny');
+  },
+);
+
+it.each(['npm', 'npm test', 'uv pip list'])('a runner without such a verb runs nothing else: %s', (command) => {
+  expect([says(command, given), readCommand(command).doubts]).toEqual(['none', []]);
+});
+
 it('an option that is not known leaves open which program runs, and the doubt names the program that has the option', () => {
   expect(readCommand('env --made rm a').doubts).toEqual(['what env runs is unclear']);
   expect(says('env --made rm a', given)).toBe('unclear');
