@@ -69,6 +69,8 @@ describe('at a limit a person', () => {
     expect(request).toMatchObject({
       action: 'budget',
       title: "finder's budget of 12000 tokens is used up",
+      unsandboxed: false,
+      adds: 1,
     });
     expect(request.options.map((option) => option.split(':')[0])).toEqual(['finish', 'add', 'stop']);
     expect(request.exact).toContain('At most 40000 tokens: budgets.agent.maxTokens: 40000 (user, ~/config.yml:3).');
@@ -83,6 +85,15 @@ describe('at a limit a person', () => {
     const { request } = await asked(run);
     const [, total] = /\$(\d+\.\d+) in total/.exec(request.options[1] ?? '') ?? [];
     expect(Number(total)).toBeGreaterThan((2 * 4096 * 100) / 1_000_000);
+    run.stop('enough');
+    await run.result;
+  });
+
+  it('is offered as many tokens as two more calls may need, their answers included', async () => {
+    const run = limited({ ...filed(planWith({ maxTokens: 3000 })), rules: RULES });
+    const { request } = await asked(run);
+    const [, total] = /(\d+) tokens in total/.exec(request.options[1] ?? '') ?? [];
+    expect(Number(total)).toBeGreaterThan(2 * 4096);
     run.stop('enough');
     await run.result;
   });

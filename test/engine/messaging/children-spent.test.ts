@@ -49,6 +49,22 @@ describe('a message to a child whose budget is spent', () => {
     await end();
   });
 
+  it('is refused as well where it had ended well, and its budget was lowered to what it has used since', async () => {
+    const go = gate();
+    const run = acting({ [S1]: [waits(go)], [S2]: [says('done')] }, { person: false });
+    await inTurn(run, S1, 1);
+    await spawned(run, 'ROOT', { name: 'Ada' });
+    await has(run, S2, 'completed');
+    const { usage } = run.state().agents.get(AGENT(S2)) ?? { usage: { input: 0, output: 0 } };
+    const used = usage.input + usage.output;
+    await ask(run, { do: 'set budget', agent: AGENT(S2), budget: { maxTokens: used } });
+    expect(await send(run, S2)).toContain(`Ada's budget is spent (${used} tokens of ${used} tokens)`);
+    await ask(run, { do: 'set budget', agent: AGENT(S2), budget: { maxTokens: used + 500_000 } });
+    expect(await send(run, S2)).toBe('resumed');
+    go.resolve();
+    await run.result;
+  });
+
   it('lets it go on as soon as it was given more', async () => {
     const { run, end } = await spent();
     const more = await ask(run, { do: 'set budget', agent: AGENT(S2), budget: { maxTokens: 500_000 } });
