@@ -46,6 +46,8 @@ export interface TreeContent extends Pick<Merge, 'ours'> {
 }
 
 export interface WorkspacePort {
+  /** The command that prepares each new tree; absent: none does. */
+  readonly setup?: string | undefined;
   /** Why no agent can have a tree of its own here, in words for a person; null if one can. */
   whyNot(): string | null;
   /** Makes the tree from the project as it stands, or `from`, and opens its tools. Replaces what an interrupted call has left under this name. */

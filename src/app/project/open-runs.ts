@@ -47,7 +47,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     roles: config.roles,
     prompts: config.prompts,
     tools,
-    workspaces,
+    workspaces: { ...workspaces, ...config.preferences.trees },
     toolsOf: toolsFor,
     repository,
     trees,

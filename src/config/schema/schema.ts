@@ -349,6 +349,14 @@ export const Settings = section({
   audit: granted(
     section({ checkpointEvery: key(z.int().min(1).max(1e6), 'Number of events between two checkpoints of the log') }),
   ),
+  trees: granted(
+    section({
+      setup: key(
+        z.string().trim().min(1).max(4000),
+        'Command that prepares each tree of an agent of its own, such as "npm ci"; asked about like a command of the agent',
+      ),
+    }),
+  ),
   retention: granted(section({ sessions: key(Duration, 'How long sessions are kept') })),
   minVersion: managed(
     z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/, 'use a version in quotes, such as "1.0"'),

@@ -236,6 +236,7 @@ const SECTIONS = [
   'notifications',
   'childAgents',
   'audit',
+  'trees',
   'retention',
 ] as const;
 export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;

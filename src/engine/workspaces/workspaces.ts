@@ -2,10 +2,11 @@
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { checkEndText } from '../../domain/plan/task-checks.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, isFinal, type OwnTree } from '../../events/index.ts';
 import type { TreeContent, WorkspacePort } from '../../ports/workspace.ts';
-import type { AgentModules, NewAgent } from '../agents/index.ts';
+import { type AgentModules, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
 
@@ -48,6 +49,9 @@ export function openWorkspaces(parts: AgentModules) {
         const ready = await prepare(parts, one.agent, again);
         if (parts.signal.aborted) return ok(null);
         if (!ready.ok) return ready;
+        const setUp = await setUpTree(parts, one);
+        if (parts.signal.aborted) return ok(null);
+        if (!setUp.ok) return setUp;
         const outcome = await work();
         if (outcome !== 'completed') return ok(outcome);
         if (stateOf(parts, one.agent)?.ownTree?.stands === 'merged')
@@ -90,6 +94,35 @@ async function prepare(parts: AgentModules, agent: AgentId, again: boolean): Pro
   const opened = await workspaces.open(ownTree.name);
   // A merge that has begun needs no tree.
   return opened.ok || ownTree.begun !== undefined ? ok(undefined) : opened;
+}
+
+/** The most time that the command takes which prepares a tree. */
+const SETUP_TIME = 15 * 60_000;
+
+/** Runs the command that prepares trees, once in each, in a slot: as a check of which nothing but exit code 0 passes. */
+async function setUpTree(parts: AgentModules, one: NewAgent): Promise<Result<void, string>> {
+  const { options, gate, slots, signal, recorder } = parts;
+  const { agent, taskId: task } = one;
+  const run = options.workspaces?.setup;
+  if (run === undefined || task === null || !isToSetUp(stateOf(parts, agent), run)) return ok(undefined);
+  const release = await slots.take(signal);
+  try {
+    recorder.record({ type: 'agent.status', agent, status: 'initializing', reason: `sets up its tree: ${run}` });
+    const check = { run, expect: 0, timeout: SETUP_TIME };
+    // It makes what the task needs, in places that the task may not change; a merge leaves those out.
+    const { writes: _writes, ...order } = workOrderFor(options, one, []);
+    const end = await gate.check(order, { task, attempt: 0, check, asks: true }, signal);
+    if (end === null || end.passed) return ok(undefined);
+    return fail([`${run}: ${checkEndText(end, check)}`, end.lines].filter((text) => text !== '').join('\n'));
+  } finally {
+    release();
+  }
+}
+
+/** Whether `run` has not passed in its tree yet, which is not merged. */
+function isToSetUp({ ownTree, checks = [] }: Partial<AgentState> = {}, run: string): boolean {
+  if (ownTree?.stands !== 'open') return false;
+  return !checks.some((check) => check.run === run && check.started >= ownTree.at && check.end?.passed === true);
 }
 
 const attemptOf = (name: string): number => Number(name.split('.').at(-1));

@@ -108,8 +108,9 @@ function whyNot({ root, environment, sandbox }: WorkspaceOptions): string | null
   if (git.is === 'none') return `it needs a git repository, and ${git.because}`;
   if (programOn(environment, 'git') === null) return 'git is not on the PATH';
   if (sandbox.is === 'none') return `only a sandbox keeps an agent in its tree, and there is none: ${sandbox.because}`;
-  const attributes = plainFile(`${root.path}/.gitattributes`, 1024 * 1024);
-  return /^[^#\n]*\bfilter=lfs\b/m.test(attributes) ? 'this repository keeps files with git LFS' : null;
+  const own = (name: string): string => plainFile(`${root.path}/${name}`, 1024 * 1024);
+  if (/^\s*\[submodule\b/m.test(own('.gitmodules'))) return 'this repository has submodules, which a copy would lack';
+  return /^[^#\n]*\bfilter=lfs\b/m.test(own('.gitattributes')) ? 'this repository keeps files with git LFS' : null;
 }
 
 /** The folders of the repository's objects, with those that it borrows itself. */

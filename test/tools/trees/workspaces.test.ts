@@ -121,6 +121,24 @@ describe('a tree of its own', () => {
   });
 });
 
+describe('a repository whose copy would lack files', () => {
+  it.each([
+    [
+      '.gitmodules',
+      '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n',
+      'this repository has submodules, which a copy would lack',
+    ],
+    ['.gitattributes', '# images\n*.png filter=lfs diff=lfs\n', 'this repository keeps files with git LFS'],
+    ['.gitattributes', '# *.png filter=lfs\n', null],
+    ['.gitmodules', '# [submodule "lib"]\n', null],
+  ])('with this in %s: %s', async (name, content, why) => {
+    const at = await bench(makeRepository({ 'a.txt': 'a\n', [name]: content }));
+    expect(at.workspaces.whyNot()).toBe(why);
+    const made = await at.workspaces.make('one', signal);
+    expect(made.ok ? null : made.fault).toBe(why);
+  });
+});
+
 const ESCAPES = (folder: string): readonly string[] => [
   `echo x > ${folder}/a.txt`,
   `git -C ${folder} commit --allow-empty -m x`,

@@ -23,6 +23,8 @@ export interface CheckCall {
   readonly attempt: number;
   readonly check: Check;
   readonly last?: true;
+  /** It was not approved with the plan: it is asked about like a command of the agent. */
+  readonly asks?: true;
 }
 
 const SHELL = 'bash';
@@ -43,7 +45,7 @@ export async function runCheck(
   try {
     const use = useOf(parts, order, tool, call.check);
     const context = contextOf(parts, use, call, step.signal);
-    const permitted = await permit(parts, use, context);
+    const permitted = await permit(parts, use, context, call);
     if (step.signal.aborted) return ended(parts, order, call, step.why());
     if (!permitted.ok) return recordUnrun(parts, order, call, { is: 'denied', text: permitted.text });
     const end = await carryOut(parts, use, context, { permitted, call });
@@ -76,9 +78,9 @@ function contextOf(parts: GateParts, { order, call }: Use, { last }: CheckCall, 
   };
 }
 
-async function permit(parts: GateParts, use: Use, context: ToolContext): Promise<PermitResult> {
+async function permit(parts: GateParts, use: Use, context: ToolContext, { asks }: CheckCall): Promise<PermitResult> {
   for (;;) {
-    const permitted = await obtainCheckPermit(parts, use, context);
+    const permitted = await obtainCheckPermit(parts, use, context, asks !== true);
     const reopened = permitted.ok ? parts.drain.wait(context.signal) : null;
     if (reopened === null) return permitted;
     await reopened;

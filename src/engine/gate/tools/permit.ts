@@ -69,13 +69,18 @@ export async function obtainPermit(parts: GateParts, request: Use, context: Tool
 }
 
 /**
- * A permit for a check of the approved plan. The approval is the answer where a command would be asked about; what rules ask about in any
- * case is asked.
+ * A permit for a check. Where it is `planned`, the approval of the plan is the answer where a command would be asked about; what rules ask
+ * about in any case is asked.
  */
-export async function obtainCheckPermit(parts: GateParts, request: Use, context: ToolContext): Promise<PermitResult> {
+export async function obtainCheckPermit(
+  parts: GateParts,
+  request: Use,
+  context: ToolContext,
+  planned: boolean,
+): Promise<PermitResult> {
   const use = { ...request, reading: await readingFacts(request, context) };
   const decision = judge(parts, use, context, { answered: false, tree: null, interactive: true });
-  const isAsked = decision.verdict === 'ask' && decision.singly !== true && decision.exactly !== true;
+  const isAsked = planned && decision.verdict === 'ask' && decision.singly !== true && decision.exactly !== true;
   const isHeld = parts.rules().permissionsHeld?.commands !== undefined;
   return decideAndAsk(parts, use, context, null, isAsked && !isHeld);
 }

@@ -1,0 +1,66 @@
+/** The command that prepares trees, by the real program: once in each tree, under the rules for commands. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { LEDGER } from '../support/journey.ts';
+import { needs } from '../support/needs.ts';
+import { of, ownModel, runOn } from '../support/on-the-wire.ts';
+
+needs('git', 'bubblewrap');
+
+const task = (id: string, tree?: 'own'): object => ({
+  id,
+  description: `Do ${id}`,
+  role: 'code',
+  writes: ['src/**'],
+  ...(tree === undefined ? {} : { tree }),
+});
+const PLAN = { reason: '', tasks: [task('one', 'own'), task('two', 'own'), task('three')] };
+const RULES: readonly Rule[] = [
+  {
+    when: { first: '^Do', turn: 1 },
+    answer: { calls: [{ tool: 'bash', input: { command: 'cat made/by-setup >> src/parse.js; true' } }] },
+  },
+  { answer: { text: 'Done.' } },
+];
+/** Nothing of what it makes is merged: git ignores it. */
+const FILES = { ...LEDGER, '.gitignore': 'made/\n' };
+
+async function ran(setup: string, plan: object, ...flags: readonly string[]) {
+  const config = `trees: { setup: ${JSON.stringify(setup)} }\n`;
+  const { machine, double } = await ownModel('anthropic', { script: { rules: [...RULES] }, files: FILES, config });
+  const file = path.join(machine.home, 'plan.json');
+  writeFileSync(file, JSON.stringify(plan));
+  return { machine, double, ...(await runOn(machine, 'Do it', '--plan', file, ...flags)) };
+}
+
+describe.concurrent('the command that prepares trees', () => {
+  it('runs once in each tree of an agent, before its work, and never in the project', async () => {
+    const setup = 'mkdir made && echo "// prepared" > made/by-setup';
+    const { machine, code, events } = await ran(setup, PLAN, '--allow', 'edits,commands');
+    expect(code).toBe(0);
+    expect(
+      of(events, 'check.finished')
+        .map(({ agent, run, passed }) => [agent, run, passed])
+        .toSorted((a, b) => String(a[0]).localeCompare(String(b[0]))),
+    ).toEqual([
+      ['ROOT::S1', setup, true],
+      ['ROOT::S2', setup, true],
+    ]);
+    expect(existsSync(path.join(machine.project, 'made'))).toBe(false);
+    expect(readFileSync(path.join(machine.project, 'src/parse.js'), 'utf8')).toContain('// prepared');
+  });
+
+  it.each([
+    ['fails', 'echo broken; exit 3', ['--allow', 'edits,commands'], 'exit code 3\nbroken'],
+    ['is denied by a rule or since nobody can be asked', 'touch x', ['--allow', 'edits'], 'touch x'],
+  ])('that %s ends its agent with the reason, before any call of a model', async (_, setup, flags, why) => {
+    const { code, events, double } = await ran(setup, { reason: '', tasks: [task('one', 'own')] }, ...flags);
+    expect([code, double.asked.filter(({ first }) => first.startsWith('Do one'))]).toEqual([1, []]);
+    const [ended] = of(events, 'agent.finished');
+    expect(ended).toMatchObject({ agent: 'ROOT::S1', outcome: 'failed' });
+    expect(String(ended?.['error'])).toContain('its own tree could not be used: ');
+    expect(String(ended?.['error'])).toContain(why);
+  });
+});
