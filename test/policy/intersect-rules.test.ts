@@ -109,6 +109,8 @@ describe('two sets of rules', () => {
     ];
     const rule = (from: typeof standing) => someRules({ maxTasksPerPlan: { value: 3, from } });
     expect(meet(rule(standing), rule(other)).maxTasksPerPlan).toEqual({ value: 3, from: standing });
+    const mode = (from: typeof standing) => someRules({ maxMode: { value: 'confirm', from } });
+    expect(meet(mode(standing), mode(other)).maxMode).toEqual({ value: 'confirm', from: standing });
   });
 
   it('meet in what every layer of both demands', () => {

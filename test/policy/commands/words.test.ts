@@ -33,6 +33,8 @@ describe('the first line that a command prints for sure', () => {
 
   it.each([
     'cat a.txt',
+    'ls M',
+    'date M',
     'cat <<END\nM\nEND',
     'ls; echo M',
     'cd x && echo M',

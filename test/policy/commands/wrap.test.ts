@@ -19,6 +19,13 @@ it.each(['env A=1 rm a', 'timeout --signal KILL 5 rm a', 'timeout --signal=KILL 
   },
 );
 
+it.each(['timeout $T rm a', 'timeout $T ls a', 'env timeout $T ls a'])(
+  'a word that only the shell knows before the program leaves open which one runs: %s',
+  (command) => {
+    expect(says(command, given)).toBe('unclear');
+  },
+);
+
 it.each(["trap 'rm a' EXIT", "trap -- 'rm a' EXIT"])('a rule denies what runs at the end of a shell: %s', (command) => {
   expect(says(command, given)).toBe('deny');
 });
