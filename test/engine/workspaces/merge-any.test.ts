@@ -230,7 +230,13 @@ class History {
     const conflict = Object.keys(START).some((name) => mergedFile(name, this.files, tree.files) === null);
     const kept = conflict && choice === 'patch';
     this.files = expected;
-    expect([this.#stands(who), this.questions.length > 0]).toEqual([kept ? 'unmerged' : 'merged', conflict]);
+    const { because } = this.#recorder.state().agents.get(AGENTS[who] ?? ROOT)?.ownTree ?? {};
+    const asked = this.questions.length > 0;
+    expect({ stands: this.#stands(who), asked, because: kept ? undefined : because }).toEqual({
+      stands: kept ? 'unmerged' : 'merged',
+      asked: conflict,
+      because: undefined,
+    });
     expect(this.#hasPatch(tree)).toBe(kept);
   }
 
