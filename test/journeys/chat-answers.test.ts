@@ -28,13 +28,14 @@ const rules = [
 
 async function withChat(
   more = '',
+  script = rules,
 ): Promise<{ readonly machine: Machine; readonly server: FakeTelegram; readonly person: Person }> {
   const server = await openTelegramDouble(TOKEN);
   servers.push(server);
   const chats = `[{ id: ${ANSWERS}, may: answer }, { id: ${CONTROLS}, may: control }]`;
   const config = `notifications:\n  telegram: { botTokenEnv: BOT_TOKEN, server: "${server.url}", chats: ${chats} }\n${more}`;
   const env = { BOT_TOKEN: TOKEN };
-  const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER, config, env });
+  const { machine } = await ownModel('anthropic', { script: { rules: script }, files: LEDGER, config, env });
   const person = machine.opens(['run', 'Make two files', '--yes']);
   return { machine, server, person };
 }
@@ -61,7 +62,7 @@ describe('a chat beside a run', () => {
     expect(server.receipts.filter((text) => text === 'Allowed once.')).toHaveLength(1);
   });
 
-  it('lists agents, tells cost, and stops the run where it may', async () => {
+  it('S140: lists agents, tells cost, and stops the run where it may', async () => {
     const { server, person } = await withChat();
     await server.message('touch one.txt');
     server.write(ANSWERS, '/list');
@@ -73,6 +74,28 @@ describe('a chat beside a run', () => {
     server.write(CONTROLS, '/stop');
     await server.message('the run was stopped');
     await person.sees('stopped from a chat');
+  });
+
+  it('S143: tells of one agent and those below another, and writes to one whose name has several words', async () => {
+    const plan = planText(['Make two files', 'code'], ['Make one more', 'code']);
+    const [, ...others] = rules;
+    const { server, machine } = await withChat('', [{ when: { first: '# Roles' }, answer: { text: plan } }, ...others]);
+    await server.message('touch one.txt');
+    server.write(ANSWERS, '/subagents main');
+    await server.message(/^code 1 \(code\): .*\ncode 2 \(code\): /);
+    server.write(ANSWERS, '/subagents CODE 2');
+    await server.message('code 2 has none.');
+    server.write(ANSWERS, '/status code 2');
+    await server.message(/^code 2 \(code\): .* · \$0\.00 · \d calls?$/);
+    server.write(ANSWERS, '/status code 7');
+    await server.message('There is no agent of this name: /list names all.');
+    server.write(CONTROLS, '/message code 2 use tabs');
+    await server.message(/^sent to code 2/);
+    server.write(CONTROLS, '/message code 9 use tabs');
+    await server.message('There is no agent of this name, or no text: /message NAME TEXT');
+    server.write(CONTROLS, '/stop');
+    await server.message('the run was stopped');
+    expect(isThere(machine, 'one.txt')).toBe(false);
   });
 
   it('only looks where an administrator or the person forbids answers', async () => {

@@ -44,7 +44,7 @@ const Body = z.object({
   notices: z.array(z.object({ is: z.string(), text: z.string(), project: z.string(), session: z.string() })),
 });
 
-it('tells the webhook that the run has ended, signed, and nothing of the plan that was approved at once, and says so in the doctor', async () => {
+it('S091: tells the webhook that the run has ended, signed, and nothing of the plan that was approved at once, and says so in the doctor', async () => {
   const { url, received } = await hook(200);
   const config = `notifications: { webhook: { url: "${url}", secretEnv: HOOK_KEY } }\n`;
   const env = { HOOK_KEY: 'a-key-of-the-hook' };

@@ -1,9 +1,9 @@
 /** Tells the services of the configuration what happens in a run, and takes answers from a chat. Loaded only where one is configured. */
 import type { Loaded } from '../../config/index.ts';
 import { jsonDigest } from '../../domain/digest.ts';
-import { type AgentId, parentOf, ROOT } from '../../domain/ids.ts';
+import { type AgentId, depthOf, isBelow, parentOf, ROOT } from '../../domain/ids.ts';
 import type { Run } from '../../engine/run/index.ts';
-import { activityOf, fold, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';
+import { activityOf, type AgentState, fold, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';
 import * as outside from '../../integrations/index.ts';
 import { answerCommands } from '../actions/index.ts';
 import { world } from '../process/index.ts';
@@ -195,21 +195,22 @@ const wordsFor = ({ request }: Approval, words: string): { readonly allow: boole
 });
 
 const HELP =
-  '/list: agents and what each does\n/status: progress and cost\n/message NAME TEXT: to an agent\n/stop: ends the run, which can be resumed';
+  '/list: agents and what each does\n/subagents NAME: those below an agent\n/status: progress and cost; /status NAME: of an agent\n/message NAME TEXT: to an agent\n/stop: ends the run, which can be resumed';
 
 async function commanded(run: Run, name: string, words: string, may: outside.ChatRight): Promise<string | null> {
   const look = LOOKS[name];
-  if (look !== undefined) return look(run.view.state());
+  if (look !== undefined) return look(run.view.state(), words);
   const act = ACTS[name];
   if (act === undefined) return null;
   return may === 'control' ? act(run, words) : 'This chat may not do that.';
 }
 
-const LOOKS: Readonly<Record<string, (state: RunState) => string>> = {
+const LOOKS: Readonly<Record<string, (state: RunState, words: string) => string>> = {
   help: () => HELP,
   start: () => HELP,
-  list: listOf,
-  status: statusOf,
+  list: ({ agents }) => listOf([...agents.values()]),
+  subagents: (state, words) => ofAgent(state, words, subagentsOf),
+  status: (state, words) => (words === '' ? statusOf(state) : ofAgent(state, words, agentStatus)),
 };
 
 const ACTS: Readonly<Record<string, (run: Run, words: string) => Promise<string>>> = {
@@ -221,23 +222,48 @@ const ACTS: Readonly<Record<string, (run: Run, words: string) => Promise<string>
 };
 
 async function messaged({ view, controls }: Run, words: string): Promise<string> {
-  const [to = '', ...rest] = words.split(/\s+/);
-  const agent = [...view.state().agents.values()].find((one) => one.name === to || one.id === to);
-  const text = rest.join(' ');
-  if (agent === undefined || text === '') return `There is no agent "${to}", or no text. /message NAME TEXT`;
+  const named = agentIn(view.state(), words);
+  if (named === null || named.rest === '') return `${NO_AGENT}, or no text: /message NAME TEXT`;
+  const { agent, rest: text } = named;
   const sent = await controls.submit({ do: 'message', to: agent.id, text, delivery: 'important' });
   return sent.ok ? sent.value.text : sent.fault.text;
 }
 
-function listOf(state: RunState): string {
-  return [...state.agents.values()]
-    .map((agent) => {
-      const depth = agent.id.split('::').length - 1;
-      const now = isFinal(agent) ? agent.outcome : activityOf(agent) || agent.status;
-      return `${'  '.repeat(depth)}${agent.name} (${agent.role}): ${now}`;
-    })
-    .join('\n');
+const NO_AGENT = 'There is no agent of this name';
+
+/** The agent with whose whole name or id `words` begin, in any case of letters, and the words behind it. */
+function agentIn({ agents }: RunState, words: string): { readonly agent: AgentState; readonly rest: string } | null {
+  const lower = `${words.toLowerCase()} `;
+  const found = [...agents.values()].flatMap((agent) =>
+    [agent.name, agent.id]
+      .filter((name) => lower.startsWith(`${name.toLowerCase()} `))
+      .map((name) => ({ agent, rest: words.slice(name.length).trim() })),
+  );
+  return found.toSorted((a, b) => a.rest.length - b.rest.length)[0] ?? null;
 }
+
+function ofAgent(state: RunState, words: string, say: (state: RunState, agent: AgentState) => string): string {
+  const named = agentIn(state, words);
+  return named === null || named.rest !== '' ? `${NO_AGENT}: /list names all.` : say(state, named.agent);
+}
+
+function subagentsOf({ agents }: RunState, { id, name }: AgentState): string {
+  const below = [...agents.values()].filter((one) => isBelow(one.id, id));
+  return below.length === 0 ? `${name} has none.` : listOf(below);
+}
+
+const agentStatus = (_: RunState, agent: AgentState): string =>
+  `${lineOf(agent)} · ${views.formatCost(agent.cost)} · ${views.plural(agent.toolCalls, 'call')}`;
+
+/** One line for each, below its parent. */
+const listOf = (agents: readonly AgentState[]): string => {
+  const depths = agents.map(({ id }) => depthOf(id));
+  const least = Math.min(...depths);
+  return agents.map((agent, at) => `${'  '.repeat((depths[at] ?? least) - least)}${lineOf(agent)}`).join('\n');
+};
+
+const lineOf = (agent: AgentState): string =>
+  `${agent.name} (${agent.role}): ${isFinal(agent) ? agent.outcome : activityOf(agent) || agent.status}`;
 
 function statusOf(state: RunState): string {
   const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
