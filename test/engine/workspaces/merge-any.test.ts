@@ -208,6 +208,10 @@ class History {
     }
   }
 
+  #whyNot(who: number): string {
+    return this.#recorder.state().agents.get(AGENTS[who] ?? ROOT)?.ownTree?.because ?? '';
+  }
+
   #stands(who: number): string | undefined {
     return this.#recorder.state().agents.get(AGENTS[who] ?? ROOT)?.ownTree?.stands;
   }
@@ -230,13 +234,8 @@ class History {
     const conflict = Object.keys(START).some((name) => mergedFile(name, this.files, tree.files) === null);
     const kept = conflict && choice === 'patch';
     this.files = expected;
-    const { because } = this.#recorder.state().agents.get(AGENTS[who] ?? ROOT)?.ownTree ?? {};
     const asked = this.questions.length > 0;
-    expect({ stands: this.#stands(who), asked, because: kept ? undefined : because }).toEqual({
-      stands: kept ? 'unmerged' : 'merged',
-      asked: conflict,
-      because: undefined,
-    });
+    expect([this.#stands(who), asked], this.#whyNot(who)).toEqual([kept ? 'unmerged' : 'merged', conflict]);
     expect(this.#hasPatch(tree)).toBe(kept);
   }
 
