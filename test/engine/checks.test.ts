@@ -157,6 +157,18 @@ it('says that an agent changed the test and the script that judge it', async () 
   expect(of(run, 'check.finished')[0]?.judged).toEqual(['test/sum.test.js']);
 });
 
+it('says so of a file that its command names, and of one that decides what its command does', async () => {
+  const root = freshFolder();
+  const run = await runOf(root, [task('a', { checks: ['npm test', './src/sum.sh'], attempts: 1 })], {
+    ...EDITS,
+    script: says({
+      [S1]: [write('package.json', '{}'), write('src/sum.sh', 'exit 0'), write('src/other.sh', 'x'), say('Done.')],
+    }),
+  });
+  await run.result;
+  expect(of(run, 'check.finished').map(({ judged }) => judged)).toEqual([['package.json'], ['src/sum.sh']]);
+});
+
 it('runs a check again at the end when another agent changed the project since', async () => {
   const root = freshFolder();
   const checks = ['test ! -e broken'];

@@ -22,6 +22,17 @@ describe('a message', () => {
     expect(run.state().messages.map(({ delivered }) => delivered)).toEqual([true]);
   });
 
+  it('keeps its beginning where it is longer than 16000 characters, and says how long it was', async () => {
+    const { run, go } = held({ script: () => undefined });
+    await inSecondTurn(run);
+    const text = Array.from({ length: 4000 }, (_, at) => String(at).padStart(5)).join('');
+    await run.tell({ do: 'message', to: S1, text, delivery: 'important' });
+    go.resolve();
+    await run.result;
+    const [sent] = run.events().filter((event) => event.type === 'message.sent');
+    expect(sent).toMatchObject({ content: `${text.slice(0, 16_000)}\n… (cut, 20000 characters)` });
+  });
+
   it('is read when the work is done if it is sequential, and the agent works on (O142)', async () => {
     const seen: string[] = [];
     const go = Promise.withResolvers<void>();
