@@ -164,7 +164,7 @@ function conflictQuestion({ name }: AgentState, { conflicts, files, more }: Merg
       '',
       `mine: keep these files as they are in the project${others === 0 ? '' : `; merge the other changes (${others})`}`,
       `theirs: take these files as ${name} has them; merge the other changes`,
-      `agent: ${name} resolves it in a new tree, with its budget again; you see the result before it is merged`,
+      `agent: ${name} resolves it in a new tree, with what is left of its budget; you see the result before it is merged`,
       'patch: merge nothing; keep the tree, and its changes as a patch',
       ...(differ === '' ? [] : ['', 'mine is -, theirs is +:', differ]),
     ].join('\n'),

@@ -295,7 +295,7 @@ describe('the question about a conflict', () => {
 
 mine: keep these files as they are in the project; merge the other changes (1)
 theirs: take these files as finder has them; merge the other changes
-agent: finder resolves it in a new tree, with its budget again; you see the result before it is merged
+agent: finder resolves it in a new tree, with what is left of its budget; you see the result before it is merged
 patch: merge nothing; keep the tree, and its changes as a patch
 
 mine is -, theirs is +:
