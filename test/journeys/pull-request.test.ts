@@ -34,14 +34,20 @@ const edits: Rule = {
 };
 const done: Rule = { answer: { text: `The cache is explained; its key is ${KEY}.` } };
 
-/** A machine after a run that changed two files; its remote is of this host. */
-async function afterRun(host: Host): Promise<Machine> {
-  const script = { rules: [planner, writes, edits, done] };
+/** A machine whose remote is of this host. */
+async function machineOf(host: Host, rules: readonly Rule[] = [planner, writes, edits, done]): Promise<Machine> {
+  const script = { rules: [...rules] };
   const { machine } = await ownModel('anthropic', { script, files: LEDGER, env: { PATH: host.path } });
   git(machine.project, 'config', 'user.name', 'Tester');
   git(machine.project, 'config', 'user.email', 'tester@example.org');
   git(machine.project, 'remote', 'add', 'origin', host.remote);
   git(machine.project, 'push', '--quiet', '--set-upstream', 'origin', 'main');
+  return machine;
+}
+
+/** The same after a run that changed two files. */
+async function afterRun(host: Host): Promise<Machine> {
+  const machine = await machineOf(host);
   const { code, err } = await runOn(machine, TASK, '--allow', 'edits');
   expect({ code, err }).toMatchObject({ code: 0 });
   return machine;
@@ -73,5 +79,42 @@ describe('mimir pr', () => {
 
     expect(await machine.mimir('pr', '--yes')).toMatchObject({ code: 0, out: `Pull request is open: ${URL}\n` });
     expect(created(host)).toHaveLength(1);
+  });
+});
+
+describe('mimir run --open-pr', () => {
+  const START = ['run', TASK, '--yes', '--allow', 'edits', '--open-pr'];
+
+  it('shows the request when the run has ended well, and opens it after a yes', async () => {
+    const host = makeHost('gh');
+    const machine = await machineOf(host);
+    const person = machine.opens(START);
+    await person.sees('Push this branch and open it?');
+    expect(person.terminal.output()).toMatch(/completed: 1 agent[^]*NOTES\.md {2}\+1 -0/);
+    expect({ branches: host.branches(), calls: created(host) }).toEqual({ branches: ['main'], calls: [] });
+    person.type('y\r');
+    await person.sees(`Pull request is open: ${URL}`);
+    expect(await person.leaves()).toBe(0);
+    expect(changedBy(host)).toBe('A\tNOTES.md\nM\tsrc/parse.js');
+    expect(await machine.mimir('pr', '--yes')).toMatchObject({ code: 0, out: `Pull request is open: ${URL}\n` });
+    expect(created(host)).toHaveLength(1);
+  });
+
+  it('opens none after a no, nor after a run that failed', async () => {
+    const host = makeHost('gh');
+    const refusing = (await machineOf(host)).opens(START);
+    await refusing.sees('Push this branch and open it?');
+    refusing.type('n\r');
+    await refusing.leaves();
+    const fails: Rule = { when: { first: '^Change the NOTES' }, answer: { text: 'I can not.', stop: 'refused' } };
+    const other = makeHost('gh');
+    const failed = (await machineOf(other, [planner, fails])).opens(START);
+    await failed.sees(/failed: /);
+    expect(await failed.leaves()).toBe(1);
+    expect(failed.terminal.output()).not.toContain('Push this branch');
+    expect([host, other].map((one) => [one.branches(), created(one)])).toEqual([
+      [['main'], []],
+      [['main'], []],
+    ]);
   });
 });
