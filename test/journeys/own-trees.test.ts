@@ -2,37 +2,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
+import { saysDone, namesCache, runsFirst, TWO } from '../support/own-tree-plans.ts';
 import { git } from '../support/repos.ts';
 import { ownModel, runOn } from '../support/on-the-wire.ts';
 
 needs('git', 'bubblewrap');
 
-const task = (id: string, description: string): object => ({
-  id,
-  description,
-  role: 'code',
-  writes: ['src/**'],
-  tree: 'own',
-});
-const PLAN = { reason: '', tasks: [task('one', 'Name the cache'), task('two', 'Log the cache')] };
-const bash = (first: string, command: string): Rule => ({
-  when: { first, turn: 1 },
-  answer: { calls: [{ tool: 'bash', input: { command } }] },
-});
-const done: Rule = { answer: { text: 'Done.' } };
-
 describe('trees of their own', () => {
   it('are merged in plan order, whoever ends first, beside what the person has not committed', async () => {
     const rules = [
-      bash('^Name the cache', 'sleep 2; sed -i s/cache.set/memory.set/ src/cache.js; pwd'),
-      bash('^Log the cache', 'echo "// logged" >> src/parse.js; mkdir -p src/log; echo x > src/log/a.js'),
-      done,
+      runsFirst('^Name the cache', 'sleep 2; sed -i s/cache.set/memory.set/ src/cache.js; pwd'),
+      runsFirst('^Log the cache', 'echo "// logged" >> src/parse.js; mkdir -p src/log; echo x > src/log/a.js'),
+      saysDone,
     ];
     const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
-    writeFileSync(path.join(machine.project, 'plan.json'), JSON.stringify(PLAN));
+    writeFileSync(path.join(machine.project, 'plan.json'), JSON.stringify(TWO));
     writeFileSync(path.join(machine.project, 'README.md'), '# Mine\n');
     const before = git(machine.project, 'rev-parse', 'HEAD');
     const { code, events } = await runOn(
@@ -86,9 +72,9 @@ describe('trees of their own', () => {
     const plan = { reason: 'Two.', tasks: [proposed('task-1', 'Name the cache'), proposed('task-2', 'Log the cache')] };
     const rules = [
       { when: { first: '# Roles' }, answer: { text: JSON.stringify(plan) } },
-      bash('^Name the cache', 'sed -i s/cache.set/memory.set/ src/cache.js'),
-      bash('^Log the cache', 'echo "// logged" >> src/parse.js'),
-      done,
+      runsFirst('^Name the cache', 'sed -i s/cache.set/memory.set/ src/cache.js'),
+      runsFirst('^Log the cache', 'echo "// logged" >> src/parse.js'),
+      saysDone,
     ];
     const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
     const { code, events } = await runOn(machine, 'Name and log the cache', '--allow', 'edits,commands');
@@ -100,10 +86,13 @@ describe('trees of their own', () => {
   });
 
   it('keep what nobody could decide, until it is merged by hand; then they are removed', async () => {
-    const line = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
-    const rules = [bash('^Name the cache', line('one')), bash('^Log the cache', line('two')), done];
+    const rules = [
+      runsFirst('^Name the cache', namesCache('one')),
+      runsFirst('^Log the cache', namesCache('two')),
+      saysDone,
+    ];
     const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
-    writeFileSync(path.join(machine.home, 'plan.json'), JSON.stringify(PLAN));
+    writeFileSync(path.join(machine.home, 'plan.json'), JSON.stringify(TWO));
     const plan = path.join(machine.home, 'plan.json');
     const { code, events } = await runOn(machine, 'Name it', '--plan', plan, '--allow', 'edits,commands');
     const ends = events.flatMap((event) => (event['type'] === 'merge.finished' ? [event['is']] : []));

@@ -5,35 +5,23 @@ import { describe, expect, it } from 'vitest';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER, type Machine, type Person } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
+import { saysDone, namesCache, runsFirst, TWO } from '../support/own-tree-plans.ts';
 import { answersInLines, pressesUntil } from '../support/questions.ts';
 import { ownModel } from '../support/on-the-wire.ts';
 
 needs('git', 'bubblewrap');
 
-const task = (id: string, description: string): object => ({
-  id,
-  description,
-  role: 'code',
-  writes: ['src/**'],
-  tree: 'own',
-});
-const PLAN = { reason: '', tasks: [task('one', 'Name the cache'), task('two', 'Log the cache')] };
-const sed = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
-const bash = (first: string, command: string): Rule => ({
-  when: { first, turn: 1 },
-  answer: { calls: [{ tool: 'bash', input: { command } }] },
-});
 const RESOLVE = "sed -i -e '/^<<<<<<</,/^>>>>>>>/c const both = 1;' src/cache.js; echo resolved";
 const RULES: readonly Rule[] = [
-  bash('Conflicts to resolve', RESOLVE),
-  bash('^Name the cache', sed('one')),
-  bash('^Log the cache', `${sed('two')}; echo "// logged" >> src/parse.js`),
-  { answer: { text: 'Done.' } },
+  runsFirst('Conflicts to resolve', RESOLVE),
+  runsFirst('^Name the cache', namesCache('one')),
+  runsFirst('^Log the cache', `${namesCache('two')}; echo "// logged" >> src/parse.js`),
+  saysDone,
 ];
 
 async function machineWith(): Promise<Machine & { readonly asked: () => readonly string[] }> {
   const { machine, double } = await ownModel('anthropic', { script: { rules: [...RULES] }, files: LEDGER });
-  writeFileSync(path.join(machine.home, 'plan.json'), JSON.stringify(PLAN));
+  writeFileSync(path.join(machine.home, 'plan.json'), JSON.stringify(TWO));
   return { ...machine, asked: () => double.asked.map(({ first }) => first) };
 }
 

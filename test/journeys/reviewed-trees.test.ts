@@ -5,27 +5,16 @@ import { describe, expect, it } from 'vitest';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER, type Machine } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
+import { saysDone, namesCache, ownTask, runsFirst } from '../support/own-tree-plans.ts';
 import { of, ownModel, runOn } from '../support/on-the-wire.ts';
 
 needs('git', 'bubblewrap');
 
 const REVIEW = 'enforcement:\n  forcedSubAgents:\n    security: { enabled: true, trigger: on-write }\n';
-const task = (id: string, description: string): object => ({
-  id,
-  description,
-  role: 'code',
-  writes: ['src/**'],
-  tree: 'own',
-});
-const bash = (first: string, command: string): Rule => ({
-  when: { first, turn: 1 },
-  answer: { calls: [{ tool: 'bash', input: { command } }] },
-});
 const verdict = (pass: boolean, times?: number): Rule => ({
   when: { first: '# Judge this change', turn: 1, ...(times === undefined ? {} : { times }) },
   answer: { calls: [{ tool: 'give_verdict', input: { pass, summary: pass ? 'fine' : 'not yet', findings: [] } }] },
 });
-const done: Rule = { answer: { text: 'Done.' } };
 
 async function ran(tasks: readonly object[], rules: readonly Rule[], config = REVIEW) {
   const { machine } = await ownModel('anthropic', { script: { rules: [...rules] }, files: LEDGER, config });
@@ -41,12 +30,12 @@ describe.concurrent('the work of an agent in a tree of its own', () => {
     const rules = [
       verdict(false, 1),
       verdict(true),
-      bash('The previous attempt', 'echo "// again" >> src/parse.js'),
-      bash('^Log the cache', 'echo "// first" >> src/parse.js'),
-      done,
+      runsFirst('The previous attempt', 'echo "// again" >> src/parse.js'),
+      runsFirst('^Log the cache', 'echo "// first" >> src/parse.js'),
+      saysDone,
     ];
     const config = `${REVIEW}agentOrchestration: { onFailure: retry }\n`;
-    const { machine, code, events } = await ran([task('one', 'Log the cache')], rules, config);
+    const { machine, code, events } = await ran([ownTask('one', 'Log the cache')], rules, config);
     const names = of(events, 'tree.made').map(({ tree }) => String(tree).split('.').slice(1).join('.'));
     expect([code, names]).toEqual([0, ['S1.1', 'S1.2']]);
     expect(of(events, 'merge.finished').map(({ is }) => is)).toEqual(['merged', 'merged']);
@@ -54,9 +43,13 @@ describe.concurrent('the work of an agent in a tree of its own', () => {
   });
 
   it('is not merged by hand after the run, where nobody would judge it: its patch is kept', async () => {
-    const sed = (word: string): string => `sed -i 's/^const cache .*/const ${word} = 1;/' src/cache.js`;
-    const rules = [verdict(true), bash('^Name the cache', sed('one')), bash('^Log the cache', sed('two')), done];
-    const { machine, code } = await ran([task('one', 'Name the cache'), task('two', 'Log the cache')], rules);
+    const rules = [
+      verdict(true),
+      runsFirst('^Name the cache', namesCache('one')),
+      runsFirst('^Log the cache', namesCache('two')),
+      saysDone,
+    ];
+    const { machine, code } = await ran([ownTask('one', 'Name the cache'), ownTask('two', 'Log the cache')], rules);
     expect([code, fileOf(machine, 'src/cache.js')]).toEqual([1, expect.stringContaining('const one = 1;')]);
     const refused = await machine.mimir('merge', 'two', '--theirs');
     expect(refused.code).toBe(2);

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
+import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
 import { of, ownModel, runOn } from '../support/on-the-wire.ts';
 
 needs('git', 'bubblewrap');
@@ -17,19 +17,13 @@ const task = (id: string, tree?: 'own'): object => ({
   ...(tree === undefined ? {} : { tree }),
 });
 const PLAN = { reason: '', tasks: [task('one', 'own'), task('two', 'own'), task('three')] };
-const RULES: readonly Rule[] = [
-  {
-    when: { first: '^Do', turn: 1 },
-    answer: { calls: [{ tool: 'bash', input: { command: 'cat made/by-setup >> src/parse.js; true' } }] },
-  },
-  { answer: { text: 'Done.' } },
-];
+const RULES = [runsFirst('^Do', 'cat made/by-setup >> src/parse.js; true'), saysDone];
 /** Nothing of what it makes is merged: git ignores it. */
 const FILES = { ...LEDGER, '.gitignore': 'made/\n' };
 
 async function ran(setup: string, plan: object, ...flags: readonly string[]) {
   const config = `trees: { setup: ${JSON.stringify(setup)} }\n`;
-  const { machine, double } = await ownModel('anthropic', { script: { rules: [...RULES] }, files: FILES, config });
+  const { machine, double } = await ownModel('anthropic', { script: { rules: RULES }, files: FILES, config });
   const file = path.join(machine.home, 'plan.json');
   writeFileSync(file, JSON.stringify(plan));
   return { machine, double, ...(await runOn(machine, 'Do it', '--plan', file, ...flags)) };
