@@ -9,7 +9,7 @@ type OfCheck<Type extends string> = {
   readonly attempt: number;
 };
 
-/** `attempt` counts rounds of work; `last`: run again at the end of the run. */
+/** `attempt` counts rounds of work, 0 is the command that prepares the agent's tree; `last`: run again at the end of the run. */
 export type CheckEvent =
   | (OfCheck<'check.started'> & { readonly check: Check; readonly tree: string | null; readonly last?: true })
   | (OfCheck<'check.finished'> & CheckEnd & { readonly run: string })

@@ -75,7 +75,10 @@ export const LINES = {
   'tree.made': () => ['info', 'works in a tree of its own'],
   'merge.started': () => null,
   'merge.finished': (event) => [event.is === 'merged' ? 'info' : 'warn', mergedText(event)],
-  'check.started': ({ check, last }) => ['info', `${last === true ? 'checks again' : 'checks'}: ${check.run}`],
+  'check.started': ({ check, attempt, last }) => [
+    'info',
+    `${attempt === 0 ? 'prepares its tree' : last === true ? 'checks again' : 'checks'}: ${check.run}`,
+  ],
   'check.finished': ({ run, passed, exit, failure }) => [
     passed ? 'info' : 'error',
     `check ${passed ? 'passed' : 'failed'}: ${run}${passed ? '' : `: ${failure?.text ?? `exit code ${exit ?? '?'}`}`}`,

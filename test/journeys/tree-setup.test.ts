@@ -43,6 +43,7 @@ describe.concurrent('the command that prepares trees', () => {
       ['ROOT::S2', setup, true],
     ]);
     expect(existsSync(path.join(machine.project, 'made'))).toBe(false);
+    expect((await machine.mimir('events')).out).toContain(`prepares its tree: ${setup}`);
     expect(readFileSync(path.join(machine.project, 'src/parse.js'), 'utf8')).toContain('// prepared');
   });
 

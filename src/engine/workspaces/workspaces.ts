@@ -101,13 +101,12 @@ const SETUP_TIME = 15 * 60_000;
 
 /** Runs the command that prepares trees, once in each, in a slot: as a check of which nothing but exit code 0 passes. */
 async function setUpTree(parts: AgentModules, one: NewAgent): Promise<Result<void, string>> {
-  const { options, gate, slots, signal, recorder } = parts;
+  const { options, gate, slots, signal } = parts;
   const { agent, taskId: task } = one;
   const run = options.workspaces?.setup;
   if (run === undefined || task === null || !isToSetUp(stateOf(parts, agent), run)) return ok(undefined);
   const release = await slots.take(signal);
   try {
-    recorder.record({ type: 'agent.status', agent, status: 'initializing', reason: `sets up its tree: ${run}` });
     const check = { run, expect: 0, timeout: SETUP_TIME };
     // It makes what the task needs, in places that the task may not change; a merge leaves those out.
     const { writes: _writes, ...order } = workOrderFor(options, one, []);

@@ -22,9 +22,10 @@ export function checkMark(agent: AgentState, { state, glyphs }: Pick<Context, 's
   return [strong(`${glyphs.status[sign]} ${word}`, ink)];
 }
 
-/** `◌ claimed, checking: npm test (attempt 2)`; null unless checks of the agent's work are being run. */
+/** `◌ claimed, checking: npm test (attempt 2)`, `prepares its tree: npm ci`; null unless a check is being run. */
 export function checkingLine(agent: AgentState, context: Context): Line | null {
   const run = agent.checks?.find(({ end }) => end === null);
+  if (run?.attempt === 0) return [tint(`prepares its tree: ${runText(run)}`, 'fg')];
   if (run !== undefined) return [...checkMark(agent, context), tint(`, checking: ${runText(run)}`, 'fg')];
   return agent.waitingFor?.is === 'checks' ? [...checkMark(agent, context), tint(', checking', 'fg')] : null;
 }

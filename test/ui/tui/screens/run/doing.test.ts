@@ -1,7 +1,7 @@
 /** What a card says that its agent is at: never what is over, always what it waits for and for how long. */
 import { describe, expect, it } from 'vitest';
 import { type AgentOutcome, statusOfOutcome } from '../../../../../src/domain/agents/agent.ts';
-import { AgentId, CallId, ModelId } from '../../../../../src/domain/ids.ts';
+import { AgentId, CallId, ModelId, TaskId } from '../../../../../src/domain/ids.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { doing } from '../../../../../src/ui/tui/components/progress.ts';
 import { countsOf } from '../../../../../src/app/views/agent-counts.ts';
@@ -41,6 +41,18 @@ const askedAgain = (): Recording =>
   });
 
 describe('what an agent is at', () => {
+  it('is the command that prepares its tree, while that runs', () => {
+    const preparing = midRun().at(190, {
+      type: 'check.started',
+      agent: ORACLE,
+      task: TaskId.parse('t3'),
+      attempt: 0,
+      check: { run: 'npm ci', expect: 0, timeout: 900_000 },
+      tree: null,
+    });
+    expect(said(preparing)).toBe('prepares its tree: npm ci');
+  });
+
   it('is the tool that runs, and no longer that tool once the model is asked again', () => {
     expect([said(midRun()), said(askedAgain(), 'ROOT::S4')]).toEqual([
       '⟩ Bash npm test -- refresh --repeat 50',
