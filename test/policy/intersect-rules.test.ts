@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RoleName } from '../../src/domain/ids.ts';
 import { deciding, meet } from '../../src/policy/intersect-rules.ts';
 import { builtIn, type Rules } from '../../src/policy/rules.ts';
 import { someRules, written } from './some-rules.ts';
@@ -100,6 +101,24 @@ describe('two sets of rules', () => {
     expect(meet(standing, set).agentBudget).toEqual({ value, from: own, each: { maxTokens: file, maxCost: own } });
     const other = someRules({ agentBudget: { value: {}, from: file }, ...fewer });
     expect(meet(standing, other).agentBudget).toBe(standing.agentBudget);
+  });
+
+  it('name the place of the limit of a role where that is the stricter one', () => {
+    const budget = (role: string, maxCost: number, line: number): Rules['roleBudgets'][number] => ({
+      role: RoleName.parse(role),
+      budget: { value: { maxCost }, from: written(`budgets.role.${role}`, line) },
+    });
+    const standing = someRules({ roleBudgets: [budget('finder', 0.5, 1), budget('oracle', 0.2, 2)] });
+    const next = someRules({ roleBudgets: [budget('finder', 0.3, 3), budget('oracle', 0.4, 4)] });
+    const met = meet(standing, next).roleBudgets.map(({ role, budget: { value, from } }) => [
+      role,
+      value.maxCost,
+      from.line,
+    ]);
+    expect(met).toEqual([
+      ['finder', 0.3, 3],
+      ['oracle', 0.2, 2],
+    ]);
   });
 
   it('keep the standing limit of tasks, with the place where it is written, where the other is the same', () => {

@@ -111,6 +111,24 @@ describe('spawning beyond the plan', () => {
     expect(decide({ is: 'spawn', depth: 1, agents: 3, siblings: Number.NaN }, rules, yolo).verdict).toBe('deny');
   });
 
+  it('is denied beyond the agents that a run may have, and says how many it has', () => {
+    const from = written('limits.maxAgentsPerRun: 1', 9);
+    const denied = (most: number, agents: number): unknown =>
+      decide(
+        { is: 'spawn', depth: 1, agents },
+        someRules({ maxAgentsPerRun: { value: most, from } }),
+        at({ mode: 'yolo' }),
+      );
+    const because = (text: string): unknown => ({
+      verdict: 'deny',
+      because: { ...from, rule: `${from.rule}: ${text}` },
+    });
+    expect(denied(1, 1)).toEqual(because('the run already has 1 agent'));
+    expect(denied(1, 2)).toEqual(because('the run already has 2 agents'));
+    expect(denied(2, 1)).toMatchObject({ verdict: 'allow' });
+    expect(denied(2, Number.NaN)).toMatchObject({ verdict: 'deny' });
+  });
+
   it('never gets looser with a stricter rule, whatever the circumstances', () => {
     const LOOSE = ['allow', 'ask', 'deny'];
     fc.assert(

@@ -78,3 +78,49 @@ it.each([
 ])('fd runs what follows its option, and nothing without one: %s', (command, verdict) => {
   expect(says(command, given)).toBe(verdict);
 });
+
+it('each program that find runs is judged, whatever stands before it', () => {
+  expect(says("find . -exec ls a ';' -exec rm b ';'", given)).toBe('deny');
+  expect(readCommand("find . -exec ls a ';' -name b").simples.map(({ words }) => words.join(' '))).toEqual([
+    'find . -exec ls a ; -name b',
+    'ls a',
+  ]);
+});
+
+it('the words of what fd runs are those behind its option', () => {
+  const [, inner] = readCommand('fd b -x rm "a b"').simples;
+  expect([inner?.words, inner?.texts, inner?.open]).toEqual([['rm', 'a b'], ['rm', '"a b"'], true]);
+});
+
+it('jobs runs nothing, except with -x', () => {
+  expect(
+    ['jobs', 'jobs -l', 'jobs -p %1', 'jobs -x rm a', 'jobs -lx rm a'].map((command) => readCommand(command).doubts),
+  ).toEqual([[], [], [], ['jobs may run a program'], ['jobs may run a program']]);
+});
+
+it.each([
+  "x='a[$(rm b)]'; echo ${!x}",
+  "x='$(rm a)'; echo ${x:0:2}",
+  "x='`rm a`'; echo ${y[x]}",
+  "x='$(rm a)'; echo ${x@P}",
+])('text that holds code is doubted where an expansion evaluates it: %s', (command) => {
+  expect(readCommand(command).doubts).toContain('it may evaluate text as code');
+});
+
+it.each(['x=a; echo ${!x}', "x='$(rm a)'; echo ${x:-b}"])(
+  'neither text without code nor an expansion that evaluates nothing is: %s',
+  (command) => {
+    expect(readCommand(command).doubts).not.toContain('it may evaluate text as code');
+  },
+);
+
+it('programs inside of each other are read to a depth of eight, and doubted below', () => {
+  const nested = (depth: number): readonly string[] => readCommand(`${'timeout 1 '.repeat(depth)}ls`).doubts;
+  expect([nested(8), nested(9)]).toEqual([[], ['its programs are nested too deeply']]);
+  const shells = (depth: number): string =>
+    Array.from({ length: depth }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, 'ls');
+  expect([readCommand(shells(3)).doubts, readCommand(shells(9)).doubts]).toEqual([
+    [],
+    ['its shells are nested too deeply'],
+  ]);
+});

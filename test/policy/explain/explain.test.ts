@@ -217,6 +217,28 @@ describe('an explanation', () => {
   });
 });
 
+describe('the rules that an explanation names', () => {
+  const rulesNamed = (rules: Rules, context: Partial<Circumstances> = {}): readonly unknown[] =>
+    explainAction('it', shell('make'), rules, at(context)).rules.map(({ reason, says }) => [reason.rule, says]);
+
+  it('have the one that requires a sandbox, where there is none and it is required', () => {
+    const required = (value: boolean): Rules =>
+      someRules({ sandboxRequired: { value, from: managed('sandbox.required: true', 3) } });
+    const deny = ['sandbox.required: true', 'deny'];
+    expect(rulesNamed(required(true), { sandbox: 'none' })).toContainEqual(deny);
+    expect(rulesNamed(required(true))).not.toContainEqual(deny);
+    expect(rulesNamed(required(false), { sandbox: 'none' })).not.toContainEqual(deny);
+  });
+
+  it('have none of a list that names no model', () => {
+    const rules = someRules({ allowedModels: [[]] });
+    expect(explainModel(wish('haiku-4.5', rules)).rules.map(({ reason }) => reason.rule)).toEqual([
+      'enforcement.allowedModels: []',
+      'the test',
+    ]);
+  });
+});
+
 describe('explanations never differ from decisions', () => {
   const models = fc.constantFrom(HAIKU, SONNET, OPUS);
   const reason = fc
