@@ -2,13 +2,13 @@
 import { userInfo } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../../src/domain/ids.ts';
-import { allVerb } from '../../../src/cli/commands/all.ts';
+import { allVerb } from '../../../src/cli/commands/lists.ts';
 import { childrenVerb } from '../../../src/cli/commands/children.ts';
 import { meVerb } from '../../../src/cli/commands/me.ts';
-import { othersVerb } from '../../../src/cli/commands/others.ts';
-import { statusVerb } from '../../../src/cli/commands/status.ts';
+import { othersVerb } from '../../../src/cli/commands/lists.ts';
+import { statusVerb } from '../../../src/cli/commands/lists.ts';
 import { whatVerb } from '../../../src/cli/commands/what.ts';
-import { whoVerb } from '../../../src/cli/commands/who.ts';
+import { whoVerb } from '../../../src/cli/commands/lists.ts';
 import { agentAt, at, ended, ENGINEER, FAMILY, HELP, made, NOW, RUN, spawned } from '../../support/family-story.ts';
 import type { Carried, Stage } from '../../support/session-stage.ts';
 import { openStage, said, wrong } from '../../support/session-stage.ts';

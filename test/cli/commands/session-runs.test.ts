@@ -1,10 +1,10 @@
 /** `status` and `all`: runs with all their sessions, whole. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ROOT, SessionId } from '../../../src/domain/ids.ts';
-import { allVerb } from '../../../src/cli/commands/all.ts';
+import { allVerb } from '../../../src/cli/commands/lists.ts';
 import { childrenVerb } from '../../../src/cli/commands/children.ts';
-import { othersVerb } from '../../../src/cli/commands/others.ts';
-import { statusVerb } from '../../../src/cli/commands/status.ts';
+import { othersVerb } from '../../../src/cli/commands/lists.ts';
+import { statusVerb } from '../../../src/cli/commands/lists.ts';
 import { whatVerb } from '../../../src/cli/commands/what.ts';
 import {
   asks,
