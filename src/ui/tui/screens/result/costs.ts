@@ -1,35 +1,9 @@
 /** The tables of a finished run: estimates and actual values, costs by kind of token, model and agent, files, and agents. */
-import {
-  agentTime,
-  aligned,
-  changesOf,
-  clip,
-  comparedSums,
-  comparedTasks,
-  plural,
-  fit,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatShare,
-  formatShares,
-  formatTokens,
-  indentOf,
-  type Ink,
-  inOrder,
-  type Line,
-  type Measures,
-  modelName,
-  neverRan,
-  runSpending,
-  runTime,
-  shareOf,
-  sharesByModel,
-  span,
-  toLabel,
-  touchedFiles,
-  wrap,
-} from '../../../../app/views/index.ts';
+import { agentTime, aligned, changesOf, clip, comparedSums, comparedTasks } from '../../../../app/views/index.ts';
+import { plural, fit, fitText, formatCost, formatDuration, formatShare } from '../../../../app/views/index.ts';
+import { formatShares, formatTokens, indentOf, type Ink, inOrder, type Line } from '../../../../app/views/index.ts';
+import { type Measures, modelName, neverRan, runSpending, runTime, shareOf } from '../../../../app/views/index.ts';
+import { sharesByModel, span, toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';

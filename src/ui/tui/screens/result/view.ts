@@ -1,28 +1,9 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
 import { retryRun, whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
-import {
-  answerText,
-  agentTime,
-  authorsLeft,
-  plural,
-  fit,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  inOrder,
-  type Line,
-  lineWidth,
-  neverRan,
-  resumeCost,
-  runSpending,
-  runTime,
-  span,
-  unfinishedWork,
-  unmergedIn,
-  toLabel,
-  touchedFiles,
-  wrap,
-} from '../../../../app/views/index.ts';
+import { answerText, agentTime, authorsLeft, plural, fit } from '../../../../app/views/index.ts';
+import { formatDuration, formatTokens, inOrder, type Line, lineWidth, neverRan } from '../../../../app/views/index.ts';
+import { resumeCost, runSpending, runTime, span, unfinishedWork, unmergedIn } from '../../../../app/views/index.ts';
+import { toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { type AgentState, tokensOfAgent, verificationOf } from '../../../../events/index.ts';
@@ -219,9 +200,10 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
   const totals = state.finished?.totals;
   if (!totals) return [];
   const row = (name: string, value: string): Line => fit([tint(name.padEnd(8), 'faint'), strong(value, 'fg')], width);
+  const { priced, uncertain } = runSpending(state);
   return [
     row('Time', formatDuration(runTime(state))),
-    row('Cost', [formatCost(totals.cost), ...uncertainText(runSpending(state).uncertain)].join(' + ')),
+    row('Cost', [costText({ cost: totals.cost, priced }), ...uncertainText(uncertain)].join(' + ')),
     row('Tokens', formatTokens(totals.tokens)),
     row('Agents', String(totals.agents)),
   ];
