@@ -69,7 +69,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // Sockets of the file system only: no port of the network is ever opened; the loopback of a sandbox is no network.
   'node:net': ['remote/', 'integrations/acp/proxy.ts', 'tools/sandbox/foreign.ts'],
   'node:http': ['integrations/acp/proxy.ts'],
-  '@agentclientprotocol/sdk': ['integrations/acp/', 'ui/acp/'],
+  '@agentclientprotocol/sdk': ['integrations/acp/', 'integrations/tmux/', 'ui/acp/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
   'node:child_process': [
     'tools/process/run-program.ts',

@@ -15,6 +15,9 @@ export const shortId = (session: SessionId, agent: AgentId): string =>
     .toString(36)
     .slice(-6);
 
+/** The session of tmux in which an agent of another program works. */
+export const terminalOf = (session: SessionId, agent: AgentId): string => `mimir-${shortId(session, agent)}`;
+
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each: unknown) => canonical(each)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -34,9 +34,12 @@ export type ModelId = z.infer<typeof ModelId>;
 /** The part of a canonical id before the first slash. */
 export const providerOf = (model: ModelId): string => model.slice(0, model.indexOf('/'));
 
-/** The provider of agents of other programs, whose models are the agents themselves (`acp/claude`). */
-export const FOREIGN_PROVIDER = 'acp';
-export const isForeign = (model: ModelId): boolean => providerOf(model) === FOREIGN_PROVIDER;
+/** The providers of agents of other programs, whose models are the agents themselves (`acp/claude`): by the protocol that they speak, or in a terminal. */
+export const FOREIGN_PROVIDERS = { protocol: 'acp', terminal: 'tmux' } as const;
+export const isForeign = (model: string): boolean =>
+  Object.values(FOREIGN_PROVIDERS).some((name) => model.startsWith(`${name}/`));
+/** The agent works in a session of tmux. */
+export const isInTerminal = (model: string): boolean => model.startsWith(`${FOREIGN_PROVIDERS.terminal}/`);
 
 export const SessionId = z
   .string()

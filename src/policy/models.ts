@@ -4,7 +4,7 @@
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
 import type { Role } from '../domain/agents/role.ts';
-import { FOREIGN_PROVIDER, isForeign, ModelId, providerOf } from '../domain/ids.ts';
+import { isForeign, ModelId, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
@@ -205,8 +205,7 @@ function foreignProblem(id: ModelId, { fallbacks, rules }: Pick<Field, 'fallback
   return isForeign(id) ? priceProblem(null, rules, UNKNOWN_COST) : null;
 }
 
-export const isForeignRole = (fallbacks: readonly string[]): boolean =>
-  fallbacks.some((name) => name.startsWith(`${FOREIGN_PROVIDER}/`));
+export const isForeignRole = (fallbacks: readonly string[]): boolean => fallbacks.some(isForeign);
 const OF_ITS_ROLE = 'an agent of another program works only as its own role';
 const UNKNOWN_COST = 'what an agent of another program costs is not known before, so the limit cannot be enforced';
 const NO_OTHER = 'the role is an agent of another program';

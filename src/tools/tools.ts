@@ -14,7 +14,8 @@ import { type Environment, toolEnvironment } from './process/environment.ts';
 import { endLeftRunning, sweepFreshFiles } from './process/kept-folders.ts';
 import { refused } from './process/output.ts';
 import type { TalkingProgram } from './process/run-program.ts';
-import { type ForeignProgram, startForeign } from './sandbox/foreign.ts';
+import * as foreignPrograms from './sandbox/foreign.ts';
+import type { ForeignProgram, TerminalPlace, TerminalProgram } from './sandbox/foreign.ts';
 import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
@@ -28,7 +29,14 @@ import { openWrites, type Writes } from './writes/writes.ts';
 export interface ProjectTools extends ToolPort {
   readonly workspaces: WorkspacePort;
   /** Starts an agent of another program in an own tree, by its name. A fault, in words, where that is not possible. */
-  readonly startForeign: (tree: string, program: ForeignProgram) => Promise<Result<TalkingProgram, string>>;
+  readonly foreign: {
+    start(tree: string, program: ForeignProgram): Promise<Result<TalkingProgram, string>>;
+    startInTerminal(
+      tree: string,
+      program: ForeignProgram,
+      terminal: TerminalPlace,
+    ): Promise<Result<TerminalProgram, string>>;
+  };
 }
 
 type ToolOptions = Omit<SandboxOptions, 'bounds' | 'tree'> & {
@@ -87,13 +95,29 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     snapshot: (signal) => snapshots.snapshot(signal),
     ended: (agent) => sandbox.ended(agent),
     workspaces,
-    startForeign: async (tree, program) => {
-      const { home, program: own } = options;
-      const there = inTrees.get(tree);
-      if (there === undefined || own === undefined) return fail('its tree is not open');
-      return startForeign({ ...there, environment, home, node: own.node }, program);
-    },
+    foreign: foreignIn(inTrees, { ...options, environment }),
   });
+}
+
+function foreignIn(
+  inTrees: ReadonlyMap<string, OpenTree>,
+  { home, program, environment }: ToolOptions & { readonly environment: Environment },
+): ProjectTools['foreign'] {
+  const placeOf = (name: string): Result<foreignPrograms.Place, string> => {
+    const there = inTrees.get(name);
+    if (there === undefined || program === undefined) return fail('its tree is not open');
+    return ok({ ...there, environment, home, node: program.node });
+  };
+  return {
+    async start(tree, of) {
+      const place = placeOf(tree);
+      return place.ok ? foreignPrograms.startForeign(place.value, of) : place;
+    },
+    async startInTerminal(tree, of, terminal) {
+      const place = placeOf(tree);
+      return place.ok ? foreignPrograms.startInTerminal(place.value, of, terminal) : place;
+    },
+  };
 }
 
 interface OpenTree {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { toolProcessesBelow } from '../support/invariants.ts';
 import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
@@ -57,5 +58,22 @@ describe.concurrent('the command that prepares trees', () => {
     expect(ended).toMatchObject({ agent: 'ROOT::S1', outcome: 'failed' });
     expect(String(ended?.['error'])).toContain('its own tree could not be used: ');
     expect(String(ended?.['error'])).toContain(why);
+  });
+
+  it('is ended with its agent by a kill, and told as its work until then', async () => {
+    const config = 'trees: { setup: "touch begun; sleep 300" }\n';
+    const { machine } = await ownModel('anthropic', { script: { rules: RULES }, files: FILES, config });
+    const file = path.join(machine.home, 'plan.json');
+    writeFileSync(file, JSON.stringify({ reason: '', tasks: [task('one', 'own'), task('two')] }));
+    const person = machine.opens(['run', 'Do it', '--plan', file, '--yes', '--allow', 'edits,commands']);
+    await person.sees('prepares its tree: touch begun');
+    const { out } = await machine.mimir('status', '--json');
+    const id = /"session_id":"(\w{6})"[^}]*?"agent":"ROOT::S1"/.exec(out)?.[1] ?? '';
+    expect(out).toMatch(/"agent":"ROOT::S1"[^}]*"status":"starting"/);
+    expect((await machine.mimir('kill', id)).out).toBe(`Session ${id} terminated\n`);
+    await person.terminal.exit;
+    const { out: log } = await machine.mimir('events');
+    expect(log).toMatch(/ROOT::S1 +killed/);
+    expect(toolProcessesBelow(machine.project)).toEqual([]);
   });
 });

@@ -58,6 +58,10 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
     onResize: (listener) => void resizes.push(listener),
     redraw: () => void done.push('redraw'),
     suspend: () => void done.push('suspend'),
+    attach: (session) => {
+      done.push(`attach ${session}`);
+      return Promise.resolve(ok(''));
+    },
     edit: () => Promise.resolve(edited === null ? fail('The editor ended with 1.') : ok(edited)),
     close: () => void done.push('close'),
     edits: (text) => {

@@ -40,9 +40,12 @@ export interface Written {
   readonly tool: string;
   /** Characters of its arguments so far. */
   readonly size: number;
+  /** What an agent of another program does now, sanitised and cut; absent for Mimir's own. */
+  readonly act?: string;
 }
 
 const LONGEST_NAME = 40;
+const LONGEST_ACT = 200;
 
 interface ActivityRate {
   readonly steps: number[];
@@ -125,7 +128,8 @@ export class Live {
     const name = clip([[toLabel(tool), PLAIN]], LONGEST_NAME);
     const known = this.#calls.get(agent);
     const size = known?.tool === plain(name) ? known.size : 0;
-    this.#calls.set(agent, { tool: plain(name), size: size + delta.length });
+    const act = tool === 'agent_did' ? { act: plain(clip([[toLabel(delta), PLAIN]], LONGEST_ACT)) } : {};
+    this.#calls.set(agent, { tool: plain(name), size: size + delta.length, ...act });
     this.#forgetThoughts(agent);
   }
 

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
-import { type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
+import { foreignSetups, type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
@@ -46,7 +46,7 @@ export interface RunDefaults {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly providers: Providers;
-  readonly startForeign: ForeignRun['startForeign'];
+  readonly foreign: ForeignRun['foreign'];
   readonly common: Omit<
     RunOptions,
     keyof Start | 'models' | 'learned' | 'policyWatcher' | 'agentSockets' | 'messageStore' | 'watched'
@@ -65,7 +65,7 @@ export type ServedRun = Run & {
 
 /** Starts or resumes a run. Rejects with an `Exit` if another process holds the session or no model can be opened. */
 export async function beginRun(
-  { project, config, providers, common, startForeign }: RunDefaults,
+  { project, config, providers, common, foreign: programs }: RunDefaults,
   what: Start,
   folded?: ResumedLog,
 ): Promise<ServedRun> {
@@ -75,7 +75,8 @@ export async function beginRun(
   const foreign = await foreignOf(config, {
     project,
     config,
-    startForeign,
+    foreign: programs,
+    session: what.session,
     folder: (tree) => common.workspaces?.folder(tree) ?? project.root,
     treeOf: (agent) => (view.now === null ? undefined : workspaceOf(view.now.state(), agent)),
   });
@@ -112,7 +113,7 @@ export async function beginRun(
 
 /** Undefined where no agent of another program is configured. */
 async function foreignOf({ preferences, rules }: Loaded, run: ForeignRun): Promise<ForeignModels | undefined> {
-  if (preferences.agents === undefined || rules.foreignAgents?.value === 'deny') return undefined;
+  if (foreignSetups(preferences).length === 0 || rules.foreignAgents?.value === 'deny') return undefined;
   const { foreignFor } = await import('./foreign-agents.ts');
   return foreignFor(run);
 }

@@ -1,10 +1,14 @@
 /** Starts the agents of other programs for a run: each in its own tree, with a proxy to its provider. Loaded only where some are configured. */
+import { closeSync, constants, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { ForeignSetup, Loaded } from '../../config/index.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
-import type { AgentProcess, ForeignModels, Proxy } from '../../integrations/index.ts';
-import { foreignModels, openProxy } from '../../integrations/index.ts';
+import { type ForeignSetup, type Loaded, secondsMs } from '../../config/index.ts';
+import { terminalOf } from '../../domain/digest.ts';
+import type { AgentId, SessionId } from '../../domain/ids.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
+import type { AgentProcess, ForeignModels, Proxy, StartedAgent, TerminalSettings } from '../../integrations/index.ts';
+import { COMPLETION_PHRASES, connectAgent, connectInTerminal, foreignModels } from '../../integrations/index.ts';
+import { openProxy } from '../../integrations/index.ts';
+import { childRules } from '../../policy/index.ts';
 import type { ProjectTools } from '../../tools/index.ts';
 import { world } from '../process/index.ts';
 import { foreignAgents } from '../workspace/foreign.ts';
@@ -13,7 +17,8 @@ import type { ProjectPlace } from '../workspace/index.ts';
 export interface ForeignRun {
   readonly project: ProjectPlace;
   readonly config: Loaded;
-  readonly startForeign: ProjectTools['startForeign'];
+  readonly session: SessionId;
+  readonly foreign: ProjectTools['foreign'];
   readonly folder: (tree: string) => string;
   /** The own tree of an agent of the run; undefined where it has none. */
   readonly treeOf: (agent: AgentId) => string | undefined;
@@ -24,39 +29,140 @@ export function foreignFor(run: ForeignRun): ForeignModels {
   const agents = foreignAgents(config);
   const asks = config.rules.foreignAgents?.value !== 'allow';
   return foreignModels({
-    agents: agents.map(({ option, setup }) => ({ ...setup, option, asks, command: setup.command.join(' ') })),
+    agents: agents.map(({ option, setup: { name, command } }) => ({ name, option, asks, command: command.join(' ') })),
     world,
     async start({ name }, agent) {
       const setup = agents.find((one) => one.setup.name === name)?.setup;
       const tree = run.treeOf(agent);
       if (setup === undefined || tree === undefined) return fail(`${name} works only in a tree of its own`);
-      const started = await startIn(run, setup, { agent, tree });
-      return started.ok ? ok({ process: started.value, cwd: run.folder(tree) }) : started;
+      const proxy = await proxyFor(run.project, setup.hosts);
+      if (!proxy.ok) return proxy;
+      const started = await (setup.by === 'protocol' ? startIn : startInTerminal)(run, setup, {
+        agent,
+        tree,
+        proxy: proxy.value,
+      });
+      if (!started.ok) proxy.value?.close();
+      return started;
     },
   });
 }
 
-async function startIn(
-  { project, config, startForeign }: ForeignRun,
-  { hosts, command, home, env: names }: ForeignSetup,
-  { agent, tree }: { readonly agent: AgentId; readonly tree: string },
-): Promise<Result<AgentProcess, string>> {
-  const proxy = await proxyFor(project, hosts);
-  if (!proxy.ok) return proxy;
+interface Start {
+  readonly agent: AgentId;
+  readonly tree: string;
+  readonly proxy: Proxy | null;
+}
+
+async function startIn(run: ForeignRun, setup: ForeignSetup, start: Start): Promise<Result<StartedAgent, string>> {
+  const started = await run.foreign.start(start.tree, programOf(run, setup, start));
+  if (!started.ok) return started;
+  const process = withProxy(started.value, start.proxy);
+  const { name, mode } = setup;
+  const cwd = run.folder(start.tree);
+  return ok((events, earlier) => connectAgent({ process, cwd, name, mode, earlier, events, world }));
+}
+
+async function startInTerminal(
+  run: ForeignRun,
+  setup: ForeignSetup,
+  start: Start,
+): Promise<Result<StartedAgent, string>> {
+  const { project, config } = run;
+  const session = terminalOf(run.session, start.agent);
+  const started = await run.foreign.startInTerminal(start.tree, programOf(run, setup, start), {
+    session,
+    folder: path.join(project.places.state, 'terminals', `${process.pid}.${world.name(8)}`),
+    closes: config.preferences.childAgents?.cleanup?.closeTmuxSession === true,
+  });
+  if (!started.ok) return started;
+  const cwd = run.folder(start.tree);
+  const folder = setup.transcript === null ? null : path.join(project.places.home, setup.transcript);
+  const terminal = {
+    ...started.value,
+    newLines: transcriptIn(folder, cwd),
+    errors: () => refusedText(start.proxy?.refused() ?? []),
+    end: () => started.value.end().finally(() => start.proxy?.close()),
+  };
+  const settings = settingsIn(config);
+  return ok((events) => connectInTerminal({ process: terminal, name: setup.name, settings, events, world }));
+}
+
+function settingsIn({ preferences, rules }: Loaded): TerminalSettings {
+  const { autoComplete: { detectCompletionPhrases, completionPatterns } = {}, progress = {} } =
+    preferences.childAgents ?? {};
+  return {
+    complete: detectCompletionPhrases === false ? null : (completionPatterns ?? COMPLETION_PHRASES),
+    idleAfter: childRules(rules).idleTimeout || Infinity,
+    tokens: progress.enableTokenTracking !== false,
+    tools: progress.enableToolTracking !== false,
+    snapshotEvery: secondsMs(progress.snapshotInterval ?? 30),
+  };
+}
+
+function programOf(
+  { config }: ForeignRun,
+  { command, home, env: names }: ForeignSetup,
+  { agent, proxy }: Start,
+): Program {
   const env = Object.fromEntries(
     config.secrets.flatMap(({ name, value }) => (names.includes(name) ? [[name, value] as const] : [])),
   );
-  const program = { command, agent, home, env, proxy: proxy.value?.socket ?? null };
-  const started = await startForeign(tree, program);
-  if (!started.ok) {
-    proxy.value?.close();
-    return started;
+  return { command, agent, home, env, proxy: proxy?.socket ?? null };
+}
+
+type Program = Parameters<ProjectTools['foreign']['start']>[1];
+
+/** The process, at whose end its proxy is closed. */
+function withProxy(process: AgentProcess, proxy: Proxy | null): AgentProcess {
+  void process.ended.then(() => proxy?.close());
+  return { ...process, errors: () => [process.errors(), refusedText(proxy?.refused() ?? [])].join('\n').trim() };
+}
+
+/** How many bytes of a transcript are read at once. */
+const CHUNK = 1024 * 1024;
+
+/**
+ * Reads what the agent in `cwd` adds to its transcript below `folder`: the file that has been written since now and names that folder. The agent
+ * itself writes there: what is no file is left alone.
+ */
+function transcriptIn(folder: string | null, cwd: string): () => readonly string[] {
+  const begun = Date.now();
+  const name = JSON.stringify(cwd);
+  let [file, at]: [string | null, number] = [null, 0];
+  const find = (): string | null =>
+    filesBelow(folder ?? '').find(
+      (each) => statSync(each).mtimeMs >= begun && read(each, 0).toString('utf8').includes(name),
+    ) ?? null;
+  return () =>
+    tried(() => {
+      file ??= folder === null ? null : find();
+      if (file === null) return [];
+      const bytes = read(file, at);
+      const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+      at += whole.length;
+      // A line that is longer than a chunk is skipped.
+      if (whole.length === 0 && bytes.length === CHUNK) at += CHUNK;
+      return whole
+        .toString('utf8')
+        .split('\n')
+        .filter((line) => line !== '');
+    }, []);
+}
+
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() && entry.name.endsWith('.jsonl') ? [path.join(entry.parentPath, entry.name)] : [],
+  );
+
+function read(file: string, from: number): Buffer {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const bytes = Buffer.alloc(CHUNK);
+    return bytes.subarray(0, readSync(handle, bytes, 0, CHUNK, from));
+  } finally {
+    closeSync(handle);
   }
-  void started.value.ended.then(() => proxy.value?.close());
-  return ok({
-    ...started.value,
-    errors: () => [started.value.errors(), refusedText(proxy.value?.refused() ?? [])].join('\n').trim(),
-  });
 }
 
 /** Null for an agent that reaches no host. */

@@ -34,7 +34,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
   const box = options.box ?? (await trySandbox(project, config.rules));
   refuseExposed(project, box);
   const rules = rulesFor(withModeLimit(config.rules, options.most), box.sandbox.state);
-  const { tools, workspaces, startForeign, repository, trees, listing } = openProjectTools(project, box);
+  const { tools, workspaces, foreign, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
   const common = {
     ...asked,
@@ -62,7 +62,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     sandbox: sandboxText(box),
     repository,
     listing,
-    defaults: { project, config, providers, common, startForeign },
+    defaults: { project, config, providers, common, foreign },
     close: () => day?.close(),
   };
 }

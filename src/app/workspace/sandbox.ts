@@ -48,7 +48,7 @@ export interface ProjectTools {
   readonly repository: RepositoryPort;
   readonly trees: TreePort;
   readonly workspaces: WorkspacePort;
-  readonly startForeign: OpenTools['startForeign'];
+  readonly foreign: OpenTools['foreign'];
   /** The names of the project's files that rules allow to be read. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
 }
@@ -66,11 +66,11 @@ export function openProjectTools(
   const trees = openTrees({ root: checked.value, stateDir: places.state });
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram(), snapshots: trees });
   if (!tools.ok) throw wrongUse(tools.fault);
-  const { workspaces, startForeign, ...port } = tools.value;
+  const { workspaces, foreign, ...port } = tools.value;
   return {
     tools: port,
     workspaces,
-    startForeign,
+    foreign,
     repository: openRepository(checked.value, { environment, sandbox }),
     trees,
     listing: async (signal) => (await listProject(checked.value, MOST_FILES, signal)).files,

@@ -36,7 +36,7 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     const child = await childIn(client, record.run, receipt.agent);
     const where = io.terminal ? whereWords(client, record.run, isFirst, args) : null;
     tell(args, io, picked(child, LISTS.spawned), [
-      `Spawned ${named(child)}`,
+      `Spawned ${named(child)}${child.tmux_session === null ? '' : ` in tmux session ${child.tmux_session}`}`,
       // For an unknown role, the role that it works as.
       ...(receipt.note === undefined ? [] : [`  ${receipt.note}`]),
       ...(where === null ? [] : [`  ${where}`]),

@@ -106,6 +106,8 @@ const inHome = z.string().regex(/^\.?[\w-][\w./-]{0,199}$/, 'use a path in your 
 /** Of another program. What is left out is known for claude, codex and gemini. */
 const ForeignAgent = section({
   acp: key(command, 'Program and arguments; it speaks the Agent Client Protocol on standard input and output'),
+  tmux: key(command, 'Program and arguments; it works in a terminal of tmux, where prompts are typed'),
+  transcript: key(inHome, 'With tmux: folder of your home in which it writes transcripts (.jsonl)'),
   hosts: key(z.array(host).max(50), 'Hosts of its provider; it reaches no others'),
   home: key(z.array(inHome).max(20), 'Files and folders of your home with its login, which it may write'),
   env: key(variables, 'Environment variables that it gets, such as one with a key'),
@@ -196,8 +198,6 @@ const Seconds = z
   .union([z.number().min(0).max(1e7), time], TIMES)
   .describe('Duration in seconds, or with a unit (ms, s, m, h or d) such as 10m');
 
-const FOREIGN = 'For agents of other programs; no effect on those of Mimir';
-
 /** Merged by `highest`, because an organisation's value must override the person's. */
 const ChildAgents = section({
   mode: tightest(
@@ -215,8 +215,8 @@ const ChildAgents = section({
     'Which agents an agent may message; family: only parent, children and siblings',
   ),
   maxPerParent: tightest(z.int().min(1).max(256), 'min', 'Maximum unfinished children of one agent'),
-  command: key(z.string().max(500), FOREIGN),
-  args: key(names, FOREIGN),
+  command: key(z.string().max(500), 'Program that works as an agent in a terminal of tmux, by its own name'),
+  args: key(names, 'Arguments of command'),
   defaultModel: key(name, 'Model of children if nothing else sets one'),
   autoComplete: key(
     section({
@@ -225,8 +225,8 @@ const ChildAgents = section({
         Seconds,
         'Seconds, or a time such as 10m, without an event after which a child is idle; 0: never',
       ),
-      detectCompletionPhrases: key(z.boolean(), FOREIGN),
-      completionPatterns: key(names, FOREIGN),
+      detectCompletionPhrases: key(z.boolean(), 'In tmux: if false, no phrase ends a turn'),
+      completionPatterns: key(names, 'In tmux: what an agent says when it is done'),
     }),
   ),
   cleanup: key(
@@ -241,7 +241,7 @@ const ChildAgents = section({
           .regex(/^(?:\/|~(?:\/|$))/, 'use a folder that starts with / or ~'),
         'Folder for copies of the transcripts of children; starts with / or ~',
       ),
-      closeTmuxSession: key(z.boolean(), FOREIGN),
+      closeTmuxSession: key(z.boolean(), 'If true, the terminal of an agent is closed with it'),
     }),
   ),
   notifications: key(
@@ -253,9 +253,9 @@ const ChildAgents = section({
   ),
   progress: key(
     section({
-      enableTokenTracking: key(z.boolean(), FOREIGN),
-      enableToolTracking: key(z.boolean(), FOREIGN),
-      snapshotInterval: key(Seconds, FOREIGN),
+      enableTokenTracking: key(z.boolean(), 'In tmux: if false, tokens are not read from transcripts'),
+      enableToolTracking: key(z.boolean(), 'In tmux: if false, what an agent does is not recorded'),
+      snapshotInterval: key(Seconds, 'In tmux: time between two records of a terminal without a transcript'),
     }),
   ),
   workingDir: key(z.enum(['inherit', 'specify']), 'specify: a spawn must name its folder'),

@@ -22,7 +22,7 @@ import { instructionsOf, readPrompts } from '../roles/instructions.ts';
 import { isItself, rolesOf, withSettings } from '../roles/roles.ts';
 import { ruleOf, type Settings } from '../schema/schema.ts';
 import { inForce, type KnownNames } from './check.ts';
-import { childNotes, managedForced } from './mandatory-reviews.ts';
+import { managedForced } from './mandatory-reviews.ts';
 import { type NamedModel, ownModels } from './model-lists.ts';
 import { keptBackNotes, networkNotes } from './to-rules.ts';
 
@@ -109,7 +109,7 @@ function together(
   const preferences = preferencesOf(merge(layers));
   const models = ownModels(preferences.providers);
   const setups = foreignSetups(preferences);
-  const foreign = foreignRoles(setups, roles.value.roles);
+  const foreign = foreignRoles(setups, roles.value.roles, preferences.agents);
   if (!foreign.ok) return foreign;
   const names = [...roles.value.names, ...foreign.value.map(({ name }) => name)];
   const known: KnownNames = {
@@ -144,7 +144,6 @@ function together(
       ...instructions.notes,
       ...networkNotes(layers),
       ...withoutEffect(values),
-      ...childNotes(values),
       ...keptBackNotes(layers),
       ...shortSecretNotes(secrets),
     ],

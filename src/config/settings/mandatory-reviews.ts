@@ -81,8 +81,7 @@ export const forcedRoleFaults = (layers: readonly Layer[]): readonly ConfigFault
 export const managedForced = (layers: readonly Layer[]): readonly ReviewRule[] =>
   forcedRules(layers.filter(({ name }) => name === 'managed'));
 
-// The settings for children beyond the plan as rules, the faults of these settings, and notes about keys without effect. Policy applies the
-// rules to a spawn.
+// The settings for children beyond the plan as rules. Policy applies them to a spawn.
 
 type Values = ReadonlyMap<string, Effective>;
 
@@ -120,9 +119,12 @@ const isDefault = ({ layer }: Reason): boolean => layer === 'default';
 /** The idle time in milliseconds. A bare number is seconds here, unlike elsewhere. 0 means never. */
 function idleOf({ enabled, idleTimeout }: Written['autoComplete'] = {}): number | undefined {
   if (enabled === false) return 0;
-  if (typeof idleTimeout === 'number') return Math.round(idleTimeout * 1000);
-  return idleTimeout === undefined ? undefined : (durationMs(idleTimeout) ?? undefined);
+  return idleTimeout === undefined ? undefined : secondsMs(idleTimeout);
 }
+
+/** The milliseconds of a time whose bare number is seconds. */
+export const secondsMs = (written: string | number): number =>
+  typeof written === 'number' ? Math.round(written * 1000) : (durationMs(written) ?? 0);
 
 function noticesOf(said: Written['notifications']): ChildRules['notify'] | undefined {
   if (said === undefined) return undefined;
@@ -133,25 +135,3 @@ function noticesOf(said: Written['notifications']): ChildRules['notify'] | undef
 /** A folder alone switches the archive on; null if it is switched off, undefined without a folder. */
 const archiveOf = ({ archivePath, autoArchiveTranscript }: Written['cleanup'] = {}): string | null | undefined =>
   archivePath !== undefined && autoArchiveTranscript === false ? null : archivePath;
-
-/** Keys without effect, with the reason. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  command: "it is for agents of other programs; Mimir's own are not started by a command",
-  args: "they are for agents of other programs; Mimir's own are not started by a command",
-  'autoComplete.detectCompletionPhrases':
-    "it is for agents of other programs; Mimir's own end with their turn, whatever they write",
-  'autoComplete.completionPatterns':
-    "they are for agents of other programs; Mimir's own end with their turn, whatever they write",
-  'cleanup.closeTmuxSession': "it is for agents of other programs; Mimir's own have no tmux session",
-  'progress.enableTokenTracking': 'tokens are always counted',
-  'progress.enableToolTracking': 'tool calls are always counted',
-  'progress.snapshotInterval': 'progress is always read from the log',
-};
-
-/** One line for each key that somebody set and that has no effect. */
-export const childNotes = (values: Values): readonly string[] =>
-  Object.entries(FOREIGN).flatMap(([name, why]) => {
-    const said = values.get(`childAgents.${name}`);
-    if (said === undefined || isDefault(said.from)) return [];
-    return [`${placeText(said.from)}: childAgents.${name} has no effect: ${why}`];
-  });

@@ -56,7 +56,13 @@ export const CAPABILITY_OF_NAME: ReadonlyMap<string, Capability> = new Map(
 );
 
 /** The tools by which an agent of another program asks and tells what it does: the only ones that it has. */
-export const FOREIGN_TOOLS: readonly string[] = ['agent_command', 'agent_edit', 'agent_did', 'update_todos'];
+export const FOREIGN_TOOLS: readonly string[] = [
+  'agent_command',
+  'agent_edit',
+  'agent_did',
+  'update_todos',
+  'ask_user',
+];
 
 /** Whether the tool starts an agent. */
 export const isSpawn = (tool: string): boolean => factsOf(tool).capability === 'spawn';

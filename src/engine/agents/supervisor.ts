@@ -87,6 +87,33 @@ export class AgentSupervisor {
     }
   }
 
+  /**
+   * Runs `work` in a slot before an agent's own, again after an interruption. Resolves with null when it has ended, or with how the agent has ended
+   * meanwhile: null within where the run was stopped.
+   */
+  async prepare(
+    agent: AgentId,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<{ readonly outcome: AgentOutcome | null } | null> {
+    const runningAgent = newRunning();
+    this.runningAgents.set(agent, runningAgent);
+    if (this.over) endRunning(runningAgent, 'run stopped');
+    this.recordStatus(agent, 'initializing', '');
+    try {
+      for (;;) {
+        runningAgent.release = await this.parts.slots.take(runningAgent.control.signal);
+        await work(runningAgent.control.signal).finally(() => runningAgent.release());
+        if (!runningAgent.control.signal.aborted) return null;
+        if (runningAgent.end === null) await this.whileInterrupted(agent, runningAgent);
+        const { end, killed } = runningAgent;
+        if (end !== null) return { outcome: ends.closeStopped(this.parts, agent, { end, killed }) };
+        runningAgent.control = new AbortController();
+      }
+    } finally {
+      if (this.runningAgents.get(agent) === runningAgent) this.runningAgents.delete(agent);
+    }
+  }
+
   /** A message may have revived the agent meanwhile. */
   private leave(agent: AgentId, runningAgent: RunningAgent): void {
     if (this.runningAgents.get(agent) === runningAgent) this.runningAgents.delete(agent);

@@ -12,6 +12,7 @@ import type { Receipt } from '../../ports/controls.ts';
 import * as agents from '../agents/index.ts';
 import { hasMail, spentLimit } from '../gate/index.ts';
 import { markWork } from '../reviews/index.ts';
+import { inItsTree } from '../workspaces/index.ts';
 import { capabilitiesIn, made, namedWords, type FamilyParts } from './spawn.ts';
 
 /** Spawned children that had not ended when the run did. Only `resume` continues them. */
@@ -150,18 +151,26 @@ export class Children {
 
   private async work(one: agents.NewAgent, before: string): Promise<AgentOutcome | null> {
     const { parts } = this;
-    const { reviews: forced } = parts;
-    const judged = forced.judges(one);
+    const { reviews } = parts;
+    const judged = reviews.judges(one);
     // Changes from before cannot be told apart from its own, so everything unreviewed is reviewed. A fault here is met again when the agent ends.
-    if (judged) void forced.begin(one)?.catch(() => null);
+    if (judged && one.tree !== 'own') void reviews.begin(one)?.catch(() => null);
+    const again = parts.recorder.state().agents.get(one.agent)?.outcome === 'completed';
+    const run = (now: agents.NewAgent): Promise<AgentOutcome | null> => this.run(now, before);
+    const outcome = await inItsTree(parts, one, again, run, async () => (judged ? reviews.begin(one, true) : null));
+    if (outcome === null || parts.signal.aborted) return null;
+    const passage = judged ? await reviews.afterTask(one, null) : 'open';
+    return passage === 'open' ? outcome : passage === null ? null : 'failed';
+  }
+
+  private async run(one: agents.NewAgent, before: string): Promise<AgentOutcome | null> {
+    const { parts } = this;
     const over = new AbortController();
     const [outcome] = await Promise.all([
       parts.supervisor.run(orderAgain(parts, one), undefined, before).finally(() => over.abort('ended')),
       watchOver(parts, one.agent, over.signal),
     ]);
-    if (outcome === null || parts.signal.aborted) return null;
-    const passage = judged ? await forced.afterTask(one, null) : 'open';
-    return passage === 'open' ? outcome : passage === null ? null : 'failed';
+    return outcome;
   }
 
   private adopt(child: events.AgentState): void {

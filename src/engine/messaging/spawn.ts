@@ -17,10 +17,12 @@ import { type AgentModules, capabilitiesOf, createdEvent, type NewAgent, writesI
 import type { MessageStore } from '../../ports/log.ts';
 import { type AgentSetup, budgetOf, deniedEvent, modelFor, type ModeOf } from '../gate/index.ts';
 import type { MandatoryReviews } from '../reviews/index.ts';
+import { treeOfChild, type Workspaces } from '../workspaces/index.ts';
 
 /** The collaborators of everything about messages and children. */
 export interface FamilyParts extends AgentModules {
   readonly reviews: MandatoryReviews;
+  readonly workspaces: Workspaces;
   /** Missing where messages cannot be stored. */
   readonly messageStore: MessageStore | undefined;
 }
@@ -72,9 +74,10 @@ function draftOf(
   const found = roleFor(options, wish, may);
   if (!found.ok) return found;
   const role = found.value;
-  const wished = wish.model ?? defaultModel;
-  const model = modelFor(options, role, wished === null ? null : spokenModel(wished));
+  const model = modelFor(options, role, modelWished(wish.model ?? defaultModel));
   if (!model.ok) return model;
+  const tree = treeOfChild({ options, recorder }, parent, role);
+  if (!tree.ok) return tree;
   const friendly = freeName(state, wish.name ?? nameFrom(options, wish));
   const spawned: events.Spawned = { by: by ?? 'person', friendly, wait: wish.wait, workingDir };
   const agent = childOf(parent, above.children.length + 1);
@@ -89,10 +92,13 @@ function draftOf(
     capabilities: childCapabilities(options, role, agent, may),
     budget: tightest(role.budget ?? {}, budgetOf(options, role.name)),
     ...writesIn(above),
+    ...tree.value,
     dependsOn: [],
   };
   return ok({ one, created: { ...createdEvent(options, one), spawned } });
 }
+
+const modelWished = (name: string | null): string | null => (name === null ? null : spokenModel(name));
 
 /** Names with another meaning wherever agents are addressed. */
 const NOT_NAMES = ['all', 'orchestrator', 'person'];

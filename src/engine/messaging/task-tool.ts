@@ -12,6 +12,7 @@ import { type AgentState, isFinal, openBelow } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
 import { createdEvent, finishedEvent, recreatedAgent, type NewAgent, workOrderFor, writesIn } from '../agents/index.ts';
 import { type AgentSetup, budgetOf, type ToolHost, modelFor, type ToolOutput } from '../gate/index.ts';
+import { inItsTree, treeOfChild } from '../workspaces/index.ts';
 import { allowedRole, childCapabilities, type FamilyParts } from './spawn.ts';
 
 /** A tool call that asks something of the run. */
@@ -32,7 +33,9 @@ export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promi
   if (before !== undefined && isFinal(before)) return answerOf(before, before.outcome);
   const child = before === undefined ? made(asking, wish) : again(asking, before);
   if (!child.ok) return refused(child.fault);
-  const outcome = await yieldedSlots.during(order.agent, () => supervisor.run(child.value, stopsChild(ends)));
+  const work = (one: NewAgent): Promise<AgentOutcome | null> =>
+    supervisor.run({ ...workOrderFor(asking.options, one, []), ...placeOf(order) }, stopsChild(ends));
+  const outcome = await yieldedSlots.during(order.agent, () => inItsTree(asking, child.value, false, work));
   // The resumed run continues the child and the call.
   if (outcome === null) return { ...refused('the run was stopped'), open: true };
   // Also when the step was ended, because an urgent message ends the child and not the parent. A stopped parent does not run any more.
@@ -54,7 +57,7 @@ function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | nu
 }
 
 /** Records a new child. The limits are checked again, because several calls of one reply were permitted before any of them had a child. */
-function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArguments): Result<WorkOrder, string> {
+function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArguments): Result<NewAgent, string> {
   const state = recorder.state();
   const depth = depthOf(order.agent) + 1;
   const siblings = openBelow(state, order.agent).length;
@@ -64,6 +67,8 @@ function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArgum
   if (!role.ok) return role;
   const model = modelFor(options, role.value, null);
   if (!model.ok) return model;
+  const tree = treeOfChild({ options, recorder }, order.agent, role.value);
+  if (!tree.ok) return tree;
   const one: NewAgent = {
     agent: childOf(order.agent, (state.agents.get(order.agent)?.children.length ?? 0) + 1),
     parent: order.agent,
@@ -75,18 +80,19 @@ function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArgum
     capabilities: inherited(options, role.value, order, wish),
     budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
     ...writesIn(order),
+    ...tree.value,
     dependsOn: [],
     call,
     ...(wish.protocol === undefined ? {} : { protocol: wish.protocol }),
   };
   recorder.record(createdEvent(options, one), { type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
-  return ok({ ...workOrderFor(options, one, []), ...placeOf(order) });
+  return ok(one);
 }
 
 const WAITS_FOR_CHILD = { status: 'waiting', reason: '', waitingFor: { is: 'child' } } as const;
 
-/** The work order of an existing child under the present rules; a role that is now forbidden ends it. */
-function again(asking: ToolHostCall, before: AgentState): Result<WorkOrder, string> {
+/** An existing child under the present rules; a role that is now forbidden ends it. */
+function again(asking: ToolHostCall, before: AgentState): Result<NewAgent, string> {
   const { options, recorder, order } = asking;
   const role = allowedRole(options, before.role);
   if (!role.ok) {
@@ -94,8 +100,7 @@ function again(asking: ToolHostCall, before: AgentState): Result<WorkOrder, stri
     return role;
   }
   recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
-  const one = recreatedAgent(before, role.value, inherited(options, role.value, order, before));
-  return ok({ ...workOrderFor(options, one, []), ...placeOf(order) });
+  return ok(recreatedAgent(before, role.value, inherited(options, role.value, order, before)));
 }
 
 /** The child works in its parent's folder. */

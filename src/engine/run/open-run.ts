@@ -58,7 +58,7 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   const reviews = new MandatoryReviews({ ...agents, trees });
   const workspaces = openWorkspaces(agents);
   const planning = openPlanning(agents);
-  const messaging = openMessaging({ ...agents, reviews, messageStore });
+  const messaging = openMessaging({ ...agents, workspaces, reviews, messageStore });
   return { ...agents, workspaces, reviews, planning, messaging, stop, why: () => why, note };
 }
 

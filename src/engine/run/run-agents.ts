@@ -9,6 +9,7 @@ import { type Choice, findingLimits, finishedEvent, findingsOf, type NewAgent, w
 import { plannedRoleProblem } from '../../policy/index.ts';
 import type { PlanTable } from '../planning/index.ts';
 import { deniedEvent, type RunContext } from '../gate/index.ts';
+import { LAST_ANSWER, resolvingText, treeFailed } from '../workspaces/index.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { RunModules } from './open-run.ts';
 import { hasCheckedTasks, lastChecks } from './last-checks.ts';
@@ -192,10 +193,7 @@ async function ownWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<A
       return end === null ? null : reviewed(parts, one, start, before);
     },
   );
-  if (done.ok) return done.value;
-  const why = `its own tree could not be used: ${done.fault}`;
-  parts.recorder.record(finishedEvent(parts, one.agent, 'failed', `Failed: ${why}`, why));
-  return 'failed';
+  return done.ok ? done.value : treeFailed(parts, one.agent, done.fault);
 }
 
 /** Records and reports that the present rules forbid an approved role; the agent does not start. */
@@ -393,15 +391,12 @@ const triedAgain = (agent: AgentId): events.EventBody => pending(agent, 'tried a
 const waitsAgain = (agent: AgentId): events.EventBody =>
   pending(agent, 'waiting: the task it depends on is tried again');
 
-/** Bytes of the former answer that a new attempt reads. */
-const LAST_ANSWER = 4000;
-
 /** What a new attempt of `agent` is told about the last one: why it failed or did not pass, and its answer. Empty for a first attempt. */
 function attemptBefore(state: events.RunState, agent: AgentId): string {
   const one = state.agents.get(agent);
   if (one === undefined || one.firstRunAt === null) return '';
-  const { resolves } = one.ownTree ?? {};
-  if (resolves !== undefined) return resolvingText(one, resolves);
+  const resolving = resolvingText(one);
+  if (resolving !== null) return resolving;
   const reviews = events.closedBehind(state, agent).map((gate) => events.gateWords(state, gate));
   const why = reviews.length > 0 ? reviews.join('\n\n') : (one.error ?? '');
   if (why === '') return '';
@@ -412,17 +407,5 @@ function attemptBefore(state: events.RunState, agent: AgentId): string {
     'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
     `Why it failed:\n\n${why}`,
     ...(answer === '' ? [] : [`Its answer:\n\n${answer}`]),
-  ].join('\n\n');
-}
-
-/** What an agent is told that resolves conflicts in a new tree. */
-function resolvingText({ summary, error }: events.AgentState, conflicts: readonly string[]): string {
-  const answer = error ?? headOf(summary, LAST_ANSWER);
-  return [
-    '## Conflicts to resolve',
-    'You have done this task in another tree. Your changes are in this tree already, merged into the project as it is now; git shows them as changes since the last commit.',
-    `These files changed in the project as well:\n\n${conflicts.map((one) => `- ${one}`).join('\n')}`,
-    'Where a file has signs of conflict, the project’s version stands between <<<<<<< and =======, and yours between ======= and >>>>>>>. Change each file so that it does what both sides wanted, leave no sign of conflict, and check the result. Leave everything else as it is.',
-    ...(answer === '' ? [] : [`What came of your work before:\n\n${answer}`]),
   ].join('\n\n');
 }

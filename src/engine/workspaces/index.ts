@@ -1,3 +1,12 @@
 /** The entrance of the workspaces: own trees of agents, when they are made and how they are merged. */
 export { type Choice, mergeTree } from './merge.ts';
-export { openWorkspaces, type Workspaces } from './workspaces.ts';
+export {
+  inItsTree,
+  LAST_ANSWER,
+  NO_TREES,
+  openWorkspaces,
+  resolvingText,
+  treeFailed,
+  treeOfChild,
+  type Workspaces,
+} from './workspaces.ts';

@@ -1,14 +1,18 @@
 /** The trees of a run's agents: made before an agent with one begins, and merged in plan order when its work has ended well. */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
+import type { Role } from '../../domain/agents/role.ts';
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { checkEndText } from '../../domain/plan/task-checks.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import { type AgentState, isFinal, type OwnTree } from '../../events/index.ts';
+import { headOf } from '../../domain/text/text.ts';
+import { type AgentState, isFinal, type OwnTree, workspaceOf } from '../../events/index.ts';
 import type { TreeContent, WorkspacePort } from '../../ports/workspace.ts';
-import { type AgentModules, type NewAgent, workOrderFor } from '../agents/index.ts';
+import { type AgentModules, finishedEvent, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
+
+export const NO_TREES = 'trees of their own are not available here';
 
 export type Workspaces = ReturnType<typeof openWorkspaces>;
 
@@ -46,12 +50,10 @@ export function openWorkspaces(parts: AgentModules) {
     ): Promise<Result<AgentOutcome | null, string>> {
       open.add(one.agent);
       try {
-        const ready = await prepare(parts, one.agent, again);
+        const ready = await prepare(parts, one, again);
         if (parts.signal.aborted) return ok(null);
         if (!ready.ok) return ready;
-        const setUp = await setUpTree(parts, one);
-        if (parts.signal.aborted) return ok(null);
-        if (!setUp.ok) return setUp;
+        if (ready.value) return ok(ready.value.outcome);
         const outcome = await work();
         if (outcome !== 'completed') return ok(outcome);
         if (stateOf(parts, one.agent)?.ownTree?.stands === 'merged')
@@ -82,10 +84,10 @@ function hasEnded(parts: AgentModules, agent: AgentId): boolean {
  * Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
  * agent that is to resolve conflicts.
  */
-async function prepare(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
+async function readied(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
   const { workspaces } = parts.options;
   const one = stateOf(parts, agent);
-  if (workspaces === undefined || one === undefined) return fail('trees of their own are not available here');
+  if (workspaces === undefined || one === undefined) return fail(NO_TREES);
   const { ownTree, outcome } = one;
   if (ownTree === undefined) return make(parts, agent, 1);
   if (ownTree.resolve !== undefined) return makeToResolve(parts, workspaces, one, ownTree);
@@ -96,26 +98,32 @@ async function prepare(parts: AgentModules, agent: AgentId, again: boolean): Pro
   return opened.ok || ownTree.begun !== undefined ? ok(undefined) : opened;
 }
 
+async function prepare(parts: AgentModules, one: NewAgent, again: boolean): ReturnType<typeof setUpTree> {
+  const made = await readied(parts, one.agent, again);
+  return made.ok && !parts.signal.aborted ? setUpTree(parts, one) : made.ok ? ok(null) : made;
+}
+
 /** The most time that the command takes which prepares a tree. */
 const SETUP_TIME = 15 * 60_000;
 
-/** Runs the command that prepares trees, once in each, in a slot: as a check of which nothing but exit code 0 passes. */
-async function setUpTree(parts: AgentModules, one: NewAgent): Promise<Result<void, string>> {
-  const { options, gate, slots, signal } = parts;
+/** Runs the command that prepares trees, once in each: as a check of which nothing but exit code 0 passes. How the agent has ended meanwhile, if it has. */
+async function setUpTree(
+  { options, gate, supervisor, recorder }: AgentModules,
+  one: NewAgent,
+): Promise<Result<{ readonly outcome: AgentOutcome | null } | null, string>> {
   const { agent, taskId: task } = one;
   const run = options.workspaces?.setup;
-  if (run === undefined || task === null || !isToSetUp(stateOf(parts, agent), run)) return ok(undefined);
-  const release = await slots.take(signal);
-  try {
-    const check = { run, expect: 0, timeout: SETUP_TIME };
-    // It makes what the task needs, in places that the task may not change; a merge leaves those out.
-    const { writes: _writes, ...order } = workOrderFor(options, one, []);
+  if (run === undefined || task === null || !isToSetUp(recorder.state().agents.get(agent), run)) return ok(null);
+  const check = { run, expect: 0, timeout: SETUP_TIME };
+  // It makes what the task needs, in places that the task may not change; a merge leaves those out.
+  const { writes: _writes, ...order } = workOrderFor(options, one, []);
+  let fault: string | null = null;
+  const ended = await supervisor.prepare(agent, async (signal) => {
     const end = await gate.check(order, { task, attempt: 0, check, asks: true }, signal);
-    if (end === null || end.passed) return ok(undefined);
-    return fail([`${run}: ${checkEndText(end, check)}`, end.lines].filter((text) => text !== '').join('\n'));
-  } finally {
-    release();
-  }
+    if (end !== null && !end.passed)
+      fault = [`${run}: ${checkEndText(end, check)}`, end.lines].filter((text) => text !== '').join('\n');
+  });
+  return ended === null && fault !== null ? fail(fault) : ok(ended);
 }
 
 /** Whether `run` has not passed in its tree yet, which is not merged. */
@@ -180,4 +188,70 @@ async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | nu
     },
     agent,
   );
+}
+
+/** Bytes of the former answer that a new attempt reads. */
+export const LAST_ANSWER = 4000;
+
+/** What an agent is told that resolves conflicts in its tree; null for any other. */
+export function resolvingText({ ownTree, summary, error }: AgentState): string | null {
+  const conflicts = ownTree?.resolves;
+  if (conflicts === undefined) return null;
+  const answer = error ?? headOf(summary, LAST_ANSWER);
+  return [
+    '## Conflicts to resolve',
+    'You have done this task in another tree. Your changes are in this tree already, merged into the project as it is now; git shows them as changes since the last commit.',
+    `These files changed in the project as well:\n\n${conflicts.map((one) => `- ${one}`).join('\n')}`,
+    'Where a file has signs of conflict, the project’s version stands between <<<<<<< and =======, and yours between ======= and >>>>>>>. Change each file so that it does what both sides wanted, leave no sign of conflict, and check the result. Leave everything else as it is.',
+    ...(answer === '' ? [] : [`What came of your work before:\n\n${answer}`]),
+  ].join('\n\n');
+}
+
+/** The tree of a child of `parent` with this role: none, its parent's or one of its own; or why it cannot have one. */
+export function treeOfChild(
+  { options: { workspaces }, recorder }: Pick<AgentModules, 'options' | 'recorder'>,
+  parent: AgentId,
+  { name, tree }: Role,
+): Result<Pick<NewAgent, 'tree'>, string> {
+  if (tree !== 'own' || workspaceOf(recorder.state(), parent) !== undefined) return ok({});
+  const problem = workspaces === undefined ? NO_TREES : workspaces.whyNot();
+  return problem === null ? ok({ tree }) : fail(`${name} works in a tree of its own: ${problem}`);
+}
+
+/**
+ * Runs the `work` of an agent outside of the plan, in its own tree if it has one, which is merged then; its failure is recorded. `again`: the agent
+ * had ended before. `begin` is called before the merge.
+ */
+export async function inItsTree(
+  parts: AgentModules & { readonly workspaces: Workspaces },
+  one: NewAgent,
+  again: boolean,
+  work: (one: NewAgent) => Promise<AgentOutcome | null>,
+  begin: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<AgentOutcome | null> {
+  if (one.tree !== 'own') return work(one);
+  const resolving = (): NewAgent => {
+    const state = stateOf(parts, one.agent);
+    const text = state === undefined ? null : resolvingText(state);
+    return text === null ? one : { ...one, task: `${one.task}\n\n${text}` };
+  };
+  const done = await parts.workspaces.around(
+    one,
+    { treesBefore: () => [], again },
+    () => work(resolving()),
+    async (merge) => {
+      await begin();
+      const end = await merge();
+      if (end?.resolve !== undefined) return inItsTree(parts, one, false, work, begin);
+      return end === null ? null : 'completed';
+    },
+  );
+  return done.ok ? done.value : treeFailed(parts, one.agent, done.fault);
+}
+
+/** Records that the agent has failed because of its tree. */
+export function treeFailed(parts: AgentModules, agent: AgentId, fault: string): AgentOutcome {
+  const why = `its own tree could not be used: ${fault}`;
+  parts.recorder.record(finishedEvent(parts, agent, 'failed', `Failed: ${why}`, why));
+  return 'failed';
 }

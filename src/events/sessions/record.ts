@@ -30,8 +30,8 @@ export interface SessionRecord {
   readonly partial: boolean;
   readonly spawn_prompt: string;
   readonly working_dir: string;
-  /** Always null: Mimir's agents need no tmux session. */
-  readonly tmux_session: null;
+  /** Of an agent of another program in a terminal; null for Mimir's own agents, which need none. */
+  readonly tmux_session: string | null;
   /** ISO, UTC. */
   readonly created_at: string;
   readonly spawned_at: string;

@@ -1,7 +1,7 @@
 /** Makes the records of child sessions from the log alone, for all commands, whether the run is active or not. Pure. */
 import { type AgentOutcome, type AgentStatus, isTerminal, type Lifecycle } from '../../domain/agents/agent.ts';
-import { shortId } from '../../domain/digest.ts';
-import { type AgentId, type Millis, ROOT, type SessionId } from '../../domain/ids.ts';
+import { shortId, terminalOf } from '../../domain/digest.ts';
+import { type AgentId, isInTerminal, type Millis, ROOT, type SessionId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../event.ts';
 import { plainLine } from '../log-line.ts';
 import { activityOf, askedFor, elapsedOf, spentOf, tokensOfAgent, workOf, workingDirOf } from '../queries.ts';
@@ -54,7 +54,7 @@ function recordOf(
     model: agent.model.used,
     spawn_prompt: agent.task,
     working_dir: folder === '' ? state.cwd : `${state.cwd}/${folder}`,
-    tmux_session: null,
+    tmux_session: isInTerminal(agent.model.used) ? terminalOf(run, agent.id) : null,
     status,
     ...endOf(agent, state, status),
     partial: workOf(agent) === 'partial',

@@ -7,6 +7,7 @@ import type { ClientConnection, LoadSessionResponse, NewSessionResponse } from '
 import type { PromptResponse, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import type { SessionUpdate, SessionModeState, StopReason } from '@agentclientprotocol/sdk';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import type { Usage } from '../../domain/budget.ts';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import type { World } from '../../ports/world.ts';
 
@@ -25,6 +26,10 @@ export interface AgentProcess {
 export interface AgentEvents {
   update(update: SessionUpdate): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
+  /** A question that is no permission; resolves with the answer, or with null where nobody gives one. */
+  question(text: string, options: readonly string[]): Promise<string | null>;
+  /** The tokens that it has used in all, where that is known. */
+  used(usage: Usage): void;
 }
 
 export interface ConnectOptions {

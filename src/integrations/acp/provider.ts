@@ -2,21 +2,20 @@
  * Agents of other programs as models: each is one model, whose process works by itself on a prompt in a tree of its own. A call of the model is
  * answered when the agent asks, has done something, or is done; the process lives from its first call to the end of its agent.
  */
-import { CallId, type AgentId } from '../../domain/ids.ts';
+import { CallId, FOREIGN_PROVIDERS, type AgentId } from '../../domain/ids.ts';
+import { NO_USAGE } from '../../domain/budget.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json, ModelReply, StopReason, Turn } from '../../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import type { AgentProcess, Connection } from './connection.ts';
+import type { AgentEvents, Connection } from './connection.ts';
 import { type AgentReply, AgentSession } from './session.ts';
 
 export interface ForeignAgent {
   readonly name: string;
   readonly option: ModelOption;
   readonly command: string;
-  /** The id of the mode in which it asks; null to choose a known one. */
-  readonly mode: string | null;
   /** Its start needs approval like a command. */
   readonly asks: boolean;
 }
@@ -25,11 +24,11 @@ export interface ForeignParts {
   readonly agents: readonly ForeignAgent[];
   readonly world: Pick<World, 'sleep'>;
   /** Starts the program for an agent in its own tree, in the sandbox. A fault, in words, where that is not possible. */
-  start(
-    foreign: ForeignAgent,
-    agent: AgentId,
-  ): Promise<Result<{ readonly process: AgentProcess; readonly cwd: string }, string>>;
+  start(foreign: ForeignAgent, agent: AgentId): Promise<Result<StartedAgent, string>>;
 }
+
+/** Connects to a started program; a fault, in words, ends it. `earlier`: the session of an earlier process, to continue where that is possible. */
+export type StartedAgent = (events: AgentEvents, earlier: string | null) => Promise<Result<Connection, string>>;
 
 export interface ForeignModels {
   readonly name: string;
@@ -42,7 +41,7 @@ export interface ForeignModels {
 export function foreignModels(parts: ForeignParts): ForeignModels {
   const sessions = new Map<AgentId, AgentSession>();
   return {
-    name: 'acp',
+    name: FOREIGN_PROVIDERS.protocol,
     models: () => parts.agents.map(({ option }) => option),
     async call(request, signal, onDelta) {
       const foreign = parts.agents.find(({ option }) => option.id === request.model);
@@ -88,12 +87,9 @@ async function sessionOf(
   if (known !== undefined && known.fault === null) return ok(known);
   const started = await parts.start(foreign, agent);
   if (!started.ok) return started;
-  const { name, mode } = foreign;
-  // Loads the protocol with the first start.
-  const { connect } = await import('./connection.ts');
   const session = new AgentSession(parts.world);
   const earlier = sessionIn(turns);
-  const connected = await connect({ ...started.value, name, mode, earlier, events: session, world: parts.world });
+  const connected = await started.value(session, earlier);
   if (!connected.ok) return connected;
   const { value } = connected;
   session.begin(value, newsOf(value, earlier), firstPrompt(turns, value.isLoaded), turns);
@@ -152,7 +148,7 @@ function startAnswer(request: ModelRequest, { name, command }: ForeignAgent): Re
   const refusal = last?.by === 'tools' ? last.results[0]?.text : undefined;
   if (refusal !== undefined) return refuse(`${name} was not started: ${refusal}`);
   const call = { tool: 'agent_command', input: { command, id: START } } as const;
-  return ok(replyOf(request, { text: '', calls: [call], stopReason: null, cost: null }, undefined));
+  return ok(replyOf(request, { text: '', calls: [call], stopReason: null, cost: null, usage: NO_USAGE }, undefined));
 }
 
 const STOPS: Readonly<Record<string, StopReason>> = {
@@ -163,14 +159,13 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 
 const replyOf = (
   { model, call }: ModelRequest,
-  { text, calls, stopReason, cost }: AgentReply,
+  { text, calls, stopReason, cost, usage }: AgentReply,
   opaque: Json | undefined,
 ): ModelReply => ({
   text,
   calls: calls.map((one, index) => ({ id: idOf(call, index), ...one })),
   stopReason: calls.length > 0 ? 'tool use' : (STOPS[stopReason ?? ''] ?? 'end'),
-  // The protocol tells no tokens.
-  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  usage,
   model,
   ...(opaque === undefined ? {} : { opaque }),
   ...(cost === null ? {} : { cost }),

@@ -4,6 +4,7 @@
  */
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { StopReason } from '@agentclientprotocol/sdk';
+import { NO_USAGE, type Usage } from '../../domain/budget.ts';
 import type { Json, Turn } from '../../domain/turn.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
@@ -13,7 +14,7 @@ import type { AgentEvents, Connection } from './connection.ts';
 
 /** A call of one of Mimir's tools, without its id. */
 export interface AgentCall {
-  readonly tool: 'update_todos' | 'agent_command' | 'agent_edit' | 'agent_did';
+  readonly tool: 'update_todos' | 'agent_command' | 'agent_edit' | 'agent_did' | 'ask_user';
   readonly input: Json;
 }
 
@@ -25,11 +26,13 @@ export interface AgentReply {
   readonly stopReason: StopReason | null;
   /** US dollars since the last reply, if the agent tells its cost. */
   readonly cost: number | null;
+  /** Tokens since the last reply; zero where the agent tells none. */
+  readonly usage: Usage;
 }
 
-interface Permission {
+interface Asked {
   readonly call: AgentCall;
-  answer(isAllowed: boolean): void;
+  answer(isAllowed: boolean, text: string): void;
 }
 
 /** So many calls are told at once: Mimir carries out at most 16 of one reply. */
@@ -50,8 +53,8 @@ export class AgentSession implements AgentEvents {
   id = '';
   /** Messages of the person and of other agents, which are its next prompt. */
   readonly #messages: string[] = [];
-  readonly #permissions: Permission[] = [];
-  readonly #asked = new Map<string, Permission>();
+  readonly #permissions: Asked[] = [];
+  readonly #asked = new Map<string, Asked>();
   readonly #done: string[] = [];
   readonly #titles = new Map<string, string>();
   #todos: AgentCall | null = null;
@@ -68,6 +71,8 @@ export class AgentSession implements AgentEvents {
   #taken = 0;
   #cost: number | null = null;
   #toldCost = 0;
+  #used = NO_USAGE;
+  #toldUsed = NO_USAGE;
   #changed = Promise.withResolvers<void>();
   #show: (delta: Delta) => void = () => undefined;
 
@@ -90,8 +95,8 @@ export class AgentSession implements AgentEvents {
     for (const turn of turns.slice(this.#taken)) {
       if (turn.by === 'user') this.#messages.push(turn.text);
       if (turn.by !== 'tools') continue;
-      for (const { call, ok: isAllowed } of turn.results) {
-        this.#asked.get(call)?.answer(isAllowed);
+      for (const { call, ok: isAllowed, text } of turn.results) {
+        this.#asked.get(call)?.answer(isAllowed, text);
         this.#asked.delete(call);
       }
     }
@@ -176,6 +181,21 @@ export class AgentSession implements AgentEvents {
     return promise;
   }
 
+  question(text: string, options: readonly string[]): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const input = { question: headOf(text, 2000), options: options.map((one) => headOf(one, 200)) };
+    this.#permissions.push({
+      call: { tool: 'ask_user', input },
+      answer: (isAnswered, given) => resolve(isAnswered ? given : null),
+    });
+    this.#changed.resolve();
+    return promise;
+  }
+
+  used(usage: Usage): void {
+    this.#used = usage;
+  }
+
   #send(text: string): void {
     const connection = this.#connection;
     if (connection === null) return;
@@ -193,7 +213,7 @@ export class AgentSession implements AgentEvents {
 
   /** Permissions that are open are refused, as the protocol asks for after a cancellation. */
   #cancel(): void {
-    for (const one of [...this.#permissions.splice(0), ...this.#asked.values()]) one.answer(false);
+    for (const one of [...this.#permissions.splice(0), ...this.#asked.values()]) one.answer(false, '');
     this.#asked.clear();
     const prompt = this.#prompt;
     if (prompt === null) return;
@@ -206,7 +226,7 @@ export class AgentSession implements AgentEvents {
 
   #lose(why: string): void {
     this.fault ??= why;
-    for (const one of this.#permissions.splice(0)) one.answer(false);
+    for (const one of this.#permissions.splice(0)) one.answer(false, '');
     this.#changed.resolve();
   }
 
@@ -235,7 +255,7 @@ export class AgentSession implements AgentEvents {
 
   #takeCalls(idOf: (index: number) => string): readonly AgentCall[] {
     if (this.#isClosing) {
-      for (const one of this.#permissions.splice(0)) one.answer(false);
+      for (const one of this.#permissions.splice(0)) one.answer(false, '');
       return [];
     }
     const asked = this.#permissions.splice(0, MOST_CALLS - 1);
@@ -250,17 +270,26 @@ export class AgentSession implements AgentEvents {
   #replyWith(calls: readonly AgentCall[], stopReason: StopReason | null): AgentReply {
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#toldCost);
     this.#toldCost = this.#cost ?? 0;
+    const usage = lessUsage(this.#used, this.#toldUsed);
+    this.#toldUsed = this.#used;
     if (stopReason === null) {
       const text = this.#isTold ? '' : this.#earlier;
       this.#isTold = true;
-      return { text, calls, stopReason, cost };
+      return { text, calls, stopReason, cost, usage };
     }
     const last = this.#text.trim().toWellFormed() || this.#earlier;
     const text = [...this.#answers, last].filter((one) => one !== '').join('\n\n') || 'It ended without a message.';
     [this.#stopReason, this.#text, this.#earlier, this.#isTold, this.#answers] = [null, '', '', true, []];
-    return { text, calls, stopReason, cost };
+    return { text, calls, stopReason, cost, usage };
   }
 }
+
+const lessUsage = (all: Usage, told: Usage): Usage => ({
+  input: Math.max(0, all.input - told.input),
+  output: Math.max(0, all.output - told.output),
+  cacheRead: Math.max(0, all.cacheRead - told.cacheRead),
+  cacheWrite: Math.max(0, all.cacheWrite - told.cacheWrite),
+});
 
 const didCall = (what: string): AgentCall => ({ tool: 'agent_did', input: { what: line(what, 300) || 'something' } });
 

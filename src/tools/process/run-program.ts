@@ -2,7 +2,7 @@
  * Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
  * The caller decides what to run and interprets the end.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -123,6 +123,30 @@ export function startTalking(program: Pick<Program, 'file' | 'args' | 'cwd' | 'e
       await gone;
     },
   });
+}
+
+/** Runs a program of the system that starts no others: its output, or what it prints on standard error. */
+export function runBriefly(
+  { file, args, cwd, env, input = '' }: Pick<Program, 'file' | 'args' | 'cwd' | 'env' | 'input'>,
+  timeout = BRIEF_MS,
+): Promise<Result<string, string>> {
+  return new Promise((resolve) => {
+    const options = { cwd, env: { ...env }, timeout, maxBuffer: STREAM_BYTES };
+    const child = execFile(file, [...args], options, (error, stdout, stderr) =>
+      resolve(error === null ? ok(stdout) : fail(stderr === '' ? error.message : stderr)),
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}
+
+/** How long such a program may take. */
+const BRIEF_MS = 10_000;
+
+/** For a program that another one starts: the variable by which it is found, and an end of everything that carries it. */
+export function startedByAnother(): { readonly env: Environment; end(): Promise<void> } {
+  const mark = `${OWN}.${(calls += 1)}`;
+  return { env: { [MARK]: mark }, end: async () => void (await endTree({ leader: null, mark: `${mark}\0` })) };
 }
 
 const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;

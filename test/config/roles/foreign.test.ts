@@ -42,6 +42,8 @@ describe('an agent of another program in the configuration', () => {
     expect(foreignSetups(loaded({ user }).preferences)).toEqual([
       {
         name: 'claude',
+        by: 'protocol',
+        transcript: '.claude/projects',
         command: ['claude-agent-acp'],
         hosts: ['api.anthropic.com'],
         home: ['.claude', '.claude.json'],
@@ -50,13 +52,43 @@ describe('an agent of another program in the configuration', () => {
       },
       {
         name: 'gemini',
+        by: 'protocol',
+        transcript: null,
         command: ['gemini', '--acp'],
         hosts: ['example.org:8443'],
         home: ['.gemini'],
         env: [],
         mode: null,
       },
-      { name: 'other', command: ['/opt/other'], hosts: [], home: [], env: ['OTHER_KEY'], mode: 'careful' },
+      {
+        name: 'other',
+        by: 'protocol',
+        transcript: null,
+        command: ['/opt/other'],
+        hosts: [],
+        home: [],
+        env: ['OTHER_KEY'],
+        mode: 'careful',
+      },
+    ]);
+  });
+
+  it('S094, S095, S117: works in a terminal where tmux or childAgents.command names its program', () => {
+    const user =
+      'agents: { codex: { tmux: [codex, --no-alt-screen] }, own: { tmux: [/opt/own], transcript: .own/logs } }\nclaude: { command: /opt/bin/Claude, args: [--fast] }\n';
+    const { preferences, roles } = loaded({ user });
+    const setups = foreignSetups(preferences);
+    expect(setups.map(({ name, by, command, transcript }) => [name, by, command, transcript])).toEqual([
+      ['claude', 'terminal', ['/opt/bin/Claude', '--fast'], '.claude/projects'],
+      ['codex', 'terminal', ['codex', '--no-alt-screen'], '.codex/sessions'],
+      ['own', 'terminal', ['/opt/own'], '.own/logs'],
+    ]);
+    expect(roles.find(({ name }) => name === 'codex')?.models).toEqual(['tmux/codex']);
+  });
+
+  it("S117: does not take a project's command", () => {
+    expect(load({ project: 'childAgents: { command: /opt/own }\n' })).toEqual([
+      expect.stringContaining('childAgents.command cannot be set by a project'),
     ]);
   });
 
@@ -75,6 +107,8 @@ describe('an agent of another program in the configuration', () => {
   it.each([
     ['agents: { code: { acp: [x] } }\n', 'agents.code: is also the name of a role (built-in) — choose another name'],
     ['agents: { c0de: { acp: [x] } }\n', 'agents.c0de: is also the name of a role (built-in) — choose another name'],
+    ['agents: { other: { acp: [x], tmux: [y] } }\n', 'agents.other: has both acp and tmux — remove one of them'],
+    ['agents: { other: { tmux: [x], transcript: /var/log } }\n', '~/.config/mimir/config.yml:1:'],
     ['agents: { other: { acp: [] } }\n', '~/.config/mimir/config.yml:1:'],
     ['agents: { other: { acp: [x], home: [../.ssh] } }\n', '~/.config/mimir/config.yml:1:'],
     ['agents: { other: { acp: [x], hosts: ["https://example.org"] } }\n', '~/.config/mimir/config.yml:1:'],

@@ -6,8 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, RoleName } from '../../../src/domain/ids.ts';
 import { ok } from '../../../src/domain/result.ts';
 import type { Json, ModelReply, ToolCall, Turn } from '../../../src/domain/turn.ts';
-import { type ForeignModels, foreignModels } from '../../../src/integrations/index.ts';
+import { connectAgent, type ForeignModels, foreignModels } from '../../../src/integrations/index.ts';
 import type { Delta, ModelFault } from '../../../src/ports/model.ts';
+import type { World } from '../../../src/ports/world.ts';
 import { startTalking } from '../../../src/tools/process/run-program.ts';
 import { acpCommand, type AcpScript, type AcpStep } from '../../support/acp-agent.ts';
 import { toolProcessesBelow } from '../../support/invariants.ts';
@@ -38,13 +39,18 @@ class Conversation {
     this.turns = options.turns ?? [{ by: 'user', text: 'Rename it.' }];
     this.folder = options.folder ?? makeFolder();
     const [file = '', ...args] = acpCommand(script);
+    const world: Pick<World, 'sleep'> = {
+      sleep: (_, signal) => (script.silent === true ? Promise.resolve() : untilAborted(signal)),
+    };
     this.models = foreignModels({
-      agents: [{ name: 'scripted', command: 'scripted-acp', mode: null, asks: options.asks ?? false, option: OPTION }],
-      world: { sleep: (_, signal) => (script.silent === true ? Promise.resolve() : untilAborted(signal)) },
+      agents: [{ name: 'scripted', command: 'scripted-acp', asks: options.asks ?? false, option: OPTION }],
+      world,
       start: () => {
         const env = { PATH: process.env['PATH'] ?? '' };
         const started = startTalking({ file, args, cwd: this.folder, env });
-        return Promise.resolve(started.ok ? ok({ process: started.value, cwd: this.folder }) : started);
+        if (!started.ok) return Promise.resolve(started);
+        const of = { process: started.value, cwd: this.folder, name: 'scripted', mode: null, world };
+        return Promise.resolve(ok((events, earlier) => connectAgent({ ...of, events, earlier })));
       },
     });
     opened.push(this.models);

@@ -1,29 +1,8 @@
 /** The charts of a run as lines: spend over time, shares by agent and model, token rates, and a timeline. Each is readable without colour. */
-import {
-  agentTime,
-  allReserved,
-  expectedPlan,
-  fit,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatLimit,
-  formatShare,
-  formatTokens,
-  indentOf,
-  type Ink,
-  inOrder,
-  isAtWork,
-  type Line,
-  modelName,
-  parallelOf,
-  runSpending,
-  sinceStart,
-  type Spending,
-  span,
-  spread,
-  wrap,
-} from '../../../app/views/index.ts';
+import { agentTime, allReserved, expectedPlan, fit, fitText, formatCost } from '../../../app/views/index.ts';
+import { formatDuration, formatLimit, formatShare, formatTokens, indentOf } from '../../../app/views/index.ts';
+import { type Ink, inOrder, isAtWork, type Line, modelName, parallelOf } from '../../../app/views/index.ts';
+import { runSpending, sinceStart, type Spending, span, spread, wrap } from '../../../app/views/index.ts';
 import { tokensOf } from '../../../domain/budget.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';

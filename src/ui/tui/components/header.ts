@@ -1,35 +1,9 @@
 /** The first row of every screen, the numbers of a run in it, the colours of statuses, and the title of the terminal's window. */
-import {
-  clip,
-  plural,
-  countsOf,
-  expectedPlan,
-  formatCost,
-  formatDuration,
-  formatLeft,
-  formatLimit,
-  formatRoughly,
-  formatShare,
-  formatTokens,
-  type Ink,
-  isHeld,
-  isOffline,
-  isUnsandboxed,
-  type LimitShare,
-  type Line,
-  lineWidth,
-  parallelOf,
-  progressOf,
-  restyle,
-  runShare,
-  runSpending,
-  runTime,
-  type ShownStatus,
-  type Span,
-  span,
-  toLabel,
-  waitOf,
-} from '../../../app/views/index.ts';
+import { clip, plural, countsOf, expectedPlan, formatCost, formatDuration } from '../../../app/views/index.ts';
+import { formatLeft, formatLimit, formatRoughly, formatShare, formatTokens } from '../../../app/views/index.ts';
+import { type Ink, isHeld, isOffline, isUnsandboxed, type LimitShare, type Line } from '../../../app/views/index.ts';
+import { lineWidth, parallelOf, progressOf, restyle, runShare, runSpending } from '../../../app/views/index.ts';
+import { runTime, type ShownStatus, type Span, span, toLabel, waitOf } from '../../../app/views/index.ts';
 import type { AgentStatus } from '../../../domain/agents/agent.ts';
 import { totalsOf } from '../../../domain/plan/plan-view.ts';
 import type { Mode } from '../../../domain/reason.ts';

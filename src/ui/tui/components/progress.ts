@@ -1,31 +1,9 @@
 /** The activity of an agent in one line, the result of a run in one line, and the state of each task of a running plan. */
-import {
-  agentTime,
-  awaited,
-  callsInFlight,
-  spawnedChildren,
-  plural,
-  fit,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  type Ink,
-  inOrder,
-  isIdle,
-  lastSentence,
-  type Line,
-  planSoFar,
-  pendingWords,
-  planWords,
-  queuedWords,
-  restReason,
-  shownStatus,
-  type Span,
-  statusWord,
-  toLabel,
-  waitOf,
-  writingWords,
-} from '../../../app/views/index.ts';
+import { agentTime, awaited, callsInFlight, spawnedChildren, plural, fit } from '../../../app/views/index.ts';
+import { formatCost, formatDuration, formatTokens, type Ink, inOrder, isIdle } from '../../../app/views/index.ts';
+import { lastSentence, type Line, planSoFar, pendingWords, planWords, queuedWords } from '../../../app/views/index.ts';
+import { restReason, shownStatus, type Span, statusWord, toLabel, waitOf } from '../../../app/views/index.ts';
+import { writingWords } from '../../../app/views/index.ts';
 import { type AgentOutcome, isAnswered } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
@@ -149,10 +127,11 @@ function lastWords(agent: AgentState): string {
   return oneLine(plan ?? activityOf(agent)) || (agent.status === 'waiting' ? 'waiting' : 'thinking');
 }
 
-/** `writing a call of write_file, 3.2k characters`; empty unless the arguments of a call stream. */
+/** `writing a call of write_file, 3.2k characters`, or what an agent of another program does; empty unless the arguments of a call stream. */
 export function writing({ id }: AgentState, { calls }: Context): string {
   const call = calls?.get(id);
   if (call === undefined) return '';
+  if (call.act !== undefined) return call.act;
   const many = call.size < 200 ? '' : `, ${formatTokens(call.size)} characters`;
   return `writing a call${call.tool === '' ? '' : ` of ${call.tool}`}${many}`;
 }

@@ -24,7 +24,7 @@ export interface Context {
   readonly live: ReadonlyMap<string, string>;
   readonly reasoning?: ReadonlyMap<string, string>;
   /** Tool calls whose arguments are being written, by agent; sanitised. Absent if nothing streams. */
-  readonly calls?: ReadonlyMap<string, { readonly tool: string; readonly size: number }>;
+  readonly calls?: ReadonlyMap<string, { readonly tool: string; readonly size: number; readonly act?: string }>;
   preview?(mode: Mode, agent?: AgentId): ModePreview | null;
   /** Previews the plan after some edits; null until the run answers. Absent without a run. */
   readonly amended?: (edits: readonly PlanEdit[]) => Result<PlanPreview, string> | null;
@@ -130,7 +130,9 @@ export type EditRequest =
   /** Opens a text in the user's editor; `then` receives the saved text, and is not called if nothing was saved. */
   | { readonly edit: string; then(text: string): DialogEffect }
   /** Opens the text of a field in the user's editor; it returns as the input `edited`. */
-  | { readonly field: string };
+  | { readonly field: string }
+  /** Shows a session of Mimir's tmux server until the person detaches. */
+  | { readonly terminal: string };
 
 export type ScreenName = 'start' | 'plan' | 'run' | 'result' | 'review';
 

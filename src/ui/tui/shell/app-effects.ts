@@ -54,7 +54,7 @@ export class AppEffects {
     if ('show' in what) return show(what.show);
     if ('fill' in what) return input({ is: 'edited', text: what.fill });
     if ('copy' in what) return toast(copyToast(what.what, what.copy, terminal.copy(what.copy)));
-    if ('edit' in what || 'field' in what) return this.#edit(what);
+    if ('edit' in what || 'field' in what || 'terminal' in what) return this.#lend(what);
     return this.#run(what);
   }
 
@@ -126,15 +126,18 @@ export class AppEffects {
     }, fail);
   }
 
-  #edit(what: EditRequest): void {
+  #lend(what: EditRequest): void {
     const { terminal, toast, changed, fail, input, queue } = this.#app;
     if (this.away) return;
     this.away = true;
-    void terminal.edit('field' in what ? what.field : what.edit).then((edited) => {
+    const done =
+      'terminal' in what ? terminal.attach(what.terminal) : terminal.edit('field' in what ? what.field : what.edit);
+    void done.then((edited) => {
       this.away = false;
-      if (!edited.ok) toast({ level: 'warn', text: `${edited.fault} Nothing was changed.` });
+      if (!edited.ok)
+        toast({ level: 'warn', text: `${edited.fault}${'terminal' in what ? '' : ' Nothing was changed.'}` });
       else if ('field' in what) input({ is: 'edited', text: edited.value });
-      else queue(() => what.then(edited.value));
+      else if ('edit' in what) queue(() => what.then(edited.value));
       changed();
     }, fail);
   }

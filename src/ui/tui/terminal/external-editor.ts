@@ -1,4 +1,6 @@
-/** Edits a text in $VISUAL or $EDITOR: in a private file in a new folder, with the command split by a shell. */
+/**
+ * Programs that get the terminal: $VISUAL or $EDITOR with a text in a private file in a new folder, its command split by a shell; and tmux.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fail, ok, type Result, messageOf } from '../../../domain/result.ts';
@@ -36,9 +38,18 @@ function whyNot(editor: string, code: number | null): string {
   return code === null ? `"${editor}" was stopped.` : `"${editor}" ended with ${code}.`;
 }
 
-const runEditor = (editor: string, file: string): Promise<number | null> =>
+/** Resolves when the person detaches, or with a sentence why there is nothing to see. Also works inside another tmux. */
+export async function attachTo(session: string): Promise<Result<string, string>> {
+  const code = await onTerminal('unset TMUX; tmux -u -L mimir attach -t "=$1" 2>/dev/null', session);
+  if (code === 0) return ok('');
+  return fail(code === NOT_FOUND ? 'tmux is not installed.' : `The terminal ${session} is closed.`);
+}
+
+const runEditor = (editor: string, file: string): Promise<number | null> => onTerminal(`${editor} "$1"`, file);
+
+const onTerminal = (command: string, word: string): Promise<number | null> =>
   new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
+    const child = spawn('/bin/sh', ['-c', command, 'sh', word], { stdio: 'inherit' });
     child.on('error', () => resolve(NOT_FOUND));
     child.on('exit', resolve);
   });

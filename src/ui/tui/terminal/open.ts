@@ -4,7 +4,7 @@ import { toLabel, toTerminal } from '../../../app/views/index.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { Theme } from '../../../domain/theme.ts';
 import { backgroundFrom, capabilities, type ColourChoice, type Environment, NO_OSC } from './styles.ts';
-import { editExternally } from './external-editor.ts';
+import { attachTo, editExternally } from './external-editor.ts';
 import { listen } from './input.ts';
 import { Life } from './lifecycle.ts';
 import { Painter } from './painter.ts';
@@ -73,6 +73,7 @@ export function openTerminal(options: OpenOptions): Terminal {
     redraw: () => painter.startOver(),
     suspend: () => life.suspend(),
     edit: (text) => lendTerminal(life, () => editExternally(text, folder)),
+    attach: (session) => lendTerminal(life, () => attachTo(session)),
     close() {
       unwatch();
       life.close();

@@ -68,6 +68,8 @@ export interface Terminal {
   suspend(): void;
   /** Releases the terminal for $VISUAL or $EDITOR and takes it again. Returns the edited text, or why there is none. */
   edit(text: string): Promise<Result<string, string>>;
+  /** Releases the terminal for a session of Mimir's tmux server, and takes it again when the person detaches; or why that is not possible. */
+  attach(session: string): Promise<Result<string, string>>;
   /** Releases the terminal. Idempotent and synchronous; also called on exit, crash and signals. */
   close(): void;
 }

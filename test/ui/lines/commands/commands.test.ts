@@ -78,6 +78,7 @@ const COVERED: Readonly<Record<string, string>> = {
 
 /** Actions of the screens without a command, by the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  'the question and the log name the command that opens it': 'run.terminal',
   'nothing is drawn': 'app.redraw',
   'there is no cursor: things are named by number':
     'start.back start.page plan.down plan.up plan.pageDown plan.pageUp plan.first plan.last run.move run.back detail.scroll detail.select detail.block detail.leave',

@@ -1,31 +1,8 @@
 /** The pane of the agents as cards of five rows or as a table with one row each. Only the visible ones are composed. */
-import {
-  agentShare,
-  agentTime,
-  clip,
-  expectedTask,
-  fit,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatShare,
-  formatTokens,
-  indentOf,
-  isIdle,
-  type LimitShare,
-  type Line,
-  lineWidth,
-  neverRan,
-  restyle,
-  type Span,
-  span,
-  spread,
-  subtreeOf,
-  todosOf,
-  toLabel,
-  widthOf,
-  wrapText,
-} from '../../../../app/views/index.ts';
+import { agentShare, agentTime, clip, expectedTask, fit, fitText, formatCost } from '../../../../app/views/index.ts';
+import { formatDuration, formatShare, formatTokens, indentOf, isIdle } from '../../../../app/views/index.ts';
+import { type LimitShare, type Line, lineWidth, neverRan, restyle, type Span } from '../../../../app/views/index.ts';
+import { span, spread, subtreeOf, todosOf, toLabel, widthOf, wrapText } from '../../../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../../../domain/ids.ts';
 import type { Todo } from '../../../../domain/turn.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';

@@ -1,32 +1,9 @@
 /** The tabs Info, Todos, Diffs, Tools and Messages of an agent. */
-import {
-  agentTime,
-  changeOf,
-  changesOf,
-  plural,
-  effortText,
-  formatClock,
-  formatCost,
-  formatDuration,
-  formatLimit,
-  formatTimeLimit,
-  formatTokens,
-  type Ink,
-  isolationText,
-  labelOf,
-  type Line,
-  restReason,
-  span,
-  spread,
-  todosOf,
-  toLabel,
-  triggerWords,
-  waitOf,
-  spawnerName,
-  wrap,
-  wrapText,
-  toolsText,
-} from '../../../../app/views/index.ts';
+import { agentTime, changeOf, changesOf, plural, effortText, formatClock } from '../../../../app/views/index.ts';
+import { formatCost, formatDuration, formatLimit, formatTimeLimit } from '../../../../app/views/index.ts';
+import { formatTokens, type Ink, isolationText, labelOf, type Line, restReason } from '../../../../app/views/index.ts';
+import { span, spread, todosOf, toLabel, triggerWords, waitOf, spawnerName } from '../../../../app/views/index.ts';
+import { wrap, wrapText, toolsText } from '../../../../app/views/index.ts';
 import type { FileChange } from '../../../../domain/changes/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';

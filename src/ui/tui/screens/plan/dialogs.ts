@@ -10,31 +10,11 @@ import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../../../domain/result.ts';
 import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import type { RunState } from '../../../../events/index.ts';
-import {
-  budgetFields,
-  checkFields,
-  checksOf,
-  descendants,
-  editForm,
-  effortChoices,
-  MODEL_HEADS,
-  modelChoices,
-  modelNamed,
-  nameOf,
-  needChoices,
-  OF_RUN,
-  planAfter,
-  readBudget,
-  readForm,
-  readIds,
-  roleChoices,
-  type Subject,
-  taskLine,
-  titleOf,
-  toolChoices,
-  writesField,
-  writesOf,
-} from '../../components/plan-form.ts';
+import { budgetFields, checkFields, checksOf, descendants, editForm } from '../../components/plan-form.ts';
+import { effortChoices, MODEL_HEADS, modelChoices, modelNamed, nameOf } from '../../components/plan-form.ts';
+import { needChoices, OF_RUN, planAfter, readBudget, readForm, readIds } from '../../components/plan-form.ts';
+import { roleChoices, type Subject, taskLine, titleOf, toolChoices, writesField } from '../../components/plan-form.ts';
+import { writesOf } from '../../components/plan-form.ts';
 import { capOf } from '../../components/plan/estimate.ts';
 import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../../frame/screen.ts';
 import { checksField, choice, choiceField, pickFrom, textField, textIn } from '../../frame/screen.ts';

@@ -1,31 +1,14 @@
 /** The keys of the run screen, in one table for dispatch, footer, help and docs/keys.md. */
-import {
-  type AgentAction,
-  ENDED,
-  interruptAgent,
-  killAgent,
-  manualReviews,
-  messageAgent,
-  whyNoChanges,
-  messageAll,
-  NO_AGENT,
-  NO_REPORT,
-  pinMode,
-  recipientOf,
-  resumeAgent,
-  retryAgent,
-  retryRun,
-  retryText,
-  skipAgent,
-  startReview,
-  stopRun,
-  whyNotMessage,
-  whyNotReview,
-  withdrawGrant,
-} from '../../../../app/actions/index.ts';
+import { type AgentAction, ENDED, interruptAgent, killAgent, manualReviews } from '../../../../app/actions/index.ts';
+import { messageAgent, whyNoChanges, messageAll, NO_AGENT, NO_REPORT } from '../../../../app/actions/index.ts';
+import { pinMode, recipientOf, resumeAgent, retryAgent, retryRun, retryText } from '../../../../app/actions/index.ts';
+import { skipAgent, startReview, stopRun, whyNotMessage, whyNotReview } from '../../../../app/actions/index.ts';
+import { withdrawGrant } from '../../../../app/actions/index.ts';
 import { tabsOf } from '../../components/agents/detail.ts';
 import { stillWords } from '../../components/notices.ts';
 import { grantText, toLabel } from '../../../../app/views/index.ts';
+import { terminalOf } from '../../../../domain/digest.ts';
+import { isInTerminal } from '../../../../domain/ids.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
 import { bind, stepOf } from '../../frame/keymap.ts';
@@ -79,6 +62,19 @@ const SCREEN_KEYS: readonly RunBinding[] = [
       const agent = selectedOf(ui, context);
       if (agent === undefined) return NO_AGENT;
       return tabsOf(agent, context.state).includes('Checks') ? null : 'This agent has no checks.';
+    },
+  ),
+  bind(
+    'run.terminal',
+    (ui, context) => {
+      const agent = selectedOf(ui, context);
+      const { session } = context.state;
+      return agent === undefined || session === null ? {} : { app: { terminal: terminalOf(session, agent.id) } };
+    },
+    (ui, context) => {
+      const agent = selectedOf(ui, context);
+      if (agent === undefined) return NO_AGENT;
+      return isInTerminal(agent.model.used) ? null : 'This agent works in no terminal.';
     },
   ),
   bind(

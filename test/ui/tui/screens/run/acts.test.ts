@@ -1,6 +1,7 @@
 /** The keys that act on a run: each sends its command and shows the receipt, or says why it can't be done now. */
 import { describe, expect, it } from 'vitest';
 import { openSession, type SessionSetting } from '../../../../support/app-session.ts';
+import { ModelId } from '../../../../../src/domain/ids.ts';
 import { settled } from '../../../../support/fake-run.ts';
 import { grandchildLog } from '../../../../support/family-log.ts';
 import { approval, asks, finished, midRun } from '../../../../support/recorded-run.ts';
@@ -39,6 +40,23 @@ describe('a key on the run screen', () => {
     const seen = await after(midRun(), row, ...keys);
     expect(seen).toContain(command);
     expect(seen).toContain(receipt);
+  });
+
+  it('S071: W opens the terminal of an agent that works in one, and says of any other that it does not', async () => {
+    const log = midRun();
+    const at = log.events.findIndex((event) => event.type === 'agent.created' && event.agent === 'ROOT::S3');
+    const made = log.events[at];
+    if (made?.type !== 'agent.created') throw new Error('the recording has no such agent');
+    log.events[at] = { ...made, model: { ...made.model, used: ModelId.parse('tmux/codex') } };
+    const session = await openSession(log, SIZE);
+    session.terminal.press('j', 'j', 'W');
+    await settled();
+    expect(session.terminal.text()).toContain('This agent works in no terminal.');
+    session.terminal.press('j', 'W');
+    await settled();
+    expect(session.terminal.done.filter((one) => one.startsWith('attach'))).toEqual([
+      expect.stringMatching(/^attach mimir-[0-9a-z]{6}$/),
+    ]);
   });
 
   it('x names every agent that a kill ends, grandchildren as well', async () => {
