@@ -21,7 +21,8 @@ import type { DayLedger } from '../ports/daily-budget.ts';
 import { LogFault, type SessionSummary } from '../ports/log.ts';
 import { knownPaths } from '../remote/index.ts';
 import { databaseOf, folderOf, openDayLedger } from '../store/index.ts';
-import { lookAtCaches, lookAtToolchains, type LookPlace, type ToolchainState } from '../tools/index.ts';
+import { foreignVersion, lookAtCaches, lookAtToolchains, type LookPlace, toolEnvironment } from '../tools/index.ts';
+import type { ToolchainState } from '../tools/index.ts';
 
 export interface Finding {
   readonly what: string;
@@ -142,18 +143,24 @@ function chatFinding(
   return [fine('telegram', `${all}${held}`)];
 }
 
-/** Agents of other programs: whether each is there, where its login lies, and what it reaches. Starts none of them. */
-export function foreignFindings(config: Loaded | null): readonly Finding[] {
-  if (config === null) return [];
+const SPOKEN = { protocol: 'by the Agent Client Protocol', terminal: 'in a terminal (tmux)' } as const;
+
+/** Agents of other programs: whether each is there, in which version, where its login lies, and what it reaches. Asks them for nothing else. */
+export function foreignFindings(config: Loaded | null): Promise<readonly Finding[]> {
+  if (config === null) return Promise.resolve([]);
   const { home } = config.places;
-  return foreignAgents(config).map(({ setup, option }) => {
-    const { name, command, hosts } = setup;
-    if (!option.usable.yes) return problem(name, option.usable.because);
-    const logins = setup.home.filter((part) => existsSync(join(home, part))).map((part) => `~/${part}`);
-    const login = logins.length === 0 ? 'no login folder was found' : `its login in ${logins.join(' and ')} pays`;
-    const reach = hosts.length === 0 ? 'reaches no host' : `reaches ${hosts.join(', ')}`;
-    return fine(name, `${command[0]} is installed; ${login}; ${reach}`);
-  });
+  return Promise.all(
+    foreignAgents(config).map(async ({ setup, option }) => {
+      const { name, by, command, hosts } = setup;
+      if (!option.usable.yes) return problem(name, option.usable.because);
+      const [program = ''] = command;
+      const version = (await foreignVersion(toolEnvironment(home), program)) ?? 'version not told';
+      const logins = setup.home.filter((part) => existsSync(join(home, part))).map((part) => `~/${part}`);
+      const login = logins.length === 0 ? 'no login folder was found' : `its login in ${logins.join(' and ')} pays`;
+      const reach = hosts.length === 0 ? 'reaches no host' : `reaches ${hosts.join(', ')}`;
+      return fine(name, `${program} (${version}), ${SPOKEN[by]}; ${login}; ${reach}`);
+    }),
+  );
 }
 
 /** Only if a rule limits days. Never creates a ledger. */

@@ -44,7 +44,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     dayFindings(project, loaded),
     notificationFindings(loaded),
     chatFindings(loaded),
-    foreignFindings(loaded),
+    await foreignFindings(loaded),
     terminal(io),
   ].flat();
   const lines = findings.map((finding) => lineOf(finding, io));

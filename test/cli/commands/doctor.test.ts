@@ -62,6 +62,36 @@ describe('mimir doctor', () => {
     ]);
   });
 
+  it('says of each agent of another program what it is, how it is talked to, whose login pays, and what it reaches', async () => {
+    const program = (name: string, lines: string): string => {
+      const file = join(home.root, name);
+      writeFileSync(file, `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+      return file;
+    };
+    const telling = program('telling', 'echo Loading; echo "telling 1.4.2 (stable)"');
+    const silent = program('silent', 'exit 1');
+    writeFileSync(
+      join(home.config, 'config.yml'),
+      `agents:\n  one: { acp: [${telling}], hosts: [example.org] }\n  two: { tmux: [${silent}], home: [.two] }\n  three: { acp: [not-there] }\n`,
+    );
+    mkdirSync(join(home.env['HOME'] ?? '', '.two'));
+    const { PATH } = process.env;
+    const found = await findings({ env: { PATH } });
+    expect(found.filter(({ what }) => ['one', 'two', 'three'].includes(String(what)))).toEqual([
+      {
+        what: 'one',
+        state: 'ok',
+        words: `${telling} (telling 1.4.2 (stable)), by the Agent Client Protocol; no login folder was found; reaches example.org`,
+      },
+      {
+        what: 'two',
+        state: 'ok',
+        words: `${silent} (version not told), in a terminal (tmux); its login in ~/.two pays; reaches no host`,
+      },
+      { what: 'three', state: 'problem', words: 'not-there is not on the PATH' },
+    ]);
+  });
+
   it('says why a managed file is refused', async () => {
     const found = await findings(managed(home, { files: { 'policy.yml': { text: '', mode: 0o666 } } }));
     expect(found).toContainEqual(
