@@ -5,6 +5,7 @@ import { allowedWords, permissionsOf, type PlanTask, type SoundPlan, tasksThatAs
 import { type Expected, fitOf, type Range, totalRange, type Variant, variantsOf } from '../../domain/plan/estimate.ts';
 import { totalsOf } from '../../domain/plan/plan-view.ts';
 import { checksText } from '../../domain/plan/task-checks.ts';
+import { ownTreeText } from '../../domain/plan/writes.ts';
 import type { RunState } from '../../events/index.ts';
 import { commitText } from '../actions/index.ts';
 import { sanitise, type Io } from '../process/index.ts';
@@ -63,6 +64,7 @@ function taskLines(
   const effort = effortText(task, state.choices);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
   const changes = writableText(task, canWrite(state, task));
+  const ownTree = ownTreeText(task, state.choices);
   return [
     `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${sanitise(model)}`,
     ...sanitise(task.description)
@@ -72,7 +74,7 @@ function taskLines(
     ...(effort === null ? [] : [paint.dim(`   Effort: ${sanitise(effort)}`)]),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${sanitise(changes)}`]),
-    ...(task.tree === 'own' ? ['   Works in a tree of its own, which is merged when it is done'] : []),
+    ...(ownTree === null ? [] : [`   Works ${sanitise(ownTree)}`]),
     ...orderLines(plan, task).map((line) => `   ${capitalise(sanitise(line))}`),
     ...(task.checks === undefined ? [] : [`   Checks: ${sanitise(checksText(task))}`]),
     ...(allowed === '' ? [] : [`   Without asking: ${allowed}`]),

@@ -135,6 +135,8 @@ export interface PlanChoices {
     /** Its tasks work in a tree of their own unless they say otherwise. */
     readonly tree?: 'own';
   }[];
+  /** The command that prepares the trees of tasks with their own; absent: none. */
+  readonly treeSetup?: string;
   readonly models: readonly ModelOption[];
   /** The model that each name resolves to here: requested name -> choice, or why there is none. */
   readonly limits: {

@@ -3,7 +3,7 @@
  * texts for all screens. Globs are in text/glob.ts.
  */
 import type { TaskId } from '../ids.ts';
-import type { PlanTask, SoundPlan, TaskOrder } from './plan.ts';
+import type { PlanChoices, PlanTask, SoundPlan, TaskOrder } from './plan.ts';
 import { coversAll, meetingGlobs } from '../text/glob.ts';
 
 /** The `writes` of a task that may change every file. */
@@ -25,6 +25,16 @@ export function writesOf(
 /** `in a tree of its own` or `in the project`. */
 export const treeText = ({ tree }: Pick<PlanTask, 'tree'>): string =>
   tree === 'own' ? 'in a tree of its own' : 'in the project';
+
+/** `in a tree of its own, prepared by "npm ci", merged when it is done`; null for a task in the project. */
+export const ownTreeText = (
+  task: Pick<PlanTask, 'tree'>,
+  choices: Pick<PlanChoices, 'treeSetup'> | null,
+): string | null => {
+  const setup = choices?.treeSetup;
+  const prepared = setup === undefined ? '' : `, prepared by ${JSON.stringify(setup)}`;
+  return task.tree === 'own' ? `${treeText(task)}${prepared}, merged when it is done` : null;
+};
 
 /** `src/**, docs/**`, `the whole project` or `nothing`. */
 export function writesText(writes: readonly string[]): string {

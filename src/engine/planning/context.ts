@@ -12,6 +12,7 @@ import { defined, fail, ok } from '../../domain/result.ts';
 import * as policy from '../../policy/index.ts';
 import { type AgentSetup, budgetOf, modelFor, modelNamesOf } from '../gate/index.ts';
 import { forcedNodes } from '../reviews/index.ts';
+import { NO_TREES } from '../workspaces/index.ts';
 
 /** The same context for plans of a planner, a file and a person. */
 export function planContextOf(options: AgentSetup, choices: plans.PlanChoices): PlanContext {
@@ -102,6 +103,7 @@ export function choicesOf(options: AgentSetup & Pick<PlanTerms, 'learned'>): pla
         ? {}
         : { maxEffort: { value: rules.maxEffort.value, because: reasonText(rules.maxEffort.from) } }),
     },
+    ...defined({ treeSetup: options.workspaces?.setup }),
     ...((options.learned ?? []).length > 0 && { learned: options.learned }),
   };
 }
@@ -126,8 +128,6 @@ function chainOf(options: AgentSetup, role: Role): NonNullable<plans.PlanChoices
     .filter((id) => !named.has(id));
   return [...own, ...further.map((model) => ({ model, whyNot: null }))];
 }
-
-const NO_TREES = 'trees of their own are not available here';
 
 // What an approved plan lets agents do without asking: the origin of its permissions, and which apply to an agent.
 

@@ -2,6 +2,7 @@
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import { EMPTY } from '../../../src/events/state.ts';
+import { ownTreeText } from '../../../src/domain/plan/writes.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { editsOf, optionsFor, planWord } from '../../../src/ui/lines/answers.ts';
 import { planLines } from '../../../src/app/reports/plan-lines.ts';
@@ -43,11 +44,16 @@ describe('a plan in lines', () => {
     const lines = planLines({ ...EMPTY, plan, planBy: 'offline', maxParallel: 4 }, new Chalk({ level: 0 }));
     expect(lines.filter((line) => /tree|Checks|May change/.test(line))).toEqual([
       '   May change: src/**',
-      '   Works in a tree of its own, which is merged when it is done',
+      '   Works in a tree of its own, merged when it is done',
       '   Checks: npm test',
       '   May change: src/**',
-      '   Works in a tree of its own, which is merged when it is done',
+      '   Works in a tree of its own, merged when it is done',
     ]);
+    const [task] = plan.tasks;
+    expect(task && ownTreeText(task, { treeSetup: 'npm ci' })).toBe(
+      'in a tree of its own, prepared by "npm ci", merged when it is done',
+    );
+    expect(ownTreeText({}, { treeSetup: 'npm ci' })).toBeNull();
   });
 
   it('names each task with role, model, estimate and what it needs, and the sum (O099 to O101, O110, D21)', () => {

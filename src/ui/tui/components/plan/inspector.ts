@@ -1,31 +1,9 @@
 /** The details of a task or of a mandatory review, with the key that changes each part, and the rows of mandatory reviews in the list. */
 import { PLAN_EDITS } from '../../../../app/actions/index.ts';
-import {
-  effortText,
-  expectedTask,
-  fit,
-  fitText,
-  formatCost,
-  formatDuration,
-  formatLimit,
-  formatRoughly,
-  formatTimeLimit,
-  formatTokens,
-  type Line,
-  writableText,
-  modelName,
-  orderLines,
-  restyle,
-  type Span,
-  span,
-  spread,
-  toLabel,
-  triggerWords,
-  widthOf,
-  approvalText,
-  wrapText,
-  toolsText,
-} from '../../../../app/views/index.ts';
+import { effortText, expectedTask, fit, fitText, formatCost, formatDuration } from '../../../../app/views/index.ts';
+import { formatLimit, formatRoughly, formatTimeLimit, formatTokens, type Line } from '../../../../app/views/index.ts';
+import { writableText, modelName, orderLines, restyle, type Span, span, spread } from '../../../../app/views/index.ts';
+import { toLabel, triggerWords, widthOf, approvalText, wrapText, toolsText } from '../../../../app/views/index.ts';
 import { isForeign } from '../../../../domain/ids.ts';
 import type { MandatoryReview, ModelChoice } from '../../../../domain/agents/agent.ts';
 import type { Capability } from '../../../../domain/agents/role.ts';
@@ -34,7 +12,7 @@ import { fitOf, rangeOf } from '../../../../domain/plan/estimate.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { checksText } from '../../../../domain/plan/task-checks.ts';
-import { treeText } from '../../../../domain/plan/writes.ts';
+import { ownTreeText } from '../../../../domain/plan/writes.ts';
 import type { Mode } from '../../../../domain/reason.ts';
 import { type Fact, factLines, LABEL, strong, tint, windowTop } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
@@ -85,7 +63,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...orderLines(plan, task).map(
       (line, at): Fact => (at === 0 ? ['Order', line, PLAN_EDITS.alongside.keys[0]] : ['', line]),
     ),
-    treeFact(task),
+    treeFact(of),
     checksFact(task),
     ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
@@ -96,10 +74,10 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
   ];
 }
 
-const treeFact = (task: PlanTask): Fact => [
-  'Works',
-  task.tree === 'own' ? `${treeText(task)}, merged when it is done` : null,
-];
+function treeFact({ task, choices }: Inspected): Fact {
+  const text = ownTreeText(task, choices);
+  return ['Works', text === null ? null : toLabel(text)];
+}
 
 const checksFact = (task: PlanTask): Fact => [
   'Checks',
