@@ -166,7 +166,8 @@ describe('an agent in a terminal', () => {
     const ends = (text: string): Promise<void> =>
       until(() => readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8').endsWith(text));
     await ends('one\n');
-    expect((await machine.mimir('send', id, 'Once more')).code).toBe(0);
+    const sent = await machine.mimir('send', id, 'Once more');
+    expect([sent.code, sent.err]).toEqual([0, '']);
     await ends('one\none\n');
     const notes = readFileSync(path.join(machine.project, NOTES), 'utf8').split('\n');
     expect(notes.filter((line) => line.startsWith('prompt')).at(-1)).toContain('Once more');

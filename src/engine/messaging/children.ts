@@ -156,6 +156,9 @@ export class Children {
     // Changes from before cannot be told apart from its own, so everything unreviewed is reviewed. A fault here is met again when the agent ends.
     if (judged && one.tree !== 'own') void reviews.begin(one)?.catch(() => null);
     const again = parts.recorder.state().agents.get(one.agent)?.outcome === 'completed';
+    // Its new tree takes a while to make, and who has written to it sees at once that it goes on.
+    if (again && one.tree === 'own')
+      parts.recorder.record({ type: 'agent.status', agent: one.agent, status: 'initializing', reason: '' });
     const run = (now: agents.NewAgent): Promise<AgentOutcome | null> => this.run(now, before);
     const outcome = await inItsTree(parts, one, again, run, async () => (judged ? reviews.begin(one, true) : null));
     if (outcome === null || parts.signal.aborted) return null;
