@@ -224,6 +224,18 @@ describe('an answer of another model', () => {
     expect(acts).toEqual([]);
   });
 
+  it('says how to allow that name, where the provider may answer by others', async () => {
+    const run = await ended({
+      scripted: { terms: { retryFor: 0, answersAs: [], own: false } },
+      script: ({ agent }, n) => (agent === S1 && n === 0 ? { text: 'Done.', model: wrong } : undefined),
+    });
+    expect(await run.result).toMatchObject({
+      status: 'stopped',
+      error:
+        'model_mismatch: fast: asked scripted/fast, but scripted/opus answered (if that is right, allow it by answersAs of the provider); the answer was discarded',
+    });
+  });
+
   it('is used, and charged, where the person allows that name (answersAs)', async () => {
     const terms = { retryFor: 0, answersAs: ['opus'], own: false };
     const run = await ended({
