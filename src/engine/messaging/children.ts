@@ -155,25 +155,29 @@ export class Children {
     const judged = reviews.judges(one);
     // Changes from before cannot be told apart from its own, so everything unreviewed is reviewed. A fault here is met again when the agent ends.
     if (judged && one.tree !== 'own') void reviews.begin(one)?.catch(() => null);
-    const again = parts.recorder.state().agents.get(one.agent)?.outcome === 'completed';
-    // Its new tree takes a while to make, and who has written to it sees at once that it goes on.
-    if (again && one.tree === 'own')
-      parts.recorder.record({ type: 'agent.status', agent: one.agent, status: 'initializing', reason: '' });
-    const run = (now: agents.NewAgent): Promise<AgentOutcome | null> => this.run(now, before);
-    const outcome = await inItsTree(parts, one, again, run, async () => (judged ? reviews.begin(one, true) : null));
+    const [outcome] = await (one.tree === 'own' ? this.inTree(one, before, judged) : this.run(one, before));
     if (outcome === null || parts.signal.aborted) return null;
     const passage = judged ? await reviews.afterTask(one, null) : 'open';
     return passage === 'open' ? outcome : passage === null ? null : 'failed';
   }
 
-  private async run(one: agents.NewAgent, before: string): Promise<AgentOutcome | null> {
+  private run(one: agents.NewAgent, before: string): Promise<readonly [AgentOutcome | null, void]> {
     const { parts } = this;
     const over = new AbortController();
-    const [outcome] = await Promise.all([
+    return Promise.all([
       parts.supervisor.run(orderAgain(parts, one), undefined, before).finally(() => over.abort('ended')),
       watchOver(parts, one.agent, over.signal),
     ]);
-    return outcome;
+  }
+
+  private async inTree(one: agents.NewAgent, before: string, judged: boolean): Promise<readonly [AgentOutcome | null]> {
+    const { parts } = this;
+    const again = parts.recorder.state().agents.get(one.agent)?.outcome === 'completed';
+    // Its new tree takes a while to make, and who has written to it sees at once that it goes on.
+    if (again) parts.recorder.record({ type: 'agent.status', agent: one.agent, status: 'initializing', reason: '' });
+    const work = async (now: agents.NewAgent): Promise<AgentOutcome | null> => (await this.run(now, before))[0];
+    const begin = async (): Promise<unknown> => (judged ? parts.reviews.begin(one, true) : null);
+    return [await inItsTree(parts, one, again, work, begin)];
   }
 
   private adopt(child: events.AgentState): void {
