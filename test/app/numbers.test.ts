@@ -158,7 +158,7 @@ describe('the numbers of a run', () => {
     expect(plain(runNumbers(context, 80))).toBe('◔ 1  ● 3 ○ 2  ✓ 0/6   3m 12s  $0.24+? +$0.02?');
     expect(plain(runNumbers(context, 240))).toContain('$0.24+? + $0.02 uncertain of $2.00');
     const result = resultBody({ tab: 'Answer', top: 0 }, context, { width: 120, height: 38 });
-    expect(result.map(plain).find((line) => line.includes('Cost  '))).toMatch(/Cost .*\$0\.\d{2} \+ \$0\.02 uncertain/);
+    expect(result.map(plain).find((line) => line.includes('Cost  '))).toContain(' $0.24+? + $0.02 uncertain ');
     expect(costsLines(context, 160).map(plain)).toContain(`$0.02 uncertain  ${UNCERTAIN}`);
     const asked = [...context.state.agents.values()].find(({ open }) => open.length > 0);
     expect(asked === undefined ? '' : reservedText(asked)).toBe('$0.02 uncertain');
