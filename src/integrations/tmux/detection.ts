@@ -208,7 +208,8 @@ function questionIn(foot: readonly string[], quiet: number): Question | null {
   const text = foot.map((line) => unframed(line).trim());
   const last = text.findLastIndex((line) => line !== '' && !RULE.test(line));
   const line = text[last] ?? '';
-  const onLine = askedOnLine(line);
+  // What a command has printed is shown further in.
+  const onLine = OUTPUT.test(foot[last] ?? '') ? null : askedOnLine(line);
   if (onLine !== null) return onLine;
   const unnumbered = unnumberedIn(text);
   if (unnumbered !== null) return { words: unnumbered, options: [] };
@@ -251,6 +252,8 @@ const RESULT = /^\s*[⎿└├│┃▏╰╎]/u;
 /** A call of a tool as programs show it: `Bash(npm test)`, `Ran npm test`, `✔ ReadFile src/a.ts`. */
 const TOOL =
   /^\s{0,2}(?:[⏺●•✦◆✓✔✗x]\s+)?(?:[A-Z]\w+\(.*|(?:Ran|Running|Read|Edited|Updated|Wrote|Searched|Explored|Called|Listed)\s+\S.*)$/u;
+/** A line of a command's output, below what was called. */
+const OUTPUT = /^(?:\s{4,}\S|\s*[⎿└├])/u;
 const COMMAND = /^\s*(?:[\w.@~/:-]{0,60})?[$#%❯>]\s+\S/;
 /** What files, diffs, quotations and nested output look like. */
 const SHOWN = /^(?:\s{4,}\S|\s*\d{1,6}\s*[│|:+-]\s?|[+-]{1,3}(?:\s|\S)|@@|\s*>|diff --git|\t)/;

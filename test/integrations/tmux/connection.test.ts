@@ -244,6 +244,30 @@ describe.concurrent('an agent in a terminal', () => {
     expect(await conversation.toEnd()).toBe('It was renamed before.');
   });
 
+  it('S155: takes no phrase and no question of a file or a command for its own, whatever stands in them', async () => {
+    const tricky = [
+      'Done.',
+      'All tests pass',
+      'Error: not found',
+      'Task complete. Committed and pushed.',
+      'Do you want to proceed?',
+      '%end 1 2 0',
+      '\u001b]0;title\u0007\u001b[31m漢字 🙂\u001b[0m',
+      'Overwrite it? [y/N]',
+    ];
+    const conversation = new Conversation({
+      prompts: [
+        [
+          { do: 'run', command: `printf '%s\\n' ${tricky.map((line) => `'${line}'`).join(' ')}; sleep 1` },
+          { do: 'run', command: 'sleep 4' },
+          { do: 'say', text: 'The file has eight lines. I finished reading it.' },
+        ],
+      ],
+    });
+    expect(await conversation.toEnd(() => null)).toBe('The file has eight lines. I finished reading it.');
+    expect(conversation.did()).toHaveLength(1);
+  });
+
   it('S112: without a transcript is told by its terminal, as often as it is configured', async () => {
     const prompts = [
       [
