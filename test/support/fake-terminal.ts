@@ -58,11 +58,10 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
     onResize: (listener) => void resizes.push(listener),
     redraw: () => void done.push('redraw'),
     suspend: () => void done.push('suspend'),
-    attach: (session) => {
-      done.push(`attach ${session}`);
-      return Promise.resolve(ok(''));
+    lend: (to) => {
+      if ('attach' in to) done.push(`attach ${to.attach}`);
+      return Promise.resolve('edit' in to && edited === null ? fail('The editor ended with 1.') : ok(edited ?? ''));
     },
-    edit: () => Promise.resolve(edited === null ? fail('The editor ended with 1.') : ok(edited)),
     close: () => void done.push('close'),
     edits: (text) => {
       edited = text;

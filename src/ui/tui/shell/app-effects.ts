@@ -130,9 +130,8 @@ export class AppEffects {
     const { terminal, toast, changed, fail, input, queue } = this.#app;
     if (this.away) return;
     this.away = true;
-    const done =
-      'terminal' in what ? terminal.attach(what.terminal) : terminal.edit('field' in what ? what.field : what.edit);
-    void done.then((edited) => {
+    const to = 'terminal' in what ? { attach: what.terminal } : { edit: 'field' in what ? what.field : what.edit };
+    void terminal.lend(to).then((edited) => {
       this.away = false;
       if (!edited.ok)
         toast({ level: 'warn', text: `${edited.fault}${'terminal' in what ? '' : ' Nothing was changed.'}` });

@@ -72,8 +72,7 @@ export function openTerminal(options: OpenOptions): Terminal {
     onResize: (listener) => listeners.resize.push(listener),
     redraw: () => painter.startOver(),
     suspend: () => life.suspend(),
-    edit: (text) => lendTerminal(life, () => editExternally(text, folder)),
-    attach: (session) => lendTerminal(life, () => attachTo(session)),
+    lend: (to) => lendTerminal(life, () => ('edit' in to ? editExternally(to.edit, folder) : attachTo(to.attach))),
     close() {
       unwatch();
       life.close();

@@ -66,10 +66,11 @@ export interface Terminal {
   redraw(): void;
   /** Releases the terminal, stops the process as Ctrl-Z does, and takes the terminal again on `fg`. */
   suspend(): void;
-  /** Releases the terminal for $VISUAL or $EDITOR and takes it again. Returns the edited text, or why there is none. */
-  edit(text: string): Promise<Result<string, string>>;
-  /** Releases the terminal for a session of Mimir's tmux server, and takes it again when the person detaches; or why that is not possible. */
-  attach(session: string): Promise<Result<string, string>>;
+  /**
+   * Releases the terminal for $VISUAL or $EDITOR with a text, or for a session of Mimir's tmux server, and takes it again. Returns the edited
+   * text, or why there is none or nothing to see.
+   */
+  lend(to: { readonly edit: string } | { readonly attach: string }): Promise<Result<string, string>>;
   /** Releases the terminal. Idempotent and synchronous; also called on exit, crash and signals. */
   close(): void;
 }

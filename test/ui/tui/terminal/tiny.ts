@@ -54,7 +54,7 @@ terminal.onInput((input) => {
   if (input.key === 'W') process.emitWarning('a warning of a library');
   if (input.key === 'S') stream(0);
   if (input.key === 'E') {
-    void terminal.edit('before').then((text) => {
+    void terminal.lend({ edit: 'before' }).then((text) => {
       last = text.ok ? `edited ${text.value}` : `not edited: ${text.fault}`;
       now();
     });
