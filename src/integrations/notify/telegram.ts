@@ -64,9 +64,15 @@ interface Open {
 }
 
 export function openTelegram(parts: TelegramParts): Telegram {
-  const { chats, world, failed } = parts;
+  const { chats, world } = parts;
+  const told = new Set<string>();
+  // Hundreds of messages may fail for one cause.
+  const failed = (text: string): void => {
+    if (!told.has(text)) parts.failed(text);
+    told.add(text);
+  };
   const closing = new AbortController();
-  const api = apiOf(parts, closing.signal);
+  const api = apiOf({ ...parts, failed }, closing.signal);
   const questions = new Map<string, Open>();
   const working = new Set<Promise<unknown>>();
   const during = (work: Promise<unknown>): void => {
@@ -231,15 +237,20 @@ const Answer = z.object({
   parameters: z.object({ retry_after: z.number().optional() }).optional(),
 });
 
-/** Calls the Bot API; repeats what failed on the way, and waits as long as the server asks for. Rejects without the token in its words. */
+/**
+ * Calls the Bot API; repeats what failed on the way until the run ends, which is said once, and waits as long as the server asks for. Rejects without
+ * the token in its words.
+ */
 function apiOf(parts: TelegramParts, closing: AbortSignal): Api {
   return async (method, body, result, during = NEVER) => {
     for (let attempt = 0; ; attempt += 1) {
       const tried = await once(parts, method, body, during);
       if ('value' in tried) return result.parse(tried.value);
-      const wait = tried.after ?? RETRIES[attempt];
-      if (tried.lasting || during.aborted || wait === undefined)
-        throw new Error(tried.why.replaceAll(parts.token, '…'));
+      const wait = tried.after ?? RETRIES[attempt] ?? LONGEST_WAIT;
+      const why = tried.why.replaceAll(parts.token, '…');
+      if (tried.lasting || during.aborted || closing.aborted) throw new Error(why);
+      if (attempt === RETRIES.length)
+        parts.failed('Telegram: it cannot be reached, and is tried again until the run ends');
       await parts.world.sleep(Math.min(wait, LONGEST_WAIT), closing);
     }
   };

@@ -159,6 +159,23 @@ describe('a Bot API that fails', () => {
     expect(problems).toEqual([]);
   });
 
+  it('is tried again until it is there, after an hour as well: no question is lost, none is asked twice, and it is said once', async () => {
+    const { server, chat, answers, problems } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    for (let at = 0; at < 80; at += 1) {
+      server.fail('getUpdates', 502, { description: 'Bad Gateway' });
+      server.fail('sendMessage', 502, { description: 'Bad Gateway' });
+    }
+    for (let at = 0; at < 100; at += 1) chat.ask(question(`q${at}`));
+    await until(() => server.sent.length >= 100);
+    for (const { buttons } of [...server.sent]) server.press(ANSWERS, buttons['deny'] ?? '');
+    await until(() => server.receipts.length === 100);
+    expect(server.sent.map(({ text }) => text).toSorted()).toEqual(
+      Array.from({ length: 100 }, (_, at) => `may I run q${at}?`).toSorted(),
+    );
+    expect(new Set(answers.map(([id, key]) => `${id} ${key}`)).size).toBe(100);
+    expect(problems).toEqual(['Telegram: it cannot be reached, and is tried again until the run ends']);
+  });
+
   it('leaves a bot alone that has a webhook', async () => {
     const { server, problems } = await open({ webhook: 'https://example.org/hook' });
     await until(() => problems.length === 1);
