@@ -1,6 +1,7 @@
 /** Budgets of agents and runs. A missing limit is no limit; 0 allows nothing. */
 import { z } from 'zod';
 import type { Usd } from './ids.ts';
+import { fail, ok, type Result } from './result.ts';
 import { typedNumber } from './text/text.ts';
 
 export const Budget = z.strictObject({
@@ -27,6 +28,25 @@ export function typedLimit(limit: keyof Budget, typed: string): number | null {
   const factor = LIMIT_UNITS[limit].get(unit);
   if (number === null || factor === undefined) return null;
   return limit === 'maxCost' ? number : Math.round(number * factor);
+}
+
+/** Parses `20k $2.50 10m`: tokens, dollars and time, one or several in any order; a fault in words. */
+export function typedBudget(typed: string): Result<Budget, string> {
+  // The comma in 5,000 separates no limits.
+  const words = typed.split(/\s+|(?<!\d),|,(?!\d{3}(?!\d))/).filter((word) => word !== '');
+  if (words.length === 0) return fail('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
+  let budget: Budget = {};
+  for (const word of words) {
+    const kinds = /^\$|^\d+\.\d+$/.test(word) ? (['maxCost'] as const) : (['maxTokens', 'maxDuration'] as const);
+    const limit = kinds.find((kind) => typedLimit(kind, word) !== null);
+    if (limit === undefined)
+      return fail(
+        `"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`,
+      );
+    if (limit in budget) return fail(`"${word}" sets the same limit again`);
+    budget = { ...budget, [limit]: typedLimit(limit, word) };
+  }
+  return ok(budget);
 }
 
 /** Two decimals, and four below a cent: `$0.09`, `$0.0031`; `$?` if the price is unknown (null). */

@@ -93,6 +93,12 @@ describe('a chat beside a run', () => {
     await server.message(/^sent to code 2/);
     server.write(CONTROLS, '/message code 9 use tabs');
     await server.message('There is no agent of this name, or no text: /message NAME TEXT');
+    server.write(ANSWERS, '/budget code 1 $5');
+    await server.message('This chat may not do that.');
+    server.write(CONTROLS, '/budget code 1 much');
+    await server.message(/^"much" is not a limit: expected tokens such as 20k/);
+    server.write(CONTROLS, '/budget code 1 $1.50 600k');
+    await server.message(/^code 1 may use .*\$1\.5/);
     server.write(CONTROLS, '/stop');
     await server.message('the run was stopped');
     expect(isThere(machine, 'one.txt')).toBe(false);

@@ -1,5 +1,6 @@
 /** Tells the services of the configuration what happens in a run, and takes answers from a chat. Loaded only where one is configured. */
 import type { Loaded } from '../../config/index.ts';
+import { typedBudget } from '../../domain/budget.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import { type AgentId, depthOf, isBelow, parentOf, ROOT } from '../../domain/ids.ts';
 import type { Run } from '../../engine/run/index.ts';
@@ -195,7 +196,7 @@ const wordsFor = ({ request }: Approval, words: string): { readonly allow: boole
 });
 
 const HELP =
-  '/list: agents and what each does\n/subagents NAME: those below an agent\n/status: progress and cost; /status NAME: of an agent\n/message NAME TEXT: to an agent\n/stop: ends the run, which can be resumed';
+  '/list: agents and what each does\n/subagents NAME: those below an agent\n/status: progress and cost; /status NAME: of an agent\n/message NAME TEXT: to an agent\n/budget NAME $2 40k 10m: its new limits\n/stop: ends the run, which can be resumed';
 
 async function commanded(run: Run, name: string, words: string, may: outside.ChatRight): Promise<string | null> {
   const look = LOOKS[name];
@@ -219,6 +220,7 @@ const ACTS: Readonly<Record<string, (run: Run, words: string) => Promise<string>
     return Promise.resolve('Stopping.');
   },
   message: messaged,
+  budget: budgeted,
 };
 
 async function messaged({ view, controls }: Run, words: string): Promise<string> {
@@ -227,6 +229,15 @@ async function messaged({ view, controls }: Run, words: string): Promise<string>
   const { agent, rest: text } = named;
   const sent = await controls.submit({ do: 'message', to: agent.id, text, delivery: 'important' });
   return sent.ok ? sent.value.text : sent.fault.text;
+}
+
+async function budgeted({ view, controls }: Run, words: string): Promise<string> {
+  const named = agentIn(view.state(), words);
+  if (named === null) return `${NO_AGENT}: /budget NAME $2 40k 10m`;
+  const budget = typedBudget(named.rest);
+  if (!budget.ok) return budget.fault;
+  const done = await controls.submit({ do: 'set budget', agent: named.agent.id, budget: budget.value });
+  return done.ok ? done.value.text : done.fault.text;
 }
 
 const NO_AGENT = 'There is no agent of this name';

@@ -167,7 +167,7 @@ describe('a Bot API that fails', () => {
     }
     for (let at = 0; at < 100; at += 1) chat.ask(question(`q${at}`));
     await until(() => server.sent.length >= 100);
-    for (const { buttons } of [...server.sent]) server.press(ANSWERS, buttons['deny'] ?? '');
+    for (const { buttons } of server.sent) server.press(ANSWERS, buttons['deny'] ?? '');
     await until(() => server.receipts.length === 100);
     expect(server.sent.map(({ text }) => text).toSorted()).toEqual(
       Array.from({ length: 100 }, (_, at) => `may I run q${at}?`).toSorted(),

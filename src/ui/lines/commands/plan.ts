@@ -6,7 +6,7 @@ import { plannedTask, redoEdit, SAME_PLAN, setBudget, setModel, undoEdit } from 
 import { IS_YES, wrongUse } from '../../../app/process/index.ts';
 import { outlookLines, plainPlanLines, planFigures } from '../../../app/reports/index.ts';
 import { orderLines, approvalText, parallelCandidates, writableText } from '../../../app/views/index.ts';
-import { type Budget, typedLimit } from '../../../domain/budget.ts';
+import { type Budget, typedBudget } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
 import { variantsOf } from '../../../domain/plan/estimate.ts';
@@ -249,25 +249,10 @@ async function changeBudget(typed: string, session: LineSession): Promise<void> 
   await change(session, { is: 'budget', task: task.id, budget: { ...task.budget, ...budget } });
 }
 
-/** `20k $2.50 10m`: tokens, dollars and time, in any order. */
 export function readBudget(typed: string): Budget {
-  // The comma in 5,000 separates no limits.
-  const words = typed.split(/\s+|(?<!\d),|,(?!\d{3}(?!\d))/).filter((word) => word !== '');
-  if (words.length === 0) throw wrongUse('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
-  return words.reduce<Budget>((budget, word) => {
-    const limit = readLimit(word);
-    if (Object.keys(limit).some((name) => name in budget)) throw wrongUse(`"${word}" sets the same limit again`);
-    return { ...budget, ...limit };
-  }, {});
-}
-
-function readLimit(word: string): Budget {
-  const kinds = /^\$|^\d+\.\d+$/.test(word) ? (['maxCost'] as const) : (['maxTokens', 'maxDuration'] as const);
-  for (const limit of kinds) {
-    const amount = typedLimit(limit, word);
-    if (amount !== null) return { [limit]: amount };
-  }
-  throw wrongUse(`"${word}" is not a limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`);
+  const read = typedBudget(typed);
+  if (!read.ok) throw wrongUse(read.fault);
+  return read.value;
 }
 
 function setEffort({ id }: PlanTask, typed: string, { state }: LineSession): PlanEdit {
