@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { jsonLines } from '../support/cli.ts';
 import { toolProcessesBelow } from '../support/invariants.ts';
 import { LEDGER, type Machine } from '../support/journey.ts';
@@ -32,6 +32,11 @@ const noted = (machine: Machine, start: string): Promise<void> =>
 const tmux = ({ env }: Machine, ...args: readonly string[]): string =>
   spawnSync('tmux', ['-L', 'mimir', ...args], { encoding: 'utf8', env: { ...process.env, ...env } }).stdout;
 
+const machines: Machine[] = [];
+afterAll(() => {
+  for (const machine of machines) tmux(machine, 'kill-server');
+});
+
 /** A machine on which the agent `helper` works in a terminal; the model plans one task for it. */
 async function withAgent(script: TerminalScript, more = ''): Promise<Machine> {
   const rules = [
@@ -40,7 +45,7 @@ async function withAgent(script: TerminalScript, more = ''): Promise<Machine> {
   ];
   const env = { TMUX_TMPDIR: makeFolder() };
   const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER, config: more, env });
-  onTestFinished(() => void tmux(machine, 'kill-server'));
+  machines.push(machine);
   mkdirSync(path.join(machine.home, '.helper'));
   configure(machine, script);
   return machine;
@@ -54,7 +59,7 @@ function configure({ home }: Machine, script: TerminalScript): void {
   writeFileSync(file, `${others}agents:\n  helper: { ${own} }\n`);
 }
 
-describe('an agent in a terminal', () => {
+describe.concurrent('an agent in a terminal', () => {
   it('S071, S110, S111: works in a tree of its own, is counted, and its terminal stays to be looked at', async () => {
     const steps = [run("sed -i 's/cache.set/memory.set/' src/cache.js"), say('I renamed it.')];
     const machine = await withAgent({ notes: NOTES, transcript: TRANSCRIPTS, prompts: [steps] });

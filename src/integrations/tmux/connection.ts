@@ -197,6 +197,8 @@ class TerminalConnection implements Connection {
   async #look(): Promise<Judged> {
     const { process, settings, world, events } = this.#options;
     const exit = process.exitCode();
+    // Its last words may still be on their way to the screen.
+    if (exit !== null) await world.sleep(KEY_MS);
     const shown = await process.tmux(['capture-pane', '-p', '-J', '-S', '-50', '-t', `=${process.session}:`]);
     if (!shown.ok) this.#lose(`the terminal of ${this.#options.name} was closed`);
     const screen = shown.ok ? shown.value : this.#screen;
