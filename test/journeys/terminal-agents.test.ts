@@ -59,6 +59,12 @@ function configure({ home }: Machine, script: TerminalScript): void {
   writeFileSync(file, `${others}agents:\n  helper: { ${own} }\n`);
 }
 
+/** Ends the run that was begun by a spawn, which waits for messages. */
+async function endRun(machine: Machine): Promise<void> {
+  const [run = ''] = /\w{6}(?=\s)/.exec((await machine.mimir('sessions')).out) ?? [];
+  expect((await machine.mimir('kill', run)).code).toBe(0);
+}
+
 describe.concurrent('an agent in a terminal', () => {
   it('S071, S110, S111: works in a tree of its own, is counted, and its terminal stays to be looked at', async () => {
     const steps = [run("sed -i 's/cache.set/memory.set/' src/cache.js"), say('I renamed it.')];
@@ -158,8 +164,7 @@ describe.concurrent('an agent in a terminal', () => {
     const { out } = await machine.mimir('status', '--json');
     expect(out).toMatch(/"tmux_session":"mimir-\w{6}"/);
     expect(tmux(machine, 'list-sessions', '-F', '#{session_name}')).toMatch(/^mimir-\w{6}\n$/);
-    const [run = ''] = /\w{6}(?=\s)/.exec((await machine.mimir('sessions')).out) ?? [];
-    expect((await machine.mimir('kill', run)).code).toBe(0);
+    await endRun(machine);
     await until(() => toolProcessesBelow(machine.project).length === 0);
   });
 
@@ -176,6 +181,7 @@ describe.concurrent('an agent in a terminal', () => {
     await ends('one\none\n');
     const notes = readFileSync(path.join(machine.project, NOTES), 'utf8').split('\n');
     expect(notes.filter((line) => line.startsWith('prompt')).at(-1)).toContain('Once more');
+    await endRun(machine);
   });
 
   it('is stopped with its program', async () => {
