@@ -124,3 +124,14 @@ it('programs inside of each other are read to a depth of eight, and doubted belo
     ['its shells are nested too deeply'],
   ]);
 });
+
+it.each(["eval 'rm a'", 'eval rm a', "eval 'ls a; rm a'"])(
+  'a rule denies what is evaluated as a command: %s',
+  (command) => {
+    expect(says(command, given)).toBe('deny');
+  },
+);
+
+it('eval of nothing runs nothing', () => {
+  expect([says('eval', given), says("eval 'ls a'", commandRules(['ls **', 'eval **'], []))]).toEqual(['none', 'allow']);
+});

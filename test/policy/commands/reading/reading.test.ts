@@ -112,6 +112,15 @@ describe('a command that only reads (D39)', () => {
     );
   });
 
+  it('may have a text as its input, whatever that names, and may not read a file beyond the project', () => {
+    expect(['cat <<< text', 'cat <<< /etc/passwd', 'wc -l <<< "a b"'].map((command) => more(command))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(more('cat < /etc/passwd')).not.toBeNull();
+  });
+
   it('is judged for any text, the same each time', () => {
     fc.assert(
       fc.property(shellText(), (text) => {
