@@ -195,7 +195,7 @@ class TerminalConnection implements Connection {
   }
 
   async #look(): Promise<Judged> {
-    const { process, settings, world, events } = this.#options;
+    const { process, settings, world } = this.#options;
     const exit = process.exitCode();
     // Its last words may still be on their way to the screen.
     if (exit !== null) await world.sleep(KEY_MS);
@@ -203,11 +203,16 @@ class TerminalConnection implements Connection {
     if (!shown.ok) this.#lose(`the terminal of ${this.#options.name} was closed`);
     const screen = shown.ok ? shown.value : this.#screen;
     if (screen !== this.#screen) [this.#screen, this.#changedAt] = [screen, world.elapsed()];
+    this.#readTranscript();
+    return judge({ screen, quiet: world.elapsed() - this.#changedAt, exit, told: this.#transcript.told() }, settings);
+  }
+
+  #readTranscript(): void {
+    const { process, settings, events } = this.#options;
     const updates = this.#transcript.add(process.newLines());
     for (const update of updates) if (settings.tools || update.sessionUpdate === 'plan') events.update(update);
     const { used } = this.#transcript;
     if (settings.tokens && this.#transcript.told() !== null && used !== this.#used) events.used((this.#used = used));
-    return judge({ screen, quiet: world.elapsed() - this.#changedAt, exit, told: this.#transcript.told() }, settings);
   }
 
   /** Records what a terminal without a transcript shows. */
