@@ -197,8 +197,9 @@ function titleOf({ first: { agent, request }, all }: Question, { state }: Contex
   // Longer texts cannot equal the title; they may have megabytes.
   const exact = request.exact.length > MAX_TITLE ? request.exact : plainText(request.exact);
   const role = state.agents.get(agent)?.role ?? '';
-  // The title of a command is the beginning of the command, and the border names a waiting turn.
-  const said = title === exact || title === `${role}: ${exact}` || ['shell', 'turn'].includes(request.action);
+  // The title of a command or a question is its first line, and the border names a waiting turn.
+  const said =
+    title === exact || title === `${role}: ${exact}` || ['shell', 'turn', 'question'].includes(request.action);
   const known = said || (all.length > 1 && exact !== '');
   return known ? '' : toLabel(title);
 }

@@ -210,6 +210,15 @@ describe('questions that wait for the person', () => {
     expect(terminal.text()).toContain('1 of 4');
   });
 
+  it('shows the first line of a question in several lines once', async () => {
+    const exact = 'Which store?\n\nSQLite needs no server.';
+    const request = approval({ action: 'question', title: 'Which store?', exact, unsandboxed: false });
+    const { terminal } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
+    const rows = terminal.rows().filter((row) => /^. Which store\?/.test(row.trim()));
+    expect(rows).toHaveLength(1);
+    expect(terminal.text()).toContain('SQLite needs no server.');
+  });
+
   it('keeps the question that is shown, and what was typed in each, whatever comes meanwhile', async () => {
     const words = (exact: string) => approval({ action: 'question', title: exact, exact, unsandboxed: false });
     const log = asks(midRun(), 185, 'ROOT::S4', 'a1', words('Which store?'));
