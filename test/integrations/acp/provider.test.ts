@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AgentId, CallId, ModelId, RoleName } from '../../../src/domain/ids.ts';
 import { ok } from '../../../src/domain/result.ts';
 import type { Json, ModelReply, ToolCall, Turn } from '../../../src/domain/turn.ts';
 import { connectAgent, type ForeignModels, foreignModels } from '../../../src/integrations/index.ts';
@@ -11,13 +10,13 @@ import type { Delta, ModelFault } from '../../../src/ports/model.ts';
 import type { World } from '../../../src/ports/world.ts';
 import { startTalking } from '../../../src/tools/process/run-program.ts';
 import { acpCommand, type AcpScript, type AcpStep } from '../../support/acp-agent.ts';
+import { callForeign, scriptedOption } from '../../support/foreign-models.ts';
 import { toolProcessesBelow } from '../../support/invariants.ts';
 import { makeFolder } from '../../support/repos.ts';
 
 /** As many random agents as MIMIR_TEST_FUZZ says. */
 const RUNS = Number(process.env['MIMIR_TEST_FUZZ'] ?? 12);
-const AGENT = AgentId.parse('ROOT::S1');
-const MODEL = ModelId.parse('acp/scripted');
+const MODEL = 'acp/scripted';
 const opened: ForeignModels[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((models) => models.ended(null))));
 
@@ -43,7 +42,9 @@ class Conversation {
       sleep: (_, signal) => (script.silent === true ? Promise.resolve() : untilAborted(signal)),
     };
     this.models = foreignModels({
-      agents: [{ name: 'scripted', command: 'scripted-acp', asks: options.asks ?? false, option: OPTION }],
+      agents: [
+        { name: 'scripted', command: 'scripted-acp', asks: options.asks ?? false, option: scriptedOption(MODEL) },
+      ],
       world,
       start: () => {
         const env = { PATH: process.env['PATH'] ?? '' };
@@ -57,25 +58,14 @@ class Conversation {
   }
 
   async ask(signal = new AbortController().signal, closing?: 'none'): Promise<ModelReply | ModelFault> {
-    const reply = await this.models.call(
-      {
-        model: MODEL,
-        agent: AGENT,
-        call: CallId.parse(`call-${(this.#calls += 1)}`),
-        purpose: { is: 'work', task: 'Rename it.', role: RoleName.parse('scripted'), findings: [] },
-        system: '',
-        tools: [],
-        turns: [...this.turns],
-        maxOutputTokens: 8000,
-        format: null,
-        ...(closing === undefined ? {} : { toolChoice: closing }),
-      },
+    const reply = await callForeign(this.models, MODEL, this.turns, {
+      number: (this.#calls += 1),
       signal,
-      (delta) => this.shown.push(delta),
-    );
+      shown: (delta) => this.shown.push(delta),
+      ...(closing === undefined ? {} : { toolChoice: closing }),
+    });
     if (!reply.ok) return reply.fault;
-    const { text, calls, opaque } = reply.value;
-    this.turns.push({ by: 'model', text, calls, ...(opaque === undefined ? {} : { opaque }) });
+    const { calls } = reply.value;
     const what = String(Reflect.get(Object(calls[0]?.input), 'what'));
     if (!/^(?:started|continued)/.test(what)) {
       this.replies.push(reply.value);
@@ -117,16 +107,6 @@ class Conversation {
 }
 
 const NOTES = 'notes.txt';
-const OPTION = {
-  id: MODEL,
-  label: 'scripted',
-  aliases: [],
-  window: 1_000_000,
-  outputLimit: 8000,
-  price: null,
-  speed: 50,
-  usable: { yes: true },
-} as const;
 
 /** A time limit that never comes. */
 const untilAborted = (signal?: AbortSignal): Promise<void> =>

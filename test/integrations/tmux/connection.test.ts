@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { AgentId, CallId, ModelId, RoleName } from '../../../src/domain/ids.ts';
 import { ok } from '../../../src/domain/result.ts';
 import type { ModelReply, ToolCall, Turn } from '../../../src/domain/turn.ts';
 import {
@@ -17,11 +16,11 @@ import type { ModelFault } from '../../../src/ports/model.ts';
 import { startInTerminal } from '../../../src/tools/sandbox/foreign.ts';
 import { world } from '../../../src/app/process/index.ts';
 import { terminalCommand, type TerminalScript } from '../../support/terminal-agent.ts';
+import { callForeign, scriptedOption } from '../../support/foreign-models.ts';
 import { needs } from '../../support/needs.ts';
 import { makeFolder } from '../../support/repos.ts';
 
-const AGENT = AgentId.parse('ROOT::S1');
-const MODEL = ModelId.parse('tmux/scripted');
+const MODEL = 'tmux/scripted';
 needs('tmux');
 const server = makeFolder();
 process.env['TMUX_TMPDIR'] = server;
@@ -76,7 +75,7 @@ class Conversation {
     } as const;
     const command = terminalCommand({ ...script, notes: NOTES });
     this.models = foreignModels({
-      agents: [{ name: 'scripted', command: 'scripted', asks: false, option: OPTION }],
+      agents: [{ name: 'scripted', command: 'scripted', asks: false, option: scriptedOption(MODEL) }],
       world,
       start: async (_, agent) => {
         const program = { command, agent, home: [], env: {}, proxy: null };
@@ -105,24 +104,8 @@ class Conversation {
   }
 
   async ask(signal = new AbortController().signal): Promise<ModelReply | ModelFault> {
-    const reply = await this.models.call(
-      {
-        model: MODEL,
-        agent: AGENT,
-        call: CallId.parse(`call-${(this.#calls += 1)}`),
-        purpose: { is: 'work', task: 'Rename it.', role: RoleName.parse('scripted'), findings: [] },
-        system: '',
-        tools: [],
-        turns: [...this.turns],
-        maxOutputTokens: 8000,
-        format: null,
-      },
-      signal,
-      () => undefined,
-    );
+    const reply = await callForeign(this.models, MODEL, this.turns, { number: (this.#calls += 1), signal });
     if (!reply.ok) return reply.fault;
-    const { text, calls, opaque } = reply.value;
-    this.turns.push({ by: 'model', text, calls, ...(opaque === undefined ? {} : { opaque }) });
     this.replies.push(reply.value);
     return reply.value;
   }
@@ -156,17 +139,6 @@ class Conversation {
 }
 
 const NOTES = 'notes.txt';
-const OPTION = {
-  id: MODEL,
-  label: 'scripted',
-  aliases: [],
-  window: 1_000_000,
-  outputLimit: 8000,
-  price: null,
-  effort: false,
-  speed: 50,
-  usable: { yes: true },
-} as const;
 const HOW =
   'You work in a copy of the project, which is merged when you are done; do not commit. Your last message is handed to the others as your result: say what you did and found.';
 
