@@ -84,7 +84,7 @@ function hasEnded(parts: AgentModules, agent: AgentId): boolean {
  * Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
  * agent that is to resolve conflicts.
  */
-async function readied(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
+async function openOrMake(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
   const { workspaces } = parts.options;
   const one = stateOf(parts, agent);
   if (workspaces === undefined || one === undefined) return fail(NO_TREES);
@@ -99,7 +99,7 @@ async function readied(parts: AgentModules, agent: AgentId, again: boolean): Pro
 }
 
 async function prepare(parts: AgentModules, one: NewAgent, again: boolean): ReturnType<typeof setUpTree> {
-  const made = await readied(parts, one.agent, again);
+  const made = await openOrMake(parts, one.agent, again);
   return made.ok && !parts.signal.aborted ? setUpTree(parts, one) : made.ok ? ok(null) : made;
 }
 
