@@ -9,7 +9,7 @@ const LEVELS = [
   ['policy'],
   ['events'],
   ['ports'],
-  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'remote', 'integrations'],
+  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'remote', 'integrations', 'distributed'],
   // What the screen, line mode and the command line share: actions, presenters, the client of a run, the opened project.
   ['app'],
   ['ui/tui', 'ui/lines', 'ui/acp'],
@@ -30,6 +30,8 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['tools', 'events'],
   ['integrations', 'policy'],
   ['integrations', 'events'],
+  ['distributed', 'policy'],
+  ['distributed', 'events'],
 ];
 
 /** Packages and Node APIs, and the only folders that may import them (prefixes of paths under src). */
@@ -49,7 +51,21 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   unbash: ['policy/'],
   // Loaded where the person has a configuration of Cargo.
   'smol-toml': ['tools/sandbox/cargo-config.ts'],
-  zod: ['domain/', 'app/', 'config/', 'remote/', 'tools/', 'models/', 'integrations/', 'engine/gate/', 'ports/'],
+  zod: [
+    'domain/',
+    'app/',
+    'config/',
+    'remote/',
+    'tools/',
+    'models/',
+    'integrations/',
+    'engine/gate/',
+    'ports/',
+    'distributed/',
+  ],
+  // Loaded where a cluster is asked for.
+  '@dbos-inc/dbos-sdk': ['distributed/'],
+  pg: ['distributed/'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],
   '@pydantic/genai-prices': ['models/catalogue/prices.ts'],
@@ -82,7 +98,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:zlib': ['tools/trees/contents.ts'],
   'node:buffer': ['remote/'],
   'node:module': ['main.ts', 'app/process/program.ts', 'cli/dispatch.ts'],
-  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'integrations/', 'app/', 'cli/'],
+  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'integrations/', 'app/', 'cli/', 'distributed/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/', 'integrations/acp/proxy.ts'],
   'node:tty': ['app/process/'],
@@ -122,6 +138,12 @@ const WRITERS: readonly string[] = [
   'tools/trees/stage.ts',
   'tools/trees/store.ts',
   'tools/trees/contents.ts',
+  // Packs, and projects of others that a worker keeps.
+  'tools/trees/transport.ts',
+  'app/cluster/worker-side.ts',
+  'cli/commands/worker.ts',
+  // The person's key for signing.
+  'app/cluster/key.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
   'config/settings/policy-watcher.ts',
@@ -168,7 +190,16 @@ const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly strin
   },
   {
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
-    allowed: ['main.ts', 'app/', 'cli/', 'ui/lines/', 'ui/tui/terminal/', 'tools/', 'store/durability.ts'],
+    allowed: [
+      'main.ts',
+      'app/',
+      'cli/',
+      'ui/lines/',
+      'ui/tui/terminal/',
+      'tools/',
+      'store/durability.ts',
+      'distributed/',
+    ],
   },
   // Models and notifications use the network, nothing else, and nothing gets round the doors of packages.
   {

@@ -16,7 +16,7 @@ const entrances = z
 
 describe('the structure of the sources', () => {
   it.each<[what: string, found: readonly string[], most: number, aim: number]>([
-    ['files', sources.map(({ file }) => file), 515, 515],
+    ['files', sources.map(({ file }) => file), 540, 540],
     ['files of more than 500 lines', sources.filter(({ lines }) => lines > 500).map(({ file }) => file), 0, 0],
     ['folders of more than 15 files', structure.crowdedFolders(sources, 15), 0, 0],
     ['folders more than 4 levels below src', structure.deepFolders(sources, 4), 0, 0],
@@ -38,7 +38,7 @@ describe('the structure of the sources', () => {
   it('has no more lines than before', () => {
     const sum = (of: 'lines' | 'codeLines'): number => sources.reduce((all, source) => all + source[of], 0);
     expect({ lines: sum('lines'), code: sum('codeLines') }).toSatisfy(
-      ({ lines, code }) => lines <= 89_000 && code <= 71_200,
+      ({ lines, code }) => lines <= 93_000 && code <= 74_400,
     );
   });
 

@@ -44,6 +44,8 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctorVerb,
   init: async () => (await import('./commands/init.ts')).initVerb,
   audit: async () => (await import('./commands/audit.ts')).auditVerb,
+  worker: async () => (await import('./commands/worker.ts')).workerVerb,
+  cluster: async () => (await import('./commands/cluster.ts')).clusterVerb,
   reset: async () => (await import('./commands/reset.ts')).resetVerb,
   acp: async () => (await import('./commands/acp.ts')).acpVerb,
   version: async () => (await import('./commands/version.ts')).versionVerb,

@@ -163,6 +163,14 @@ export function foreignFindings(config: Loaded | null): Promise<readonly Finding
   );
 }
 
+/** Only where a cluster is configured. */
+export async function clusterFindings(config: Loaded | null): Promise<readonly Finding[]> {
+  if (config?.preferences.cluster === undefined) return [];
+  const { lookAtCluster } = await import('../app/cluster/index.ts');
+  const { ok, words } = await lookAtCluster(config);
+  return [(ok ? fine : problem)('cluster', words)];
+}
+
 /** Only if a rule limits days. Never creates a ledger. */
 export function dayFindings({ places }: ProjectPlace, config: Loaded | null): readonly Finding[] {
   const rules = config?.rules;

@@ -45,6 +45,27 @@ export interface TreeContent extends Pick<Merge, 'ours'> {
   readonly content: TreeId;
 }
 
+/** A tree and the project that it was made from, for another machine: commits, and packs of git's objects that have them. */
+export interface PackedTree {
+  readonly base: TreeId;
+  /** The project as it was, and the files of the tree. */
+  readonly commit: string;
+  readonly content: string;
+  /** The last commit of the person's repository; null where there is none, or where its history is too long to be sent. */
+  readonly head: string | null;
+  readonly branch: string | null;
+  /** How the repository stores objects and files. */
+  readonly format: string;
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  readonly packs: readonly Uint8Array[];
+}
+
+/** A later state of a tree: a commit, and a pack of what is new in it. */
+export interface TreeStep {
+  readonly commit: string;
+  readonly pack: Uint8Array;
+}
+
 export interface WorkspacePort {
   /** The command that prepares each new tree; absent: none does. */
   readonly setup?: string | undefined;
@@ -81,4 +102,19 @@ export interface WorkspacePort {
   names(): readonly string[];
   /** Removes a tree with everything that belongs to it. */
   remove(name: string): Promise<void>;
+}
+
+/** The interface to trees that are worked in on another machine. Their names are those of the `WorkspacePort`. */
+export interface TransportPort {
+  /** The tree for another machine, as it is now. */
+  pack(name: string, base: TreeId, signal: AbortSignal): Promise<Result<PackedTree, string>>;
+  /** What has changed in the tree since `commit`, a state of it; null where nothing has. */
+  stepSince(name: string, base: TreeId, commit: string, signal: AbortSignal): Promise<Result<TreeStep | null, string>>;
+  /** Brings the tree to the state `commit`, which the packs lead to. Nobody may work in it. */
+  follow(
+    name: string,
+    packs: readonly Uint8Array[],
+    commit: string,
+    signal: AbortSignal,
+  ): Promise<Result<void, string>>;
 }

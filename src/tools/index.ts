@@ -12,5 +12,6 @@ export { foreignFile, foreignVersion } from './sandbox/foreign.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 export { readingLook } from './shell/bash.ts';
 export { openTools, type ProjectTools } from './tools.ts';
+export { placeProject } from './trees/transport.ts';
 export { openTrees } from './trees/tree.ts';
 export { realName } from './workspace.ts';

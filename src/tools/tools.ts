@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolContext, ToolPort } from '../ports/tool.ts';
-import type { WorkspacePort } from '../ports/workspace.ts';
+import type { TransportPort, WorkspacePort } from '../ports/workspace.ts';
 import { editFileTool } from './files/edit-file.ts';
 import { listFilesTool } from './files/list-files.ts';
 import { readFileTool, seenFiles } from './files/read-file.ts';
@@ -20,6 +20,7 @@ import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './san
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
 import { gitCommitTool } from './trees/git-commit.ts';
+import { openTransport } from './trees/transport.ts';
 import { openTrees, type Snapshots } from './trees/tree.ts';
 import { openWorkspaces } from './trees/workspaces.ts';
 import { projectFolder } from './workspace.ts';
@@ -28,6 +29,7 @@ import { openWrites, type Writes } from './writes/writes.ts';
 /** The tools of a project, and the own trees of agents in which they work as well. */
 export interface ProjectTools extends ToolPort {
   readonly workspaces: WorkspacePort;
+  readonly transport: TransportPort;
   /** Starts an agent of another program in an own tree, by its name. A fault, in words, where that is not possible. */
   readonly foreign: {
     start(tree: string, program: ForeignProgram): Promise<Result<TalkingProgram, string>>;
@@ -95,6 +97,7 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     snapshot: (signal) => snapshots.snapshot(signal),
     ended: (agent) => sandbox.ended(agent),
     workspaces,
+    transport: openTransport({ root: root.value, stateDir: options.stateDir, environment, snapshots }),
     foreign: foreignIn(inTrees, { ...options, environment }),
   });
 }

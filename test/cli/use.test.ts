@@ -22,7 +22,7 @@ describe('help', () => {
     const { code, out, err } = await home.run(['--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const listed = [...out.matchAll(/^ {2}(\w+) +[A-Z].*\.$/gm)].map(([, verb]) => verb);
-    expect(listed).toEqual(['mimir', ...VERBS, 'reset', 'acp', 'version']);
+    expect(listed).toEqual(['mimir', ...VERBS, 'worker', 'cluster', 'reset', 'acp', 'version']);
     const titles = ['Session', 'Runs', 'Child sessions', 'Policy, models and this machine', 'Options', 'Examples'];
     expect(out.split('\n').filter((line) => /^[A-Z][a-z, ]+$/.test(line))).toEqual(titles);
   });

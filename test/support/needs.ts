@@ -5,8 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { beforeEach, type TestContext } from 'vitest';
+import { withoutPostgres } from './postgres.ts';
 
-export type Need = 'bubblewrap' | 'cargo' | 'git' | 'npm' | 'pytest' | 'root' | 'tmux';
+export type Need = 'bubblewrap' | 'cargo' | 'git' | 'npm' | 'postgres' | 'pytest' | 'root' | 'tmux';
 
 /** The sources of a crate, as Debian has them. */
 export const ITOA = '/usr/share/cargo/registry/itoa-1.0.1';
@@ -26,6 +27,7 @@ const LOOKS: Readonly<Record<Need, () => string | null>> = {
     return Number(minor) >= 68 ? null : `needs cargo 1.68, which asks registries without git: this is 1.${minor}`;
   },
   npm: () => (starts('npm', '--version') ? null : 'needs npm, which is missing here'),
+  postgres: () => withoutPostgres(),
   pytest: () => (starts('/usr/bin/python3', '-m', 'pytest', '--version') ? null : 'needs the package python3-pytest'),
   git: () => (starts('git', '--version') ? null : 'needs git, which is missing here'),
   root: () =>

@@ -2,13 +2,22 @@
 import { basename } from 'node:path';
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
+import type { ClusterSide } from '../cluster/index.ts';
 import { foreignSetups, type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
 import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
-import { type AgentState, isFinal, type ResumedLog, tokensOfAgent, workspaceOf } from '../../events/index.ts';
+import {
+  type AgentState,
+  isFinal,
+  type ResumedLog,
+  type RunState,
+  tokensOfAgent,
+  workspaceOf,
+} from '../../events/index.ts';
 import type { ForeignModels } from '../../integrations/index.ts';
+import type { OpenModels } from '../../models/index.ts';
 import { childRules, type Rules } from '../../policy/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
@@ -16,6 +25,7 @@ import { type Log, LogFault } from '../../ports/log.ts';
 import type { Control } from '../../remote/server.ts';
 import { keepLessons, type Lesson, lessonsOf, openMessageStore, type Place } from '../../store/index.ts';
 import { exitOnFault, world, wrongUse } from '../process/index.ts';
+import type { TransportPort } from '../../ports/workspace.ts';
 import type { ForeignRun } from './foreign-agents.ts';
 import { plannerModel, type ProjectPlace, type Providers, storeOf } from '../workspace/index.ts';
 
@@ -47,6 +57,8 @@ export interface RunDefaults {
   readonly config: Loaded;
   readonly providers: Providers;
   readonly foreign: ForeignRun['foreign'];
+  /** Where workers carry out what its agents do: how trees get there. */
+  readonly transport?: TransportPort;
   readonly common: Omit<
     RunOptions,
     keyof Start | 'models' | 'learned' | 'policyWatcher' | 'agentSockets' | 'messageStore' | 'watched'
@@ -65,7 +77,7 @@ export type ServedRun = Run & {
 
 /** Starts or resumes a run. Rejects with an `Exit` if another process holds the session or no model can be opened. */
 export async function beginRun(
-  { project, config, providers, common, foreign: programs }: RunDefaults,
+  { project, config, providers, common, foreign: programs, transport }: RunDefaults,
   what: Start,
   folded?: ResumedLog,
 ): Promise<ServedRun> {
@@ -83,6 +95,10 @@ export async function beginRun(
   const models = await providers.open(what.pace, foreign);
   const claim = exitOnFault(() => log.claim(what.session));
   if (!claim.ok) throw wrongUse(heldMessage(what.session, claim.holder));
+  const elsewhere =
+    transport === undefined
+      ? null
+      : await clusterOf({ project, config, common, transport, what, models, state: () => view.now?.state() ?? null });
   warm(models, common);
   const learned = learnedFrom(lessonsOf(place));
   const policyWatcher = oncePerTurn(openPolicyWatcher(config, rules));
@@ -90,7 +106,8 @@ export async function beginRun(
   const run = startRun({
     ...common,
     ...what,
-    models,
+    models: elsewhere?.models ?? models,
+    ...(elsewhere === null ? {} : { tools: elsewhere.tools }),
     learned,
     policyWatcher,
     ...(folded === undefined ? {} : { folded }),
@@ -102,6 +119,7 @@ export async function beginRun(
   const archived = Promise.all([archive(run, rules, project.places.home), undelivered]);
   const cleaned = cleanUp(run, async (agent) => {
     await foreign?.ended(agent);
+    await elsewhere?.ended(agent);
     await common.tools.ended?.(agent);
   });
   const closed = thenClose(withLessons(run, place, archived), serving, async () => {
@@ -109,6 +127,25 @@ export async function beginRun(
     release(log, what.session);
   });
   return { ...run, served, undelivered, result: closed };
+}
+
+type ClusterStart = Pick<RunDefaults, 'project' | 'config' | 'common'> & {
+  readonly transport: TransportPort;
+  readonly what: Start;
+  readonly models: OpenModels;
+  readonly state: () => RunState | null;
+};
+
+/** Connects the run to the workers. The session is released where that fails. */
+async function clusterOf({ common: { tools, workspaces, log }, what, ...run }: ClusterStart): Promise<ClusterSide> {
+  try {
+    const { joinCluster } = await import('../cluster/index.ts');
+    if (workspaces === undefined) throw new Error('the tools have no trees');
+    return await joinCluster({ ...run, session: what.session, tools, workspaces, live: what.person });
+  } catch (error) {
+    release(log, what.session);
+    throw error;
+  }
 }
 
 /** Undefined where no agent of another program is configured. */

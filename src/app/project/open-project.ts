@@ -52,7 +52,7 @@ export async function openProject(args: Arguments, io: Io, project: ProjectPlace
   let factory: Promise<RunFactory> | null = null;
   const ready = (): Promise<RunFactory> => {
     factory ??= import('./open-runs.ts').then(({ openRunFactory }) =>
-      openRunFactory({ project, config, most: modeLimit, providers, log, asked, box }),
+      openRunFactory({ project, config, most: modeLimit, providers, log, asked, box, cluster: args.has('cluster') }),
     );
     return factory;
   };

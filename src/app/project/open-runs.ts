@@ -4,6 +4,7 @@ import { openRedactor } from '../../domain/text/redact.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import { builtIn, type Rules } from '../../policy/index.ts';
 import type { ToolPort } from '../../ports/tool.ts';
+import type { Role } from '../../domain/agents/role.ts';
 import { toolsFor } from '../../domain/agents/tool-facts.ts';
 import type { DraftContext } from '../agents/index.ts';
 import type { RunDefaults } from './begin-run.ts';
@@ -26,15 +27,17 @@ interface RunFactoryOptions extends Pick<DraftContext, 'project' | 'config' | 'l
   readonly most: Rules['maxMode'] | null;
   readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
   readonly box: TriedSandbox | null;
+  /** Workers carry out what its agents do. */
+  readonly cluster: boolean;
 }
 
 /** Tries the sandbox and opens the tools in it. Rejects with an `Exit`. */
 export async function openRunFactory(options: RunFactoryOptions): Promise<RunFactory> {
-  const { project, config, providers, log, asked } = options;
+  const { project, config, providers, log, asked, cluster } = options;
   const box = options.box ?? (await trySandbox(project, config.rules));
   refuseExposed(project, box);
   const rules = rulesFor(withModeLimit(config.rules, options.most), box.sandbox.state);
-  const { tools, workspaces, foreign, repository, trees, listing } = openProjectTools(project, box);
+  const { tools, workspaces, transport, foreign, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
   const common = {
     ...asked,
@@ -44,7 +47,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     notes: config.notes,
     mode: rules.mode,
     rules,
-    roles: config.roles,
+    roles: cluster ? config.roles.map(inOwnTree) : config.roles,
     prompts: config.prompts,
     tools,
     workspaces: { ...workspaces, ...config.preferences.trees },
@@ -62,10 +65,13 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     sandbox: sandboxText(box),
     repository,
     listing,
-    defaults: { project, config, providers, common, foreign },
+    defaults: { project, config, providers, common, foreign, ...(cluster && { transport }) },
     close: () => day?.close(),
   };
 }
+
+/** On workers nobody can work in the project itself. */
+const inOwnTree = (role: Role): Role => ({ ...role, tree: role.tree ?? 'own' });
 
 /** Applies the further limit of the mode; a resumed run may be in a looser mode than can be chosen now. */
 const withModeLimit = (rules: Rules, most: Rules['maxMode'] | null): Rules =>

@@ -4,7 +4,7 @@ import { reasonText } from '../../domain/reason.ts';
 import type { Rule, Rules } from '../../policy/index.ts';
 import type { RepositoryPort, TreePort } from '../../ports/tree.ts';
 import type { ToolPort } from '../../ports/tool.ts';
-import type { WorkspacePort } from '../../ports/workspace.ts';
+import type { TransportPort, WorkspacePort } from '../../ports/workspace.ts';
 import type { Environment, ProjectTools as OpenTools, PathRules, Sandbox } from '../../tools/index.ts';
 import { checkRoot, listProject, openRepository, openSandbox, openTools, openTrees } from '../../tools/index.ts';
 import { toolEnvironment } from '../../tools/index.ts';
@@ -48,6 +48,7 @@ export interface ProjectTools {
   readonly repository: RepositoryPort;
   readonly trees: TreePort;
   readonly workspaces: WorkspacePort;
+  readonly transport: TransportPort;
   readonly foreign: OpenTools['foreign'];
   /** The names of the project's files that rules allow to be read. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
@@ -66,10 +67,11 @@ export function openProjectTools(
   const trees = openTrees({ root: checked.value, stateDir: places.state });
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram(), snapshots: trees });
   if (!tools.ok) throw wrongUse(tools.fault);
-  const { workspaces, foreign, ...port } = tools.value;
+  const { workspaces, transport, foreign, ...port } = tools.value;
   return {
     tools: port,
     workspaces,
+    transport,
     foreign,
     repository: openRepository(checked.value, { environment, sandbox }),
     trees,

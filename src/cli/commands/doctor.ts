@@ -12,7 +12,15 @@ import { type TriedSandbox, trySandbox, pathsOf } from '../../app/workspace/sand
 import { archiveFolder, archiveProblem, listTemplates } from '../../app/project/index.ts';
 import { EXIT, Exit, type Io, packageVersion } from '../../app/process/index.ts';
 import type { Finding } from '../doctor-findings.ts';
-import { cacheFindings, dayFindings, fine, forcedFindings, chatFindings, foreignFindings } from '../doctor-findings.ts';
+import {
+  cacheFindings,
+  clusterFindings,
+  dayFindings,
+  fine,
+  forcedFindings,
+  chatFindings,
+  foreignFindings,
+} from '../doctor-findings.ts';
 import { notificationFindings, note, policyFindings, problem, rightsFindings } from '../doctor-findings.ts';
 import { runFindings, screenFindings, toolchainFindings, trustFindings } from '../doctor-findings.ts';
 import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
@@ -45,6 +53,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     notificationFindings(loaded),
     chatFindings(loaded),
     await foreignFindings(loaded),
+    await clusterFindings(loaded),
     terminal(io),
   ].flat();
   const lines = findings.map((finding) => lineOf(finding, io));

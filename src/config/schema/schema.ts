@@ -157,6 +157,10 @@ const notificationTarget = (secret: string) =>
     secretEnv: key(variable, secret),
   });
 
+const POOL = 'The pool whose workers carry out the agents of a run; "default" if absent';
+const PEOPLE =
+  'Keys of people, from `mimir cluster key`: workers here carry out only their runs; absent: those of whoever reaches the database';
+
 const SERVER = /^https:\/\/[^\s/]+$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
 const TelegramChat = section({
@@ -355,6 +359,16 @@ export const Settings = section({
         z.string().trim().min(1).max(4000),
         'Command that prepares each tree of an agent of its own, such as "npm ci"; asked about like a command of the agent',
       ),
+    }),
+  ),
+  cluster: granted(
+    section({
+      databaseEnv: key(
+        variable,
+        'Environment variable with the address of the PostgreSQL database that runs and workers share',
+      ),
+      pool: key(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'use lower-case letters, digits, "-" or "_"'), POOL),
+      people: key(names, PEOPLE),
     }),
   ),
   retention: granted(section({ sessions: key(Duration, 'How long sessions are kept') })),

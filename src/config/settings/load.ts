@@ -236,6 +236,7 @@ const SECTIONS = [
   'childAgents',
   'audit',
   'trees',
+  'cluster',
   'retention',
 ] as const;
 export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;

@@ -143,8 +143,16 @@ export async function makeTree({ staging, tree: all }: Scanned, places: TreePlac
 const tooLarge = (bytes: number): string =>
   `a tree of its own would have ${Math.ceil(bytes / 1024 / 1024)} MiB; at most ${TREE_BYTES / 1024 / 1024} MiB are allowed`;
 
-/** A repository on the project's branch, without a template, hooks or a remote; `from` are the folders whose objects it borrows. */
-function repositoryIn(own: string, facts: RepositoryFacts, commit: string, from: readonly string[]): void {
+/**
+ * A repository on the project's branch, without a template, hooks or a remote; `from` are the folders whose objects it borrows. Null: the branch has
+ * no commit yet.
+ */
+export function repositoryIn(
+  own: string,
+  facts: RepositoryFacts,
+  commit: string | null,
+  from: readonly string[],
+): void {
   const branch = `refs/heads/${facts.branch ?? 'main'}`;
   const write = (name: string, text: string): void => {
     fs.mkdirSync(path.dirname(path.join(own, name)), { recursive: true });
@@ -161,7 +169,8 @@ function repositoryIn(own: string, facts: RepositoryFacts, commit: string, from:
     ].join('\n'),
   );
   write('HEAD', `ref: ${branch}\n`);
-  write(branch, `${commit}\n`);
+  fs.mkdirSync(path.join(own, 'refs/heads'), { recursive: true });
+  if (commit !== null) write(branch, `${commit}\n`);
   write(
     'objects/info/alternates',
     from

@@ -26,7 +26,7 @@ export interface WorkspaceOptions {
   readonly merged: (names: readonly string[]) => void;
 }
 
-const MOST = {
+export const MOST = {
   files: 200_000,
   bytes: TREE_BYTES,
   fault: 'too much in the project is neither committed nor ignored for a tree of its own',

@@ -1,0 +1,265 @@
+/**
+ * A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
+ * the gate, budgets, questions and the log are those of any run.
+ */
+import type { Loaded } from '../../config/index.ts';
+import * as distributed from '../../distributed/index.ts';
+import { type AgentId, isForeign, type ModelId, ROOT, type SessionId } from '../../domain/ids.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { serialQueue } from '../../domain/serial-queue.ts';
+import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
+import type { OpenModels } from '../../models/index.ts';
+import { OFFLINE } from '../../policy/index.ts';
+import type { ModelFault } from '../../ports/model.ts';
+import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../ports/tool.ts';
+import type { TransportPort, WorkspacePort } from '../../ports/workspace.ts';
+import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { type Place, ReplyOutput, type StepBody, ToolResult } from './body.ts';
+import { signingKey } from './key.ts';
+import { asExit, checkWorkers, openConfigured, poolOf } from './settings.ts';
+
+export interface ClusterRun {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
+  readonly session: SessionId;
+  /** The run's state; null before it has begun. */
+  readonly state: () => RunState | null;
+  readonly tools: ToolPort;
+  readonly workspaces: WorkspacePort;
+  readonly transport: TransportPort;
+  readonly models: OpenModels;
+  /** A person watches, and so sees output while it comes. */
+  readonly live: boolean;
+}
+
+/** The ports of a run whose agents work on a cluster. */
+export interface ClusterSide {
+  readonly tools: ToolPort;
+  readonly models: OpenModels;
+  ended(agent: AgentId | null): Promise<void>;
+}
+
+/** Connects to the cluster of the configuration and checks that it can carry out the run. Rejects with an `Exit`. */
+export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
+  const problem = run.workspaces.whyNot();
+  if (problem !== null)
+    throw new Exit(EXIT.refused, `--cluster: agents on workers need trees of their own: ${problem}`);
+  const db = openConfigured(run.config);
+  try {
+    await distributed.checkDatabase(db);
+    const pool = poolOf(run.config);
+    const facts = await checkWorkers(db, pool);
+    const cluster = await distributed.openCluster({
+      db,
+      pool,
+      version: packageVersion(),
+      run: run.session,
+      process: world.name(6),
+      key: signingKey(run.project.places.state),
+      trouble: () => undefined,
+    });
+    return new Side(run, db, cluster, new Set(facts.flatMap(({ models }) => models)));
+  } catch (error) {
+    await db.close();
+    throw asExit(error);
+  }
+}
+
+/** The place of an agent, and the last state of its tree that is known here. */
+interface AgentPlace {
+  readonly place: string;
+  /** The name of its tree here; null where nothing of it is merged. */
+  readonly tree: string | null;
+  at: distributed.TreeAt;
+}
+
+class Side implements ClusterSide {
+  readonly tools: ToolPort;
+  readonly models: OpenModels;
+  private readonly run: ClusterRun;
+  private readonly db: distributed.Database;
+  private readonly cluster: distributed.Cluster;
+  private readonly usable: ReadonlySet<string>;
+  private readonly places = new Map<AgentId, Promise<AgentPlace>>();
+  private readonly queues = new Map<AgentId, ReturnType<typeof serialQueue>>();
+
+  constructor(run: ClusterRun, db: distributed.Database, cluster: distributed.Cluster, usable: ReadonlySet<string>) {
+    this.run = run;
+    this.db = db;
+    this.cluster = cluster;
+    this.usable = usable;
+    this.tools = {
+      ...run.tools,
+      tools: run.tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)),
+    };
+    this.models = this.modelsElsewhere();
+  }
+
+  async ended(agent: AgentId | null): Promise<void> {
+    if (agent !== null) {
+      this.places.delete(agent);
+      this.queues.delete(agent);
+      return this.cluster.ended(agent);
+    }
+    await this.cluster.close();
+    await this.db.close();
+  }
+
+  private elsewhere(tool: Tool): Tool {
+    return {
+      ...tool,
+      run: (input, context) =>
+        this.isElsewhere(context) ? this.runTool(tool, input, context) : tool.run(input, context),
+    };
+  }
+
+  /** Agents with a tree of their own, and those that change nothing. What judges the project itself stays where it is. */
+  private isElsewhere({ agent, workspace, judges }: ToolContext): boolean {
+    if (workspace !== undefined) return true;
+    const state = this.run.state();
+    const one = state?.agents.get(agent);
+    if (state === null || one === undefined || agent === ROOT || judges === true) return false;
+    return one.writes?.length === 0 && !isForced(state, agent);
+  }
+
+  private async runTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolOutput> {
+    const { agent, sandbox, reads, room, writes, workingDir, judges, signal } = context;
+    const place = await this.placeOf(agent, context);
+    if (!place.ok) return { ok: false, text: `Not run: its tree could not be sent to a worker: ${place.fault}` };
+    const sent = { agent, sandbox, ...defined({ reads, room, writes, workingDir, judges }) };
+    const body: StepBody = { is: 'tool', tool: tool.name, input, context: sent };
+    const { place: part, at: tree } = place.value;
+    const step = { ...this.named(`tool ${tool.name}`), repeat: tool.repeat, body: JSON.stringify(body), tree };
+    const result = await this.cluster.perform(agent, { ...step, parts: [part] }, signal, (text) =>
+      context.onOutput(text),
+    );
+    if (result === null) return { ok: false, text: tool.repeat === 'safe' ? 'stopped' : UNKNOWN_EFFECT };
+    if (result.is === 'unknown') return { ok: false, text: UNKNOWN_EFFECT };
+    if (result.is === 'refused') return { ok: false, text: `Not run: ${result.because}` };
+    const followed = result.tree === undefined ? ok(undefined) : await this.follow(agent, place.value, result.tree);
+    const output = ToolResult.parse(JSON.parse(result.output));
+    if (followed.ok) return output;
+    return { ok: false, text: `${output.text}\n\nIts changes could not be fetched from the worker: ${followed.fault}` };
+  }
+
+  private named(name: string): { readonly id: string; readonly name: string; readonly live: boolean } {
+    return { id: `${this.run.session}.${world.name(14)}`, name, live: this.run.live };
+  }
+
+  /** Sends the tree of the agent once; one that changes nothing gets the project as it stands. */
+  private async placeOf(
+    agent: AgentId,
+    { workspace }: Pick<ToolContext, 'workspace'>,
+  ): Promise<Result<AgentPlace, string>> {
+    try {
+      const known = this.places.get(agent);
+      const place = await (known ?? this.makePlace(agent, workspace ?? null));
+      // A later attempt, or one that resolves conflicts, works in another tree.
+      return ok(place.tree === (workspace ?? null) ? place : await this.makePlace(agent, workspace ?? null));
+    } catch (error) {
+      this.places.delete(agent);
+      if (error instanceof PlaceFault || error instanceof distributed.ClusterFault) return fail(error.message);
+      throw error;
+    }
+  }
+
+  private makePlace(agent: AgentId, tree: string | null): Promise<AgentPlace> {
+    const made = tree === null ? this.sendProject(agent) : this.sendTree(tree, this.baseOf(agent));
+    const at = { chain: `${this.run.session}/${agent}/${world.name(8)}`, n: 0, commit: null };
+    const place = made.then((sent) => ({ place: JSON.stringify(sent), tree, at }));
+    this.places.set(agent, place);
+    return place;
+  }
+
+  private baseOf(agent: AgentId): string {
+    const base = this.run.state()?.agents.get(agent)?.ownTree?.base;
+    if (base === undefined) throw new PlaceFault('it has no tree');
+    return base;
+  }
+
+  private async sendProject(agent: AgentId): Promise<Place> {
+    const { workspaces, session } = this.run;
+    const name = `${session}.${agent.replaceAll('::', '-')}.sent`;
+    const { base } = given(await workspaces.make(name, signal));
+    try {
+      return await this.sendTree(name, base);
+    } finally {
+      await workspaces.remove(name);
+    }
+  }
+
+  private async sendTree(name: string, base: string): Promise<Place> {
+    const { packs, ...packed } = given(await this.run.transport.pack(name, base, signal));
+    const ids = await Promise.all(packs.map((pack) => this.cluster.store.keep(pack)));
+    return { packed, packs: ids };
+  }
+
+  /** Brings the tree here to a state of the tree there. */
+  private follow(agent: AgentId, place: AgentPlace, to: distributed.TreeAt): Promise<Result<void, string>> {
+    const queue = this.queues.get(agent) ?? serialQueue();
+    this.queues.set(agent, queue);
+    return queue(async () => {
+      const { tree, at } = place;
+      if (at.n >= to.n || to.commit === null) return ok(undefined);
+      const { store } = this.cluster;
+      const states = await store.trees(at.chain, at.n, to.n);
+      const packs = await store.read(states.map(({ pack }) => pack));
+      const done = tree === null ? ok(undefined) : await this.run.transport.follow(tree, packs, to.commit, signal);
+      if (done.ok) place.at = to;
+      return done;
+    });
+  }
+
+  /** Models that a worker can call; those of the run itself, and what is no language model, are asked here. */
+  private modelsElsewhere(): OpenModels {
+    const { models } = this.run;
+    const options = models
+      .models()
+      .map((one) => (this.usable.has(one.id) ? { ...one, usable: { yes: true as const } } : one));
+    const here = new Set(models.models().flatMap(({ id, usable }) => (usable.yes ? [id] : [])));
+    const isHere = (model: ModelId, agent: AgentId): boolean =>
+      model === OFFLINE || isForeign(model) || (here.has(model) && (agent === ROOT || !this.usable.has(model)));
+    return {
+      ...models,
+      models: () => options,
+      call: (request, stop, onDelta) =>
+        isHere(request.model, request.agent)
+          ? models.call(request, stop, onDelta)
+          : this.callModel(request, stop, (text) => onDelta({ is: 'text', text })),
+    };
+  }
+
+  private async callModel(
+    { system, tools, turns, ...request }: Parameters<OpenModels['call']>[0],
+    stop: AbortSignal,
+    onText: (text: string) => void,
+  ): ReturnType<OpenModels['call']> {
+    const body: StepBody = { is: 'model', request };
+    const parts = [system, tools, ...turns].map((part) => JSON.stringify(part));
+    const named = { ...this.named(`model ${request.model}`), repeat: 'keyed' as const };
+    const step = { ...named, body: JSON.stringify(body), parts };
+    const result = await this.cluster.perform(request.agent, step, stop, onText);
+    const no = (is: ModelFault['is'], message: string): Result<never, ModelFault> => fail({ is, message });
+    if (result === null) return no('aborted', 'stopped');
+    if (result.is === 'done') return ReplyOutput.parse(JSON.parse(result.output));
+    return no('refused', result.is === 'refused' ? result.because : 'the worker does not know what became of the call');
+  }
+}
+
+const { signal } = new AbortController();
+
+/** The agent's tree cannot be sent. */
+class PlaceFault extends Error {}
+
+function given<T>(result: Result<T, string>): T {
+  if (!result.ok) throw new PlaceFault(result.fault);
+  return result.value;
+}
+
+/** Tools that read or change the files of a project. What commits, and what an agent asks of the run, stays with the run. */
+const isOfProject = (tool: Tool): boolean =>
+  tool.capability !== null &&
+  tool.capability !== 'spawn' &&
+  tool.propose === undefined &&
+  !tool.name.startsWith('agent_');

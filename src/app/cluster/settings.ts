@@ -1,0 +1,83 @@
+/** The cluster of a configuration: its database and its workers, as far as a run or a person has to know them. */
+import type { Loaded } from '../../config/index.ts';
+import * as distributed from '../../distributed/index.ts';
+import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
+import { WorkerFacts } from './body.ts';
+
+/** The database of the configuration, by the value of its variable. Throws an `Exit`. */
+export function openConfigured({
+  preferences,
+  secrets,
+}: Pick<Loaded, 'preferences' | 'secrets'>): distributed.Database {
+  const name = preferences.cluster?.databaseEnv;
+  if (name === undefined)
+    throw new Exit(
+      EXIT.refused,
+      'no cluster is configured\n  add "cluster: { databaseEnv: NAME }" to your config.yml, and set that variable to the address of the PostgreSQL database',
+    );
+  const url = secrets.find((secret) => secret.name === name)?.value;
+  if (url === undefined)
+    throw new Exit(
+      EXIT.refused,
+      `${name} is not set\n  cluster.databaseEnv names it for the address of the database: postgresql://USER@HOST/NAME`,
+    );
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new Exit(
+      EXIT.refused,
+      `${name} has no address of a PostgreSQL database\n  expected postgresql://USER@HOST/NAME`,
+    );
+  return distributed.openDatabase(url);
+}
+
+export const poolOf = ({ preferences }: Pick<Loaded, 'preferences'>): string => preferences.cluster?.pool ?? 'default';
+
+/** A fault of the cluster as an `Exit`; anything else as it is. */
+export const asExit = (error: unknown): unknown =>
+  error instanceof distributed.ClusterFault ? new Exit(EXIT.refused, error.message) : error;
+
+/** What the workers of a pool say of themselves. Rejects with an `Exit` where there are none, or one of another version. */
+export async function checkWorkers(db: distributed.Database, pool: string): Promise<readonly WorkerFacts[]> {
+  const all = (await distributed.workersIn(db)).filter((one) => one.pool === pool && one.state === 'live');
+  const other = all.filter((one) => one.version !== packageVersion());
+  if (other.length > 0) throw new Exit(EXIT.refused, otherVersion(other));
+  if (all.length === 0)
+    throw new Exit(
+      EXIT.refused,
+      `no worker is there in pool ${pool}\n  start one on any machine that reaches the database: mimir worker --pool ${pool}`,
+    );
+  return all.map(({ facts }) => WorkerFacts.parse(JSON.parse(facts)));
+}
+
+const otherVersion = (workers: readonly distributed.Worker[]): string =>
+  `${workers.map(({ id, version }) => `worker ${id} is Mimir ${version}`).join(', ')}, and this is ${packageVersion()}\n  use the same version everywhere`;
+
+/** What is wrong or in order with the cluster of a configuration, in a sentence. */
+export async function lookAtCluster(config: Loaded): Promise<{ readonly ok: boolean; readonly words: string }> {
+  try {
+    const db = openConfigured(config);
+    try {
+      await distributed.checkDatabase(db);
+      const workers = await distributed.workersIn(db);
+      const ahead = await distributed.clockDifference(db, () => world.now());
+      if (Math.abs(ahead) > CLOCK_MS)
+        return {
+          ok: false,
+          words: `the clocks of this machine and of the database differ by ${Math.round(Math.abs(ahead) / 1000)} s`,
+        };
+      const other = workers.filter(({ version }) => version !== packageVersion());
+      if (other.length > 0) return { ok: false, words: otherVersion(other) };
+      const pools = [...new Set(workers.map(({ pool }) => pool))];
+      const there = pools.map((pool) => `${workers.filter((one) => one.pool === pool).length} in pool ${pool}`);
+      return { ok: workers.length > 0, words: `the database is ready; workers: ${there.join(', ') || 'none'}` };
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    const fault = asExit(error);
+    if (fault instanceof Exit) return { ok: false, words: fault.message };
+    throw error;
+  }
+}
+
+/** Larger differences make times on the screen misleading. */
+const CLOCK_MS = 5000;

@@ -1,0 +1,170 @@
+/** What a worker does for the agents of others: calls its own models, and uses tools in trees that it keeps for them, under its own rules. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Loaded } from '../../config/index.ts';
+import type { PerformedStep, Performer, SharedStore, TreeAt, TreeState } from '../../distributed/index.ts';
+import { CAPABILITIES } from '../../domain/agents/role.ts';
+import { reasonText } from '../../domain/reason.ts';
+import type { Result } from '../../domain/result.ts';
+import type { OpenModels } from '../../models/index.ts';
+import { modelProblem } from '../../policy/index.ts';
+import { decide } from '../../policy/decide.ts';
+import type { Tool, ToolContext, ToolHost } from '../../ports/tool.ts';
+import { placeProject, toolEnvironment } from '../../tools/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
+import { openProjectTools, type ProjectTools, trySandbox } from '../workspace/sandbox.ts';
+import { Parts, Place, StepBody } from './body.ts';
+
+export interface WorkerPlace {
+  /** For its own settings; no project of anybody. */
+  readonly project: ProjectPlace;
+  readonly config: Pick<Loaded, 'rules'>;
+  readonly models: OpenModels;
+  /** The folder of what it keeps for agents. */
+  readonly folder: string;
+}
+
+/** The tree of an agent here, in the state `at`. */
+interface OpenAgent {
+  readonly tools: ProjectTools;
+  readonly base: string;
+  readonly content: string;
+  at: TreeAt;
+}
+
+/** The name of the only tree of each project here. */
+const TREE = 'agent';
+
+export function openPerformer(worker: WorkerPlace, store: SharedStore): Performer {
+  const open = new Map<string, Promise<OpenAgent>>();
+  const folderOf = ({ run, agent }: Pick<PerformedStep, 'run' | 'agent'>): string =>
+    path.join(worker.folder, `${run}.${agent.replaceAll('::', '-')}`);
+  /** The agent's tree in the state in which the step begins, made anew where another worker has changed it meanwhile. */
+  const agentFor = async (step: PerformedStep, at: TreeAt, signal: AbortSignal): Promise<OpenAgent> => {
+    const key = folderOf(step);
+    const known = await open.get(key)?.catch(() => null);
+    if (known !== undefined && known !== null && known.at.chain === at.chain && known.at.n === at.n) return known;
+    const made = openAgent(worker, store, key, step, at, signal);
+    open.set(key, made);
+    made.catch(() => open.delete(key));
+    return made;
+  };
+  return {
+    async perform(step, signal, onLive) {
+      const body = StepBody.parse(JSON.parse(step.body));
+      if (body.is === 'model')
+        return { output: JSON.stringify(await callModel(worker, body, step.parts, signal, onLive)) };
+      if (step.tree === undefined) throw new Error('the step names no tree');
+      const one = await agentFor(step, step.tree, signal);
+      return useTool(worker, store, one, body, signal, onLive);
+    },
+    async ended(order) {
+      const key = folderOf(order);
+      open.delete(key);
+      rmSync(key, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  };
+}
+
+function callModel(
+  { models, config }: WorkerPlace,
+  { request }: Extract<StepBody, { is: 'model' }>,
+  [system, tools, ...turns]: readonly Buffer[],
+  signal: AbortSignal,
+  onLive: (text: string) => void,
+): ReturnType<OpenModels['call']> {
+  const problem = modelProblem(request.model, config.rules);
+  if (problem !== null) throw new Error(`the worker may not use ${request.model}: ${reasonText(problem)}`);
+  const read = (part: Buffer | undefined): unknown => JSON.parse(String(part ?? 'null'));
+  const sent = Parts.parse({ system: read(system), tools: read(tools), turns: turns.map(read) });
+  return models.call({ ...request, ...sent }, signal, (delta) => {
+    if (delta.is === 'text') onLive(delta.text);
+  });
+}
+
+function given<T>(result: Result<T, string>): T {
+  if (!result.ok) throw new Error(result.fault);
+  return result.value;
+}
+
+async function openAgent(
+  { project, config }: WorkerPlace,
+  store: SharedStore,
+  folder: string,
+  { parts }: PerformedStep,
+  at: TreeAt,
+  signal: AbortSignal,
+): Promise<OpenAgent> {
+  const { packed, packs } = Place.parse(JSON.parse(String(parts[0])));
+  const later = at.n === 0 ? [] : await store.trees(at.chain, 0, at.n);
+  const content = await store.read([...packs, ...later.map(({ pack }) => pack)]);
+  const place: ProjectPlace = {
+    root: path.join(folder, 'project'),
+    places: { ...project.places, state: path.join(folder, 'state'), runtime: path.join(folder, 'run') },
+  };
+  rmSync(folder, { recursive: true, force: true });
+  const environment = toolEnvironment(place.root);
+  given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, signal));
+  const tools = openProjectTools(place, await trySandbox(place, config.rules));
+  const from = { of: TREE, ours: packed.base, content: `${at.commit ?? packed.content}^{tree}` };
+  const { base } = given(await tools.workspaces.make(TREE, signal, from));
+  return { tools, base, content: packed.content, at };
+}
+
+async function useTool(
+  { config }: WorkerPlace,
+  store: SharedStore,
+  one: OpenAgent,
+  { tool: name, input, context }: Extract<StepBody, { is: 'tool' }>,
+  signal: AbortSignal,
+  onLive: (text: string) => void,
+): Promise<{ readonly output: string; readonly tree?: TreeState }> {
+  const tool = one.tools.tools.tools.find((known) => known.name === name);
+  if (tool === undefined) throw new Error(`the worker has no tool ${name}`);
+  const parsed = tool.input.parse(input);
+  const denied = denialOf(config, tool, parsed, context);
+  if (denied !== null) throw new Error(`denied on the worker: ${denied}`);
+  const { transport } = one.tools;
+  const output = await tool.run(parsed, { ...context, workspace: TREE, signal, toolHost: NO_HOST, onOutput: onLive });
+  // Also after a stop: what it did until then counts.
+  if (tool.repeat === 'safe') return { output: JSON.stringify(output) };
+  const before = one.at;
+  const step = given(
+    await transport.stepSince(TREE, one.base, before.commit ?? one.content, new AbortController().signal),
+  );
+  if (step === null) return { output: JSON.stringify(output) };
+  const pack = await store.keep(step.pack);
+  one.at = { chain: before.chain, n: before.n + 1, commit: step.commit };
+  return { output: JSON.stringify(output), tree: { n: one.at.n, commit: step.commit, pack } };
+}
+
+/** Why the worker's own rules deny the call, in words; null if they do not. Where they would ask, the run has asked. */
+function denialOf(
+  { rules }: Pick<Loaded, 'rules'>,
+  tool: Tool,
+  input: unknown,
+  context: Pick<ToolContext, 'sandbox'>,
+): string | null {
+  const { capability } = tool;
+  const command = capability === 'shell' ? { command: tool.label(input) } : {};
+  const decision = decide({ is: 'tool', tool: tool.name, capability, ...command }, rules, {
+    mode: rules.maxMode.value,
+    interactive: true,
+    sandbox: context.sandbox,
+    capabilities: CAPABILITIES,
+    granted: false,
+    answered: true,
+  });
+  return decision.verdict === 'deny' ? reasonText(decision.because) : null;
+}
+
+const elsewhere = { ok: false, text: 'not on a worker' };
+const NO_HOST: ToolHost = {
+  setTodos: () => elsewhere,
+  sendMessage: () => elsewhere,
+  readFinding: () => elsewhere,
+  spawn: () => Promise.resolve(elsewhere),
+  askUser: () => Promise.resolve(elsewhere),
+  giveVerdict: () => elsewhere,
+};

@@ -1,0 +1,273 @@
+/**
+ * A run's side of the cluster: gives steps of its agents to the workers of a pool and waits for their results. The workflow of an agent is begun
+ * with its first step, and again after it has ended because nothing was to do.
+ */
+import type { KeyObject } from 'node:crypto';
+import { DBOSClient } from '@dbos-inc/dbos-sdk';
+import { z } from 'zod';
+import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
+import { queueOf } from './liveness.ts';
+import { type AgentOrder, type Message, signed, type Step, StepResult, workflowId } from './step.ts';
+import { openStore, type SharedStore } from './store.ts';
+
+export interface ClusterOptions {
+  readonly db: Database;
+  readonly pool: string;
+  readonly version: string;
+  readonly run: string;
+  /** Another name for each process that continues the run. */
+  readonly process: string;
+  readonly key: KeyObject;
+  /** Told when the database does not answer, and when it does again (null). */
+  readonly trouble: (text: string | null) => void;
+}
+
+export interface Cluster {
+  readonly store: SharedStore;
+  /**
+   * Has the step carried out by a worker; `parts` is the content that its body refers to. Aborting `signal` tells the worker to end it; resolves with null where that had no result in time.
+   * Waits as long as no worker or no database is there. Rejects only on a bug.
+   */
+  perform(
+    agent: string,
+    step: Omit<Step, 'parts'> & { readonly parts: readonly string[] },
+    signal: AbortSignal,
+    onLive: (text: string) => void,
+  ): Promise<StepResult | null>;
+  /** Ends the agent's workflow: it has no further step. */
+  ended(agent: string): Promise<void>;
+  /** Forgets what the run has left in the database beside the record. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly agent: string;
+  readonly resolve: (result: StepResult) => void;
+  readonly onLive: (text: string) => void;
+  readonly message: Message;
+}
+
+interface OpenAgent {
+  readonly order: AgentOrder;
+  attempt: number;
+  begun: boolean;
+}
+
+/** How often results are looked for that no notification has told, and workflows that have ended. */
+const LOOK_MS = 2000;
+const AGAIN_MS = 500;
+/** How long a stopped step may take to tell what it has done. */
+const STOP_MS = 3000;
+
+const Result = z.object({ step: z.string(), body: z.string() });
+
+/** Opens the run's side. Rejects with a `ClusterFault`. */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const client = await DBOSClient.create({
+    systemDatabaseUrl: options.db.url,
+    systemDatabaseSchemaName: ENGINE_SCHEMA,
+    applicationName: ENGINE_NAME,
+    logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  const cluster = new RunCluster(options, client);
+  try {
+    await cluster.begins();
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw new ClusterFault(databaseText(error));
+  }
+}
+
+class RunCluster implements Cluster {
+  readonly store: SharedStore;
+  private readonly options: ClusterOptions;
+  private readonly client: DBOSClient;
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly agents = new Map<string, OpenAgent>();
+  private readonly ends: (() => void)[];
+  private readonly over = new AbortController();
+  private inTrouble = false;
+  private looking: 'no' | 'once' | 'again' = 'no';
+
+  constructor(options: ClusterOptions, client: DBOSClient) {
+    const { db, run } = options;
+    this.options = options;
+    this.client = client;
+    this.store = openStore(db);
+    const look = (): void => this.look();
+    const timer = setInterval(look, LOOK_MS);
+    this.ends = [
+      () => clearInterval(timer),
+      db.listen('mimir_result', (told) => (told.startsWith(`${run} `) ? look() : undefined), look),
+      db.listen('mimir_live', (payload) => this.live(payload)),
+    ];
+  }
+
+  async perform(
+    agent: string,
+    { parts, ...step }: Parameters<Cluster['perform']>[1],
+    signal: AbortSignal,
+    onLive: (text: string) => void,
+  ): Promise<StepResult | null> {
+    const ids = await this.patiently(() => Promise.all(parts.map((part) => this.store.keep(part))));
+    if (ids === null || signal.aborted) return null;
+    const message = signed({ ...step, parts: ids }, this.options.run, this.options.key);
+    const done = Promise.withResolvers<StepResult | null>();
+    const one = this.agentOf(agent);
+    this.waiting.set(step.id, { agent, resolve: done.resolve, onLive, message });
+    const stop = (): void => {
+      void this.patiently(() => this.sendTo(one, { is: 'stop', id: step.id }));
+      setTimeout(() => done.resolve(null), STOP_MS);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    this.over.signal.addEventListener('abort', () => done.resolve(null), { once: true });
+    try {
+      await this.patiently(() => this.begin(one).then(() => this.sendTo(one, message)));
+      return await done.promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.waiting.delete(step.id);
+    }
+  }
+
+  async ended(agent: string): Promise<void> {
+    const one = this.agents.get(agent);
+    if (one?.begun !== true) return;
+    await this.patiently(() => this.sendTo(one, { is: 'end' }));
+    // A message may revive the agent: then its next step begins another workflow.
+    one.begun = false;
+    one.attempt += 1;
+  }
+
+  async close(): Promise<void> {
+    for (const agent of this.agents.keys()) await Promise.race([this.ended(agent), afterMs(STOP_MS)]);
+    this.over.abort();
+    for (const end of this.ends) end();
+    const { db, run } = this.options;
+    for (const table of ['result', 'begun', 'tree', 'run'])
+      await db.run(`delete from mimir.${table} where run = $1`, [run]).catch(() => undefined);
+    await this.client.destroy();
+  }
+
+  private agentOf(agent: string): OpenAgent {
+    const known = this.agents.get(agent);
+    if (known !== undefined) return known;
+    const { run, process } = this.options;
+    const fresh = { order: { run, agent, process }, attempt: 1, begun: false };
+    this.agents.set(agent, fresh);
+    return fresh;
+  }
+
+  /** Begins the agent's workflow where it has none. */
+  private async begin(one: OpenAgent): Promise<void> {
+    if (one.begun) return;
+    const { pool, version } = this.options;
+    const workflowID = workflowId(one.order, one.attempt);
+    const named = { workflowName: 'agent', queueName: queueOf(pool), workflowID, appVersion: version };
+    await this.client.enqueue(named, one.order);
+    one.begun = true;
+  }
+
+  /** Ends the workflows that an earlier process of the run has left. */
+  async begins(): Promise<void> {
+    const status: ('PENDING' | 'ENQUEUED')[] = ['PENDING', 'ENQUEUED'];
+    const left = await this.client.listWorkflows({
+      workflow_id_prefix: `${this.options.run}/`,
+      status,
+      loadInput: false,
+      loadOutput: false,
+    });
+    if (left.length > 0) await this.client.cancelWorkflows(left.map(({ workflowID }) => workflowID));
+  }
+
+  private sendTo(one: OpenAgent, message: Message): Promise<void> {
+    const id = workflowId(one.order, one.attempt);
+    const key = message.is === 'end' ? `${id} end` : `${id} ${message.is} ${message.id}`;
+    return this.client.send(id, message, 'steps', key);
+  }
+
+  private live(payload: string): void {
+    const [run, step, text] = Live.parse(JSON.parse(payload));
+    if (run === this.options.run) this.waiting.get(step)?.onLive(text);
+  }
+
+  /** Reads the results that have come, one look at a time; what comes meanwhile is read by one more. */
+  private look(): void {
+    if (this.looking !== 'no') {
+      this.looking = 'again';
+      return;
+    }
+    this.looking = 'once';
+    void this.read()
+      .catch((error: unknown) => this.fault(error))
+      .finally(() => {
+        const again = this.looking === 'again';
+        this.looking = 'no';
+        if (again) this.look();
+      });
+  }
+
+  private async read(): Promise<void> {
+    const { db } = this.options;
+    const ids = [...this.waiting.keys()];
+    if (ids.length === 0 && !this.inTrouble) return;
+    const rows = await db.rows(Result, 'delete from mimir.result where step = any($1) returning step, body', [ids]);
+    this.works();
+    for (const { step, body } of rows) this.waiting.get(step)?.resolve(StepResult.parse(JSON.parse(body)));
+    await this.beginAgain();
+  }
+
+  /** Begins workflows again that have ended while a step was on its way to them, and sends the step to the new one. */
+  private async beginAgain(): Promise<void> {
+    const open = [...this.agents.values()].filter(({ begun }) => begun);
+    const waitingFor = (agent: string) => [...this.waiting.values()].filter((one) => one.agent === agent);
+    const asked = open.filter(({ order }) => waitingFor(order.agent).length > 0);
+    if (asked.length === 0) return;
+    const workflowIDs = asked.map(({ order, attempt }) => workflowId(order, attempt));
+    const found = await this.client.listWorkflows({ workflowIDs, loadInput: false, loadOutput: false });
+    for (const one of asked) {
+      const id = workflowId(one.order, one.attempt);
+      const status = found.find(({ workflowID }) => workflowID === id)?.status;
+      if (!isOver(status)) continue;
+      one.begun = false;
+      one.attempt += 1;
+      await this.begin(one);
+      for (const { message } of waitingFor(one.order.agent)) await this.sendTo(one, message);
+    }
+  }
+
+  private fault(error: unknown): void {
+    if (this.inTrouble || this.over.signal.aborted) return;
+    this.inTrouble = true;
+    this.options.trouble(error instanceof Error ? error.message : String(error));
+  }
+
+  private works(): void {
+    if (!this.inTrouble) return;
+    this.inTrouble = false;
+    this.options.trouble(null);
+  }
+
+  /** Repeats `act` until the database takes it; null when the run is over. */
+  private async patiently<T>(act: () => Promise<T>): Promise<T | null> {
+    for (;;) {
+      if (this.over.signal.aborted) return null;
+      try {
+        const value = await act();
+        this.works();
+        return value;
+      } catch (error) {
+        this.fault(error instanceof ClusterFault ? error : new ClusterFault(databaseText(error)));
+        await afterMs(AGAIN_MS);
+      }
+    }
+  }
+}
+
+const Live = z.tuple([z.string(), z.string(), z.string()]);
+
+const isOver = (status: string | undefined): boolean =>
+  ['SUCCESS', 'ERROR', 'CANCELLED', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED'].includes(status ?? '');
+
+const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

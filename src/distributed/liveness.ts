@@ -1,0 +1,180 @@
+/**
+ * Who works: each worker holds a lease in the database and a lock of its own connection. The workflows of a worker that has lost them are taken
+ * over by the others. The engine's owner token keeps a worker that was judged wrongly from recording anything.
+ */
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { Client } from 'pg';
+import { z } from 'zod';
+import { type Database, databaseText } from './database.ts';
+
+/** A worker renews its lease this often; it lasts four times as long. */
+const RENEW_MS = 2000;
+const LEASE = `interval '8 seconds'`;
+/** Without a renewal for so long, a worker ends its own steps, before others may take them over. */
+const GIVE_UP_MS = 6000;
+/** A worker whose lock is free has died if it has missed a renewal as well. */
+const MISSED = `interval '3 seconds'`;
+
+/** A worker as it registers; `facts` (JSON) is shown and compared, but not interpreted here. */
+export interface WorkerRow {
+  readonly id: string;
+  readonly pool: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly slots: number;
+  readonly version: string;
+  readonly facts: string;
+}
+
+const Row = z.object({
+  id: z.string(),
+  pool: z.string(),
+  host: z.string(),
+  pid: z.number(),
+  slots: z.number(),
+  version: z.string(),
+  facts: z.string(),
+  state: z.enum(['live', 'draining']),
+  /** Workflows that it carries out. */
+  agents: z.coerce.number(),
+  /** Milliseconds since its last sign of life. */
+  silent: z.coerce.number(),
+});
+
+/** A worker whose lease has not ended. `agents`: how many it works for; `silent`: milliseconds since its last sign of life. */
+export type Worker = z.output<typeof Row>;
+
+/** The workers with a lease, by pool and start. */
+export const workersIn = (db: Database): Promise<Worker[]> =>
+  db.rows(
+    Row,
+    `select id, pool, host, pid, slots, version, facts, state,
+      (select count(*) from mimir_dbos.workflow_status s where s.executor_id = w.id and s.status = 'PENDING') as agents,
+      extract(epoch from clock_timestamp() - renewed) * 1000 as silent
+     from mimir.worker w where state in ('live', 'draining') and lease > clock_timestamp() order by pool, started`,
+  );
+
+/** Agents that no worker has begun with yet, by pool. */
+export const queuedIn = (db: Database): Promise<{ queue: string; agents: number }[]> =>
+  db.rows(
+    z.object({ queue: z.string(), agents: z.coerce.number() }),
+    `select queue_name as queue, count(*) as agents from mimir_dbos.workflow_status
+     where status = 'ENQUEUED' and queue_name like 'agents.%' group by queue_name order by queue_name`,
+  );
+
+/** Tells a worker to end its steps, hand its agents over and end. False: there is no such worker. */
+export const drainWorker = async (db: Database, id: string): Promise<boolean> =>
+  (await db.run(`update mimir.worker set state = 'draining' where id = $1 and state in ('live', 'draining')`, [id])) >
+  0;
+
+export interface Lease {
+  /** Aborted when others may take over: everything that was begun has to end. */
+  readonly lost: AbortSignal;
+  /** Gives the lease back, so that others take over at once what is not finished. */
+  end(): Promise<void>;
+}
+
+export interface LeaseEvents {
+  draining(): void;
+  /** The database did not answer, or answers again (null). */
+  trouble(text: string | null): void;
+  /** Agents of the worker `from` were taken over. */
+  tookOver(from: string, agents: number): void;
+}
+
+/** Registers the worker and keeps its lease; also looks for workers that have lost theirs. Rejects with a `ClusterFault`. */
+export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents): Promise<Lease> {
+  const { id, pool, host, pid, slots, version, facts } = worker;
+  await db.run(
+    `insert into mimir.worker (id, pool, host, pid, slots, version, facts, state, lease)
+     values ($1, $2, $3, $4, $5, $6, $7, 'live', clock_timestamp() + ${LEASE})`,
+    [id, pool, host, pid, slots, version, facts],
+  );
+  const lost = new AbortController();
+  const lock = holdLock(db.url, id);
+  let last = performance.now();
+  let since = last;
+  let isInTrouble = false;
+  const renew = async (): Promise<void> => {
+    try {
+      const [row] = await db.rows(
+        z.object({ state: z.string() }),
+        `update mimir.worker set renewed = clock_timestamp(), lease = clock_timestamp() + ${LEASE}
+         where id = $1 and state in ('live', 'draining') and lease > clock_timestamp() returning state`,
+        [id],
+      );
+      if (row === undefined) return lost.abort('its lease was lost');
+      last = performance.now();
+      if (isInTrouble) {
+        isInTrouble = false;
+        since = last;
+        on.trouble(null);
+      }
+      if (row.state === 'draining') on.draining();
+      // After an outage everybody has missed a renewal: nobody is judged before all had the time to come back.
+      if (last - since > 2 * GIVE_UP_MS) await takeOver(db, id, pool, on);
+    } catch (error) {
+      if (!isInTrouble) on.trouble(databaseText(error));
+      isInTrouble = true;
+    }
+  };
+  let renewing = Promise.resolve();
+  const timer = setInterval(() => {
+    if (performance.now() - last > GIVE_UP_MS) lost.abort('the database did not answer');
+    if (!lost.signal.aborted) renewing = renewing.then(renew);
+  }, RENEW_MS);
+  lost.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  return {
+    lost: lost.signal,
+    async end() {
+      clearInterval(timer);
+      await renewing;
+      await db.run(`update mimir.worker set state = 'ended', lease = clock_timestamp() where id = $1`, [id]);
+      lock.end();
+    },
+  };
+}
+
+const keyOf = (id: string): string => `hashtextextended('mimir worker ' || '${id.replaceAll("'", '')}', 0)`;
+
+/** A lock that ends with this process. A pooler without sessions may not keep it: then only the lease counts. */
+function holdLock(url: string, id: string): { end(): void } {
+  const client = new Client({ connectionString: url, keepAlive: true, application_name: 'mimir worker' });
+  client.on('error', () => undefined);
+  void client
+    .connect()
+    .then(() => client.query(`select pg_advisory_lock(${keyOf(id)})`))
+    .catch(() => undefined);
+  return { end: () => void client.end().catch(() => undefined) };
+}
+
+const Lost = z.object({ id: z.string(), pool: z.string() });
+
+/** Takes over the workflows of workers that are gone: their lease has ended, or they have missed a renewal and their lock is free. */
+async function takeOver(db: Database, own: string, pool: string, on: LeaseEvents): Promise<void> {
+  const gone = await db.rows(
+    Lost,
+    `select id, pool from mimir.worker where state <> 'gone' and id <> $1 and pool = $2 and (lease < clock_timestamp() or
+       (renewed < clock_timestamp() - ${MISSED} and not exists (
+         select 1 from pg_locks l where l.locktype = 'advisory' and l.granted
+           and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended('mimir worker ' || mimir.worker.id, 0))))`,
+    [own, pool],
+  );
+  for (const one of gone) {
+    // Marked only when the workflows are resumed: one that resumes and dies in between is followed by another.
+    const left = await DBOS.listWorkflows({
+      executorId: one.id,
+      status: 'PENDING',
+      loadInput: false,
+      loadOutput: false,
+    });
+    const ids = left.map(({ workflowID }) => workflowID);
+    const queueName = queueOf(one.pool);
+    if (ids.length > 0) await DBOS.resumeWorkflows(ids, { queueName });
+    await db.run(`update mimir.worker set state = 'gone' where id = $1`, [one.id]);
+    on.tookOver(one.id, ids.length);
+  }
+}
+
+/** The queue of the agents of a pool. */
+export const queueOf = (pool: string): string => `agents.${pool}`;

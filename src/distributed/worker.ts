@@ -1,0 +1,284 @@
+/**
+ * A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
+ * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's.
+ */
+import { randomUUID } from 'node:crypto';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { messageOf } from '../domain/result.ts';
+import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
+import { holdLease, type Lease, queueOf, type WorkerRow } from './liveness.ts';
+import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from './step.ts';
+import { openStore, type SharedStore, type TreeState } from './store.ts';
+
+/** What a performer needs for one step. */
+export interface PerformedStep extends AgentOrder, Pick<SignedStep, 'body' | 'tree'> {
+  readonly parts: readonly Buffer[];
+}
+
+/** Carries out steps: the models, tools and trees of a worker. */
+export interface Performer {
+  /**
+   * Resolves with the output, and the new state of the agent's tree if the step may have changed it. Aborting `signal` ends what was started.
+   * Rejects where the step could not be begun, which refuses it with that reason.
+   */
+  perform(
+    step: PerformedStep,
+    signal: AbortSignal,
+    onLive: (text: string) => void,
+  ): Promise<{ readonly output: string; readonly tree?: TreeState }>;
+  /** The agent's workflow continues elsewhere or has ended. */
+  ended(order: AgentOrder): Promise<void>;
+}
+
+export interface WorkerOptions extends WorkerRow {
+  readonly db: Database;
+  /** Public keys of the people whose steps are carried out; empty: of everybody, but of one person in each run. */
+  readonly people: readonly string[];
+  readonly performer: (store: SharedStore) => Performer;
+  /** What people read about the worker. */
+  readonly say: (line: string) => void;
+}
+
+export interface OpenWorker {
+  /** `drained`: everything is handed over. `lost`: others may have taken over, and everything that ran here was ended. */
+  readonly ended: Promise<'drained' | 'lost'>;
+  drain(): void;
+}
+
+/** An agent without a step for so long gives its slot back. */
+const IDLE_SECONDS = 30;
+/** How long after a fault of the database an access is repeated. */
+const AGAIN_MS = 500;
+/** How long steps have to end when the lease is lost. */
+const END_MS = 2000;
+
+/** Opens the worker of this process; there is one at most. Rejects with a `ClusterFault`. */
+export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
+  const { db, say, pool, slots } = options;
+  const ended = Promise.withResolvers<'drained' | 'lost'>();
+  const drainage = new AbortController();
+  const lease = await holdLease(db, options, {
+    draining: () => drainage.abort(),
+    trouble: (text) => say(text ?? 'the database answers again'),
+    tookOver: (from, agents) => say(`took over from ${from}: ${agents} agents`),
+  });
+  const store = openStore(db);
+  const running = new Running(options, lease, store, drainage.signal);
+  DBOS.registerWorkflow((given: unknown) => running.agent(AgentOrder.parse(given)), { name: 'agent' });
+  DBOS.setConfig({
+    name: ENGINE_NAME,
+    systemDatabaseUrl: db.url,
+    systemDatabaseSchemaName: ENGINE_SCHEMA,
+    systemDatabasePoolSize: Math.max(10, Math.min(40, slots)),
+    applicationVersion: options.version,
+    executorID: options.id,
+    listenQueues: [queueOf(pool)],
+    logger: SILENT,
+  });
+  await DBOS.launch();
+  await DBOS.registerQueue(queueOf(pool), {
+    workerConcurrency: slots,
+    minPollingIntervalMs: 200,
+    onConflict: 'always_update',
+  });
+  lease.lost.addEventListener('abort', () => {
+    say(`ends its steps: ${String(lease.lost.reason)}`);
+    void running
+      .settled(END_MS)
+      .then(() => DBOS.shutdown({ deregister: true }))
+      .then(
+        () => ended.resolve('lost'),
+        () => ended.resolve('lost'),
+      );
+  });
+  drainage.signal.addEventListener('abort', () => {
+    say('hands its agents over and ends');
+    void running
+      .settled(null)
+      .then(() => lease.end())
+      .then(
+        () => ended.resolve('drained'),
+        () => ended.resolve('lost'),
+      );
+  });
+  return { ended: ended.promise, drain: () => drainage.abort() };
+}
+
+const SILENT = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+class Running {
+  private readonly options: WorkerOptions;
+  private readonly lease: Lease;
+  private readonly store: SharedStore;
+  private readonly performer: Performer;
+  private readonly draining: AbortSignal;
+  private readonly steps = new Set<Promise<unknown>>();
+
+  constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
+    this.options = options;
+    this.lease = lease;
+    this.store = store;
+    this.performer = options.performer(store);
+    this.draining = draining;
+  }
+
+  /** Resolves when no step runs any more, or after `most` milliseconds. */
+  async settled(most: number | null): Promise<void> {
+    const limit = most === null ? never() : new Promise((done) => setTimeout(done, most));
+    const all = async (): Promise<void> => {
+      while (this.steps.size > 0) await Promise.allSettled(this.steps);
+    };
+    await Promise.race([all(), limit]);
+  }
+
+  /**
+   * The workflow of an agent. It is deterministic: what it does next depends only on recorded messages and results. Receiving and beginning a step
+   * take turns, so that a replay counts as the first time did, also where steps run in parallel.
+   */
+  async agent(order: AgentOrder): Promise<void> {
+    const controls = new Map<string, AbortController>();
+    try {
+      await this.receive(order, controls);
+    } finally {
+      // Of a workflow that was cancelled, steps may still run.
+      for (const control of controls.values()) control.abort('stopped');
+      await this.performer.ended(order);
+    }
+  }
+
+  private async receive(order: AgentOrder, controls: Map<string, AbortController>): Promise<void> {
+    const open = new Set<Promise<void>>();
+    const stopped = new Set<string>();
+    for (;;) {
+      const given = await DBOS.recv('steps', { timeoutSeconds: IDLE_SECONDS });
+      if (given === null) {
+        if (await DBOS.runStep(() => Promise.resolve(open.size === 0), { name: 'is idle' })) break;
+        continue;
+      }
+      const message = Message.parse(given);
+      if (message.is === 'end') break;
+      if (message.is === 'stop') {
+        stopped.add(message.id);
+        controls.get(message.id)?.abort('stopped');
+        continue;
+      }
+      // The message is recorded: who continues the workflow begins with it.
+      if (this.draining.aborted || this.lease.lost.aborted) await never();
+      const control = new AbortController();
+      controls.set(message.id, control);
+      if (stopped.has(message.id)) control.abort('stopped');
+      const work = DBOS.runStep(() => this.counted(order, message, control.signal), { name: message.name })
+        .then((result) => this.deliver(order, message.id, result))
+        .finally(() => controls.delete(message.id));
+      const kept = work.finally(() => open.delete(kept));
+      open.add(kept);
+    }
+    await Promise.all(open);
+  }
+
+  private async counted(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<StepResult> {
+    const result = this.result(order, step, signal);
+    this.steps.add(result);
+    try {
+      const found = await result;
+      // Others may carry it out by now: there must be no second record.
+      if (this.lease.lost.aborted) return await never();
+      return found;
+    } finally {
+      this.steps.delete(result);
+    }
+  }
+
+  private async result(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<StepResult> {
+    const problem = await this.patiently(() => this.problemOf(order, step));
+    if (problem !== null) return { is: 'refused', because: problem };
+    if (step.repeat === 'never' && !(await this.begin(order, step))) return { is: 'unknown' };
+    const live = step.live ? openLive(this.options.db, order.run, step.id) : null;
+    try {
+      return await this.perform(order, step, signal, live?.add ?? (() => undefined));
+    } catch (error) {
+      return { is: 'refused', because: messageOf(error) };
+    } finally {
+      live?.end();
+    }
+  }
+
+  /** Records that a step with an effect begins; false where an attempt before has recorded that. */
+  private begin({ run }: AgentOrder, { id }: SignedStep): Promise<boolean> {
+    // A repetition after a lost answer of the database is no other attempt.
+    const attempt = `${this.options.id} ${randomUUID()}`;
+    const begin = `insert into mimir.begun (step, run, worker) values ($1, $2, $3)
+      on conflict (step) do update set worker = excluded.worker where begun.worker = excluded.worker`;
+    return this.patiently(async () => (await this.options.db.run(begin, [id, run, attempt])) > 0);
+  }
+
+  private async perform(
+    order: AgentOrder,
+    { body, parts: ids, tree }: SignedStep,
+    signal: AbortSignal,
+    onLive: (text: string) => void,
+  ): Promise<StepResult> {
+    const parts = await this.patiently(() => this.store.read(ids));
+    const either = AbortSignal.any([signal, this.lease.lost]);
+    const { output, tree: now } = await this.performer.perform({ ...order, body, parts, tree }, either, onLive);
+    if (now === undefined || tree === undefined) return { is: 'done', output };
+    const { chain } = tree;
+    await this.patiently(() => this.store.keepTree(order.run, chain, now));
+    return { is: 'done', output, tree: { chain, n: now.n, commit: now.commit } };
+  }
+
+  /** Why the step is not carried out; null if it is. A run keeps the key of its first step. */
+  private async problemOf({ run }: AgentOrder, step: SignedStep): Promise<string | null> {
+    const { db, people } = this.options;
+    if (!isSigned(step, run)) return 'its signature is wrong';
+    if (people.length > 0 && !people.includes(step.key))
+      return 'the worker’s configuration does not name the key that signed it (cluster.people)';
+    const keep = `insert into mimir.run (run, key) values ($1, $2) on conflict (run) do update set run = excluded.run where run.key = excluded.key`;
+    return (await db.run(keep, [run, step.key])) === 0 ? 'another person has begun this run' : null;
+  }
+
+  /** Puts the result where the run reads it. */
+  private async deliver({ run }: AgentOrder, step: string, result: StepResult): Promise<void> {
+    const insert = `with given as (insert into mimir.result (step, run, body) values ($1, $2, $3) on conflict do nothing)
+      select pg_notify('mimir_result', $2 || ' ' || $1)`;
+    await this.patiently(() => this.options.db.run(insert, [step, run, JSON.stringify(result)]));
+  }
+
+  /** Repeats `act` while the database does not answer. Never resolves once the lease is lost. */
+  private async patiently<T>(act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof ClusterFault)) throw error;
+        if (this.lease.lost.aborted) return await never();
+        await new Promise((done) => setTimeout(done, AGAIN_MS));
+      }
+    }
+  }
+}
+
+/** Sends output of a step while it comes, a few times a second. */
+function openLive(db: Database, run: string, step: string) {
+  let text = '';
+  const send = (): void => {
+    if (text === '') return;
+    const payload = JSON.stringify([run, step, text.slice(0, LIVE_CHARACTERS)]);
+    text = '';
+    void db.run(`select pg_notify('mimir_live', $1)`, [payload]).catch(() => undefined);
+  };
+  const timer = setInterval(send, LIVE_MS);
+  return {
+    add: (more: string) => void (text += more),
+    end(): void {
+      clearInterval(timer);
+      send();
+    },
+  };
+}
+
+const LIVE_MS = 250;
+/** A notification has at most 8,000 bytes; a character has up to six as JSON. */
+const LIVE_CHARACTERS = 1200;

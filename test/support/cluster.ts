@@ -1,0 +1,75 @@
+/** A cluster of a test: a database, and the real program as workers beside the one that runs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PUBLISHED } from './cli.ts';
+import type { Double } from './double/double.ts';
+import type { Rule } from './double/script.ts';
+import { LEDGER, type Machine } from './journey.ts';
+import { ownModel } from './on-the-wire.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import type { Files } from './repos.ts';
+
+/** The program as a worker. */
+export interface WorkerProcess {
+  readonly child: ChildProcess;
+  readonly id: string;
+  /** What it has printed. */
+  out(): string;
+  /** Resolves with its exit code, or null after a signal. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface TestCluster {
+  readonly machine: Machine;
+  readonly double: Double;
+  readonly postgres: Postgres;
+  worker(...flags: readonly string[]): Promise<WorkerProcess>;
+  end(): Promise<void>;
+}
+
+/** A machine whose configuration names a cluster with a fresh database, which is prepared. */
+export async function openTestCluster(rules: readonly Rule[], files: Files = LEDGER): Promise<TestCluster> {
+  const postgres = await startPostgres();
+  const env = { MIMIR_DATABASE: postgres.url };
+  const config = 'cluster: { databaseEnv: MIMIR_DATABASE }\n';
+  const { machine, double } = await ownModel('anthropic', { script: { rules }, files, config, env });
+  const { code, err } = await machine.mimir('cluster', 'migrate');
+  if (code !== 0) throw new Error(err);
+  const workers: WorkerProcess[] = [];
+  return {
+    machine,
+    double,
+    postgres,
+    async worker(...flags) {
+      const cache = join(machine.home, `cache-${workers.length}`);
+      mkdirSync(cache);
+      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache }, flags);
+      workers.push(worker);
+      return worker;
+    },
+    async end() {
+      for (const { child } of workers) child.kill('SIGKILL');
+      await Promise.all(workers.map(({ ended }) => ended));
+      await postgres.remove();
+    },
+  };
+}
+
+async function startWorker(env: Machine['env'], flags: readonly string[]): Promise<WorkerProcess> {
+  const [node = '', ...program] = PUBLISHED;
+  const child = spawn(node, [...program, 'worker', ...flags], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  const ended = new Promise<number | null>((done) => child.once('exit', done));
+  const ready = new Promise<string>((done, failed) => {
+    const read = (more: Buffer): void => {
+      out += String(more);
+      const id = /worker (\S+) is ready/.exec(out)?.[1];
+      if (id !== undefined) done(id);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void ended.then(() => failed(new Error(`the worker ended: ${out}`)));
+  });
+  return { child, id: await ready, out: () => out, ended };
+}

@@ -1,0 +1,38 @@
+/**
+ * A worker as a process of its own, whose steps are scripted: `node worker-child.ts URL ID SLOTS`. A step's body is `{"do", "file", "ms"}`: it
+ * appends a line with its id to the file, waits, and tells what it did.
+ */
+import { appendFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { openDatabase, openWorker } from '../../src/distributed/index.ts';
+
+const Body = z.object({ file: z.string().optional(), line: z.string(), ms: z.number().default(0) });
+const [url = '', id = '', slots = '4'] = process.argv.slice(2);
+const db = openDatabase(url);
+const worker = await openWorker({
+  db,
+  id,
+  pool: 'default',
+  host: 'here',
+  pid: process.pid,
+  slots: Number(slots),
+  version: '1',
+  facts: '{}',
+  people: [],
+  say: (line) => console.log(line),
+  performer: () => ({
+    async perform({ agent, body }, signal, onLive) {
+      const { file, line, ms } = Body.parse(JSON.parse(body));
+      if (file !== undefined) appendFileSync(file, `${line}\n`);
+      onLive(line);
+      await wait(ms, undefined, { signal }).catch(() => undefined);
+      return { output: JSON.stringify({ agent, line, by: id, stopped: signal.aborted }) };
+    },
+    ended: () => Promise.resolve(),
+  }),
+});
+console.log('open');
+process.once('SIGTERM', () => worker.drain());
+console.log(await worker.ended);
+process.exit();
