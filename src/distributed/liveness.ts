@@ -12,6 +12,8 @@ const RENEW_MS = 2000;
 const LEASE = `interval '8 seconds'`;
 /** Without a renewal for so long, a worker ends its own steps, before others may take them over. */
 const GIVE_UP_MS = 6000;
+/** How long after an outage nobody is judged. */
+const GRACE_MS = 4000;
 /** A worker whose lock is free has died if it has missed a renewal as well. */
 const MISSED = `interval '3 seconds'`;
 
@@ -93,7 +95,8 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
   const lost = new AbortController();
   const lock = holdLock(db.url, id);
   let last = performance.now();
-  let since = last;
+  // Since when the database has answered without a break; at first, it is taken to have done so for long.
+  let since = last - GRACE_MS;
   let isInTrouble = false;
   const renew = async (): Promise<void> => {
     try {
@@ -112,7 +115,7 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
       }
       if (row.state === 'draining') on.draining();
       // After an outage everybody has missed a renewal: nobody is judged before all had the time to come back.
-      if (last - since > 2 * GIVE_UP_MS) await takeOver(db, id, pool, on);
+      if (last - since >= GRACE_MS) await takeOver(db, id, pool, on);
     } catch (error) {
       if (!isInTrouble) on.trouble(databaseText(error));
       isInTrouble = true;
@@ -154,7 +157,8 @@ const Lost = z.object({ id: z.string(), pool: z.string() });
 async function takeOver(db: Database, own: string, pool: string, on: LeaseEvents): Promise<void> {
   const gone = await db.rows(
     Lost,
-    `select id, pool from mimir.worker where state <> 'gone' and id <> $1 and pool = $2 and (lease < clock_timestamp() or
+    `select id, pool from mimir.worker where state <> 'gone' and id <> $1 and pool = $2
+       and pg_postmaster_start_time() < clock_timestamp() - interval '${GRACE_MS} milliseconds' and (lease < clock_timestamp() or
        (renewed < clock_timestamp() - ${MISSED} and not exists (
          select 1 from pg_locks l where l.locktype = 'advisory' and l.granted
            and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended('mimir worker ' || mimir.worker.id, 0))))`,

@@ -35,6 +35,8 @@ export interface WorkerOptions extends WorkerRow {
   /** Public keys of the people whose steps are carried out; empty: of everybody, but of one person in each run. */
   readonly people: readonly string[];
   readonly performer: (store: SharedStore) => Performer;
+  /** Seconds without a step after which an agent gives its slot back; 30 if absent. */
+  readonly idle?: number;
   /** What people read about the worker. */
   readonly say: (line: string) => void;
 }
@@ -45,7 +47,6 @@ export interface OpenWorker {
   drain(): void;
 }
 
-/** An agent without a step for so long gives its slot back. */
 const IDLE_SECONDS = 30;
 /** How long after a fault of the database an access is repeated. */
 const AGAIN_MS = 500;
@@ -114,6 +115,7 @@ class Running {
   private readonly store: SharedStore;
   private readonly performer: Performer;
   private readonly draining: AbortSignal;
+  private readonly idle: number;
   private readonly steps = new Set<Promise<unknown>>();
 
   constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
@@ -122,9 +124,10 @@ class Running {
     this.store = store;
     this.performer = options.performer(store);
     this.draining = draining;
+    this.idle = options.idle ?? IDLE_SECONDS;
   }
 
-  /** Resolves when no step runs any more, or after `most` milliseconds. */
+  /** Resolves when no step runs that is not recorded, or after `most` milliseconds. */
   async settled(most: number | null): Promise<void> {
     const limit = most === null ? never() : new Promise((done) => setTimeout(done, most));
     const all = async (): Promise<void> => {
@@ -152,7 +155,7 @@ class Running {
     const open = new Set<Promise<void>>();
     const stopped = new Set<string>();
     for (;;) {
-      const given = await DBOS.recv('steps', { timeoutSeconds: IDLE_SECONDS });
+      const given = await DBOS.recv('steps', { timeoutSeconds: this.idle });
       if (given === null) {
         if (await DBOS.runStep(() => Promise.resolve(open.size === 0), { name: 'is idle' })) break;
         continue;
@@ -169,26 +172,25 @@ class Running {
       const control = new AbortController();
       controls.set(message.id, control);
       if (stopped.has(message.id)) control.abort('stopped');
-      const work = DBOS.runStep(() => this.counted(order, message, control.signal), { name: message.name })
-        .then((result) => this.deliver(order, message.id, result))
-        .finally(() => controls.delete(message.id));
-      const kept = work.finally(() => open.delete(kept));
-      open.add(kept);
+      const work = this.carryOut(order, message, control.signal).finally(() => {
+        controls.delete(message.id);
+        open.delete(work);
+        this.steps.delete(work);
+      });
+      open.add(work);
+      this.steps.add(work);
     }
     await Promise.all(open);
   }
 
-  private async counted(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<StepResult> {
-    const result = this.result(order, step, signal);
-    this.steps.add(result);
-    try {
-      const found = await result;
+  /** Runs the step, unless its result is recorded, and delivers the result. */
+  private async carryOut(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<void> {
+    const run = async (): Promise<StepResult> => {
+      const result = await this.result(order, step, signal);
       // Others may carry it out by now: there must be no second record.
-      if (this.lease.lost.aborted) return await never();
-      return found;
-    } finally {
-      this.steps.delete(result);
-    }
+      return this.lease.lost.aborted ? never() : result;
+    };
+    await this.deliver(order, step.id, await DBOS.runStep(run, { name: step.name }));
   }
 
   private async result(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<StepResult> {

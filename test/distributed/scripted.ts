@@ -1,0 +1,114 @@
+/** Workers with scripted steps, and a run that gives them to it, on a database of the test's own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Cluster, type Database, migrate, openCluster, openDatabase } from '../../src/distributed/index.ts';
+import { tried } from '../../src/domain/result.ts';
+import { freshFolder } from '../support/folder.ts';
+import { type Postgres, startPostgres } from '../support/postgres.ts';
+
+export interface ScriptedWorker {
+  readonly child: ChildProcess;
+  readonly id: string;
+  out(): string;
+  /** Resolves when it has printed the text. */
+  printed(text: string): Promise<void>;
+  readonly ended: Promise<unknown>;
+}
+
+/** What a scripted step did: by which worker, and whether it was stopped. */
+const Output = z.object({ agent: z.string(), line: z.string(), by: z.string(), stopped: z.boolean() });
+
+export interface StepOptions {
+  readonly repeat?: 'safe' | 'keyed' | 'never';
+  readonly ms?: number;
+  readonly signal?: AbortSignal;
+  readonly onLive?: (text: string) => void;
+}
+
+export interface Bench {
+  readonly postgres: Postgres;
+  readonly db: Database;
+  readonly cluster: Cluster;
+  /** What the run was told about the database. */
+  readonly troubles: (string | null)[];
+  worker(id: string, idle?: number): Promise<ScriptedWorker>;
+  /** A step that appends a line with its id to a file; what came of it. */
+  step(agent: string, id: string, options?: StepOptions): Promise<string>;
+  /** The lines that steps have appended, in order. */
+  lines(): readonly string[];
+  end(): Promise<void>;
+}
+
+const never = new AbortController().signal;
+
+export async function openBench(): Promise<Bench> {
+  const postgres = await startPostgres();
+  const db = openDatabase(postgres.url);
+  await migrate(db);
+  const key = generateKeyPairSync('ed25519').privateKey;
+  const troubles: (string | null)[] = [];
+  const trouble = (text: string | null): void => void troubles.push(text);
+  const cluster = await openCluster({ db, pool: 'default', version: '1', run: 'run', process: 'p', key, trouble });
+  const file = join(freshFolder(), 'lines');
+  const workers: ScriptedWorker[] = [];
+  return {
+    postgres,
+    db,
+    cluster,
+    troubles,
+    async worker(id, idle = 30) {
+      const worker = startWorker(postgres.url, id, idle);
+      workers.push(worker);
+      await worker.printed('open');
+      return worker;
+    },
+    async step(agent, id, { repeat = 'safe', ms = 0, signal = never, onLive = () => undefined } = {}) {
+      const body = JSON.stringify({ file, line: id, ms });
+      const step = { id, name: 'step', repeat, body, parts: ['part'], live: true };
+      const result = await cluster.perform(agent, step, signal, onLive);
+      if (result?.is !== 'done') return result === null ? 'nothing' : result.is;
+      const { by, stopped } = Output.parse(JSON.parse(result.output));
+      return stopped ? `stopped on ${by}` : `done on ${by}`;
+    },
+    lines: () => tried(() => readFileSync(file, 'utf8').trim().split('\n'), []),
+    async end() {
+      for (const { child } of workers) child.kill('SIGKILL');
+      await Promise.all(workers.map(({ ended }) => ended));
+      await cluster.close();
+      await db.close();
+      await postgres.remove();
+    },
+  };
+}
+
+function startWorker(url: string, id: string, idle: number): ScriptedWorker {
+  const program = join(import.meta.dirname, '../support/worker-child.ts');
+  const child = spawn(process.execPath, [program, url, id, '50', String(idle)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  const waiting = new Set<() => void>();
+  child.stdout.on('data', (more) => {
+    out += String(more);
+    for (const look of waiting) look();
+  });
+  return {
+    child,
+    id,
+    out: () => out,
+    printed: (text) =>
+      new Promise((done) => {
+        const look = (): void => {
+          if (!out.includes(text)) return;
+          waiting.delete(look);
+          done();
+        };
+        waiting.add(look);
+        look();
+      }),
+    ended: new Promise((done) => child.once('exit', done)),
+  };
+}

@@ -1,0 +1,134 @@
+/** Steps of agents on workers, over everything that happens to a worker or its database. Real PostgreSQL, real processes. */
+import { afterEach, expect, it } from 'vitest';
+import { workersIn } from '../../src/distributed/index.ts';
+import { needs } from '../support/needs.ts';
+import { until } from '../support/until.ts';
+import { type Bench, openBench } from './scripted.ts';
+
+needs('postgres');
+
+let open: Bench | null = null;
+afterEach(() => open?.end());
+const bench = async (): Promise<Bench> => (open = await openBench());
+
+it('carries out each step once, in the order in which an agent asks for them', async () => {
+  const at = await bench();
+  await at.worker('a');
+  for (const id of ['1', '2', '3']) expect(await at.step('one', id, { repeat: 'never' })).toBe('done on a');
+  expect(at.lines()).toEqual(['1', '2', '3']);
+});
+
+it('carries out several steps of an agent at the same time', async () => {
+  const at = await bench();
+  await at.worker('a');
+  const seen: string[] = [];
+  const long = at.step('one', 'long', { ms: 60_000, signal: stopOn(seen, 'short') });
+  await until(() => at.lines().includes('long'));
+  expect(await at.step('one', 'short', { onLive: (text) => seen.push(text) })).toBe('done on a');
+  seen.push('short');
+  expect(await long).toBe('stopped on a');
+});
+
+/** Aborted when `seen` has the text. */
+function stopOn(seen: string[], text: string): AbortSignal {
+  const control = new AbortController();
+  void until(() => seen.includes(text)).then(() => control.abort());
+  return control.signal;
+}
+
+it('shows output of a step while it runs', async () => {
+  const at = await bench();
+  await at.worker('a');
+  const control = new AbortController();
+  const told: string[] = [];
+  const onLive = (text: string): void => {
+    told.push(text);
+    control.abort();
+  };
+  expect(await at.step('one', 'slow', { ms: 60_000, signal: control.signal, onLive })).toBe('stopped on a');
+  expect(told).toEqual(['slow']);
+});
+
+it('waits for a worker', async () => {
+  const at = await bench();
+  const step = at.step('one', '1');
+  await at.worker('a');
+  expect(await step).toBe('done on a');
+});
+
+it('begins the workflow of an agent again that had nothing to do for a while', async () => {
+  const at = await bench();
+  await at.worker('a', 1);
+  expect(await at.step('one', '1')).toBe('done on a');
+  while ((await workersIn(at.db))[0]?.agents !== 0);
+  expect(await at.step('one', '2')).toBe('done on a');
+  expect(at.lines()).toEqual(['1', '2']);
+});
+
+it('continues on another worker after a kill: recorded steps stay, an effect without a record is unknown, the rest is repeated', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  expect(await at.step('one', 'recorded', { repeat: 'never' })).toBe('done on a');
+  await at.worker('b');
+  const effect = at.step('one', 'effect', { repeat: 'never', ms: 600_000 });
+  const read = at.step('one', 'read', {
+    ms: 600_000,
+    signal: after(() => at.lines().filter((line) => line === 'read').length === 2),
+  });
+  await until(() => at.lines().length === 3);
+  a.child.kill('SIGKILL');
+  expect(await effect).toBe('unknown');
+  expect(await read).toBe('stopped on b');
+  expect(await at.step('one', 'next', { repeat: 'never' })).toBe('done on b');
+  expect(at.lines().toSorted()).toEqual(['effect', 'next', 'read', 'read', 'recorded']);
+});
+
+/** Aborted when `is` holds. */
+function after(is: () => boolean): AbortSignal {
+  const control = new AbortController();
+  void until(is).then(() => control.abort());
+  return control.signal;
+}
+
+it('takes over from a worker that stands still, which records nothing when it comes back', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  const b = await at.worker('b');
+  a.child.kill('SIGSTOP');
+  const step = at.step('one', '2', { repeat: 'never' });
+  expect(await step).toBe('done on b');
+  a.child.kill('SIGCONT');
+  await a.printed('lost');
+  expect(await at.step('one', '3', { repeat: 'never' })).toBe('done on b');
+  expect(at.lines()).toEqual(['1', '2', '3']);
+  expect(b.out()).toContain('took over from a: 1 agents');
+});
+
+it('hands agents over between steps when a worker is drained, and ends it', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  await at.worker('b');
+  const running = at.step('one', '2', { ms: 1000 });
+  await until(() => at.lines().includes('2'));
+  a.child.kill('SIGTERM');
+  const next = at.step('one', '3', { repeat: 'never' });
+  expect(await running).toBe('done on a');
+  await a.ended;
+  expect(await next).toBe('done on b');
+  expect(at.lines()).toEqual(['1', '2', '3']);
+});
+
+it('waits while the database is away, says so, and continues', async () => {
+  const at = await bench();
+  await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  await at.postgres.stop();
+  const step = at.step('one', '2', { repeat: 'never' });
+  await until(() => at.troubles.length > 0);
+  await at.postgres.start();
+  expect(await step).toBe('done on a');
+  expect(at.troubles).toEqual([expect.stringContaining('the database cannot be used'), null]);
+  expect(at.lines()).toEqual(['1', '2']);
+});
