@@ -5,6 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
+import { fail, ok } from '../domain/result.ts';
 import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
 import { queueOf } from './liveness.ts';
 import { type AgentOrder, type Message, signed, type Step, StepResult, workflowId } from './step.ts';
@@ -23,6 +24,7 @@ export interface ClusterOptions {
 }
 
 export interface Cluster {
+  /** As with steps, it waits as long as the database does not answer. */
   readonly store: SharedStore;
   /**
    * Has the step carried out by a worker; `parts` is the content that its body refers to. Aborting `signal` tells the worker to end it; resolves with null where that had no result in time.
@@ -94,7 +96,13 @@ class RunCluster implements Cluster {
     const { db, run } = options;
     this.options = options;
     this.client = client;
-    this.store = openStore(db);
+    const store = openStore(db);
+    this.store = {
+      keep: (content) => this.sure(() => store.keep(content)),
+      read: (ids) => this.sure(() => store.read(ids)),
+      keepTree: (...state) => this.sure(() => store.keepTree(...state)),
+      trees: (...range) => this.sure(() => store.trees(...range)),
+    };
     const look = (): void => this.look();
     const timer = setInterval(look, LOOK_MS);
     this.ends = [
@@ -247,6 +255,21 @@ class RunCluster implements Cluster {
     if (!this.inTrouble) return;
     this.inTrouble = false;
     this.options.trouble(null);
+  }
+
+  /** What `act` gives, once the database takes it. Rejects when the run is over, and with what else goes wrong. */
+  private async sure<T>(act: () => Promise<T>): Promise<T> {
+    const done = await this.patiently(async () => {
+      try {
+        return ok(await act());
+      } catch (error) {
+        if (error instanceof ClusterFault) throw error;
+        return fail(error);
+      }
+    });
+    if (done === null) throw new ClusterFault('the run is over');
+    if (!done.ok) throw done.fault;
+    return done.value;
   }
 
   /** Repeats `act` until the database takes it; null when the run is over. */

@@ -48,6 +48,8 @@ export interface OpenWorker {
 }
 
 const IDLE_SECONDS = 30;
+/** How often an agent looks for a step of which no notification has told it. */
+const LOOK_MS = 3000;
 /** How long after a fault of the database an access is repeated. */
 const AGAIN_MS = 500;
 /** How long steps have to end when the lease is lost. */
@@ -155,7 +157,7 @@ class Running {
     const open = new Set<Promise<void>>();
     const stopped = new Set<string>();
     for (;;) {
-      const given = await DBOS.recv('steps', { timeoutSeconds: this.idle });
+      const given = await DBOS.recv('steps', { timeoutSeconds: this.idle, pollingIntervalMs: LOOK_MS });
       if (given === null) {
         if (await DBOS.runStep(() => Promise.resolve(open.size === 0), { name: 'is idle' })) break;
         continue;

@@ -34,7 +34,10 @@ export interface Bench {
   readonly cluster: Cluster;
   /** What the run was told about the database. */
   readonly troubles: (string | null)[];
-  worker(id: string, idle?: number): Promise<ScriptedWorker>;
+  worker(
+    id: string,
+    options?: { readonly idle?: number; readonly people?: readonly string[] },
+  ): Promise<ScriptedWorker>;
   /** A step that appends a line with its id to a file; what came of it. */
   step(agent: string, id: string, options?: StepOptions): Promise<string>;
   /** The lines that steps have appended, in order. */
@@ -59,8 +62,8 @@ export async function openBench(): Promise<Bench> {
     db,
     cluster,
     troubles,
-    async worker(id, idle = 30) {
-      const worker = startWorker(postgres.url, id, idle);
+    async worker(id, { idle = 30, people = [] } = {}) {
+      const worker = startWorker([postgres.url, id, '50', String(idle), ...people]);
       workers.push(worker);
       await worker.printed('open');
       return worker;
@@ -84,11 +87,10 @@ export async function openBench(): Promise<Bench> {
   };
 }
 
-function startWorker(url: string, id: string, idle: number): ScriptedWorker {
+function startWorker(args: readonly string[]): ScriptedWorker {
+  const [, id = ''] = args;
   const program = join(import.meta.dirname, '../support/worker-child.ts');
-  const child = spawn(process.execPath, [program, url, id, '50', String(idle)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   const waiting = new Set<() => void>();
   child.stdout.on('data', (more) => {

@@ -58,7 +58,7 @@ it('waits for a worker', async () => {
 
 it('begins the workflow of an agent again that had nothing to do for a while', async () => {
   const at = await bench();
-  await at.worker('a', 1);
+  await at.worker('a', { idle: 1 });
   expect(await at.step('one', '1')).toBe('done on a');
   while ((await workersIn(at.db))[0]?.agents !== 0);
   expect(await at.step('one', '2')).toBe('done on a');

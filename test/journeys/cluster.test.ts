@@ -1,5 +1,5 @@
 /** Runs whose agents work on other machines: the real program, workers, a real database. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
@@ -7,6 +7,7 @@ import type { Rule } from '../support/double/script.ts';
 import { needs } from '../support/needs.ts';
 import { of, planText, runOn } from '../support/on-the-wire.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
+import { until } from '../support/until.ts';
 
 needs('git', 'bubblewrap', 'postgres');
 
@@ -45,4 +46,103 @@ it('agents work on a worker: what they read, change and run there is in the proj
   expect(one.out()).not.toContain('took over');
   one.child.kill('SIGTERM');
   expect(await one.ended).toBe(0);
+});
+
+it('the agents of a killed worker continue on another, where their trees are as they were', async () => {
+  const made = await cluster(
+    plans(['Count in a file', 'code']),
+    ...[1, 2, 3, 4].map((turn) => ({
+      when: { first: 'Count in a file', turn },
+      answer: { calls: [{ tool: 'bash', input: { command: `echo ${turn} >> counted.txt; sleep 1` } }] },
+    })),
+  );
+  const workers = [await made.worker()];
+  const run = runOn(made.machine, 'Count in a file', '--cluster', '--mode', 'yolo');
+  await until(() => made.double.bill().answered.calls >= 3);
+  workers.push(await made.worker());
+  workers[0]?.child.kill('SIGKILL');
+  const { code, events } = await run;
+  expect(code).toBe(0);
+  const known = of(events, 'tool.finished').filter(({ ok }) => ok === true).length;
+  const counted = readFileSync(path.join(made.machine.project, 'counted.txt'), 'utf8').trim().split('\n');
+  // A command that was cut off is told as unknown and not repeated; every other one counts once.
+  expect(counted.length).toBe(known);
+  expect(new Set(counted).size).toBe(counted.length);
+  expect(known).toBeGreaterThanOrEqual(3);
+  expect(workers[1]?.out()).toContain('took over from');
+});
+
+it('says before anything runs what is missing: a database, its tables, a worker', async () => {
+  const made = await cluster(plans(['Find it', 'finder']));
+  const start = (...flags: readonly string[]) => made.machine.mimir('run', 'Find it', '--yes', '--cluster', ...flags);
+  expect(await start()).toMatchObject({
+    code: 3,
+    err: 'mimir: no worker is there in pool default\n  start one on any machine that reaches the database: mimir worker --pool default\n',
+  });
+  await made.postgres.stop();
+  expect((await start()).err).toContain('the database cannot be used: nothing answers there');
+  expect(await made.machine.mimir('cluster', 'status')).toMatchObject({ code: 3 });
+  await made.postgres.start();
+  const { out } = await made.machine.mimir('doctor');
+  expect(out).toContain('cluster   the database is ready; workers: none');
+  expect(await made.machine.mimir('cluster')).toMatchObject({
+    code: 0,
+    out: 'No worker is there: `mimir worker` starts one.\n',
+  });
+});
+
+it('on the screen: plan, approval, cards of agents that wait with a reason while the database is away, and the result', async () => {
+  const made = await cluster(
+    plans(['Wait a little', 'code'], ['Wait as well', 'code']),
+    runsFirst('Wait a little', 'sleep 4; echo one > one.txt'),
+    runsFirst('Wait as well', 'sleep 4; echo two > two.txt'),
+  );
+  await Promise.all([made.worker(), made.worker()]);
+  const person = made.machine.opens(['--cluster', '--mode', 'yolo', 'Wait in two ways']);
+  await person.sees('⏎ accept', 'in a tree of its own');
+  person.press('Y');
+  await until(() => made.double.bill().answered.calls >= 3);
+  await person.sees('sleep 4');
+  await made.postgres.stop();
+  await person.sees('the database');
+  await made.postgres.start();
+  const fileOf = (name: string): string => path.join(made.machine.project, `${name}.txt`);
+  await until(() => existsSync(fileOf('one')) && existsSync(fileOf('two')));
+  expect(['one', 'two'].map((name) => readFileSync(fileOf(name), 'utf8'))).toEqual(['one\n', 'two\n']);
+  await person.sees('completed');
+});
+
+it('a worker keeps to its own rules as well', async () => {
+  const made = await cluster(plans(['Make a file', 'code']), runsFirst('Make a file', 'touch made.txt'));
+  await made.worker({ config: 'commands: { deny: ["touch *"] }\n' });
+  const { events } = await runOn(made.machine, 'Make a file', '--cluster', '--mode', 'yolo');
+  const [{ ok, output } = {}] = of(events, 'tool.finished');
+  expect([ok, String(output)]).toEqual([false, expect.stringMatching(/^Not run: denied on the worker: .*config.yml/)]);
+  expect(existsSync(path.join(made.machine.project, 'made.txt'))).toBe(false);
+});
+
+it('a person talks to an agent on a worker, kills another, and a second terminal shows the run', async () => {
+  const made = await cluster(
+    plans(['Wait for news', 'code'], ['Go on forever', 'code']),
+    runsFirst('Wait for news', 'sleep 3; echo first > first.txt'),
+    {
+      when: { first: 'Wait for news', last: 'the second file' },
+      answer: { calls: [{ tool: 'bash', input: { command: 'echo second > second.txt' } }] },
+    },
+    runsFirst('Go on forever', 'sleep 600'),
+  );
+  await Promise.all([made.worker(), made.worker()]);
+  const person = made.machine.opens(['--cluster', '--mode', 'yolo', 'Do two things']);
+  await person.sees('⏎ accept', 'in a tree of its own');
+  person.press('Y');
+  await person.sees('sleep 3', 'sleep 600');
+  const other = made.machine.opens(['attach']);
+  await other.sees('sleep 600');
+  const status = await made.machine.mimir('cluster', 'status', '--json');
+  expect(status.out).toMatch(/"agents":\s*[12]/);
+  expect(await made.machine.mimir('send', 'code 1', 'Make the second file as well')).toMatchObject({ code: 0 });
+  expect(await made.machine.mimir('kill', 'code 2')).toMatchObject({ code: 0 });
+  await person.sees('killed');
+  const fileOf = (name: string): string => path.join(made.machine.project, name);
+  await until(() => existsSync(fileOf('first.txt')) && existsSync(fileOf('second.txt')));
 });

@@ -1,6 +1,6 @@
 /** A cluster of a test: a database, and the real program as workers beside the one that runs. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { PUBLISHED } from './cli.ts';
 import type { Double } from './double/double.ts';
@@ -24,7 +24,8 @@ export interface TestCluster {
   readonly machine: Machine;
   readonly double: Double;
   readonly postgres: Postgres;
-  worker(...flags: readonly string[]): Promise<WorkerProcess>;
+  /** `config`: its configuration beside the models and the cluster. */
+  worker(how?: { readonly config?: string }): Promise<WorkerProcess>;
   end(): Promise<void>;
 }
 
@@ -41,10 +42,12 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
     machine,
     double,
     postgres,
-    async worker(...flags) {
-      const cache = join(machine.home, `cache-${workers.length}`);
-      mkdirSync(cache);
-      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache }, flags);
+    async worker({ config: more = '' } = {}) {
+      const cache = mkdtempSync(join(machine.home, 'cache-'));
+      const own = join(cache, 'config');
+      cpSync(join(machine.home, 'config'), own, { recursive: true });
+      appendFileSync(join(own, 'mimir/config.yml'), more);
+      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache, XDG_CONFIG_HOME: own });
       workers.push(worker);
       return worker;
     },
@@ -56,9 +59,9 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
   };
 }
 
-async function startWorker(env: Machine['env'], flags: readonly string[]): Promise<WorkerProcess> {
+async function startWorker(env: Machine['env']): Promise<WorkerProcess> {
   const [node = '', ...program] = PUBLISHED;
-  const child = spawn(node, [...program, 'worker', ...flags], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(node, [...program, 'worker'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   const ended = new Promise<number | null>((done) => child.once('exit', done));
   const ready = new Promise<string>((done, failed) => {

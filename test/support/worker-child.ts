@@ -1,5 +1,5 @@
 /**
- * A worker as a process of its own, whose steps are scripted: `node worker-child.ts URL ID SLOTS IDLE`. A step's body is `{"do", "file", "ms"}`: it
+ * A worker as a process of its own, whose steps are scripted: `node worker-child.ts URL ID SLOTS IDLE [KEY…]`. A step's body is `{"do", "file", "ms"}`: it
  * appends a line with its id to the file, waits, and tells what it did.
  */
 import { appendFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { openDatabase, openWorker } from '../../src/distributed/index.ts';
 
 const Body = z.object({ file: z.string().optional(), line: z.string(), ms: z.number().default(0) });
-const [url = '', id = '', slots = '4', idle = '30'] = process.argv.slice(2);
+const [url = '', id = '', slots = '4', idle = '30', ...people] = process.argv.slice(2);
 const db = openDatabase(url);
 const worker = await openWorker({
   db,
@@ -20,7 +20,7 @@ const worker = await openWorker({
   idle: Number(idle),
   version: '1',
   facts: '{}',
-  people: [],
+  people,
   say: (line) => console.log(line),
   performer: () => ({
     async perform({ agent, body }, signal, onLive) {

@@ -37,6 +37,8 @@ export interface ClusterRun {
 export interface ClusterSide {
   readonly tools: ToolPort;
   readonly models: OpenModels;
+  /** Calls `told` when the database does not answer, with the reason, and when it does again (null). */
+  outages(told: (text: string | null) => void): void;
   ended(agent: AgentId | null): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
   if (problem !== null)
     throw new Exit(EXIT.refused, `--cluster: agents on workers need trees of their own: ${problem}`);
   const db = openConfigured(run.config);
+  const told = new Set<(text: string | null) => void>();
   try {
     await distributed.checkDatabase(db);
     const pool = poolOf(run.config);
@@ -57,9 +60,11 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
       run: run.session,
       process: world.name(6),
       key: signingKey(run.project.places.state),
-      trouble: () => undefined,
+      trouble: (text) => {
+        for (const tell of told) tell(text);
+      },
     });
-    return new Side(run, db, cluster, new Set(facts.flatMap(({ models }) => models)));
+    return new Side(run, db, cluster, { usable: new Set(facts.flatMap(({ models }) => models)), told });
   } catch (error) {
     await db.close();
     throw asExit(error);
@@ -81,19 +86,30 @@ class Side implements ClusterSide {
   private readonly db: distributed.Database;
   private readonly cluster: distributed.Cluster;
   private readonly usable: ReadonlySet<string>;
+  private readonly told: Set<(text: string | null) => void>;
   private readonly places = new Map<AgentId, Promise<AgentPlace>>();
   private readonly queues = new Map<AgentId, ReturnType<typeof serialQueue>>();
 
-  constructor(run: ClusterRun, db: distributed.Database, cluster: distributed.Cluster, usable: ReadonlySet<string>) {
+  constructor(
+    run: ClusterRun,
+    db: distributed.Database,
+    cluster: distributed.Cluster,
+    { usable, told }: { readonly usable: ReadonlySet<string>; readonly told: Set<(text: string | null) => void> },
+  ) {
     this.run = run;
     this.db = db;
     this.cluster = cluster;
     this.usable = usable;
+    this.told = told;
     this.tools = {
       ...run.tools,
       tools: run.tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)),
     };
     this.models = this.modelsElsewhere();
+  }
+
+  outages(told: (text: string | null) => void): void {
+    this.told.add(told);
   }
 
   async ended(agent: AgentId | null): Promise<void> {

@@ -107,7 +107,7 @@ export async function beginRun(
     ...common,
     ...what,
     models: elsewhere?.models ?? models,
-    ...(elsewhere === null ? {} : { tools: elsewhere.tools }),
+    ...(elsewhere !== null && { tools: elsewhere.tools, outages: (told) => elsewhere.outages(told) }),
     learned,
     policyWatcher,
     ...(folded === undefined ? {} : { folded }),

@@ -128,7 +128,7 @@ export function sinceStart({ startedAt, stops }: Pick<RunState, 'startedAt' | 's
 export interface Wait {
   /** `anthropic is rate limited; retrying in 12s (2 of 5)` */
   readonly text: string;
-  /** The same with the changing part first, since the end may be cut: `retrying in 12s (2 of 5): anthropic is …` */
+  /** The same with the changing part first, if there is one, since the end may be cut: `retrying in 12s (2 of 5): anthropic is …` */
   readonly short: string;
   /** Milliseconds until the next attempt, never negative; null if unknown. */
   readonly left: Millis | null;
@@ -170,7 +170,7 @@ export function waitOf(agent: AgentState, now: Millis): Wait | null {
   const left = until === null ? null : Math.max(0, until - now);
   const next = nextAttemptText(left) + attemptsText(agent);
   const why = whyOf(agent);
-  return { text: `${why}; ${next}`, short: `${next}: ${why}`, left };
+  return { text: `${why}; ${next}`, short: left === null ? why : `${next}: ${why}`, left };
 }
 
 /** Whole seconds, rounded up: `12s`. */

@@ -1,8 +1,8 @@
 /** Opens the modules of a run in the order in which they may import each other. */
-import { ROOT, type SessionId } from '../../domain/ids.ts';
+import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/reason.ts';
 import { ok, type Result } from '../../domain/result.ts';
-import { type EndedBy, type EventBody, type ResumedLog } from '../../events/index.ts';
+import { type EndedBy, type EventBody, type ResumedLog, type WaitingFor } from '../../events/index.ts';
 import { namesOf, roleNamed } from '../../policy/index.ts';
 import type { Log, MessageStore } from '../../ports/log.ts';
 import type { TreePort } from '../../ports/tree.ts';
@@ -59,7 +59,33 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   const workspaces = openWorkspaces(agents);
   const planning = openPlanning(agents);
   const messaging = openMessaging({ ...agents, workspaces, reviews, messageStore });
+  showOutages(context, options);
   return { ...agents, workspaces, reviews, planning, messaging, stop, why: () => why, note };
+}
+
+/** During an outage, agents at work wait and say why; their clocks are paused. */
+function showOutages({ recorder, signal }: gates.RunContext, { outages }: RunOptions): void {
+  let shown = '';
+  const waitingFor = (why: string): WaitingFor => ({ is: 'provider', why, wait: null });
+  const statusOf = (agent: AgentId, text: string | null): EventBody =>
+    text === null
+      ? { type: 'agent.status', agent, status: 'running', reason: '' }
+      : {
+          type: 'agent.status',
+          agent,
+          status: 'waiting',
+          reason: text,
+          waitsFor: 'provider',
+          waitingFor: waitingFor(text),
+        };
+  outages?.((text) => {
+    if (signal.aborted) return;
+    const agents = [...recorder.state().agents.values()].filter(
+      ({ id, status, reason }) => id !== ROOT && (text === null ? reason === shown : status === 'running'),
+    );
+    if (agents.length > 0) recorder.record(...agents.map(({ id }) => statusOf(id, text)));
+    shown = text ?? '';
+  });
 }
 
 /**
@@ -130,6 +156,8 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   /** Changes in the project, for mandatory reviews; missing where they cannot be determined. */
   readonly trees?: TreePort;
   readonly messageStore?: MessageStore;
+  /** Calls `told` when what its agents work with does not answer, with the reason, and when it does again (null). */
+  readonly outages?: (told: (text: string | null) => void) => void;
   /** Whether a person watches the run from another process; missing: nobody can. */
   readonly watched?: () => boolean;
 }
