@@ -121,7 +121,8 @@ const bundle = await rolldown({
   // Started by its name, by `mimir.js`.
   input: { 'parts/cli': 'src/main.ts' },
   platform: 'node',
-  external: [/^blessed(?:\/|$)/, '@vscode/ripgrep'],
+  // Packages that the durable engine uses where they are installed, for traces and logs of its own.
+  external: [/^blessed(?:\/|$)/, '@vscode/ripgrep', /^@opentelemetry\//, /^winston/, 'pg-native'],
   plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],
   preserveEntrySignatures: false,
   // An entrance only passes names on: nothing behind it is loaded because of another name.

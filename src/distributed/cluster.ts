@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { fail, ok } from '../domain/result.ts';
 import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
 import { queueOf } from './liveness.ts';
-import { type AgentOrder, type Message, signed, type Step, StepResult, workflowId } from './step.ts';
+import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
 import { openStore, type SharedStore } from './store.ts';
 
 export interface ClusterOptions {
@@ -19,6 +19,8 @@ export interface ClusterOptions {
   /** Another name for each process that continues the run. */
   readonly process: string;
   readonly key: KeyObject;
+  /** The machine of the run, as people read it. */
+  readonly host: string;
   /** Told when the database does not answer, and when it does again (null). */
   readonly trouble: (text: string | null) => void;
 }
@@ -58,6 +60,10 @@ interface OpenAgent {
 /** How often results are looked for that no notification has told, and workflows that have ended. */
 const LOOK_MS = 2000;
 const AGAIN_MS = 500;
+/** How long content and records are kept that no run uses any more. */
+const KEPT_DAYS = 7;
+/** How often the run tells that it is there. */
+const SEEN_MS = 10_000;
 /** How long a stopped step may take to tell what it has done. */
 const STOP_MS = 3000;
 
@@ -77,7 +83,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return cluster;
   } catch (error) {
     await cluster.close();
-    throw new ClusterFault(databaseText(error));
+    throw error instanceof ClusterFault ? error : new ClusterFault(databaseText(error));
   }
 }
 
@@ -105,8 +111,10 @@ class RunCluster implements Cluster {
     };
     const look = (): void => this.look();
     const timer = setInterval(look, LOOK_MS);
+    const seen = setInterval(() => void this.isRegistered().catch(() => undefined), SEEN_MS);
     this.ends = [
       () => clearInterval(timer),
+      () => clearInterval(seen),
       db.listen('mimir_result', (told) => (told.startsWith(`${run} `) ? look() : undefined), look),
       db.listen('mimir_live', (payload) => this.live(payload)),
     ];
@@ -149,13 +157,29 @@ class RunCluster implements Cluster {
   }
 
   async close(): Promise<void> {
+    if (this.over.signal.aborted) return;
     for (const agent of this.agents.keys()) await Promise.race([this.ended(agent), afterMs(STOP_MS)]);
     this.over.abort();
     for (const end of this.ends) end();
     const { db, run } = this.options;
-    for (const table of ['result', 'begun', 'tree', 'run'])
+    for (const table of ['result', 'begun', 'tree', 'line', 'run'])
       await db.run(`delete from mimir.${table} where run = $1`, [run]).catch(() => undefined);
+    await this.cleanUp().catch(() => undefined);
     await this.client.destroy();
+  }
+
+  /** Removes what runs and workers have left long ago, a part of it each time. */
+  private async cleanUp(): Promise<void> {
+    const { db } = this.options;
+    const old = `clock_timestamp() - interval '${KEPT_DAYS} days'`;
+    for (const table of ['result', 'begun', 'tree', 'line'])
+      await db.run(`delete from mimir.${table} where run in (select run from mimir.run where seen < ${old})`);
+    await db.run(`delete from mimir.run where seen < ${old}`);
+    await db.run(`delete from mimir.worker where state in ('gone', 'ended') and renewed < ${old}`);
+    await db.run(`delete from mimir.blob where used < ${old}`);
+    const completedBefore = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString();
+    const ended = await this.client.listWorkflows({ completedBefore, limit: 500, loadInput: false, loadOutput: false });
+    if (ended.length > 0) await this.client.deleteWorkflows(ended.map(({ workflowID }) => workflowID));
   }
 
   private agentOf(agent: string): OpenAgent {
@@ -177,8 +201,9 @@ class RunCluster implements Cluster {
     one.begun = true;
   }
 
-  /** Ends the workflows that an earlier process of the run has left. */
+  /** Registers the run, and ends the workflows that an earlier process of it has left. */
   async begins(): Promise<void> {
+    if (!(await this.isRegistered())) throw new ClusterFault('another person has begun a run of this name');
     const status: ('PENDING' | 'ENQUEUED')[] = ['PENDING', 'ENQUEUED'];
     const left = await this.client.listWorkflows({
       workflow_id_prefix: `${this.options.run}/`,
@@ -187,6 +212,13 @@ class RunCluster implements Cluster {
       loadOutput: false,
     });
     if (left.length > 0) await this.client.cancelWorkflows(left.map(({ workflowID }) => workflowID));
+  }
+
+  private async isRegistered(): Promise<boolean> {
+    const { db, run, key, host } = this.options;
+    const register = `insert into mimir.run (run, key, host) values ($1, $2, $3)
+      on conflict (run) do update set host = excluded.host, seen = clock_timestamp() where run.key = excluded.key`;
+    return (await db.run(register, [run, publicKeyOf(key), host])) > 0;
   }
 
   private sendTo(one: OpenAgent, message: Message): Promise<void> {

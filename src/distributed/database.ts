@@ -38,19 +38,24 @@ create table if not exists mimir.worker (
   id text primary key, pool text not null, host text not null, pid int not null, slots int not null, version text not null,
   facts text not null, state text not null, started timestamptz not null default clock_timestamp(),
   renewed timestamptz not null default clock_timestamp(), lease timestamptz not null);
-create table if not exists mimir.run (run text primary key, key text not null, started timestamptz not null default clock_timestamp());
+create table if not exists mimir.run (
+  run text primary key, key text not null, host text not null default '', started timestamptz not null default clock_timestamp(),
+  seen timestamptz not null default clock_timestamp());
 create table if not exists mimir.begun (step text primary key, run text not null, worker text not null);
 create table if not exists mimir.result (step text primary key, run text not null, body text not null);
 create table if not exists mimir.blob (id text primary key, body bytea not null, used timestamptz not null default clock_timestamp());
 create table if not exists mimir.tree (
   chain text not null, n int not null, run text not null, commit text not null, pack text not null, primary key (chain, n));
 create table if not exists mimir.day (
-  scope text not null, day text not null, what text not null, spent numeric not null default 0, primary key (scope, day, what));
+  person text not null, key text not null, granted numeric not null default 0, primary key (person, key));
+create table if not exists mimir.line (
+  id text not null, run text not null, side text not null, n int not null, body text, primary key (id, side, n));
+create index if not exists line_run on mimir.line (run);
 create index if not exists begun_run on mimir.begun (run);
 create index if not exists result_run on mimir.result (run);
 `;
 
-const POOL_SIZE = 10;
+const POOL_SIZE = 5;
 const CONNECT_WITHIN = 10_000;
 
 /** Opens the pool. Nothing is connected before the first statement. */
@@ -124,10 +129,15 @@ function listening(url: string, channel: string, on: (payload: string) => void, 
 export async function migrate(db: Database): Promise<void> {
   const found = await versionIn(db);
   if (found !== null && found > SCHEMA_VERSION) throw new ClusterFault(newerText(found));
+  // The engine says on the console that it begins; only the caller knows what may be printed.
+  const { info } = console;
+  console.info = () => undefined;
   try {
     await DBOS.migrate(db.url, { schemaName: ENGINE_SCHEMA });
   } catch (error) {
     throw new ClusterFault(databaseText(error));
+  } finally {
+    console.info = info;
   }
   await db.run(SCHEMA);
   const set =

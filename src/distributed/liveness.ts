@@ -56,6 +56,14 @@ export const workersIn = (db: Database): Promise<Worker[]> =>
      from mimir.worker w where state in ('live', 'draining') and lease > clock_timestamp() order by pool, started`,
   );
 
+/** Runs whose processes are there, oldest first. */
+export const runsIn = (db: Database): Promise<{ run: string; host: string; seconds: number }[]> =>
+  db.rows(
+    z.object({ run: z.string(), host: z.string(), seconds: z.coerce.number() }),
+    `select run, host, extract(epoch from clock_timestamp() - started) as seconds from mimir.run
+     where seen > clock_timestamp() - interval '30 seconds' order by started`,
+  );
+
 /** Agents that no worker has begun with yet, by pool. */
 export const queuedIn = (db: Database): Promise<{ queue: string; agents: number }[]> =>
   db.rows(

@@ -63,24 +63,33 @@ export const workflowId = ({ run, agent, process }: AgentOrder, attempt: number)
 export const contentId = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('base64url').slice(0, 32);
 
-/** The public half, as workers name it in `cluster.people`. */
-export const publicKeyOf = (key: KeyObject): string =>
-  createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64url');
+export const signText = (text: string, key: KeyObject): string =>
+  sign(null, Buffer.from(text), key).toString('base64url');
 
-export function signed(step: Step, run: string, key: KeyObject): SignedStep {
-  const signature = sign(null, textOf(step, run), key).toString('base64url');
-  return { is: 'step', ...step, key: publicKeyOf(key), signature };
-}
-
-/** Whether the step was signed by the holder of its key, for this run. */
-export function isSigned({ is: _is, key, signature, ...step }: SignedStep, run: string): boolean {
+/** Whether the holder of `key`, the public half, has signed the text. */
+export function isSignedText(text: string, key: string, signature: string): boolean {
   try {
     const by = createPublicKey({ key: Buffer.from(key, 'base64url'), type: 'spki', format: 'der' });
-    return verify(null, textOf(step, run), by, Buffer.from(signature, 'base64url'));
+    return verify(null, Buffer.from(text), by, Buffer.from(signature, 'base64url'));
   } catch {
     return false;
   }
 }
 
-const textOf = ({ id, name, repeat, body, parts, tree, live }: Step, run: string): Buffer =>
-  Buffer.from(JSON.stringify([run, id, name, repeat, body, parts, tree?.chain, tree?.n, tree?.commit, live]));
+/** The public half, as workers name it in `cluster.people`. */
+export const publicKeyOf = (key: KeyObject): string =>
+  createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64url');
+
+export const signed = (step: Step, run: string, key: KeyObject): SignedStep => ({
+  is: 'step',
+  ...step,
+  key: publicKeyOf(key),
+  signature: signText(textOf(step, run), key),
+});
+
+/** Whether the step was signed by the holder of its key, for this run. */
+export const isSigned = ({ is: _is, key, signature, ...step }: SignedStep, run: string): boolean =>
+  isSignedText(textOf(step, run), key, signature);
+
+const textOf = ({ id, name, repeat, body, parts, tree, live }: Step, run: string): string =>
+  JSON.stringify([run, id, name, repeat, body, parts, tree?.chain, tree?.n, tree?.commit, live]);

@@ -49,7 +49,7 @@ export interface OpenWorker {
 
 const IDLE_SECONDS = 30;
 /** How often an agent looks for a step of which no notification has told it. */
-const LOOK_MS = 3000;
+const LOOK_MS = 10_000;
 /** How long after a fault of the database an access is repeated. */
 const AGAIN_MS = 500;
 /** How long steps have to end when the lease is lost. */
@@ -72,7 +72,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     name: ENGINE_NAME,
     systemDatabaseUrl: db.url,
     systemDatabaseSchemaName: ENGINE_SCHEMA,
-    systemDatabasePoolSize: Math.max(10, Math.min(40, slots)),
+    systemDatabasePoolSize: Math.max(4, Math.min(20, Math.ceil(slots / 4))),
     applicationVersion: options.version,
     executorID: options.id,
     listenQueues: [queueOf(pool)],
@@ -117,6 +117,8 @@ class Running {
   private readonly store: SharedStore;
   private readonly performer: Performer;
   private readonly draining: AbortSignal;
+  /** By run: the key that it was found to have. */
+  private readonly keys = new Map<string, string>();
   private readonly idle: number;
   private readonly steps = new Set<Promise<unknown>>();
 
@@ -239,8 +241,11 @@ class Running {
     if (!isSigned(step, run)) return 'its signature is wrong';
     if (people.length > 0 && !people.includes(step.key))
       return 'the worker’s configuration does not name the key that signed it (cluster.people)';
+    if (this.keys.get(run) === step.key) return null;
     const keep = `insert into mimir.run (run, key) values ($1, $2) on conflict (run) do update set run = excluded.run where run.key = excluded.key`;
-    return (await db.run(keep, [run, step.key])) === 0 ? 'another person has begun this run' : null;
+    if ((await db.run(keep, [run, step.key])) === 0) return 'another person has begun this run';
+    this.keys.set(run, step.key);
+    return null;
   }
 
   /** Puts the result where the run reads it. */

@@ -31,6 +31,16 @@ export interface RemoteRun {
   close(): void;
 }
 
+/** A connection that carries text both ways, in order, to a process that no socket reaches. */
+export interface TextLine {
+  send(text: string): void;
+  /** Calls `on` with each piece of text, from the first on. Called once. */
+  receive(on: (text: string) => void): void;
+  /** Resolves when either side has closed it, or does not answer any more. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
 /** The other process is gone or does not answer as Mimir does; the message is for a person. */
 export class ControlFault extends Error {
   override readonly name = 'ControlFault';

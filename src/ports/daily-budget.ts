@@ -24,11 +24,16 @@ export interface DayOver {
 }
 
 export interface DayLedger {
+  /** Called before a call of at most this size is reserved: makes room for it where the day is shared with other machines. Resolves in any case. */
+  prepare?(call: Omit<DayCall, 'session' | 'call'>, limits: readonly DayLimit[]): Promise<void>;
   /** Reserves `call` against all `limits` atomically across processes. Returns the exceeded limit, or null when reserved. */
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null;
   /** Records the actual use; 0 for a call that was never made. An unsettled reservation stays charged. */
   settle(call: Pick<DayCall, 'session' | 'call' | 'tokens' | 'cost'>): void;
-  /** Used and reserved today (local time), in total or for the models that `matches` accepts. */
-  today(matches?: (model: ModelId) => boolean): { readonly tokens: number; readonly cost: Usd };
+  /**
+   * Used and reserved today (local time), in total or for the models that `matches` accepts. `limit`: what it is compared with; where the day is
+   * shared, all that is not granted to this process counts as used.
+   */
+  today(matches?: (model: ModelId) => boolean, limit?: DayLimit): { readonly tokens: number; readonly cost: Usd };
   close(): void;
 }

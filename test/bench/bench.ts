@@ -4,6 +4,7 @@
  * `npm run bench -- mutants …` measures the tests instead: mutants.ts.
  */
 import { agents } from './agents.ts';
+import { cluster } from './cluster.ts';
 import { echo } from './echo.ts';
 import { frame } from './frame.ts';
 import { idle } from './idle.ts';
@@ -41,6 +42,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   replaying,
   long,
   trees,
+  cluster,
 ];
 
 const words = process.argv.slice(2);

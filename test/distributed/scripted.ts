@@ -25,6 +25,7 @@ export interface StepOptions {
   readonly repeat?: 'safe' | 'keyed' | 'never';
   readonly ms?: number;
   readonly signal?: AbortSignal;
+  /** Absent: nobody watches. */
   readonly onLive?: (text: string) => void;
 }
 
@@ -36,7 +37,7 @@ export interface Bench {
   readonly troubles: (string | null)[];
   worker(
     id: string,
-    options?: { readonly idle?: number; readonly people?: readonly string[] },
+    options?: { readonly idle?: number; readonly slots?: number; readonly people?: readonly string[] },
   ): Promise<ScriptedWorker>;
   /** A step that appends a line with its id to a file; what came of it. */
   step(agent: string, id: string, options?: StepOptions): Promise<string>;
@@ -47,31 +48,41 @@ export interface Bench {
 
 const never = new AbortController().signal;
 
-export async function openBench(): Promise<Bench> {
+/** `folder`: for the lines of its steps. */
+export async function openBench(folder = freshFolder()): Promise<Bench> {
   const postgres = await startPostgres();
   const db = openDatabase(postgres.url);
   await migrate(db);
   const key = generateKeyPairSync('ed25519').privateKey;
   const troubles: (string | null)[] = [];
   const trouble = (text: string | null): void => void troubles.push(text);
-  const cluster = await openCluster({ db, pool: 'default', version: '1', run: 'run', process: 'p', key, trouble });
-  const file = join(freshFolder(), 'lines');
+  const cluster = await openCluster({
+    db,
+    pool: 'default',
+    version: '1',
+    run: 'run',
+    process: 'p',
+    host: 'here',
+    key,
+    trouble,
+  });
+  const file = join(folder, 'lines');
   const workers: ScriptedWorker[] = [];
   return {
     postgres,
     db,
     cluster,
     troubles,
-    async worker(id, { idle = 30, people = [] } = {}) {
-      const worker = startWorker([postgres.url, id, '50', String(idle), ...people]);
+    async worker(id, { idle = 30, slots = 50, people = [] } = {}) {
+      const worker = startWorker([postgres.url, id, String(slots), String(idle), ...people]);
       workers.push(worker);
       await worker.printed('open');
       return worker;
     },
-    async step(agent, id, { repeat = 'safe', ms = 0, signal = never, onLive = () => undefined } = {}) {
+    async step(agent, id, { repeat = 'safe', ms = 0, signal = never, onLive } = {}) {
       const body = JSON.stringify({ file, line: id, ms });
-      const step = { id, name: 'step', repeat, body, parts: ['part'], live: true };
-      const result = await cluster.perform(agent, step, signal, onLive);
+      const step = { id, name: 'step', repeat, body, parts: ['part'], live: onLive !== undefined };
+      const result = await cluster.perform(agent, step, signal, onLive ?? (() => undefined));
       if (result?.is !== 'done') return result === null ? 'nothing' : result.is;
       const { by, stopped } = Output.parse(JSON.parse(result.output));
       return stopped ? `stopped on ${by}` : `done on ${by}`;

@@ -47,20 +47,28 @@ describe('a worker', () => {
   let open: Bench | null = null;
   afterEach(() => open?.end());
 
-  it('carries out nothing for somebody who joins the run of another person', async () => {
+  it('carries out nothing for another person in a run that one has begun', async () => {
     const at = (open = await openBench());
     await at.worker('a');
-    expect(await at.step('one', '1')).toBe('done on a');
+    await at.db.run(`update mimir.run set key = 'that of another person'`);
+    expect(await at.step('one', '1')).toBe('refused');
+    expect(at.lines()).toEqual([]);
+  });
+
+  it('is not asked by somebody who begins a run of the same name', async () => {
+    const at = (open = await openBench());
     const trouble = (): void => undefined;
-    const other = { db: at.db, pool: 'default', version: '1', run: 'run', process: 'q', key: key(), trouble };
-    const cluster = await openCluster(other);
-    const step = { id: '2', name: 'step', repeat: 'safe' as const, body: '{"line":"2"}', parts: [], live: false };
-    expect(await cluster.perform('one', step, new AbortController().signal, () => undefined)).toEqual({
-      is: 'refused',
-      because: 'another person has begun this run',
-    });
-    expect(at.lines()).toEqual(['1']);
-    await cluster.close();
+    const other = {
+      db: at.db,
+      pool: 'default',
+      version: '1',
+      run: 'run',
+      process: 'q',
+      host: 'here',
+      key: key(),
+      trouble,
+    };
+    await expect(openCluster(other)).rejects.toThrow('another person has begun a run of this name');
   });
 
   it('carries out steps only of the people whom its configuration names, where it names any', async () => {

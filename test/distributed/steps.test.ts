@@ -1,5 +1,6 @@
 /** Steps of agents on workers, over everything that happens to a worker or its database. Real PostgreSQL, real processes. */
 import { afterEach, expect, it } from 'vitest';
+import { z } from 'zod';
 import { workersIn } from '../../src/distributed/index.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/until.ts';
@@ -131,4 +132,29 @@ it('waits while the database is away, says so, and continues', async () => {
   expect(await step).toBe('done on a');
   expect(at.troubles).toEqual([expect.stringContaining('the database cannot be used'), null]);
   expect(at.lines()).toEqual(['1', '2']);
+});
+
+it('removes what runs and workers have left a week ago', async () => {
+  const at = await bench();
+  await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  await at.cluster.ended('one');
+  while ((await workersIn(at.db))[0]?.agents !== 0);
+  const long = `clock_timestamp() - interval '8 days'`;
+  await at.db.run(`insert into mimir.run (run, key, seen) values ('old', 'k', ${long})`);
+  await at.db.run(`insert into mimir.begun (step, run, worker) values ('old.1', 'old', 'w')`);
+  await at.db.run(`update mimir.blob set used = ${long}`);
+  await at.db.run(`update mimir_dbos.workflow_status set completed_at = 1000, updated_at = 1000, created_at = 1000`);
+  await at.cluster.close();
+  const counts = [
+    'mimir.run',
+    'mimir.begun',
+    'mimir.blob',
+    'mimir_dbos.workflow_status',
+    'mimir_dbos.operation_outputs',
+  ];
+  for (const table of counts)
+    expect([table, await at.db.rows(z.object({ n: z.coerce.number() }), `select count(*) as n from ${table}`)]).toEqual(
+      [table, [{ n: 0 }]],
+    );
 });

@@ -1,5 +1,5 @@
 /** Runs whose agents work on other machines: the real program, workers, a real database. */
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
@@ -145,4 +145,43 @@ it('a person talks to an agent on a worker, kills another, and a second terminal
   await person.sees('killed');
   const fileOf = (name: string): string => path.join(made.machine.project, name);
   await until(() => existsSync(fileOf('first.txt')) && existsSync(fileOf('second.txt')));
+});
+
+it('a terminal on another machine attaches through the database, if it has the key of the person', async () => {
+  const made = await cluster(
+    plans(['Wait for a visitor', 'code']),
+    runsFirst('Wait for a visitor', 'sleep 8; echo there > there.txt'),
+  );
+  await made.worker();
+  const run = made.machine.mimir('run', 'Wait for a visitor', '--cluster', '--yes', '--mode', 'yolo');
+  await until(() => made.double.bill().answered.calls >= 2);
+  const { out } = await made.machine.mimir('cluster', 'status');
+  const [, session = ''] = /^run (\w+) on /m.exec(out) ?? [];
+  const elsewhere = made.elsewhere();
+  const stranger = await elsewhere.mimir('attach', session, '--cluster');
+  expect([stranger.code, stranger.err]).toEqual([2, expect.stringContaining('it accepts the key of its own person')]);
+  made.giveKey(elsewhere);
+  const person = elsewhere.opens(['attach', session, '--cluster']);
+  await person.sees('Wait for a visitor', 'sleep 8');
+  await person.sees('completed');
+  expect((await run).code).toBe(0);
+});
+
+it('a day that is used up on one machine is used up on another', async () => {
+  const made = await cluster(plans(['Find it', 'finder']));
+  await made.worker();
+  const other = made.elsewhere();
+  const { out: key } = await made.machine.mimir('cluster', 'key');
+  made.giveKey(other);
+  expect((await other.mimir('cluster', 'key')).out).toBe(key);
+  for (const { home } of [made.machine, other])
+    appendFileSync(path.join(home, 'config/mimir/config.yml'), 'budgets: { day: { maxTokens: 40000 } }\n');
+  expect((await runOn(made.machine, 'Find it', '--cluster')).code).toBe(0);
+  const codes: (number | null)[] = [];
+  for (let run = 0; run < 20 && codes.at(-1) !== 5; run += 1)
+    codes.push((await runOn(run % 2 === 0 ? other : made.machine, 'Find it', '--cluster')).code);
+  // Each of the two has used about half of it.
+  expect(codes.at(-1)).toBe(5);
+  const { out } = await other.mimir('doctor');
+  expect(Number(/and (\d+) tokens used/.exec(out)?.[1])).toBeLessThan(30_000);
 });

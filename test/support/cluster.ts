@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PUBLISHED } from './cli.ts';
 import type { Double } from './double/double.ts';
 import type { Rule } from './double/script.ts';
-import { LEDGER, type Machine } from './journey.ts';
+import { LEDGER, type Machine, makeMachine } from './journey.ts';
 import { ownModel } from './on-the-wire.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Files } from './repos.ts';
@@ -26,6 +26,10 @@ export interface TestCluster {
   readonly postgres: Postgres;
   /** `config`: its configuration beside the models and the cluster. */
   worker(how?: { readonly config?: string }): Promise<WorkerProcess>;
+  /** Another machine of the same person, with nothing but the configuration. */
+  elsewhere(): Machine;
+  /** Copies the person's key there. */
+  giveKey(machine: Machine): void;
   end(): Promise<void>;
 }
 
@@ -50,6 +54,15 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
       const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache, XDG_CONFIG_HOME: own });
       workers.push(worker);
       return worker;
+    },
+    elsewhere() {
+      const other = makeMachine(files, { LOCAL_KEY: 'test-key', ...env });
+      cpSync(join(machine.home, 'config'), join(other.home, 'config'), { recursive: true });
+      return other;
+    },
+    giveKey(other) {
+      const file = 'state/mimir/cluster-key.pem';
+      cpSync(join(machine.home, file), join(other.home, file));
     },
     async end() {
       for (const { child } of workers) child.kill('SIGKILL');

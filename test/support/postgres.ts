@@ -24,6 +24,8 @@ export const withoutPostgres = (): string | null =>
 
 export interface Postgres {
   readonly url: string;
+  /** Of its first process. */
+  pid(): number;
   /** Ends the server at once, without goodbye to its clients. */
   stop(): Promise<void>;
   /** Starts it again after `stop`. */
@@ -69,6 +71,7 @@ export async function startPostgres(): Promise<Postgres> {
   await start();
   return {
     url,
+    pid: () => server?.pid ?? 0,
     start,
     stop,
     async remove() {

@@ -2,5 +2,5 @@
 export { WorkerFacts, usableIds } from './body.ts';
 export { signingKey } from './key.ts';
 export { type ClusterSide, joinCluster } from './run-side.ts';
-export { asExit, lookAtCluster, openConfigured, poolOf } from './settings.ts';
+export { asExit, lookAtCluster, openConfigured, poolOf, reachElsewhere } from './settings.ts';
 export { openPerformer } from './worker-side.ts';

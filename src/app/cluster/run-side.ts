@@ -2,15 +2,20 @@
  * A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
  * the gate, budgets, questions and the log are those of any run.
  */
+import { hostname } from 'node:os';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
 import { type AgentId, isForeign, type ModelId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
+import type { RunOptions } from '../../engine/run/index.ts';
 import type { OpenModels } from '../../models/index.ts';
 import { OFFLINE } from '../../policy/index.ts';
+import type { DayLedger } from '../../ports/daily-budget.ts';
 import type { ModelFault } from '../../ports/model.ts';
+import { relayToRun } from '../../remote/index.ts';
+import { placeOf } from '../client/index.ts';
 import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../ports/tool.ts';
 import type { TransportPort, WorkspacePort } from '../../ports/workspace.ts';
 import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
@@ -29,16 +34,18 @@ export interface ClusterRun {
   readonly workspaces: WorkspacePort;
   readonly transport: TransportPort;
   readonly models: OpenModels;
+  /** The daily ledger of this machine; absent where no rule limits a day. */
+  readonly day?: DayLedger;
   /** A person watches, and so sees output while it comes. */
   readonly live: boolean;
 }
 
 /** The ports of a run whose agents work on a cluster. */
 export interface ClusterSide {
-  readonly tools: ToolPort;
-  readonly models: OpenModels;
-  /** Calls `told` when the database does not answer, with the reason, and when it does again (null). */
-  outages(told: (text: string | null) => void): void;
+  /** In place of the run's own. `day`: that of the person on all machines. */
+  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages'> & { readonly day?: DayLedger };
+  /** Lets terminals on other machines attach, by the socket that now listens. */
+  serve(): void;
   ended(agent: AgentId | null): Promise<void>;
 }
 
@@ -60,6 +67,7 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
       run: run.session,
       process: world.name(6),
       key: signingKey(run.project.places.state),
+      host: hostname(),
       trouble: (text) => {
         for (const tell of told) tell(text);
       },
@@ -80,13 +88,13 @@ interface AgentPlace {
 }
 
 class Side implements ClusterSide {
-  readonly tools: ToolPort;
-  readonly models: OpenModels;
+  readonly parts: ClusterSide['parts'];
   private readonly run: ClusterRun;
+  private readonly person: string;
   private readonly db: distributed.Database;
   private readonly cluster: distributed.Cluster;
   private readonly usable: ReadonlySet<string>;
-  private readonly told: Set<(text: string | null) => void>;
+  private endLines: () => void = () => undefined;
   private readonly places = new Map<AgentId, Promise<AgentPlace>>();
   private readonly queues = new Map<AgentId, ReturnType<typeof serialQueue>>();
 
@@ -97,19 +105,26 @@ class Side implements ClusterSide {
     { usable, told }: { readonly usable: ReadonlySet<string>; readonly told: Set<(text: string | null) => void> },
   ) {
     this.run = run;
+    this.person = distributed.publicKeyOf(signingKey(run.project.places.state));
     this.db = db;
     this.cluster = cluster;
     this.usable = usable;
-    this.told = told;
-    this.tools = {
-      ...run.tools,
-      tools: run.tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)),
+    const { day: own, tools } = run;
+    this.parts = {
+      tools: { ...tools, tools: tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)) },
+      models: this.modelsElsewhere(),
+      outages: (tell) => void told.add(tell),
+      ...(own !== undefined && {
+        day: distributed.openSharedDay({ db, person: this.person, own, today: dayOfNow }),
+      }),
     };
-    this.models = this.modelsElsewhere();
   }
 
-  outages(told: (text: string | null) => void): void {
-    this.told.add(told);
+  serve(): void {
+    const { project, config, session } = this.run;
+    const people = [this.person, ...(config.preferences.cluster?.people ?? [])];
+    const where = placeOf(project, session);
+    this.endLines = distributed.answerLines(this.db, session, people, (line) => relayToRun(where, line));
   }
 
   async ended(agent: AgentId | null): Promise<void> {
@@ -118,6 +133,8 @@ class Side implements ClusterSide {
       this.queues.delete(agent);
       return this.cluster.ended(agent);
     }
+    this.endLines();
+    this.parts.day?.close();
     await this.cluster.close();
     await this.db.close();
   }
@@ -271,6 +288,13 @@ class PlaceFault extends Error {}
 function given<T>(result: Result<T, string>): T {
   if (!result.ok) throw new PlaceFault(result.fault);
   return result.value;
+}
+
+/** The local date, as daily limits mean it: `2026-11-28`. */
+function dayOfNow(): string {
+  const now = new Date(world.now());
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }
 
 /** Tools that read or change the files of a project. What commits, and what an agent asks of the run, stays with the run. */

@@ -1,8 +1,14 @@
 /** The cluster of a configuration: its database and its workers, as far as a run or a person has to know them. */
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
-import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import { ControlFault } from '../../ports/control.ts';
+import { relayFromClients } from '../../remote/index.ts';
+import { placeOf, reachRun } from '../client/index.ts';
+import { EXIT, Exit, packageVersion, world, wrongUse } from '../process/index.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
 import { WorkerFacts } from './body.ts';
+import { signingKey } from './key.ts';
 
 /** The database of the configuration, by the value of its variable. Throws an `Exit`. */
 export function openConfigured({
@@ -78,6 +84,43 @@ export async function lookAtCluster(config: Loaded): Promise<{ readonly ok: bool
     throw error;
   }
 }
+
+/**
+ * Makes a run on another machine reachable as if it ran here; resolves with the end of that. Rejects with an `Exit` where there is no such run, or
+ * where it does not accept the person's key.
+ */
+export async function reachElsewhere(
+  { project, config }: { readonly project: ProjectPlace; readonly config: Loaded },
+  session: SessionId,
+): Promise<() => Promise<void>> {
+  const db = openConfigured(config);
+  try {
+    await distributed.checkDatabase(db);
+    const runs = (await distributed.runsIn(db)).map(({ run }) => run);
+    if (!runs.includes(session))
+      throw wrongUse(
+        `no run ${session} is there\n  \`mimir cluster status\` lists the runs: ${runs.join(', ') || 'none'}`,
+      );
+    const key = signingKey(project.places.state);
+    const end = await relayFromClients(placeOf(project, session), () => distributed.openLine(db, session, key));
+    const reached = await reachRun(project, session).catch(() => null);
+    if (reached === null) {
+      end();
+      throw wrongUse(NOT_ACCEPTED);
+    }
+    reached.close();
+    return async () => {
+      end();
+      await db.close();
+    };
+  } catch (error) {
+    await db.close();
+    throw error instanceof ControlFault ? wrongUse(error.message) : asExit(error);
+  }
+}
+
+const NOT_ACCEPTED =
+  'the run does not answer: it accepts the key of its own person, and those in its `cluster.people`\n  `mimir cluster key` prints the key of this machine';
 
 /** Larger differences make times on the screen misleading. */
 const CLOCK_MS = 5000;

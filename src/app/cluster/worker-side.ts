@@ -37,8 +37,8 @@ const TREE = 'agent';
 
 export function openPerformer(worker: WorkerPlace, store: SharedStore): Performer {
   const open = new Map<string, Promise<OpenAgent>>();
-  const folderOf = ({ run, agent }: Pick<PerformedStep, 'run' | 'agent'>): string =>
-    path.join(worker.folder, `${run}.${agent.replaceAll('::', '-')}`);
+  const folderOf = ({ run, agent, process }: Pick<PerformedStep, 'run' | 'agent' | 'process'>): string =>
+    path.join(worker.folder, `${run}.${agent.replaceAll('::', '-')}.${process}`);
   /** The agent's tree in the state in which the step begins, made anew where another worker has changed it meanwhile. */
   const agentFor = async (step: PerformedStep, at: TreeAt, signal: AbortSignal): Promise<OpenAgent> => {
     const key = folderOf(step);

@@ -5,6 +5,7 @@ import { runApi } from '../client/index.ts';
 import type { ClusterSide } from '../cluster/index.ts';
 import { foreignSetups, type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
+import { defined } from '../../domain/result.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
 import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
@@ -106,8 +107,7 @@ export async function beginRun(
   const run = startRun({
     ...common,
     ...what,
-    models: elsewhere?.models ?? models,
-    ...(elsewhere !== null && { tools: elsewhere.tools, outages: (told) => elsewhere.outages(told) }),
+    ...(elsewhere?.parts ?? { models }),
     learned,
     policyWatcher,
     ...(folded === undefined ? {} : { folded }),
@@ -115,6 +115,7 @@ export async function beginRun(
   });
   view.now = run.view;
   const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
+  void served.then((problem) => (problem === null ? elsewhere?.serve() : undefined));
   const undelivered = notified(run, config, project);
   const archived = Promise.all([archive(run, rules, project.places.home), undelivered]);
   const cleaned = cleanUp(run, async (agent) => {
@@ -137,11 +138,16 @@ type ClusterStart = Pick<RunDefaults, 'project' | 'config' | 'common'> & {
 };
 
 /** Connects the run to the workers. The session is released where that fails. */
-async function clusterOf({ common: { tools, workspaces, log }, what, ...run }: ClusterStart): Promise<ClusterSide> {
+async function clusterOf({
+  common: { tools, workspaces, log, day },
+  what,
+  ...run
+}: ClusterStart): Promise<ClusterSide> {
   try {
     const { joinCluster } = await import('../cluster/index.ts');
     if (workspaces === undefined) throw new Error('the tools have no trees');
-    return await joinCluster({ ...run, session: what.session, tools, workspaces, live: what.person });
+    const ports = { tools, workspaces, ...defined({ day }) };
+    return await joinCluster({ ...run, ...ports, session: what.session, live: what.person });
   } catch (error) {
     release(log, what.session);
     throw error;

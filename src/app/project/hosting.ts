@@ -110,7 +110,7 @@ export async function continueInBackground(
 export const unloggedFlags = (args: Arguments): readonly string[] => [
   ...valueFlags(args, ['model', 'max-cost', 'max-tokens', 'max-duration']),
   ...args.all('role-model').map((value) => `--role-model=${value}`),
-  ...switches(args, ['no-offline']),
+  ...switches(args, ['no-offline', 'cluster']),
 ];
 
 const valueFlags = (args: Arguments, flags: readonly string[]): readonly string[] =>

@@ -1,6 +1,6 @@
 /** `mimir attach`: shows a run in another process, on the screen or in line mode. Leaving it does not end the run. */
 import * as cli from '../../app/process/index.ts';
-import { ROOT, type SessionId } from '../../domain/ids.ts';
+import { ROOT, SessionId } from '../../domain/ids.ts';
 import { ControlFault, type RemoteRun } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
 import { newestStopped, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
@@ -11,6 +11,7 @@ import { type OpenProject, openProject } from '../../app/project/index.ts';
 
 export const attachVerb = command('attach', async (args, io) => {
   const opened = await openProject(args, io, projectOf(args, io));
+  if (args.has('cluster')) return attachElsewhere(args, io, opened);
   const wanted = await wantedBy(args, io, opened);
   const found = await liveRun(opened, wanted.session, io);
   if (found.is === 'down') return offer(found.session, args, io, opened);
@@ -19,6 +20,20 @@ export const attachVerb = command('attach', async (args, io) => {
   if (io.terminal) return openSession(args, io, opened, { attach: session, agent: wanted.agent });
   return (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
 });
+
+/** Shows a run on another machine, which the database of the cluster leads to. */
+async function attachElsewhere(args: cli.Arguments, io: cli.Io, opened: OpenProject): Promise<number> {
+  const session = SessionId.safeParse(args.words[0]);
+  if (!session.success) throw cli.wrongUse('missing argument: session\n  `mimir cluster status` lists the runs');
+  const { reachElsewhere } = await import('../../app/cluster/index.ts');
+  const end = await reachElsewhere(opened, session.data);
+  try {
+    if (io.terminal) return await openSession(args, io, opened, { attach: session.data, agent: null });
+    return await (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session.data);
+  } finally {
+    await end();
+  }
+}
 
 /** The arguments as a session (its start; undefined: the newest), an agent of it, or an agent by its name alone. */
 async function wantedBy(args: cli.Arguments, io: cli.Io, { log }: OpenProject) {

@@ -52,15 +52,23 @@ const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
 
 async function status(db: distributed.Database, args: Arguments, io: Io): Promise<void> {
   await distributed.checkDatabase(db);
-  const [workers, queued] = await Promise.all([distributed.workersIn(db), distributed.queuedIn(db)]);
+  const [workers, queued, runs] = await Promise.all([
+    distributed.workersIn(db),
+    distributed.queuedIn(db),
+    distributed.runsIn(db),
+  ]);
   const waiting = queued.map(({ queue, agents }) => ({ pool: queue.replace('agents.', ''), agents }));
   const rows = workers.map(({ facts, ...worker }) => ({
     ...worker,
     models: WorkerFacts.parse(JSON.parse(facts)).models,
   }));
-  tell(args, io, { workers: rows, waiting }, [
+  tell(args, io, { workers: rows, waiting, runs }, [
     ...(workers.length === 0 ? ['No worker is there: `mimir worker` starts one.'] : workers.map(lineOf)),
     ...waiting.map(({ pool, agents }) => `pool ${pool}: ${plural(agents, 'agent')} waiting for a worker`),
+    ...runs.map(
+      ({ run, host, seconds }) =>
+        `run ${run} on ${host} for ${formatDuration(seconds * 1000)}: \`mimir attach ${run} --cluster\` shows it`,
+    ),
   ]);
 }
 

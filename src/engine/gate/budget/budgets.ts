@@ -228,7 +228,7 @@ export function dayLimitsFor(
   if (day === undefined) return NONE;
   const state = others === 'counted' ? null : recorder.state();
   return matchingLimits(rules(), model).map(({ scope, from, limit, matches }) => {
-    const used = day.today(matches);
+    const used = day.today(matches, limit);
     const returned =
       state === null ? { tokens: 0, cost: 0 } : reservedInFlight(state, inFlight.without(state), matches);
     const cost = fromMicro(toMicro(used.cost) - toMicro(returned.cost));
@@ -277,6 +277,18 @@ function reservedInFlight(
 }
 
 type DayReservation = Omit<DayCall, 'session'>;
+
+/** Makes room for a call of at most this size where the day is shared with other machines. */
+export async function prepareDay(
+  { day, rules }: Budgets,
+  { id, price, outputLimit }: ModelOption,
+  inputBound: number,
+): Promise<void> {
+  const { input, output } = worstRates(price ?? FREE, inputBound);
+  const cost = Math.ceil(inputBound * input + outputLimit * output) / 1_000_000;
+  const limits = matchingLimits(rules(), id).map(({ limit }) => limit);
+  await day?.prepare?.({ model: id, tokens: inputBound + outputLimit, cost }, limits);
+}
 
 /** Reserves a call against the day; false when another process used up the limit first. Throws `LogFault`: without a ledger no call is made. */
 export function reserveDay({ day, recorder, rules }: Budgets, reservation: DayReservation): boolean {

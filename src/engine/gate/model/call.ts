@@ -83,6 +83,7 @@ type Bound = Omit<AskedOf, 'now' | 'days'>;
 async function boundFor({ parts, question, model }: Asking, draft: ModelRequest, signal: AbortSignal): Promise<Bound> {
   const reserves = budgets.closingReserves(parts, question, model);
   const byBytes = { agent: draft.agent, model, inputBound: budgets.inputBound(parts.prefixes, draft), ...reserves };
+  await budgets.prepareDay(parts, model, byBytes.inputBound);
   const first = judge(parts, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
   const exact = await countedInput(parts, draft, signal);
