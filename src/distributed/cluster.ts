@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
-import { fail, ok } from '../domain/result.ts';
+import { fail, messageOf, ok } from '../domain/result.ts';
 import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
 import { queueOf } from './liveness.ts';
 import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
@@ -95,7 +95,11 @@ class RunCluster implements Cluster {
   private readonly agents = new Map<string, OpenAgent>();
   private readonly ends: (() => void)[];
   private readonly over = new AbortController();
-  private inTrouble = false;
+  private troubles: { readonly database: string | null; readonly workers: string | null } = {
+    database: null,
+    workers: null,
+  };
+  private told: string | null = null;
   private looking: 'no' | 'once' | 'again' = 'no';
 
   constructor(options: ClusterOptions, client: DBOSClient) {
@@ -137,12 +141,14 @@ class RunCluster implements Cluster {
       setTimeout(() => done.resolve(null), STOP_MS);
     };
     signal.addEventListener('abort', stop, { once: true });
-    this.over.signal.addEventListener('abort', () => done.resolve(null), { once: true });
+    const leave = (): void => done.resolve(null);
+    this.over.signal.addEventListener('abort', leave, { once: true });
     try {
       await this.patiently(() => this.begin(one).then(() => this.sendTo(one, message)));
       return await done.promise;
     } finally {
       signal.removeEventListener('abort', stop);
+      this.over.signal.removeEventListener('abort', leave);
       this.waiting.delete(step.id);
     }
   }
@@ -251,10 +257,13 @@ class RunCluster implements Cluster {
   private async read(): Promise<void> {
     const { db } = this.options;
     const ids = [...this.waiting.keys()];
-    if (ids.length === 0 && !this.inTrouble) return;
-    const rows = await db.rows(Result, 'delete from mimir.result where step = any($1) returning step, body', [ids]);
-    this.works();
+    if (ids.length === 0 && this.told === null) return;
+    const rows = await db.rows(Result, 'select step, body from mimir.result where step = any($1)', [ids]);
+    this.report({ database: null });
     for (const { step, body } of rows) this.waiting.get(step)?.resolve(StepResult.parse(JSON.parse(body)));
+    // Removed only when they are read: an answer of the database may be lost on its way.
+    await db.run('delete from mimir.result where step = any($1)', [rows.map(({ step }) => step)]);
+    if (ids.length > rows.length || this.troubles.workers !== null) await this.lookForWorkers();
     await this.beginAgain();
   }
 
@@ -277,16 +286,26 @@ class RunCluster implements Cluster {
     }
   }
 
-  private fault(error: unknown): void {
-    if (this.inTrouble || this.over.signal.aborted) return;
-    this.inTrouble = true;
-    this.options.trouble(error instanceof Error ? error.message : String(error));
+  private async lookForWorkers(): Promise<void> {
+    const { db, pool } = this.options;
+    const text = 'select id from mimir.worker where pool = $1 and lease > clock_timestamp() limit 1';
+    const isThere = (await db.rows(z.object({ id: z.string() }), text, [pool])).length > 0;
+    this.report({ workers: isThere ? null : `no worker is there in pool ${pool}: \`mimir worker\` starts one` });
   }
 
-  private works(): void {
-    if (!this.inTrouble) return;
-    this.inTrouble = false;
-    this.options.trouble(null);
+  private fault(error: unknown): void {
+    this.report({ database: messageOf(error) });
+  }
+
+  /** Tells what is wrong, where that has changed. */
+  private report(now: Partial<RunCluster['troubles']>): void {
+    this.troubles = { ...this.troubles, ...now };
+    const text = this.troubles.database ?? this.troubles.workers;
+    // While the database is away, its words may change with each attempt.
+    const isSame = text === this.told || (this.told !== null && now.database !== undefined && now.database !== null);
+    if (isSame || this.over.signal.aborted) return;
+    this.told = text;
+    this.options.trouble(text);
   }
 
   /** What `act` gives, once the database takes it. Rejects when the run is over, and with what else goes wrong. */
@@ -309,9 +328,7 @@ class RunCluster implements Cluster {
     for (;;) {
       if (this.over.signal.aborted) return null;
       try {
-        const value = await act();
-        this.works();
-        return value;
+        return await act();
       } catch (error) {
         this.fault(error instanceof ClusterFault ? error : new ClusterFault(databaseText(error)));
         await afterMs(AGAIN_MS);

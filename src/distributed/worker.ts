@@ -84,7 +84,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     minPollingIntervalMs: 200,
     onConflict: 'always_update',
   });
-  lease.lost.addEventListener('abort', () => {
+  whenAborted(lease.lost, () => {
     say(`ends its steps: ${String(lease.lost.reason)}`);
     void running
       .settled(END_MS)
@@ -94,7 +94,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
         () => ended.resolve('lost'),
       );
   });
-  drainage.signal.addEventListener('abort', () => {
+  whenAborted(drainage.signal, () => {
     say('hands its agents over and ends');
     void running
       .settled(null)
@@ -105,6 +105,11 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
       );
   });
   return { ended: ended.promise, drain: () => drainage.abort() };
+}
+
+function whenAborted(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
 }
 
 const SILENT = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };

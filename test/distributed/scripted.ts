@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Cluster, type Database, migrate, openCluster, openDatabase } from '../../src/distributed/index.ts';
 import { tried } from '../../src/domain/result.ts';
 import { freshFolder } from '../support/folder.ts';
-import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { type Postgres, startPostgres, type Way, wayTo } from '../support/postgres.ts';
 
 export interface ScriptedWorker {
   readonly child: ChildProcess;
@@ -31,13 +31,20 @@ export interface StepOptions {
 
 export interface Bench {
   readonly postgres: Postgres;
+  /** The connection of the run; workers have their own. */
+  readonly way: Way;
   readonly db: Database;
   readonly cluster: Cluster;
   /** What the run was told about the database. */
   readonly troubles: (string | null)[];
   worker(
     id: string,
-    options?: { readonly idle?: number; readonly slots?: number; readonly people?: readonly string[] },
+    options?: {
+      readonly url?: string;
+      readonly idle?: number;
+      readonly slots?: number;
+      readonly people?: readonly string[];
+    },
   ): Promise<ScriptedWorker>;
   /** A step that appends a line with its id to a file; what came of it. */
   step(agent: string, id: string, options?: StepOptions): Promise<string>;
@@ -51,7 +58,8 @@ const never = new AbortController().signal;
 /** `folder`: for the lines of its steps. */
 export async function openBench(folder = freshFolder()): Promise<Bench> {
   const postgres = await startPostgres();
-  const db = openDatabase(postgres.url);
+  const way = await wayTo(postgres);
+  const db = openDatabase(way.url);
   await migrate(db);
   const key = generateKeyPairSync('ed25519').privateKey;
   const troubles: (string | null)[] = [];
@@ -70,11 +78,12 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
   const workers: ScriptedWorker[] = [];
   return {
     postgres,
+    way,
     db,
     cluster,
     troubles,
-    async worker(id, { idle = 30, slots = 50, people = [] } = {}) {
-      const worker = startWorker([postgres.url, id, String(slots), String(idle), ...people]);
+    async worker(id, { url = postgres.url, idle = 30, slots = 50, people = [] } = {}) {
+      const worker = startWorker([url, id, String(slots), String(idle), ...people]);
       workers.push(worker);
       await worker.printed('open');
       return worker;
@@ -93,6 +102,7 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
       await Promise.all(workers.map(({ ended }) => ended));
       await cluster.close();
       await db.close();
+      way.close();
       await postgres.remove();
     },
   };

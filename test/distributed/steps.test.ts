@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { workersIn } from '../../src/distributed/index.ts';
 import { needs } from '../support/needs.ts';
+import { wayTo } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { type Bench, openBench } from './scripted.ts';
 
@@ -50,11 +51,14 @@ it('shows output of a step while it runs', async () => {
   expect(told).toEqual(['slow']);
 });
 
-it('waits for a worker', async () => {
+it('waits for a worker, and says so', async () => {
   const at = await bench();
   const step = at.step('one', '1');
+  await until(() => at.troubles.length > 0);
   await at.worker('a');
   expect(await step).toBe('done on a');
+  await until(() => at.troubles.length > 1);
+  expect(at.troubles).toEqual(['no worker is there in pool default: `mimir worker` starts one', null]);
 });
 
 it('begins the workflow of an agent again that had nothing to do for a while', async () => {
@@ -157,4 +161,34 @@ it('removes what runs and workers have left a week ago', async () => {
     expect([table, await at.db.rows(z.object({ n: z.coerce.number() }), `select count(*) as n from ${table}`)]).toEqual(
       [table, [{ n: 0 }]],
     );
+});
+
+it('goes on after the connection of the run was cut, with what the worker has done meanwhile', async () => {
+  const at = await bench();
+  await at.worker('a');
+  const step = at.step('one', '1', { repeat: 'never', ms: 1000 });
+  await until(() => at.lines().includes('1'));
+  at.way.cut();
+  await until(() => at.troubles.length === 1);
+  at.way.mend();
+  expect(await step).toBe('done on a');
+  expect(await at.step('one', '2', { repeat: 'never' })).toBe('done on a');
+  expect(at.lines()).toEqual(['1', '2']);
+});
+
+it('another worker continues where the connection of one was cut, which ends what it had begun and comes back', async () => {
+  const at = await bench();
+  const way = await wayTo(at.postgres);
+  const a = await at.worker('a', { url: way.url });
+  expect(await at.step('one', '1')).toBe('done on a');
+  await at.worker('b');
+  const step = at.step('one', '2', { ms: 600_000, signal: after(() => at.lines().length === 3) });
+  await until(() => at.lines().includes('2'));
+  way.cut();
+  expect(await step).toBe('stopped on b');
+  await a.printed('ends its steps: the database did not answer');
+  way.mend();
+  await a.printed('lost');
+  expect(at.lines()).toEqual(['1', '2', '2']);
+  way.close();
 });

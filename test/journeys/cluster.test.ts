@@ -185,3 +185,22 @@ it('a day that is used up on one machine is used up on another', async () => {
   const { out } = await other.mimir('doctor');
   expect(Number(/and (\d+) tokens used/.exec(out)?.[1])).toBeLessThan(30_000);
 });
+
+it('an agent on a worker sees neither the trees of other agents there nor what the worker knows', async () => {
+  const made = await cluster(
+    plans(['Keep a secret', 'code'], ['Look for it', 'code']),
+    runsFirst('Keep a secret', 'echo s > secret-of-one.txt; sleep 6'),
+    runsFirst(
+      'Look for it',
+      'sleep 3; find / -name "secret-of-*" 2>/dev/null; env | grep -c -e MIMIR_DATABASE -e LOCAL_KEY; cat /proc/*/environ 2>/dev/null | grep -ac LOCAL_KEY; ls ../../../../.. 2>/dev/null | grep -c config.yml',
+    ),
+  );
+  await made.worker();
+  const { events } = await runOn(made.machine, 'Look for a secret', '--cluster', '--mode', 'yolo');
+  const looked = of(events, 'tool.finished').find(({ agent }) => agent === 'ROOT::S2');
+  expect(
+    String(looked?.['output'])
+      .split('\n')
+      .filter((line) => !line.startsWith('exit code')),
+  ).toEqual(['0', '0', '0']);
+});

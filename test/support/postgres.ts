@@ -1,7 +1,7 @@
 /** A PostgreSQL server of a test's own, in a temporary folder and as an ordinary user, on loopback. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -77,6 +77,56 @@ export async function startPostgres(): Promise<Postgres> {
     async remove() {
       await stop();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A way to the server that can be cut: nothing passes then, and connections are ended. */
+export interface Way {
+  readonly url: string;
+  cut(): void;
+  mend(): void;
+  close(): void;
+}
+
+export async function wayTo({ url }: Pick<Postgres, 'url'>): Promise<Way> {
+  const to = new URL(url);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(Number(to.port), to.hostname);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  const port = await freePort();
+  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
+  const through = new URL(url);
+  through.port = String(port);
+  const drop = (): void => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    url: through.href,
+    cut() {
+      isCut = true;
+      drop();
+    },
+    mend: () => void (isCut = false),
+    close() {
+      drop();
+      server.close();
     },
   };
 }

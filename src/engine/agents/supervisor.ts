@@ -31,11 +31,10 @@ interface RunningAgent {
 }
 
 /**
- * Carries out one work order: in this process today, on another machine behind the same call later.
+ * Carries out one work order. Its model calls and tools may be carried out on other machines, behind the ports of the gate.
  *
  * - Resolves when the agent has ended, however it ended; a failed agent is an outcome, not a rejection.
  * - Aborting `signal` ends the agent within two seconds with `{ is: 'stopped' }`; tools are told first.
- * - The order is plain JSON. An executor may send it elsewhere and must not keep references into it.
  * - Called once per start or resume of an agent.
  */
 export type Execute = (order: WorkOrder, signal: AbortSignal) => Promise<WorkOutcome>;
