@@ -122,7 +122,7 @@ const bundle = await rolldown({
   input: { 'parts/cli': 'src/main.ts' },
   platform: 'node',
   // Packages that the durable engine uses where they are installed, for traces and logs of its own.
-  external: [/^blessed(?:\/|$)/, '@vscode/ripgrep', /^@opentelemetry\//, /^winston/, 'pg-native'],
+  external: [/^blessed(?:\/|$)/, '@vscode/ripgrep', /^@opentelemetry\/(?!api)/, /^winston/, 'pg-native'],
   plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],
   preserveEntrySignatures: false,
   // An entrance only passes names on: nothing behind it is loaded because of another name.

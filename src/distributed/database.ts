@@ -131,13 +131,13 @@ export async function migrate(db: Database): Promise<void> {
   if (found !== null && found > SCHEMA_VERSION) throw new ClusterFault(newerText(found));
   // The engine says on the console that it begins; only the caller knows what may be printed.
   const { info } = console;
-  console.info = () => undefined;
+  Object.assign(console, { info: () => undefined });
   try {
     await DBOS.migrate(db.url, { schemaName: ENGINE_SCHEMA });
   } catch (error) {
     throw new ClusterFault(databaseText(error));
   } finally {
-    console.info = info;
+    Object.assign(console, { info });
   }
   await db.run(SCHEMA);
   const set =
