@@ -278,16 +278,17 @@ function reservedInFlight(
 
 type DayReservation = Omit<DayCall, 'session'>;
 
-/** Makes room for a call of at most this size where the day is shared with other machines. */
-export async function prepareDay(
+/** Makes room for a call of at most this size where the day is shared with other machines; undefined where it is not. */
+export function prepareDay(
   { day, rules }: Budgets,
   { id, price, outputLimit }: ModelOption,
   inputBound: number,
-): Promise<void> {
+): Promise<void> | undefined {
+  if (day?.prepare === undefined) return undefined;
   const { input, output } = worstRates(price ?? FREE, inputBound);
   const cost = Math.ceil(inputBound * input + outputLimit * output) / 1_000_000;
   const limits = matchingLimits(rules(), id).map(({ limit }) => limit);
-  await day?.prepare?.({ model: id, tokens: inputBound + outputLimit, cost }, limits);
+  return day.prepare({ model: id, tokens: inputBound + outputLimit, cost }, limits);
 }
 
 /** Reserves a call against the day; false when another process used up the limit first. Throws `LogFault`: without a ledger no call is made. */

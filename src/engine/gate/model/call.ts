@@ -83,7 +83,8 @@ type Bound = Omit<AskedOf, 'now' | 'days'>;
 async function boundFor({ parts, question, model }: Asking, draft: ModelRequest, signal: AbortSignal): Promise<Bound> {
   const reserves = budgets.closingReserves(parts, question, model);
   const byBytes = { agent: draft.agent, model, inputBound: budgets.inputBound(parts.prefixes, draft), ...reserves };
-  await budgets.prepareDay(parts, model, byBytes.inputBound);
+  const room = budgets.prepareDay(parts, model, byBytes.inputBound);
+  if (room !== undefined) await room;
   const first = judge(parts, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
   const exact = await countedInput(parts, draft, signal);
