@@ -130,14 +130,14 @@ export async function migrate(db: Database): Promise<void> {
   const found = await versionIn(db);
   if (found !== null && found > SCHEMA_VERSION) throw new ClusterFault(newerText(found));
   // The engine says on the console that it begins; only the caller knows what may be printed.
-  const { info } = console;
-  Object.assign(console, { info: () => undefined });
+  const { log } = console;
+  Object.assign(console, { log: () => undefined });
   try {
     await DBOS.migrate(db.url, { schemaName: ENGINE_SCHEMA });
   } catch (error) {
     throw new ClusterFault(databaseText(error));
   } finally {
-    Object.assign(console, { info });
+    Object.assign(console, { log });
   }
   await db.run(SCHEMA);
   const set =

@@ -151,12 +151,15 @@ class Running {
    */
   async agent(order: AgentOrder): Promise<void> {
     const controls = new Map<string, AbortController>();
+    const { say } = this.options;
+    say(`works for ${order.agent} of run ${order.run}`);
     try {
       await this.receive(order, controls);
     } finally {
       // Of a workflow that was cancelled, steps may still run.
       for (const control of controls.values()) control.abort('stopped');
       await this.performer.ended(order);
+      say(`no longer works for ${order.agent} of run ${order.run}`);
     }
   }
 

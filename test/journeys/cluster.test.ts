@@ -43,6 +43,9 @@ it('agents work on a worker: what they read, change and run there is in the proj
     ['search', true],
     ['bash', true],
   ]);
+  expect(of(events, 'session.started')).toMatchObject([
+    { notes: ['the agents work on the workers of pool default: 1 worker now'] },
+  ]);
   expect(one.out()).not.toContain('took over');
   one.child.kill('SIGTERM');
   expect(await one.ended).toBe(0);

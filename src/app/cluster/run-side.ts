@@ -19,6 +19,7 @@ import { placeOf } from '../client/index.ts';
 import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../ports/tool.ts';
 import type { TransportPort, WorkspacePort } from '../../ports/workspace.ts';
 import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
+import { plural } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { type Place, ReplyOutput, type StepBody, ToolResult } from './body.ts';
 import { signingKey } from './key.ts';
@@ -34,6 +35,8 @@ export interface ClusterRun {
   readonly workspaces: WorkspacePort;
   readonly transport: TransportPort;
   readonly models: OpenModels;
+  /** What is told about the configuration at the start. */
+  readonly notes: readonly string[];
   /** The daily ledger of this machine; absent where no rule limits a day. */
   readonly day?: DayLedger;
   /** A person watches, and so sees output while it comes. */
@@ -43,7 +46,7 @@ export interface ClusterRun {
 /** The ports of a run whose agents work on a cluster. */
 export interface ClusterSide {
   /** In place of the run's own. `day`: that of the person on all machines. */
-  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages'> & { readonly day?: DayLedger };
+  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages' | 'notes'> & { readonly day?: DayLedger };
   /** Lets terminals on other machines attach, by the socket that now listens. */
   serve(): void;
   ended(agent: AgentId | null): Promise<void>;
@@ -72,7 +75,11 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
         for (const tell of told) tell(text);
       },
     });
-    return new Side(run, db, cluster, { usable: new Set(facts.flatMap(({ models }) => models)), told });
+    return new Side(run, db, cluster, {
+      usable: new Set(facts.flatMap(({ models }) => models)),
+      told,
+      note: `the agents work on the workers of pool ${pool}: ${plural(facts.length, 'worker')} now`,
+    });
   } catch (error) {
     await db.close();
     throw asExit(error);
@@ -102,7 +109,15 @@ class Side implements ClusterSide {
     run: ClusterRun,
     db: distributed.Database,
     cluster: distributed.Cluster,
-    { usable, told }: { readonly usable: ReadonlySet<string>; readonly told: Set<(text: string | null) => void> },
+    {
+      usable,
+      told,
+      note,
+    }: {
+      readonly usable: ReadonlySet<string>;
+      readonly told: Set<(text: string | null) => void>;
+      readonly note: string;
+    },
   ) {
     this.run = run;
     this.person = distributed.publicKeyOf(signingKey(run.project.places.state));
@@ -113,6 +128,7 @@ class Side implements ClusterSide {
     this.parts = {
       tools: { ...tools, tools: tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)) },
       models: this.modelsElsewhere(),
+      notes: [...run.notes, note],
       outages: (tell) => void told.add(tell),
       ...(own !== undefined && {
         day: distributed.openSharedDay({ db, person: this.person, own, today: dayOfNow }),

@@ -139,14 +139,14 @@ type ClusterStart = Pick<RunDefaults, 'project' | 'config' | 'common'> & {
 
 /** Connects the run to the workers. The session is released where that fails. */
 async function clusterOf({
-  common: { tools, workspaces, log, day },
+  common: { tools, workspaces, log, notes, day },
   what,
   ...run
 }: ClusterStart): Promise<ClusterSide> {
   try {
     const { joinCluster } = await import('../cluster/index.ts');
     if (workspaces === undefined) throw new Error('the tools have no trees');
-    const ports = { tools, workspaces, ...defined({ day }) };
+    const ports = { tools, workspaces, notes, ...defined({ day }) };
     return await joinCluster({ ...run, ...ports, session: what.session, live: what.person });
   } catch (error) {
     release(log, what.session);

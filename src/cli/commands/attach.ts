@@ -23,8 +23,12 @@ export const attachVerb = command('attach', async (args, io) => {
 
 /** Shows a run on another machine, which the database of the cluster leads to. */
 async function attachElsewhere(args: cli.Arguments, io: cli.Io, opened: OpenProject): Promise<number> {
-  const session = SessionId.safeParse(args.words[0]);
-  if (!session.success) throw cli.wrongUse('missing argument: session\n  `mimir cluster status` lists the runs');
+  const [name] = args.words;
+  const session = SessionId.safeParse(name);
+  if (!session.success) {
+    const problem = name === undefined ? 'missing argument: session' : `there is no run "${name}"`;
+    throw cli.wrongUse(`${problem}\n  \`mimir cluster status\` lists the runs`);
+  }
   const { reachElsewhere } = await import('../../app/cluster/index.ts');
   const end = await reachElsewhere(opened, session.data);
   try {
