@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/distributed/index.ts';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
 import type { Rule } from '../support/double/script.ts';
 import { needs } from '../support/needs.ts';
@@ -206,4 +207,27 @@ it('an agent on a worker sees neither the trees of other agents there nor what t
       .split('\n')
       .filter((line) => !line.startsWith('exit code')),
   ).toEqual(['0', '0', '0']);
+});
+
+it('is refused where the tables, or a worker, are of another Mimir', async () => {
+  const made = await cluster(plans(['Find it', 'finder']));
+  const one = await made.worker();
+  const db = openDatabase(made.postgres.url);
+  const faultAfter = async (change: string): Promise<string> => {
+    await db.run(change);
+    const { code, err } = await made.machine.mimir('run', 'Find it', '--yes', '--cluster');
+    expect(code).toBe(3);
+    return err;
+  };
+  expect(await faultAfter('update mimir.version set version = 2')).toContain(
+    'the tables in the database are of a newer Mimir',
+  );
+  expect((await made.machine.mimir('cluster', 'migrate')).err).toContain('use the same version of Mimir everywhere');
+  expect(await faultAfter('update mimir.version set version = 0')).toContain(
+    '`mimir cluster migrate` brings them up to date',
+  );
+  expect(await made.machine.mimir('cluster', 'migrate')).toMatchObject({ code: 0, err: '' });
+  expect(await faultAfter(`update mimir.worker set version = '0.0.1'`)).toContain(`worker ${one.id} is Mimir 0.0.1`);
+  expect((await made.machine.mimir('doctor')).out).toMatch(/✗ cluster +worker .* is Mimir 0\.0\.1/);
+  await db.close();
 });
