@@ -102,7 +102,8 @@ class Side implements ClusterSide {
   private readonly cluster: distributed.Cluster;
   private readonly usable: ReadonlySet<string>;
   private endLines: () => void = () => undefined;
-  private readonly places = new Map<AgentId, Promise<AgentPlace>>();
+  /** By agent, and by the name of its tree: a later attempt, or one that resolves conflicts, works in another. */
+  private readonly places = new Map<AgentId, Map<string | null, Promise<AgentPlace>>>();
   private readonly queues = new Map<AgentId, ReturnType<typeof serialQueue>>();
 
   constructor(
@@ -184,7 +185,7 @@ class Side implements ClusterSide {
       context.onOutput(text),
     );
     if (result === null) return { ok: false, text: tool.repeat === 'safe' ? 'stopped' : UNKNOWN_EFFECT };
-    if (result.is === 'unknown') return { ok: false, text: UNKNOWN_EFFECT };
+    if (result.is === 'unknown') return { ok: false, text: WORKER_LOST };
     if (result.is === 'refused') return { ok: false, text: `Not run: ${result.because}` };
     const followed = result.tree === undefined ? ok(undefined) : await this.follow(agent, place.value, result.tree);
     const output = ToolResult.parse(JSON.parse(result.output));
@@ -201,13 +202,11 @@ class Side implements ClusterSide {
     agent: AgentId,
     { workspace }: Pick<ToolContext, 'workspace'>,
   ): Promise<Result<AgentPlace, string>> {
+    const tree = workspace ?? null;
     try {
-      const known = this.places.get(agent);
-      const place = await (known ?? this.makePlace(agent, workspace ?? null));
-      // A later attempt, or one that resolves conflicts, works in another tree.
-      return ok(place.tree === (workspace ?? null) ? place : await this.makePlace(agent, workspace ?? null));
+      return ok(await (this.places.get(agent)?.get(tree) ?? this.makePlace(agent, tree)));
     } catch (error) {
-      this.places.delete(agent);
+      this.places.get(agent)?.delete(tree);
       if (error instanceof PlaceFault || error instanceof distributed.ClusterFault) return fail(error.message);
       throw error;
     }
@@ -217,7 +216,7 @@ class Side implements ClusterSide {
     const made = tree === null ? this.sendProject(agent) : this.sendTree(tree, this.baseOf(agent));
     const at = { chain: `${this.run.session}/${agent}/${world.name(8)}`, n: 0, commit: null };
     const place = made.then((sent) => ({ place: JSON.stringify(sent), tree, at }));
-    this.places.set(agent, place);
+    this.places.set(agent, (this.places.get(agent) ?? new Map<string | null, Promise<AgentPlace>>()).set(tree, place));
     return place;
   }
 
@@ -295,6 +294,9 @@ class Side implements ClusterSide {
     return no('refused', result.is === 'refused' ? result.because : 'the worker does not know what became of the call');
   }
 }
+
+const WORKER_LOST =
+  'The worker that ran this was lost. What it changed in your files is not there; whether it had any other effect is not known: check that before you repeat it.';
 
 const { signal } = new AbortController();
 

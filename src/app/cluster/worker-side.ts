@@ -24,29 +24,37 @@ export interface WorkerPlace {
   readonly folder: string;
 }
 
-/** The tree of an agent here, in the state `at`. */
+/** The tree of an agent here. */
 interface OpenAgent {
   readonly tools: ProjectTools;
   readonly base: string;
   readonly content: string;
-  at: TreeAt;
 }
+
+/** The same with its state, which is known as soon as it is being made: steps that begin at the same time share it. */
+interface AgentTree {
+  at: TreeAt;
+  readonly opened: Promise<OpenAgent>;
+}
+
+/** Making a tree and looking at it are not stopped: a tree that is half made could not be used. */
+const { signal: unending } = new AbortController();
 
 /** The name of the only tree of each project here. */
 const TREE = 'agent';
 
 export function openPerformer(worker: WorkerPlace, store: SharedStore): Performer {
-  const open = new Map<string, Promise<OpenAgent>>();
+  const open = new Map<string, AgentTree>();
   const folderOf = ({ run, agent, process }: Pick<PerformedStep, 'run' | 'agent' | 'process'>): string =>
     path.join(worker.folder, `${run}.${agent.replaceAll('::', '-')}.${process}`);
   /** The agent's tree in the state in which the step begins, made anew where another worker has changed it meanwhile. */
-  const agentFor = async (step: PerformedStep, at: TreeAt, signal: AbortSignal): Promise<OpenAgent> => {
+  const treeFor = (step: PerformedStep, at: TreeAt): AgentTree => {
     const key = folderOf(step);
-    const known = await open.get(key)?.catch(() => null);
-    if (known !== undefined && known !== null && known.at.chain === at.chain && known.at.n === at.n) return known;
-    const made = openAgent(worker, store, key, step, at, signal);
+    const known = open.get(key);
+    if (known?.at.chain === at.chain && known.at.n === at.n) return known;
+    const made = { at, opened: openAgent(worker, store, key, step, at) };
     open.set(key, made);
-    made.catch(() => open.delete(key));
+    made.opened.catch(() => open.delete(key));
     return made;
   };
   return {
@@ -55,8 +63,7 @@ export function openPerformer(worker: WorkerPlace, store: SharedStore): Performe
       if (body.is === 'model')
         return { output: JSON.stringify(await callModel(worker, body, step.parts, signal, onLive)) };
       if (step.tree === undefined) throw new Error('the step names no tree');
-      const one = await agentFor(step, step.tree, signal);
-      return useTool(worker, store, one, body, signal, onLive);
+      return useTool(worker, store, treeFor(step, step.tree), body, signal, onLive);
     },
     async ended(order) {
       const key = folderOf(order);
@@ -94,7 +101,6 @@ async function openAgent(
   folder: string,
   { parts }: PerformedStep,
   at: TreeAt,
-  signal: AbortSignal,
 ): Promise<OpenAgent> {
   const { packed, packs } = Place.parse(JSON.parse(String(parts[0])));
   const later = at.n === 0 ? [] : await store.trees(at.chain, 0, at.n);
@@ -105,21 +111,22 @@ async function openAgent(
   };
   rmSync(folder, { recursive: true, force: true });
   const environment = toolEnvironment(place.root);
-  given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, signal));
+  given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, unending));
   const tools = openProjectTools(place, await trySandbox(place, config.rules));
   const from = { of: TREE, ours: packed.base, content: `${at.commit ?? packed.content}^{tree}` };
-  const { base } = given(await tools.workspaces.make(TREE, signal, from));
-  return { tools, base, content: packed.content, at };
+  const { base } = given(await tools.workspaces.make(TREE, unending, from));
+  return { tools, base, content: packed.content };
 }
 
 async function useTool(
   { config }: WorkerPlace,
   store: SharedStore,
-  one: OpenAgent,
+  tree: AgentTree,
   { tool: name, input, context }: Extract<StepBody, { is: 'tool' }>,
   signal: AbortSignal,
   onLive: (text: string) => void,
 ): Promise<{ readonly output: string; readonly tree?: TreeState }> {
+  const one = await tree.opened;
   const tool = one.tools.tools.tools.find((known) => known.name === name);
   if (tool === undefined) throw new Error(`the worker has no tool ${name}`);
   const parsed = tool.input.parse(input);
@@ -129,14 +136,12 @@ async function useTool(
   const output = await tool.run(parsed, { ...context, workspace: TREE, signal, toolHost: NO_HOST, onOutput: onLive });
   // Also after a stop: what it did until then counts.
   if (tool.repeat === 'safe') return { output: JSON.stringify(output) };
-  const before = one.at;
-  const step = given(
-    await transport.stepSince(TREE, one.base, before.commit ?? one.content, new AbortController().signal),
-  );
+  const before = tree.at;
+  const step = given(await transport.stepSince(TREE, one.base, before.commit ?? one.content, unending));
   if (step === null) return { output: JSON.stringify(output) };
   const pack = await store.keep(step.pack);
-  one.at = { chain: before.chain, n: before.n + 1, commit: step.commit };
-  return { output: JSON.stringify(output), tree: { n: one.at.n, commit: step.commit, pack } };
+  tree.at = { chain: before.chain, n: before.n + 1, commit: step.commit };
+  return { output: JSON.stringify(output), tree: { n: tree.at.n, commit: step.commit, pack } };
 }
 
 /** Why the worker's own rules deny the call, in words; null if they do not. Where they would ask, the run has asked. */

@@ -1,10 +1,11 @@
 /** `mimir worker`: carries out what agents of runs do, for everybody who shares the database, until it is ended. */
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Loaded } from '../../config/index.ts';
 import { type Arguments, EXIT, Exit, invalidFlag, type Io, packageVersion, world } from '../../app/process/index.ts';
 import { plural } from '../../app/views/index.ts';
+import { tried } from '../../domain/result.ts';
 import { configOf, environmentOf, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
 import { trySandbox } from '../../app/workspace/sandbox.ts';
@@ -13,8 +14,11 @@ import { command } from '../verb.ts';
 export const workerVerb = command('worker', async (args, io) => {
   const slots = slotsOf(args);
   const { places } = projectOf(args, io);
-  const id = `${hostname().split('.')[0]}-${world.name(6)}`;
-  const folder = path.join(cacheOf(io, places.home), 'mimir-workers', id);
+  const host = hostname().split('.')[0] ?? '';
+  const id = `${host}-${world.name(6)}`;
+  const all = path.join(cacheOf(io, places.home), 'mimir-workers');
+  sweep(all, host);
+  const folder = path.join(all, `${host}.${process.pid}.${id.slice(-6)}`);
   const root = path.join(folder, 'settings');
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const project: ProjectPlace = { root: realpathSync(root), places };
@@ -24,6 +28,16 @@ export const workerVerb = command('worker', async (args, io) => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** Removes what workers of this machine have left that were killed. */
+function sweep(all: string, host: string): void {
+  for (const name of tried(() => readdirSync(all), [])) {
+    const [of, pid = '0'] = name.split('.');
+    if (of === host && !isRunning(Number(pid))) rmSync(path.join(all, name), { recursive: true, force: true });
+  }
+}
+
+const isRunning = (pid: number): boolean => tried(() => process.kill(pid, 0), false);
 
 interface WorkerStart {
   readonly project: ProjectPlace;
