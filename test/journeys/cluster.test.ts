@@ -1,8 +1,10 @@
 /** Runs whose agents work on other machines: the real program, workers, a real database. */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/distributed/index.ts';
+import { tried } from '../../src/domain/result.ts';
+import { jsonLines } from '../support/cli.ts';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
 import type { Rule } from '../support/double/script.ts';
 import { needs } from '../support/needs.ts';
@@ -230,4 +232,44 @@ it('is refused where the tables, or a worker, are of another Mimir', async () =>
   expect(await faultAfter(`update mimir.worker set version = '0.0.1'`)).toContain(`worker ${one.id} is Mimir 0.0.1`);
   expect((await made.machine.mimir('doctor')).out).toMatch(/✗ cluster +worker .* is Mimir 0\.0\.1/);
   await db.close();
+});
+
+it('a run in the background whose process was killed is continued by another on the workers', async () => {
+  const made = await cluster(
+    plans(['Count up', 'code']),
+    ...[1, 2, 3].map((turn) => ({
+      when: { first: 'Count up', turn },
+      answer: { calls: [{ tool: 'bash', input: { command: `echo ${turn} >> counted.txt; sleep 1` } }] },
+    })),
+  );
+  await made.worker();
+  const { out } = await made.machine.mimir('run', 'Count up', '--cluster', '--detach', '--yes', '--mode', 'yolo');
+  const [, session = ''] = /^Session (\w+) runs/.exec(out) ?? [];
+  await until(() => made.double.bill().answered.calls >= 3);
+  killRunsBelow(made.machine.home);
+  const again = await made.machine.mimir('resume', session, '--cluster', '--json');
+  expect([again.code, again.err]).toEqual([0, '']);
+  const ends = of(jsonLines((await made.machine.mimir('events', session, '--json')).out), 'tool.finished');
+  const known = ends.filter(({ ok }) => ok === true).length;
+  const counted = readFileSync(path.join(made.machine.project, 'counted.txt'), 'utf8').trim().split('\n');
+  expect([ends.length, counted.length, new Set(counted).size]).toEqual([3, known, known]);
+});
+
+/** Kills the processes of runs whose state lies below `home`, which are not workers. */
+function killRunsBelow(home: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const of = (what: string): string => tried(() => readFileSync(`/proc/${pid}/${what}`, 'utf8'), '');
+    if (of('cmdline').includes('--hosted') && of('environ').includes(`HOME=${home}`))
+      process.kill(Number(pid), 'SIGKILL');
+  }
+}
+
+it('a person without a key of the model works with that of the workers, also for the plan', async () => {
+  const made = await cluster(plans(['Find it', 'finder']));
+  await made.worker();
+  const keyless = made.elsewhere({ LOCAL_KEY: undefined });
+  expect((await keyless.mimir('run', 'Find it', '--yes')).err).toContain('LOCAL_KEY (not set)');
+  const { code, events } = await runOn(keyless, 'Find it', '--cluster');
+  expect([code, of(events, 'model.finished').map(({ model }) => model)]).toEqual([0, ['local/coder', 'local/coder']]);
+  expect(made.double.bill().answered.calls).toBe(2);
 });

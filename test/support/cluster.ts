@@ -27,7 +27,7 @@ export interface TestCluster {
   /** `config`: its configuration beside the models and the cluster. */
   worker(how?: { readonly config?: string }): Promise<WorkerProcess>;
   /** Another machine of the same person, with nothing but the configuration. */
-  elsewhere(): Machine;
+  elsewhere(own?: Machine['env']): Machine;
   /** Copies the person's key there. */
   giveKey(machine: Machine): void;
   end(): Promise<void>;
@@ -55,8 +55,8 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
       workers.push(worker);
       return worker;
     },
-    elsewhere() {
-      const other = makeMachine(files, { LOCAL_KEY: 'test-key', ...env });
+    elsewhere(own = {}) {
+      const other = makeMachine(files, { LOCAL_KEY: 'test-key', ...env, ...own });
       cpSync(join(machine.home, 'config'), join(other.home, 'config'), { recursive: true });
       return other;
     },

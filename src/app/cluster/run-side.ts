@@ -259,20 +259,18 @@ class Side implements ClusterSide {
     });
   }
 
-  /** Models that a worker can call; those of the run itself, and what is no language model, are asked here. */
+  /** Models that a worker can call are asked there; others, and what is no language model, here. */
   private modelsElsewhere(): OpenModels {
     const { models } = this.run;
     const options = models
       .models()
       .map((one) => (this.usable.has(one.id) ? { ...one, usable: { yes: true as const } } : one));
-    const here = new Set(models.models().flatMap(({ id, usable }) => (usable.yes ? [id] : [])));
-    const isHere = (model: ModelId, agent: AgentId): boolean =>
-      model === OFFLINE || isForeign(model) || (here.has(model) && (agent === ROOT || !this.usable.has(model)));
+    const isHere = (model: ModelId): boolean => model === OFFLINE || isForeign(model) || !this.usable.has(model);
     return {
       ...models,
       models: () => options,
       call: (request, stop, onDelta) =>
-        isHere(request.model, request.agent)
+        isHere(request.model)
           ? models.call(request, stop, onDelta)
           : this.callModel(request, stop, (text) => onDelta({ is: 'text', text })),
     };

@@ -21,23 +21,47 @@ export interface Providers {
 
 /** Opens the providers. Throws an `Exit`: 3 if rules forbid them all, 6 if none is available. */
 export async function openProviders(args: Arguments, config: Loaded): Promise<Providers> {
-  const asked = args.get('model');
-  const offlineAsked = asked !== undefined && resolveModel(asked, config.models) === OFFLINE;
+  const offlineAsked = asksOffline(args, config);
   const usable = config.providers.filter(({ unusable }) => unusable === null);
   const configured = config.providers.filter((provider) => provider.configured);
   if (offlineAsked && args.has('no-offline'))
     throw wrongUse('--model offline contradicts --no-offline\n  remove one of them');
-  const withoutProvider = usable.length === 0;
-  if (withoutProvider && !offlineAsked) refuseNoProvider(args, configured);
-  refuseUnusable([...args.all('model').slice(-1), ...roleModelsFrom(args).values()], config);
+  // Workers have keys of their own.
+  const byWorkers = args.has('cluster') && configured.length > 0 && !offlineAsked;
+  const withoutProvider = usable.length === 0 && !byWorkers;
+  if (!byWorkers) refuseMissing(args, config, { configured, isNone: withoutProvider && !offlineAsked });
   if (withoutProvider || offlineAsked) refuseDeniedOffline(config);
   const { publishedOf } = await import('../../models/index.ts');
   const published = await publishedOf(config.providers, world.now());
   return {
-    words: withoutProvider ? 'offline (no provider)' : offlineAsked ? 'offline' : usable.map(wordsOf).join(', '),
+    words: wordsFor(usable, { withoutProvider, offlineAsked }),
     offlineOnly: configured.length === 0,
     open: async (pace, agents) => (await import('./model-port.ts')).portOf(config, published, pace, agents),
   };
+}
+
+function asksOffline(args: Arguments, { models }: Loaded): boolean {
+  const asked = args.get('model');
+  return asked !== undefined && resolveModel(asked, models) === OFFLINE;
+}
+
+/** Refuses what cannot be used: no provider at all, or a model that a flag names. */
+function refuseMissing(
+  args: Arguments,
+  config: Loaded,
+  { configured, isNone }: { readonly configured: readonly ConfiguredProvider[]; readonly isNone: boolean },
+): void {
+  if (isNone) refuseNoProvider(args, configured);
+  refuseUnusable([...args.all('model').slice(-1), ...roleModelsFrom(args).values()], config);
+}
+
+function wordsFor(
+  usable: readonly ConfiguredProvider[],
+  { withoutProvider, offlineAsked }: { readonly withoutProvider: boolean; readonly offlineAsked: boolean },
+): string {
+  if (withoutProvider) return 'offline (no provider)';
+  if (offlineAsked) return 'offline';
+  return usable.length === 0 ? 'those of the workers' : usable.map(wordsOf).join(', ');
 }
 
 /** The model that plans: the one asked for, else the first usable one of the role main; null where none can be used. */
