@@ -49,7 +49,7 @@ export interface OpenWorker {
 
 const IDLE_SECONDS = 30;
 /** How often an agent looks for a step of which no notification has told it. */
-const LOOK_MS = 10_000;
+const LOOK_MS = 5000;
 /** How long after a fault of the database an access is repeated. */
 const AGAIN_MS = 500;
 /** How long steps have to end when the lease is lost. */

@@ -112,10 +112,17 @@ it('on the screen: plan, approval, cards of agents that wait with a reason while
   await made.postgres.stop();
   await person.sees('the database');
   await made.postgres.start();
-  const fileOf = (name: string): string => path.join(made.machine.project, `${name}.txt`);
-  await until(() => existsSync(fileOf('one')) && existsSync(fileOf('two')));
-  expect(['one', 'two'].map((name) => readFileSync(fileOf(name), 'utf8'))).toEqual(['one\n', 'two\n']);
-  await person.sees('completed');
+  await until(() => made.double.bill().answered.calls >= 6);
+  await person.sees('1 Answer');
+  const ends = of(jsonLines((await made.machine.mimir('events', '--json')).out), 'tool.finished');
+  // Where the outage has lasted too long for the workers, they have ended the commands, which is told.
+  const [done, lost] = [ends.filter(({ ok }) => ok === true), ends.filter(({ ok }) => ok === false)];
+  expect([
+    done.length + lost.length,
+    lost.filter(({ output }) => !String(output).startsWith('The worker that ran')),
+  ]).toEqual([2, []]);
+  const files = ['one', 'two'].filter((name) => existsSync(path.join(made.machine.project, `${name}.txt`)));
+  expect(files.length).toBe(done.length);
 });
 
 it('a worker keeps to its own rules as well', async () => {
