@@ -79,7 +79,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   });
   const cluster = new RunCluster(options, client);
   try {
-    await cluster.begins();
+    await cluster.register();
     return cluster;
   } catch (error) {
     await cluster.close();
@@ -208,7 +208,7 @@ class RunCluster implements Cluster {
   }
 
   /** Registers the run, and ends the workflows that an earlier process of it has left. */
-  async begins(): Promise<void> {
+  async register(): Promise<void> {
     if (!(await this.isRegistered())) throw new ClusterFault('another person has begun a run of this name');
     const status: ('PENDING' | 'ENQUEUED')[] = ['PENDING', 'ENQUEUED'];
     const left = await this.client.listWorkflows({

@@ -205,6 +205,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** A fault of the database in words. Neither the address nor the password is in it. */
 export function databaseText(error: unknown): string {
+  if (error instanceof ClusterFault) return error.message;
   const code = codeOf(error);
   const [known, said] = [REMEDIES[code], messageOf(error).split('\n')[0] ?? ''];
   return `the database cannot be used: ${known ?? said}${known === undefined || code.startsWith('E') ? '' : ` (${said})`}`;

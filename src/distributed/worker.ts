@@ -63,7 +63,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
   const lease = await holdLease(db, options, {
     draining: () => drainage.abort(),
     trouble: (text) => say(text ?? 'the database answers again'),
-    tookOver: (from, agents) => say(`took over from ${from}: ${agents} agents`),
+    tookOver: (from, agents) => say(`took over from ${from}: ${agents === 1 ? '1 agent' : `${agents} agents`}`),
   });
   const store = openStore(db);
   const running = new Running(options, lease, store, drainage.signal);
