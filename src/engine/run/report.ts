@@ -43,18 +43,13 @@ export async function concluded(
   before: events.RunState,
   lastStep: (parts: RunModules, report: string) => Promise<string> = () => Promise.resolve(''),
 ): Promise<RunResult> {
-  const { reviews: forced, recorder } = parts;
-  const { children } = parts.messaging;
-  while (children.working() && !parts.signal.aborted) {
-    await children.settled();
-    if (hasCheckedTasks(parts)) await lastChecks(parts);
-    forced.goOn();
-    await forced.atEnd();
-  }
+  while (isAtWork(parts)) await settled(parts);
   if (parts.signal.aborted) return result(parts);
   const last = await lastStep(parts, report);
+  // A message may have revived an agent meanwhile. Nothing is awaited between this look and the record of the end.
+  while (isAtWork(parts)) await settled(parts);
   if (parts.signal.aborted) return result(parts);
-  const after = recorder.state();
+  const after = parts.recorder.state();
   const all = [
     unmergedSection(after),
     report,
@@ -64,6 +59,15 @@ export async function concluded(
     ...closingSections(after),
   ];
   return finish(parts, paragraphs(all));
+}
+
+const isAtWork = ({ messaging, signal }: RunModules): boolean => messaging.children.working() && !signal.aborted;
+
+async function settled(parts: RunModules): Promise<void> {
+  await parts.messaging.children.settled();
+  if (hasCheckedTasks(parts)) await lastChecks(parts);
+  parts.reviews.goOn();
+  await parts.reviews.atEnd();
 }
 
 /** The trees whose changes the project does not have. First in a report, because the work in them is easily missed. */

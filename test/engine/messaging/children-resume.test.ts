@@ -109,6 +109,32 @@ describe('a run with children that is cut off at any event', () => {
   });
 });
 
+describe('a run that ends', () => {
+  it('ends after a child that a message revives at its last moment, or refuses the message', async () => {
+    const sent = new Set<string>();
+    for (let late = 0; late < 80; late += 1) {
+      const run = acting(story, { plan: LED, rules: rulesWith({}) });
+      const letter = (async (): Promise<void> => {
+        for await (const event of run.controls.events(0)) {
+          if (event.type !== 'agent.finished' || event.agent !== S1) continue;
+          for (let turn = 0; turn < late; turn += 1) await Promise.resolve();
+          const to = { to: AGENT(BOB), text: 'sure?', delivery: 'important' } as const;
+          const receipt = await run.controls.submit({ do: 'message', ...to });
+          sent.add(receipt.ok ? receipt.value.sent : (receipt.fault.text ?? ''));
+        }
+      })();
+      const [{ status }] = await Promise.all([run.result, letter]);
+      expect([late, status, run.events().at(-1)?.type, brokenByChildren(run.events(), true)]).toEqual([
+        late,
+        'completed',
+        'session.finished',
+        [],
+      ]);
+    }
+    expect([...sent]).toEqual(['sent', 'resumed', 'the run has ended']);
+  });
+});
+
 describe('a resumed run', () => {
   it('lets a parent go on waiting for its child', async () => {
     const go = gate();
