@@ -120,7 +120,7 @@ describe('a run that ends', () => {
           for (let turn = 0; turn < late; turn += 1) await Promise.resolve();
           const to = { to: AGENT(BOB), text: 'sure?', delivery: 'important' } as const;
           const receipt = await run.controls.submit({ do: 'message', ...to });
-          sent.add(receipt.ok ? receipt.value.sent : (receipt.fault.text ?? ''));
+          sent.add(receipt.ok ? (receipt.value.sent ?? '') : receipt.fault.text);
         }
       })();
       const [{ status }] = await Promise.all([run.result, letter]);
