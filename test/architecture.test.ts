@@ -47,6 +47,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'blessed-contrib/lib/widget/canvas.js': ['ui/tui/terminal/canvas.ts'],
   yaml: ['config/'],
   chalk: ['app/process/', 'app/reports/', 'ui/lines/', 'cli/'],
+  // Wide characters and colours of a line, where the terminal would break a word.
+  'wrap-ansi': ['ui/lines/session.ts'],
   // A real shell grammar: what a command says can't be guessed.
   unbash: ['policy/'],
   // Loaded where the person has a configuration of Cargo.

@@ -30,6 +30,18 @@ describe.concurrent('line mode', () => {
     expect(person.terminal.output()).not.toContain('Plan approved');
   });
 
+  it('breaks long lines at blanks, and indents them as they begin', async () => {
+    const person = makeMachine().opens(['--plain', 'Find parse'], { cols: 60, rows: 60 });
+    await person.sees('Proceed? [Y/n/e/m]');
+    const rows = person.terminal.screen().map((row) => row.trimEnd());
+    const from = rows.findIndex((row) => row.startsWith('   Find where'));
+    expect(rows.slice(from, from + 2)).toEqual([
+      '   Find where parse is defined and used in this repository',
+      '   (6 files).',
+    ]);
+    person.terminal.kill();
+  });
+
   it('edits with e: current text and model, Enter keeps, and the run uses what was typed (O104, O105, O112)', async () => {
     const person = makeMachine().opens(PLAIN, LOOK);
     await person.sees('Proceed? [Y/n/e/m]');

@@ -1,4 +1,5 @@
 /** Line mode with a person: a typed line becomes an answer, a command or a task, while the run continues and is printed. */
+import wrapAnsi from 'wrap-ansi';
 import { NO_HISTORY, NO_RUN, type PlanHistory, trackPlan } from '../../app/actions/index.ts';
 import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
 import { EXIT, Exit, IS_YES, sanitise, saveCopy, world, wrongUse } from '../../app/process/index.ts';
@@ -13,6 +14,7 @@ import { statusLine } from './agents.ts';
 import { type AnswersParts, LineAnswers } from './answers.ts';
 import { type CommandWords, meantBy, meantInSpeech, type Place } from './command.ts';
 import type { Typed } from './console.ts';
+import { terminalSize } from './questions.ts';
 import { DECIDING, LineRun, PROMPT_EVENTS, until, type Verbosity } from './run.ts';
 
 export interface LineCommand extends CommandWords {
@@ -312,7 +314,7 @@ export class LineSession {
   }
 
   #print(line: string): void {
-    if (!this.#isOver) this.#of.console.say(line);
+    if (!this.#isOver) this.#of.console.say(wrapped(line, terminalSize(this.#of.io)?.columns));
   }
 
   #happened(event: MimirEvent, state: RunState): void {
@@ -333,6 +335,13 @@ export class LineSession {
     if (this.#of.once) return this.#finish();
     if (!this.#leaving) this.say(finished?.status === 'rejected' ? 'new starts another task, quit quits.' : AFTERWARDS);
   }
+}
+
+/** The line broken at blanks where the terminal would break words, indented as it begins. A longer word stays whole, so that it can be copied. */
+function wrapped(line: string, columns = Infinity): string {
+  const [indent = ''] = /^ *(?:[-*] |\d+\. )?/.exec(line) ?? [];
+  const rows = wrapAnsi(line.slice(indent.length), Math.max(20, columns - indent.length), { trim: false }).split('\n');
+  return rows.map((row, at) => (at === 0 ? indent : ' '.repeat(indent.length)) + row.trimEnd()).join('\n');
 }
 
 const WITHOUT_RUN = fail({ text: NO_RUN });
