@@ -119,6 +119,14 @@ describe('what a mode never loosens', () => {
     });
   });
 
+  it('lets a grant of the session stand for the answer that a rule asks for', () => {
+    const from = written('commands.ask: "npm publish"', 3);
+    const rules = someRules({ commands: { allow: [], ask: [{ words: ['npm', 'publish'], from }], deny: [] } });
+    const publish = use('shell', 'npm publish');
+    expect(decide(publish, rules, at())).toMatchObject({ verdict: 'ask', because: from });
+    expect(decide(publish, rules, at({ granted: true }))).toEqual({ verdict: 'allow', because: from });
+  });
+
   it('denies every shell without a sandbox where one is required', () => {
     const from = written('sandbox.required: true', 9);
     const rules = someRules({ sandboxRequired: { value: true, from } });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import { agentBudget, builtIn, priceProblem, type Rules } from '../../src/policy/rules.ts';
+import { wordsOf } from '../../src/policy/models.ts';
 import { plannableRoles, roleNamed, roleProblem } from '../../src/policy/roles.ts';
 import { someRules, written } from './some-rules.ts';
 
@@ -45,6 +46,26 @@ describe('a role', () => {
       reason: builtIn('unknown role "constructor"'),
     });
     expect(roleProblem('main', someRules(), ROLES)?.text).toBe("Role 'main' is the root of a run, never a sub-agent");
+  });
+
+  it('of another program is refused where such agents are denied, and no other is', () => {
+    const codex = { ...role('codex'), models: ['acp/codex'] };
+    const from = written('enforcement.foreignAgents: deny', 4);
+    const rules = (value: 'allow' | 'ask' | 'deny'): Rules => someRules({ foreignAgents: { value, from } });
+    expect(roleProblem('codex', rules('deny'), [...ROLES, codex])).toEqual({
+      text: "'codex' is an agent of another program",
+      reason: from,
+    });
+    expect(roleProblem('finder', rules('deny'), [...ROLES, codex])).toBeNull();
+    for (const value of ['allow', 'ask'] as const)
+      expect(roleProblem('codex', rules(value), [...ROLES, codex])).toBeNull();
+    expect(roleProblem('codex', someRules(), [...ROLES, codex])).toBeNull();
+  });
+
+  it('with a shell can use models without tool calls; one of the text protocol uses no others', () => {
+    expect(wordsOf({ capabilities: ['read', 'shell'] })).toBe('can');
+    expect(wordsOf({ capabilities: ['read', 'write'] })).toBe('never');
+    expect(wordsOf({ protocol: 'text', capabilities: ['shell'] })).toBe('only');
   });
 
   it('is known by the names of the Task tool of other programs as well (D22)', () => {

@@ -45,6 +45,8 @@ describe('the first line that a command prints for sure', () => {
     'echo "M$A"\'\nrest\'',
     'echo `cat a.txt`',
     'echo -n M; cat a.txt',
+    'echo -n',
+    'echo "$A" M',
     'printf M; cat a.txt',
     'echo M*',
     'echo M | cat',
@@ -131,5 +133,11 @@ describe('a here-document', () => {
     expect(isHereDocOpen('cat <<< x')).toBe(false);
     expect(isHereDocOpen('echo $((1 << 2))')).toBe(false);
     expect(isHereDocOpen('echo "<<END"')).toBe(false);
+  });
+
+  it('is not looked for where a command is too long', () => {
+    const open = (length: number): string => `cat <<E\n${'x'.repeat(length - 8)}`;
+    expect(isHereDocOpen(open(100_000))).toBe(true);
+    expect(isHereDocOpen(open(100_001))).toBe(false);
   });
 });

@@ -100,6 +100,28 @@ describe('an explanation', () => {
     });
   });
 
+  it('of a model that a list leaves out names the first entry of the list', () => {
+    const from = [written('enforcement.allowedModels: [h]', 3), written('enforcement.allowedModels: [s]', 4)] as const;
+    const rules = someRules({ allowedModels: [[entry(HAIKU, from[0]), entry(SONNET, from[1])]] });
+    expect(explainModel(wish('opus-4.5', rules)).rules[0]).toEqual({ reason: from[0], says: 'deny', decides: true });
+  });
+
+  it('of a limit that is reached says where a higher one is written, or that anyone may write one', () => {
+    const spawn: Action = { is: 'spawn', depth: 1, siblings: 0, agents: 9 };
+    const change = (from: Reason): readonly string[] =>
+      explainAction('it', spawn, someRules({ maxAgentsPerRun: { value: 8, from } }), at()).change;
+    expect(change(managed('limits.maxAgentsPerRun: 8', 5))).toEqual([
+      'set a higher limits.maxAgentsPerRun (managed, by an administrator, /etc/mimir/policy.yml:5)',
+    ]);
+    expect(change(builtIn('8'))).toEqual(['set a higher limits.maxAgentsPerRun in your own config']);
+  });
+
+  it('of a question without a person offers a terminal, and with one does not', () => {
+    const alone = 'start it in a terminal, where a person can be asked';
+    expect(explainAction('it', shell('npm test'), someRules(), at({ interactive: false })).change).toContain(alone);
+    expect(explainAction('it', shell('npm test'), someRules(), at()).change).not.toContain(alone);
+  });
+
   it('of a model advises to change the entries that deny it, which somebody wrote, and no others', () => {
     const [own, other, fixed] = [written('enforcement.deniedModels', 3), written('enforcement.deniedModels', 4), 'x'];
     const rules = someRules({

@@ -101,6 +101,7 @@ function whyCount({ reader: { most, operands: kind }, operands }: Reading): stri
 
 function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): string | null {
   if (word.is === 'known') return !isPath || isInProject(word.text, scope) ? null : OUTSIDE;
+  if (word.is === 'outside' && isPath) return OUTSIDE;
   if (word.is === 'inside' || reader.open === true) return null;
   return NOT_IN_TEXT;
 }
@@ -110,11 +111,12 @@ function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): s
 
 /**
  * `inside`: paths in the project that do not begin with "-" (a file name pattern with a literal beginning, `$f` of a loop). `leading`:
- * paths in the project that may begin with "-" (`*.ts`). `one`: a single unknown word (`"$(ls)"`); `any`: any number of them.
+ * paths in the project that may begin with "-" (`*.ts`). `one`: a single unknown word (`"$(ls)"`); `any`: any number of them; `outside`: the
+ * same, of which one is a path outside of the project (`$f` of a loop over `/etc`).
  */
 export type Argument =
   | { readonly is: 'known'; readonly text: string }
-  | { readonly is: 'inside' | 'leading' | 'one' | 'any' };
+  | { readonly is: 'inside' | 'leading' | 'one' | 'any' | 'outside' };
 
 /** The project and the folder in which the command starts: absolute, without links, `.` and `..`. */
 export type ReadingPlace = Readonly<Record<'root' | 'folder', string>>;
@@ -124,10 +126,13 @@ export interface Scope {
   /** The command changes its folder, so a path with leading `..` may lead anywhere. */
   readonly moves: boolean;
   /** Variables set by loops and `read`, in the order of the text. `whole`: the text of the variable stays one word without quotes. */
-  readonly variables: Map<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
+  readonly variables: Map<string, { readonly is: (typeof CERTAIN)[number]; readonly whole: boolean }>;
   /** Why the script of a substitution does more than read; null when it only reads. */
   readonly script: (part: Extract<WordPart, { readonly script: unknown }>) => string | null;
 }
+
+/** What is known of a variable's value, the most certain first. */
+export const CERTAIN = ['inside', 'any', 'outside'] as const;
 
 export const OUTSIDE = 'a path may lie outside the project';
 const UNKNOWN_WORD = 'it has words that are not in the text';
@@ -136,23 +141,28 @@ const UNKNOWN_WORD = 'it has words that are not in the text';
 export function argumentOf(word: Word, scope: Scope): Argument | string {
   const text = knownWord(word);
   if (text !== null) return { is: 'known', text };
-  const shape: Shape = { text: '', unknown: null, leading: false, patterns: false };
+  const shape: Shape = { text: '', unknown: null, leading: false, patterns: false, outside: false };
   for (const part of word.parts ?? []) {
     const why = addPart(part, shape, scope, false);
     if (why !== null) return why;
   }
-  if (shape.unknown !== null) return { is: shape.unknown };
+  if (shape.unknown !== null) return { is: shape.outside ? 'outside' : shape.unknown };
   // File names that match `--include=*.ts` are the same option with another value.
   if (/^--[a-z][a-z-]*=/.test(shape.text)) return { is: 'known', text: shape.text };
   if (leadsOut(shape, scope)) return OUTSIDE;
   return { is: shape.leading ? 'leading' : 'inside' };
 }
 
-/** A pattern that begins with a dot may match `..`. */
 const leadsOut = ({ text, patterns }: Shape, scope: Scope): boolean =>
-  text.startsWith('-') ||
-  !isInProject(text, scope) ||
-  (patterns && text.split('/').some((name) => /^\.(?![A-Za-z0-9]).*[*?{[]/.test(name)));
+  text.startsWith('-') || !isInProject(text, scope) || (patterns && mayMatchParent(text));
+
+/** A pattern that begins with a dot may match `..`. */
+const mayMatchParent = (text: string): boolean =>
+  text.split('/').some((name) => /^\.(?![A-Za-z0-9]).*[*?{[]/.test(name));
+
+/** Whether a path of the text, which the shell may divide at blanks and take for a pattern, leads out of the project. */
+export const namesOutside = (text: string, scope: Scope): boolean =>
+  text.split(/\s+/).some((path) => !isInProject(path, scope) || mayMatchParent(path));
 
 interface Shape {
   /** The text with patterns as written, and a letter for each unknown part. */
@@ -160,6 +170,8 @@ interface Shape {
   unknown: 'one' | 'any' | null;
   leading: boolean;
   patterns: boolean;
+  /** A part is a variable that may be a path outside of the project. */
+  outside: boolean;
 }
 
 function addPart(part: WordPart, shape: Shape, scope: Scope, quoted: boolean): string | null {
@@ -229,7 +241,8 @@ function addVariable(name: string, shape: Shape, { variables }: Scope, quoted: b
   if (/^[?#$]$/.test(name)) return null;
   const known = variables.get(name);
   if (known === undefined) return UNKNOWN_WORD;
-  if (known.is === 'any' || !(quoted || known.whole)) hide(shape, quoted);
+  if (known.is !== 'inside' || !(quoted || known.whole)) hide(shape, quoted);
+  shape.outside ||= known.is === 'outside';
   return null;
 }
 

@@ -228,6 +228,7 @@ const printf: Judge = ([format]) => {
 const test: Judge = (given, scope) => {
   for (const argument of given) {
     if (argument.is === 'any' || argument.is === 'leading') return NOT_IN_TEXT;
+    if (argument.is === 'outside') return OUTSIDE;
     if (argument.is !== 'known') continue;
     if (/^-[vRo]$/.test(argument.text)) return `${argument.text} is not known to be read-only`;
     if (!isInProject(argument.text, scope)) return OUTSIDE;

@@ -5,7 +5,8 @@
  */
 import * as shell from 'unbash';
 import { type Reading, readCommand } from '../read.ts';
-import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './options.ts';
+import { type Argument, argumentOf, CERTAIN, isInProject, namesOutside, OUTSIDE } from './options.ts';
+import type { ReadingPlace, Scope } from './options.ts';
 import { whyProgram } from './programs.ts';
 import { DOUBTS, knownWord } from '../words.ts';
 
@@ -96,16 +97,20 @@ function whyLoop(
   if (why !== null) return why;
   const isPlain = (one: Argument): boolean => one.is === 'known' && /^[\w./@%+=:,][\w./@%+=:,-]*$/.test(one.text);
   const inside = all.every(
-    (one) => one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && isInProject(one.text, scope)),
+    (one) => one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && !namesOutside(one.text, scope)),
   );
+  const outside = all.some((one) => one.is === 'outside' || (one.is === 'known' && namesOutside(one.text, scope)));
   // A variable that is set twice has the less certain of both values.
   const before = scope.variables.get(variable);
   scope.variables.set(variable, {
-    is: inside && before?.is !== 'any' ? 'inside' : 'any',
+    is: lessCertain(outside ? 'outside' : inside ? 'inside' : 'any', before?.is ?? 'inside'),
     whole: all.every(isPlain) && before?.whole !== false,
   });
   return whyNode(body, scope);
 }
+
+const lessCertain = (...both: readonly (typeof CERTAIN)[number][]): (typeof CERTAIN)[number] =>
+  CERTAIN.findLast((one) => both.includes(one)) ?? 'outside';
 
 function addWord(word: shell.Word, all: Argument[], scope: Scope): string | null {
   const argument = argumentOf(word, scope);

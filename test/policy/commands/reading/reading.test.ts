@@ -70,6 +70,67 @@ describe('a command that only reads (D39)', () => {
     expect(more(`sed -n '${script}' a.txt`)).toBe(reads ? null : 'sed: its script may write or run something');
   });
 
+  const OUTSIDE = 'a path may lie outside the project';
+  it.each([
+    ['for f in /etc/passwd; do cat "$f"; done', `cat: ${OUTSIDE}`],
+    ['for f in ../..; do cat "$f"; done', `cat: ${OUTSIDE}`],
+    ['for f in a.txt ../b.txt; do cat "$f"; done', `cat: ${OUTSIDE}`],
+    ['for f in "a.txt /etc/passwd"; do cat $f; done', `cat: ${OUTSIDE}`],
+    ["for f in '.?/.?/x'; do cat $f; done", `cat: ${OUTSIDE}`],
+    ['for d in /etc; do cat $d/passwd; done', `cat: ${OUTSIDE}`],
+    ['for d in /etc; do for f in "$d"; do cat "$f"; done; done', `cat: ${OUTSIDE}`],
+    ['for f in /etc/passwd; do cat < "$f"; done', OUTSIDE],
+    ['for f in /etc/passwd; do [ -f "$f" ]; done', `[: ${OUTSIDE}`],
+    ['for f in /etc; do ls; done; for f in a.txt; do cat "$f"; done', `cat: ${OUTSIDE}`],
+    ['for f in a.txt; do ls; done; for f in /etc; do cat "$f"; done', `cat: ${OUTSIDE}`],
+    ['for f in /api/users /api/roles; do grep -rn "$f" src; echo "$f"; done', null],
+    ['for f in a.txt src/b.ts; do [ -f "$f" ]; done', null],
+  ])('looks at the paths of a loop where they are read: %s', (command, why) => {
+    expect(more(command)).toBe(why);
+  });
+
+  const UNKNOWN = 'it has arguments that are not in the text';
+  it.each([
+    ['for f in "a b"; do test -f "$f"; done', null],
+    ['for f in "a b" c; do test -f $f; done', `test: ${UNKNOWN}`],
+    ['for f in c "a b"; do test -f $f; done', `test: ${UNKNOWN}`],
+    ['for f in a; do ls; done; for f in "a b"; do ls; done; test -f $f', `test: ${UNKNOWN}`],
+    ['for f in "a b"; do ls; done; for f in a; do ls; done; test -f $f', `test: ${UNKNOWN}`],
+    ['for f in "$(ls)" a; do sort "$f"; done', `sort: ${UNKNOWN}`],
+    ['for f in -o a; do sort "$f"; done', `sort: ${UNKNOWN}`],
+    ['sort *', `sort: ${UNKNOWN}`],
+    ['sort -- *', null],
+    ['sort -- "$(ls)"', `sort: ${UNKNOWN}`],
+    ['for s in p; do sed -n "$s" a.txt; done', 'sed: its script is not in the text'],
+    ['for s in p; do sed -n -e "$s" a.txt; done', 'sed: its script is not in the text'],
+    ["sed 'q;w b' a.txt", 'sed: its script may write or run something'],
+    ["sed 'q 5w b' a.txt", 'sed: its script may write or run something'],
+    ["sed 'q 5' a.txt", null],
+    ["sed 'Q 12;p' a.txt", null],
+    ['sed q a.txt', null],
+    ['timeout 5', 'timeout: what it runs is not in the text'],
+    ['for f in a; do find . $f; done', 'find has arguments that are not in the text'],
+    ['find . -name', `find: ${UNKNOWN}`],
+    ['find . -exec npm test ";"', 'find: npm is not known to be read-only'],
+    ['find . -exec cat a.txt /etc/passwd {} +', `find: cat: ${OUTSIDE}`],
+    ['find . -exec cat {} ";" -delete', 'find: -delete is not known to be read-only'],
+    ['find . -exec sed -n {} a.txt ";"', 'find: sed: its script is not in the text'],
+    ['ls | xargs -0n 1 cat', 'xargs: 1 is not known to be read-only'],
+    ['ls | xargs -n 1 cat', null],
+    ['git branch main --list', null],
+    ['git branch main', 'git: it has arguments that are not known to be read-only'],
+    ['LANG[0]=C sort a.txt', 'it sets a variable'],
+    ['LANG+=C sort a.txt', 'it sets a variable'],
+    ['IFS+=, read a', 'it sets a variable'],
+    ['IFS=, read a', null],
+    ['cat <<E\n$(cat a.txt)\nE', null],
+    ['cat <<E\n$(npm test)\nE', 'npm is not known to be read-only'],
+    ['cat <<E\n`npm test`\nE', 'npm is not known to be read-only'],
+    ["cat <<'E'\n$(npm test)\nE", null],
+  ])('%j: %s', (command, why) => {
+    expect(more(command)).toBe(why);
+  });
+
   it('says why it may do more', () => {
     expect(more('sort -o made a.txt')).toBe('sort: its option -o is not known to be read-only');
     expect(more('cat a.txt; npm test')).toBe('npm is not known to be read-only');
