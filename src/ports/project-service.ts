@@ -169,8 +169,8 @@ export interface ProjectService {
    * an administrator requires approval of every plan.
    */
   start(task: string, direct?: 'direct'): Promise<Result<Controls, Refusal>>;
-  /** `followUp` is a message to main. A completed or failed session answers it without repeating its plan. */
-  resume(session: SessionId, followUp?: string): Promise<Result<Controls, Refusal>>;
+  /** `followUp` is a message to main, or to an agent that can continue. A completed or failed session answers it without repeating its plan. */
+  resume(session: SessionId, followUp?: string, to?: AgentId): Promise<Result<Controls, Refusal>>;
   /** Controls of a run in another process. Refused if none owns it. */
   attach(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** Continues this run in a process of its own, after its controls have handed it over. The receipt says how to come back. */

@@ -43,14 +43,16 @@ export interface Start {
   readonly idle?: true;
   /** A plan of one task for main, without a planner. */
   readonly direct?: boolean;
-  /** A message to main with which the session is resumed. */
+  /** A message with which the session is resumed. */
   readonly followUp?: string;
+  /** Who gets it; main when left out. */
+  readonly followUpTo?: AgentId;
   /** `readable`: the offline analyst streams at a rate that people can follow. */
   readonly pace: 'readable' | 'none';
 }
 
 /** What a front end says of a run that it starts. */
-export type RunStart = Pick<Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp' | 'approval'>;
+export type RunStart = Pick<Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp' | 'followUpTo' | 'approval'>;
 
 /** What all runs of a project share. */
 export interface RunDefaults {

@@ -33,7 +33,7 @@ export async function runHosted(
   opened: OpenProject,
   args: Arguments,
   io: Io,
-  what: Pick<Start, 'session' | 'task' | 'plan' | 'idle' | 'direct' | 'followUp'>,
+  what: Pick<Start, 'session' | 'task' | 'plan' | 'idle' | 'direct' | 'followUp' | 'followUpTo'>,
 ): Promise<number> {
   const approval = approvalOf(opened.config, args, true);
   const pace = args.has('watched') ? 'readable' : 'none';

@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { basename, join } from 'node:path';
 import { loadTheme, themeNames } from '../../config/index.ts';
 import type { AuthoredFile } from '../../domain/changes/authorship.ts';
-import type { ModelId, SessionId } from '../../domain/ids.ts';
+import type { AgentId, ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
@@ -187,13 +187,13 @@ export class LocalProjectService implements ProjectService {
   }
 
   /** Resumes a session from its last turn, or returns why that is impossible. */
-  resume(session: SessionId, followUp?: string): Promise<Result<Controls, Refusal>> {
+  resume(session: SessionId, followUp?: string, followUpTo?: AgentId): Promise<Result<Controls, Refusal>> {
     return attempt(async () => {
       const one = this.#opened.log.sessions().find((known) => known.session === session);
       if (one === undefined) throw wrongUse(`there is no session ${session}`);
       const over = whyNotResume(this.#opened, one, followUp !== undefined);
       if (over !== null) throw wrongUse(`${over}: mimir report ${session}`);
-      return this.begin({ session, task: one.task, plan: null, ...defined({ followUp }) });
+      return this.begin({ session, task: one.task, plan: null, ...defined({ followUp, followUpTo }) });
     });
   }
 

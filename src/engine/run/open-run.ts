@@ -149,6 +149,8 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
    * it and repeats nothing of its plan.
    */
   readonly followUp?: string;
+  /** The agent that gets it instead of `main`, if it can continue. */
+  readonly followUpTo?: AgentId;
   readonly log: Log;
   /** The log of a resumed session, if it was read already. */
   readonly folded?: ResumedLog;

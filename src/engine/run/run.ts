@@ -92,7 +92,7 @@ async function carryThrough(parts: RunModules): Promise<RunResult> {
     const resumed = seq > 0;
     if (!(resumed ? reopen(parts, onlyAnswers(parts)) : open(parts))) return result(parts);
     parts.messaging.takeMessages('later');
-    if (parts.options.followUp !== undefined) sendToMain(parts, parts.options.followUp);
+    if (parts.options.followUp !== undefined) sendFollowUp(parts, parts.options.followUp);
     return await (parts.recorder.state().idle ? idleRun(parts, resumed) : plannedRun(parts, resumed));
   } catch (error) {
     // The log cannot be written, so the stop cannot be recorded either.
@@ -115,10 +115,12 @@ function onlyAnswers({ options, recorder }: RunModules): boolean {
   return ended || answering;
 }
 
-/** Sends to `main`, or to ROOT, which knows its findings, where that agent cannot be revived. */
-function sendToMain({ recorder, messaging: { children }, gate }: RunModules, content: string): void {
-  const main = events.mainAgent(recorder.state());
-  const to = children.closed(main) === null ? main : ROOT;
+/** Sends to the agent that is meant, else to `main`, or to ROOT, which knows its findings, where these cannot be revived. */
+function sendFollowUp({ options, recorder, messaging: { children }, gate }: RunModules, content: string): void {
+  const { followUpTo } = options;
+  const { agents } = recorder.state();
+  const meant = followUpTo !== undefined && agents.has(followUpTo) ? [followUpTo] : [];
+  const to = [...meant, events.mainAgent(recorder.state())].find((one) => children.closed(one) === null) ?? ROOT;
   gate.inbox.send({ from: 'person', to, content });
 }
 

@@ -108,8 +108,8 @@ export type RunRequest =
   /** `direct` asks main without a planner and approves its plan of one task. */
   | { readonly start: string; readonly direct?: 'direct' }
   | { readonly template: string; readonly values: Readonly<Record<string, string>> }
-  /** `followUp` is a message to main, which continues with its earlier context. */
-  | { readonly resume: string; readonly followUp?: string }
+  /** `followUp` is a message to main, or to an agent that can continue, with its earlier context. */
+  | { readonly resume: string; readonly followUp?: string; readonly to?: AgentId }
   | { readonly attach: string }
   /** Shows a finished session read-only. */
   | { readonly look: string };

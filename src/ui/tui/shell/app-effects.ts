@@ -1,7 +1,7 @@
 /** Carries out the requests of screens and dialogs: at the terminal, in the project, with the run; finds files. app.ts decides which screen is shown. */
 import { attachTo } from '../../../app/client/index.ts';
 import { isOpen, sanitiseData, sanitiseProject } from '../../../app/views/index.ts';
-import type { Millis, SessionId } from '../../../domain/ids.ts';
+import type { AgentId, Millis, SessionId } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
 import type { ReportFormat } from '../../../ports/project-service.ts';
@@ -62,7 +62,7 @@ export class AppEffects {
     const { projectService, runs } = this.#app;
     if ('start' in what) return runs.begin(() => projectService.start(what.start, what.direct));
     if ('template' in what) return runs.begin(() => projectService.startTemplate(what.template, what.values));
-    if ('resume' in what) return this.#former(what.resume, (session) => this.#resume(session, what.followUp));
+    if ('resume' in what) return this.#former(what.resume, (session) => this.#resume(session, what.followUp, what.to));
     if ('attach' in what)
       return this.#former(what.attach, (session) => this.#replace(() => attachTo(projectService, session)));
     if ('look' in what) return this.#former(what.look, (session) => this.#replace(() => projectService.look(session)));
@@ -97,9 +97,9 @@ export class AppEffects {
     runs.begin(source);
   }
 
-  #resume(session: SessionId, followUp?: string): void {
+  #resume(session: SessionId, followUp?: string, to?: AgentId): void {
     const { projectService, runs, toast, show, changed, fail } = this.#app;
-    const source = (): ReturnType<typeof projectService.resume> => projectService.resume(session, followUp);
+    const source = (): ReturnType<typeof projectService.resume> => projectService.resume(session, followUp, to);
     if (runs.feed?.controls.session !== session) return this.#replace(source);
     void runs
       .change(source)

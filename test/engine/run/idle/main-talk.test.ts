@@ -116,6 +116,19 @@ describe('a follow-up to main after the end', () => {
     expect(run.state().finished?.summary).toBe('ROOT::S1 is done\n\n## main, later\n\ncommitted');
   });
 
+  it('goes to the agent that is meant, or to main where that one reads nothing any more', async () => {
+    const before = await ended({ plan: planOf(['a'], ['b']) });
+    const asked = async (log: TestRun, to: string): Promise<readonly string[]> => {
+      const calls: ModelRequest[] = [];
+      const run = followUp(log, 'Why so?', { followUpTo: AGENT(to), record: (request) => void calls.push(request) });
+      expect((await run.result).status).toBe('completed');
+      return calls.map((request) => `${request.agent} ${toldIn(request).at(-1) ?? ''}`);
+    };
+    const words = 'Message from the person who runs you:\nWhy so?';
+    expect(await asked(before, 'ROOT::S2')).toEqual([`ROOT::S2 ${words}`]);
+    expect(await asked(before, 'ROOT::S9')).toEqual([`ROOT ${words}`]);
+  });
+
   it('runs nothing again of a run that failed, which stays failed', async () => {
     const before = await ended({
       plan: planOf(['a'], ['b', 'a'], ['c']),

@@ -1,6 +1,16 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
 import type { Line } from '../../../../app/views/index.ts';
-import { fit, fitText, labelOf, lineWidth, plural, span, spread, toLabel } from '../../../../app/views/index.ts';
+import {
+  closedReason,
+  fit,
+  fitText,
+  labelOf,
+  lineWidth,
+  plural,
+  span,
+  spread,
+  toLabel,
+} from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
@@ -57,20 +67,21 @@ function commented(ui: ReviewView, context: Context): Effect<ReviewView> {
 function commentDialog({ file, lines, agent }: ReviewItem, state: RunState): Dialog {
   const place = lines === '' ? file.path : `${file.path}:${lines}`;
   const isOver = state.finished !== null;
-  const about = isOver ? `About ${place}, changed by ${labelOf(state, agent)}: ` : `About your change of ${place}: `;
+  const one = state.agents.get(agent);
+  const continues = one !== undefined && closedReason(one) === null;
+  const who = continues ? labelOf(state, agent) : 'main';
+  const about = continues ? `About your change of ${place}: ` : `About ${place}, changed by ${labelOf(state, agent)}: `;
   return {
     is: 'text',
     title: `Comment on ${toLabel(place)}`,
-    hint: isOver
-      ? 'main gets it and the run continues'
-      : `${toLabel(labelOf(state, agent))} gets it before its next turn`,
+    hint: `${toLabel(who)} gets it ${isOver ? 'and the run continues' : 'before its next turn'}`,
     value: '',
     lines: 4,
     yes: 'send',
     check: (text) => messageMain.whyNot(state, { text }),
     then: (text) =>
       isOver && state.session !== null
-        ? { app: { resume: state.session, followUp: `${about}${text}` } }
+        ? { app: { resume: state.session, followUp: `${about}${text}`, ...(continues ? { to: agent } : {}) } }
         : { commands: [{ do: 'message', to: agent, text: `${about}${text}`, delivery: 'important' }] },
   };
 }
