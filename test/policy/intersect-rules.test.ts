@@ -64,6 +64,26 @@ describe('two sets of rules', () => {
     );
   });
 
+  it('decide the same where one says nothing and the other the loosest', () => {
+    const rule = <T>(value: T): { readonly value: T; readonly from: ReturnType<typeof builtIn> } => ({
+      value,
+      from: builtIn('rule'),
+    });
+    const said = deciding(someRules());
+    expect(deciding(someRules({ foreignAgents: rule('allow'), sandboxRequired: rule(false) }))).toEqual(said);
+    expect(deciding(someRules({ foreignAgents: rule('ask') }))).not.toEqual(said);
+    expect(deciding(someRules({ sandboxRequired: rule(true) }))).not.toEqual(said);
+  });
+
+  it('have a cost limit where one of them has', () => {
+    const [set, none] = [someRules({ costLimitSet: true }), someRules({ costLimitSet: false })];
+    expect([meet(set, none), meet(none, set), meet(none, none)].map(({ costLimitSet }) => costLimitSet)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it('meet with a third in any order', () => {
     fc.assert(
       fc.property(rules, rules, rules, (a, b, c) => {

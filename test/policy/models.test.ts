@@ -245,6 +245,11 @@ describe('choosing a model', () => {
     expect(chosen.ok ? '' : chosen.fault.text).toBe('There is no model "haiku-4.5x"; available: haiku-4.5, sonnet-4.5');
   });
 
+  it('offers no other names where no model can be used', () => {
+    const chosen = chooseModel(wish({ asked: 'haiku-4.5x', models: [] }));
+    expect(chosen.ok ? '' : chosen.fault.text).toBe('There is no model "haiku-4.5x"');
+  });
+
   it('passes over names in a role that nobody knows', () => {
     const chosen = chooseModel(wish({ asked: null, fallbacks: ['mystery', 'sonnet-4.5'] }));
     expect(chosen.ok && chosen.value.choice).toEqual({

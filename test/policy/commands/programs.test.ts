@@ -31,6 +31,9 @@ describe('the programs that a command may be allowed by', () => {
     // What is only started by another program is judged as if it stood alone.
     ['timeout 60 npm test', 'npm test …'],
     ['npx vitest run', 'vitest …'],
+    ['python -W ignore a.py', 'python a.py …'],
+    ['python -u a.py', 'python a.py …'],
+    ['npm -s test', 'npm test …'],
   ])('%s: %s', (command, expected) => {
     expect(offer(command)).toBe(expected);
   });

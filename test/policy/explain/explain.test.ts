@@ -106,6 +106,17 @@ describe('an explanation', () => {
     expect(explainModel(wish('opus-4.5', rules)).rules[0]).toEqual({ reason: from[0], says: 'deny', decides: true });
   });
 
+  it('of a model that two lists leave out names both, and a file without a line', () => {
+    const from = [
+      written('enforcement.allowedModels: [h]', 3),
+      { ...managed('enforcement.allowedModels: [s]', 4), line: null },
+    ] as const;
+    const rules = someRules({ allowedModels: [[entry(HAIKU, from[0])], [entry(SONNET, from[1])]] });
+    const { rules: parts, change } = explainModel(wish('opus-4.5', rules));
+    expect(parts.filter(({ says }) => says === 'deny').map(({ reason }) => reason)).toEqual(from);
+    expect(change.join(' ')).toContain('(managed, by an administrator, /etc/mimir/policy.yml)');
+  });
+
   it('of a limit that is reached says where a higher one is written, or that anyone may write one', () => {
     const spawn: Action = { is: 'spawn', depth: 1, siblings: 0, agents: 9 };
     const change = (from: Reason): readonly string[] =>
