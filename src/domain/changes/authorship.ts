@@ -37,7 +37,11 @@ export interface AuthoredHunk extends HunkRange {
   /** With their line ends. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
+  /** Up to three lines before and behind it, as they are now. */
+  readonly around?: { readonly before: readonly string[]; readonly behind: readonly string[] };
 }
+
+const AROUND = 3;
 
 export interface AuthoredFile {
   readonly path: string;
@@ -182,12 +186,17 @@ function partsOf(
   const rangeAt = (lines: number, begin: number): LineRange => ({ at: lines === 0 ? begin : begin + 1, lines });
   return paired(runsOf(gone.map((by) => by ?? fallback)), runsOf(come.map((by) => by ?? fallback))).map(
     ({ by, out, into }): AuthoredHunk => {
+      const [begin, end] = [first.to + at.to, first.to + at.to + into];
       const part = {
         agents: by,
         from: rangeAt(out, first.from + at.from),
         to: rangeAt(into, first.to + at.to),
         removed: olds.slice(at.from, at.from + out),
         added: news.slice(at.to, at.to + into).map(({ text }) => text),
+        around: {
+          before: textsOf(now.slice(Math.max(0, begin - AROUND), begin)),
+          behind: textsOf(now.slice(end, end + AROUND)),
+        },
       };
       at.from += out;
       at.to += into;
@@ -195,6 +204,8 @@ function partsOf(
     },
   );
 }
+
+const textsOf = (lines: readonly Line[]): readonly string[] => lines.map(({ text }) => text);
 
 /** So many lines out and so many in, by the same authors. */
 interface Pair {

@@ -1,16 +1,7 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
-import type { Line } from '../../../../app/views/index.ts';
-import {
-  closedReason,
-  fit,
-  fitText,
-  labelOf,
-  lineWidth,
-  plural,
-  span,
-  spread,
-  toLabel,
-} from '../../../../app/views/index.ts';
+import type { Ink, Line } from '../../../../app/views/index.ts';
+import { closedReason, fit, fitText, labelOf, lineWidth, plural } from '../../../../app/views/index.ts';
+import { restyle, span, spread, toLabel } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
@@ -172,11 +163,19 @@ function diffOf(item: ReviewItem | undefined, { state }: Context, width: number)
   if (hunk === null)
     return [...head, [tint(file.whole === undefined ? modeText(file) : 'Its content is not shown as lines.', 'faint')]];
   const language = file.path.slice(file.path.lastIndexOf('.') + 1);
-  const side = (texts: readonly string[], sign: string, fg: 'ok' | 'err'): readonly Line[] =>
+  const side = (texts: readonly string[], sign: string, fg: Ink): readonly Line[] =>
     texts.length === 0
       ? []
       : codeLines(toCode(texts), language, Math.max(1, width - 2)).map((line): Line => [tint(`${sign} `, fg), ...line]);
-  return [...head, ...side(hunk.removed, '-', 'err'), ...side(hunk.added, '+', 'ok')];
+  const around = (texts: readonly string[] = []): readonly Line[] =>
+    side(texts, ' ', 'faint').map((line) => restyle(line, { fg: 'faint' }));
+  return [
+    ...head,
+    ...around(hunk.around?.before),
+    ...side(hunk.removed, '-', 'err'),
+    ...side(hunk.added, '+', 'ok'),
+    ...around(hunk.around?.behind),
+  ];
 }
 
 const modeText = ({ start, now }: ReviewItem['file']): string =>
