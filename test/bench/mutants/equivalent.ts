@@ -10,6 +10,48 @@ export interface Equivalent {
 
 const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/policy/commands/judge.ts',
+    now: 'return wide === undefined ? verdict : { ...verdict, destroys: wide };',
+    becomes: 'return false ? verdict : { ...verdict, destroys: wide };',
+    why: 'A key without a value counts as none.',
+  },
+  {
+    file: 'src/policy/commands/judge.ts',
+    now: `doubt === undefined ? { verdict: 'none' } : { verdict: 'none', doubt };`,
+    becomes: `false ? { verdict: 'none' } : { verdict: 'none', doubt };`,
+    why: 'A key without a value counts as none.',
+  },
+  {
+    file: 'src/policy/commands/programs.ts',
+    now: `const nameOf = (word: string): string => word.split('/').at(-1) ?? word;`,
+    becomes: `const nameOf = (word: string): string => word.split('/').at(-1);`,
+    why: 'A divided text has a last part: the other is there for the types alone.',
+  },
+  {
+    file: 'src/policy/commands/words.ts',
+    now: `export const baseName = (word: Known): Known => (word === null ? null : (word.split('/').at(-1) ?? ''));`,
+    becomes: `export const baseName = (word: Known): Known => (word === null ? null : (word.split('/').at(-1)));`,
+    why: 'A divided text has a last part: the other is there for the types alone.',
+  },
+  {
+    file: 'src/policy/commands/wrap.ts',
+    now: 'const word = words[at] ?? null;',
+    becomes: 'const word = words[at];',
+    why: 'The index is within the words: the other is there for the types alone.',
+  },
+  {
+    file: 'src/policy/intersect-rules.ts',
+    now: 'onFailure: ON_FAILURE.findLast((one) => words.some(({ onFailure }) => onFailure === one)) ?? words[0].onFailure,',
+    becomes: 'onFailure: ON_FAILURE.findLast((one) => words.some(({ onFailure }) => onFailure === one)),',
+    why: 'Every value is in the list: the other is there for the types alone.',
+  },
+  {
+    file: 'src/policy/intersect-rules.ts',
+    now: '[maxTokens, maxCost, maxDuration].map((limit) => limit ?? null);',
+    becomes: '[maxTokens, maxCost, maxDuration].map((limit) => limit);',
+    why: 'In JSON, by which these are compared, a missing element of a list is null.',
+  },
+  {
     file: 'src/policy/rules.ts',
     now: '...(policyHashes === undefined ? {} : { policyHashes }),',
     becomes: '...(false ? {} : { policyHashes }),',

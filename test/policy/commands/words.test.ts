@@ -26,6 +26,7 @@ describe('the first line that a command prints for sure', () => {
     ['printf \'M\\n%s\\n\' "$(cat a.txt)"', 'M'],
     ["printf '%s' 'M\nrest'", 'M'],
     ["printf 'M\\n%d' 3", 'M'],
+    ["printf '100%%\\nrest'", '100%'],
     ['echo', ''],
   ])('%j: %j', (command, line) => {
     expect(firstLineEchoed(command)).toBe(line);

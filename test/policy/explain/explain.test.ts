@@ -146,8 +146,9 @@ describe('an explanation', () => {
   it('of a model that no rule forbids and that cannot be used says what is missing, and that another one is used', () => {
     const keyless = { ...option(OPUS), usable: { yes: false, because: 'no ANTHROPIC_API_KEY' } } as const;
     const models = [option(HAIKU), keyless];
-    const { rules: parts, used } = explainModel({ ...wish('opus-4.5', someRules()), models });
+    const { rules: parts, used, change } = explainModel({ ...wish('opus-4.5', someRules()), models });
     expect([parts[0]?.reason.rule, parts[0]?.says, used]).toEqual(['no ANTHROPIC_API_KEY', 'substitute', HAIKU]);
+    expect(change).toEqual(['a usable provider for it: `mimir doctor` shows what each one lacks']);
   });
 
   it('of a name that nobody knows says so', () => {
