@@ -371,6 +371,8 @@ export type EventBody =
   /** The project's files are about to be changed from `ours` to `to`, which has the changes of the tree as it is then, `theirs`. */
   | (OfTree<'merge.started'> & { readonly ours: string; readonly to: string; readonly theirs: string })
   | (OfTree<'merge.finished'> & MergeEnd)
+  /** A person took back what was left of the agent's changes of these files, or with `restored` took that back. */
+  | (OfAgent<'changes.undone'> & { readonly files: readonly string[]; readonly restored?: true })
   /** The project before any agent started; mandatory reviews compare with it. */
   | (Of<'forced.began'> & { readonly tree: string })
   | (Of<'forced.verdict'> & RecordedVerdict)

@@ -75,6 +75,10 @@ export const LINES = {
   'tree.made': () => ['info', 'works in a tree of its own'],
   'merge.started': () => null,
   'merge.finished': (event) => [event.is === 'merged' ? 'info' : 'warn', mergedText(event)],
+  'changes.undone': ({ files, restored }) => [
+    'warn',
+    `you ${restored === true ? 'restored' : 'undid'} its changes of ${files.length === 1 ? (files[0] ?? '') : plural(files.length, 'file')}`,
+  ],
   'check.started': ({ check, attempt, last }) => [
     'info',
     `${attempt === 0 ? 'prepares its tree' : last === true ? 'checks again' : 'checks'}: ${check.run}`,

@@ -63,6 +63,13 @@ export const Command = z.discriminatedUnion('do', [
    * that of the shown one. Refused when either has changed, or when a started task would change.
    */
   z.strictObject({ do: z.literal('amend plan'), edits: PlanEdits, base: digest, digest }),
+  /** Records that a person took changes of the agent back, or restored them, and tells the agent if it goes on. */
+  z.strictObject({
+    do: z.literal('changes undone'),
+    agent,
+    files: z.array(ShortText).min(1).max(10_000),
+    restored: z.literal(true).optional(),
+  }),
   /** Changes the model of one agent from its next turn on, within policy; its conversation stays. */
   z.strictObject({ do: z.literal('set model'), agent, model: ShortText }),
   /** Starts a child of `parent` that works on its own; the receipt names it. */

@@ -105,7 +105,7 @@ export interface TemplateRequest {
 export type ReportFormat = 'md' | 'json' | 'html';
 
 /**
- * What a person does with the changes of an ended run. `hunk` is the number of one of the file's hunks; `restore` takes the last undo of
+ * What a person does with the changes of a run; only `undo` while it goes on. `hunk` is the number of one of the file's hunks; `restore` takes the last undo of
  * the agent back.
  */
 export type ChangeAction =
@@ -131,7 +131,7 @@ export interface ChangePreview {
   readonly answers: readonly { readonly label: string; readonly note: string; readonly action: ChangeAction }[];
 }
 
-/** The changes of ended runs. */
+/** The changes of runs. */
 export interface RunChanges {
   /** Changes nothing. */
   preview(session: SessionId, action: ChangeAction): Promise<Result<ChangePreview, Refusal>>;

@@ -87,6 +87,7 @@ const COMMANDS: { readonly [Do in Command['do']]: Extract<Command, { readonly do
   review: { do: 'review', role },
   'amend plan': { do: 'amend plan', edits: Object.values(EDITS), base: 'b', digest: 'd' },
   'set model': { do: 'set model', agent: FINDER, model: 'deep' },
+  'changes undone': { do: 'changes undone', agent: FINDER, files: ['a.ts'] },
   spawn: {
     do: 'spawn',
     parent: ROOT,

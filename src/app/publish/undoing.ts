@@ -1,16 +1,20 @@
 /** Takes back what is left of the changes of one agent: shown first, and exactly that is written. */
 import { hash } from 'node:crypto';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
+import { factsOf } from '../../domain/agents/tool-facts.ts';
+import type { Capability } from '../../domain/agents/role.ts';
 import { plural } from '../../domain/lists.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { LeftChange, Undone } from '../../domain/changes/undo.ts';
-import type { RunState } from '../../events/index.ts';
+import type { AgentState, EventBody, RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { ChangesPort, FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';
 import type { Log } from '../../ports/log.ts';
 import { unifiedDiff } from '../../tools/index.ts';
+import type { RemoteRun } from '../../ports/control.ts';
+import { reachRun } from '../client/index.ts';
 import { exitOnFault, world } from '../process/index.ts';
-import { authorsIn, changesIn, type ProjectPlace } from '../workspace/index.ts';
+import { authorsIn, changesIn, type ProjectPlace, stateOf } from '../workspace/index.ts';
 
 /** A file with changes of the agent. */
 export interface ShownUndo {
@@ -38,7 +42,7 @@ export interface UndoPreview {
 export interface Undoing {
   /** What an undo would do; a fault where nothing is known of the changes. `path`: only of this file. Changes nothing. */
   preview(undone: Undone, path?: string): Promise<Result<UndoPreview, string>>;
-  /** Does what `preview` has shown as `digest`; refused while the run is at work, and if anything has changed since. */
+  /** Does what `preview` has shown as `digest`; refused while an agent changes the project, and if anything has changed since. */
   undo(undone: Undone, digest: string, path?: string): Promise<Result<UndoEnd, string>>;
   /** Takes back the last undo of this agent; a fault if there is none. */
   back(agent: AgentId): Promise<Result<UndoEnd, string>>;
@@ -47,7 +51,7 @@ export interface Undoing {
 export interface UndoParts {
   readonly project: ProjectPlace;
   readonly box: Rules['box'];
-  readonly log: Pick<Log, 'each'>;
+  readonly log: Pick<Log, 'each' | 'at'>;
   /** Opens the log for writing. */
   readonly writing: <T>(act: (log: Pick<Log, 'append' | 'claim' | 'release'>) => Promise<T>) => Promise<T>;
   readonly session: SessionId;
@@ -55,25 +59,10 @@ export interface UndoParts {
 }
 
 /** Opens the changes of a stored session. */
-export function openUndoing({ project, box, log, writing, session, state }: UndoParts): Undoing {
+export function openUndoing(parts: UndoParts): Undoing {
+  const { project, box, log, session, state } = parts;
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
   const { signal } = new AbortController();
-  /** While no run of the session is at work. Checks that ran on another tree are stale afterwards. */
-  const carriedOut = (act: () => Promise<Result<Undid, string>>): Promise<Result<UndoEnd, string>> =>
-    writing(async (open) => {
-      if (!exitOnFault(() => open.claim(session)).ok) return fail(AT_WORK);
-      try {
-        const done = await act();
-        if (!done.ok) return done;
-        const hasChecks = [...state.agents.values()].some(({ checks = [] }) => checks.length > 0);
-        const tree = hasChecks ? await done.value.changes.tree(signal) : fail('');
-        const time = new Date(world.now()).toISOString();
-        if (tree.ok) exitOnFault(() => open.append(session, time, [{ type: 'check.compared', tree: tree.value }]));
-        return ok(done.value.end);
-      } finally {
-        open.release(session);
-      }
-    });
   async function found(undone: Undone, path?: string) {
     const all = await authorsIn(project, box, log, session);
     const changes = await changesIn(project, box);
@@ -96,7 +85,7 @@ export function openUndoing({ project, box, log, writing, session, state }: Undo
       });
     },
     undo: (undone, digest, path) =>
-      carriedOut(async () => {
+      carriedOut(parts, { agent: undone.agent }, async () => {
         const now = await found(undone, path);
         if (!now.ok) return now;
         const { changes, files, digest: isNow } = now.value;
@@ -104,7 +93,7 @@ export function openUndoing({ project, box, log, writing, session, state }: Undo
         return ok({ changes, end: await changes.undo(files, { session, agent: undone.agent }) });
       }),
     back: (agent) =>
-      carriedOut(async () => {
+      carriedOut(parts, { agent, restored: true }, async () => {
         const changes = await changesIn(project, box);
         const end = (await changes?.back({ session, agent })) ?? null;
         return changes === null || end === null ? fail(`nothing of ${nameOf(agent)} was undone`) : ok({ changes, end });
@@ -117,7 +106,67 @@ interface Undid {
   readonly end: UndoEnd;
 }
 
-const AT_WORK = 'the run is still at work; stop it, or wait for its end';
+interface Mark {
+  readonly agent: AgentId;
+  readonly restored?: true;
+}
+
+/** Recorded by the run that goes on, else here. Checks that ran on another tree are stale afterwards. */
+const carriedOut = (
+  { project, log, writing, session, state }: UndoParts,
+  mark: Mark,
+  act: () => Promise<Result<Undid, string>>,
+): Promise<Result<UndoEnd, string>> =>
+  writing(async (open) => {
+    // Looked at first: the process of the run has claimed the session already.
+    const now = stateOf(log, session);
+    const run = now.finished === null ? await reachRun(project, session) : null;
+    if (run !== null) return whileAtWork(run, now, mark, act).finally(() => run.close());
+    if (!exitOnFault(() => open.claim(session)).ok) return fail(AT_WORK);
+    try {
+      const done = await act();
+      if (!done.ok) return done;
+      const { changes, end } = done.value;
+      const hasChecks = [...state.agents.values()].some(({ checks = [] }) => checks.length > 0);
+      const tree = hasChecks ? await changes.tree(new AbortController().signal) : fail('');
+      const events: EventBody[] = [
+        ...(end.written.length === 0 ? [] : [{ type: 'changes.undone', ...mark, files: end.written } as const]),
+        ...(tree.ok ? [{ type: 'check.compared', tree: tree.value } as const] : []),
+      ];
+      if (events.length > 0) exitOnFault(() => open.append(session, new Date(world.now()).toISOString(), events));
+      return ok(end);
+    } finally {
+      open.release(session);
+    }
+  });
+
+/** The run checks and reviews at its end what is there then. */
+async function whileAtWork(
+  { controls }: RemoteRun,
+  now: RunState,
+  mark: Mark,
+  act: () => Promise<Result<Undid, string>>,
+): Promise<Result<UndoEnd, string>> {
+  const busy = changingAgent(now);
+  if (busy !== null) return fail(`${busy} is changing files; try again when that is done`);
+  const done = await act();
+  if (!done.ok) return done;
+  const { end } = done.value;
+  if (end.written.length > 0) await controls.submit({ do: 'changes undone', ...mark, files: [...end.written] });
+  return ok(end);
+}
+
+const AT_WORK = 'the run is still at work and does not answer; stop it, or wait for its end';
+
+const CHANGES: ReadonlySet<Capability | null> = new Set(['write', 'shell']);
+
+/** The name of an agent in the middle of an act that may change the project: what changes meanwhile would count as its own. */
+function changingAgent({ agents }: RunState): string | null {
+  const isChanging = ({ blocks, ownTree }: AgentState): boolean =>
+    ownTree === undefined &&
+    blocks.some((block) => block.is === 'tool' && block.ok === null && CHANGES.has(factsOf(block.tool).capability));
+  return [...agents.values()].find(isChanging)?.name ?? null;
+}
 
 const digestOf = (files: readonly FileUndo[]): string =>
   hash(

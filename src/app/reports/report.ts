@@ -275,7 +275,7 @@ function filesJson(state: RunState): readonly unknown[] {
       ...(also.length === 0 ? {} : { also }),
       task: agent === undefined ? null : (state.agents.get(agent)?.taskId ?? null),
     });
-    const hunks = known.hunks.map(({ agents, from, to, around: _, ...hunk }) => ({
+    const hunks = known.hunks.map(({ agents, from, to, around: _around, ...hunk }) => ({
       ...who(agents),
       from,
       to,

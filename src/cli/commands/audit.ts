@@ -134,6 +134,11 @@ const DETAILS: ByType<[], [], Details> = {
   'budget.changed'({ by, budget: { maxTokens = null, maxCost = null, maxDuration = null } }) {
     return { what: 'budget changed', by, maxTokens, maxCost, maxDuration };
   },
+  'changes.undone': ({ files, restored = false }) => ({
+    what: restored ? 'changes restored' : 'changes undone',
+    by: 'person',
+    files: files.length,
+  }),
   'pr.started': ({ branch, remote, address, base, program, files }) => ({
     what: 'pull request',
     branch,

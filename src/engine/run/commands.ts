@@ -92,6 +92,8 @@ function perform(parts: RunModules, command: TextCommand): Done {
       return planning.amend(command);
     case 'set model':
       return planning.setModel(command.agent, command.model);
+    case 'changes undone':
+      return changesUndone(parts, command);
     case 'stop run':
       parts.stop(command.reason);
       return ok(`stopping; \`mimir resume\` continues it${events.dueWords(parts.recorder.state())}`);
@@ -103,6 +105,23 @@ function perform(parts: RunModules, command: TextCommand): Done {
     default:
       return unreachable(command);
   }
+}
+
+/** An agent that goes on is told, or it would take the change for a fault and make it again. */
+function changesUndone(
+  { recorder, gate }: RunModules,
+  { agent, files, restored }: Extract<controls.Command, { readonly do: 'changes undone' }>,
+): Done {
+  const one = recorder.state().agents.get(agent);
+  if (one === undefined) return fail(`there is no agent ${agent}`);
+  recorder.record({ type: 'changes.undone', agent, files, ...(restored === undefined ? {} : { restored }) });
+  if (!events.isFinal(one)) {
+    const done = restored === true ? 'restored your changes' : 'undone changes of yours';
+    const rest = restored === true ? '' : ' Do not make them again unless you are asked to.';
+    const content = `I have ${done} in: ${files.join(', ')}. Read these files again before you change them.${rest}`;
+    gate.inbox.send({ from: 'person', to: agent, content });
+  }
+  return ok('recorded');
 }
 
 // Hands a run to another process: nothing new begins, running calls finish, then the run stops in its present state.

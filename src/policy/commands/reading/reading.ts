@@ -95,18 +95,22 @@ function whyLoop(
   const all: Argument[] = [];
   const why = first(wordlist, (word) => addWord(word, all, scope));
   if (why !== null) return why;
-  const isPlain = (one: Argument): boolean => one.is === 'known' && /^[\w./@%+=:,][\w./@%+=:,-]*$/.test(one.text);
-  const inside = all.every(
-    (one) => one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && !namesOutside(one.text, scope)),
-  );
-  const outside = all.some((one) => one.is === 'outside' || (one.is === 'known' && namesOutside(one.text, scope)));
   // A variable that is set twice has the less certain of both values.
   const before = scope.variables.get(variable);
   scope.variables.set(variable, {
-    is: lessCertain(outside ? 'outside' : inside ? 'inside' : 'any', before?.is ?? 'inside'),
+    is: lessCertain(certaintyOf(all, scope), before?.is ?? 'inside'),
     whole: all.every(isPlain) && before?.whole !== false,
   });
   return whyNode(body, scope);
+}
+
+const isPlain = (one: Argument): boolean => one.is === 'known' && /^[\w./@%+=:,][\w./@%+=:,-]*$/.test(one.text);
+
+function certaintyOf(all: readonly Argument[], scope: Scope): (typeof CERTAIN)[number] {
+  if (all.some((one) => one.is === 'outside' || (one.is === 'known' && namesOutside(one.text, scope))))
+    return 'outside';
+  const isInside = (one: Argument): boolean => one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-'));
+  return all.every(isInside) ? 'inside' : 'any';
 }
 
 const lessCertain = (...both: readonly (typeof CERTAIN)[number][]): (typeof CERTAIN)[number] =>

@@ -12,7 +12,7 @@ import type { AppCommand, AppRequest, DialogEffect, EditRequest, ProjectRequest,
 import type { ScreenName, Toast } from '../frame/screen.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
 import type { AppOptions, AppServices, DisplaySettings } from './app-options.ts';
-import { ChangesAfterRun } from './changes-after-run.ts';
+import { RunChangesDialogs } from './run-changes.ts';
 
 export interface AppEffectsParts extends AppServices {
   readonly terminal: Terminal;
@@ -33,14 +33,14 @@ export interface AppEffectsParts extends AppServices {
 export class AppEffects {
   readonly #app: AppEffectsParts;
   readonly #drafting: Drafting;
-  readonly #changes: ChangesAfterRun;
+  readonly #changes: RunChangesDialogs;
   /** True while an editor has the terminal; nothing is painted then. */
   away = false;
 
   constructor(parts: AppEffectsParts) {
     this.#app = parts;
     this.#drafting = new Drafting(parts);
-    this.#changes = new ChangesAfterRun(parts);
+    this.#changes = new RunChangesDialogs(parts);
   }
 
   /** True while a waiting dialog counts time. */

@@ -88,11 +88,7 @@ const REVIEW_KEYS: readonly Binding<ReviewView>[] = [
     ui: { ...ui, top: Math.max(0, ui.top + (key === 'left' || key === 'h' ? -5 : 5)) },
   })),
   bind('review.accept', accepted, none),
-  bind(
-    'review.undo',
-    undone,
-    (ui, context) => none(ui, context) ?? (context.state.finished === null ? 'The run continues.' : null),
-  ),
+  bind('review.undo', undone, none),
   bind('review.comment', commented, (ui, context) => {
     const item = selectedOf(ui, context);
     return item === undefined ? none(ui, context) : whyNotMessage(context.state, item.agent);

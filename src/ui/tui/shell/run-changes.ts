@@ -1,4 +1,4 @@
-/** What a person does with the changes of an ended run: a dialog shows it, and its answer does exactly that. */
+/** What a person does with the changes of a run: a dialog shows it, and its answer does exactly that. */
 import { type Line, sanitiseData } from '../../../app/views/index.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Refusal } from '../../../ports/controls.ts';
@@ -13,7 +13,7 @@ interface Services extends AppServices {
   readonly renewAuthors: () => void;
 }
 
-export class ChangesAfterRun {
+export class RunChangesDialogs {
   readonly #app: Services;
   #isBusy = false;
 
@@ -34,7 +34,8 @@ export class ChangesAfterRun {
     this.#waits(changes.carryOut(session, action, digest), ({ text }) => {
       toast({ level: 'info', text: sanitiseData(text) });
       this.#app.renewAuthors();
-      // The state of the run is read anew from its log.
+      // The state of an ended run is read anew from its log; one that goes on tells of it.
+      if (runs.feed?.state.finished === null) return;
       void runs.change(() => projectService.look(session)).then(this.#app.changed, this.#app.fail);
     });
   }
