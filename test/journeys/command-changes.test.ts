@@ -177,6 +177,18 @@ it('undoes the changes of one agent after it has shown them and was told to, and
     (statSync(at('a.txt')).mode & 0o111) !== 0,
     existsSync(at('gone.txt')),
   ];
+  expect((await machine.mimir('undo', 'code', '--at', 'a.txt:1', '--preview')).out).toBe(
+    '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-1\n+one\n two\n 3\n',
+  );
+  expect((await machine.mimir('undo', 'code', '--at', 'gone.txt', '--preview')).out).toBe(
+    '--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 @@\n+g\n',
+  );
+  const nowhere = 'code has no change at a.txt:3\n  `mimir diff code` shows its changes';
+  expect(await machine.mimir('undo', 'code', '--at', 'a.txt:3')).toMatchObject({ code: 2, err: holding(nowhere) });
+  expect(await machine.mimir('undo', 'code', '--at', 'b.txt')).toMatchObject({
+    code: 2,
+    err: holding('no agent has changed "b.txt"'),
+  });
   const shown = [
     '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-1\n+one\n two\n 3\na.txt: mode 755 -> 644',
     '--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 @@\n+g\n',

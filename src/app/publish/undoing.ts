@@ -5,15 +5,16 @@ import { factsOf } from '../../domain/agents/tool-facts.ts';
 import type { Capability } from '../../domain/agents/role.ts';
 import { plural } from '../../domain/lists.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import type { AuthoredHunk } from '../../domain/changes/authorship.ts';
 import type { LeftChange, Undone } from '../../domain/changes/undo.ts';
 import type { AgentState, EventBody, RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { ChangesPort, FileContent, FileUndo, UndoEnd } from '../../ports/changes.ts';
 import type { Log } from '../../ports/log.ts';
 import { unifiedDiff } from '../../tools/index.ts';
-import type { RemoteRun } from '../../ports/control.ts';
+import { ControlFault, type RemoteRun } from '../../ports/control.ts';
 import { reachRun } from '../client/index.ts';
-import { exitOnFault, world } from '../process/index.ts';
+import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { authorsIn, changesIn, type ProjectPlace, stateOf } from '../workspace/index.ts';
 
 /** A file with changes of the agent. */
@@ -44,6 +45,8 @@ export interface Undoing {
   preview(undone: Undone, path?: string): Promise<Result<UndoPreview, string>>;
   /** Does what `preview` has shown as `digest`; refused while an agent changes the project, and if anything has changed since. */
   undo(undone: Undone, digest: string, path?: string): Promise<Result<UndoEnd, string>>;
+  /** What `place`, a file or `FILE:LINE` as it is now, names of the agent's changes; a fault if there is none. */
+  at(agent: AgentId, place: string): Promise<Result<{ readonly undone: Undone; readonly path: string }, string>>;
   /** Takes back the last undo of this agent; a fault if there is none. */
   back(agent: AgentId): Promise<Result<UndoEnd, string>>;
 }
@@ -84,6 +87,16 @@ export function openUndoing(parts: UndoParts): Undoing {
         hasUndo: now.value.changes.hasUndo({ session, agent: undone.agent }),
       });
     },
+    async at(agent, place) {
+      const [, path = place, line] = /^(.+?):(\d+)(?:-\d+)?$/.exec(place) ?? [];
+      const file = (await authorsIn(project, box, log, session))?.find((one) => one.path === path);
+      if (file === undefined) return fail(`no agent has changed "${path}"`);
+      if (line === undefined) return ok({ undone: { agent }, path });
+      const isAt = ({ agents, to }: AuthoredHunk): boolean =>
+        agents.includes(agent) && Number(line) >= to.at && Number(line) <= Math.max(to.at, to.at + to.lines - 1);
+      const hunk = file.hunks.findIndex(isAt);
+      return hunk === -1 ? fail(`${nameOf(agent)} has no change at ${place}`) : ok({ undone: { agent, hunk }, path });
+    },
     undo: (undone, digest, path) =>
       carriedOut(parts, { agent: undone.agent }, async () => {
         const now = await found(undone, path);
@@ -120,7 +133,7 @@ const carriedOut = (
   writing(async (open) => {
     // Looked at first: the process of the run has claimed the session already.
     const now = stateOf(log, session);
-    const run = now.finished === null ? await reachRun(project, session) : null;
+    const run = now.finished === null ? await reachedOrExit(project, session) : null;
     if (run !== null) return whileAtWork(run, now, mark, act).finally(() => run.close());
     if (!exitOnFault(() => open.claim(session)).ok) return fail(AT_WORK);
     try {
@@ -139,6 +152,15 @@ const carriedOut = (
       open.release(session);
     }
   });
+
+async function reachedOrExit(project: ProjectPlace, session: SessionId): Promise<RemoteRun | null> {
+  try {
+    return await reachRun(project, session);
+  } catch (error) {
+    if (error instanceof ControlFault) throw wrongUse(error.message);
+    throw error;
+  }
+}
 
 /** The run checks and reviews at its end what is there then. */
 async function whileAtWork(

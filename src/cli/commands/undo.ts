@@ -9,7 +9,11 @@ import { changesOf } from './diff.ts';
 export const undoVerb = command('undo', async (args, io) => {
   const { undoing, one, named } = changesOf(args, io, 'undo');
   if (args.has('back')) return endOf(await undoing.back(one.id), io, (files) => `restored ${files} of ${one.name}`);
-  const shown = await undoing.preview({ agent: one.id });
+  const place = args.get('at');
+  const at = place === undefined ? null : await undoing.at(one.id, place);
+  if (at?.ok === false) throw cli.wrongUse(`${at.fault}\n  \`mimir diff ${named}\` shows its changes`);
+  const { undone, path } = at?.value ?? { undone: { agent: one.id } };
+  const shown = await undoing.preview(undone, path);
   if (!shown.ok) throw cli.wrongUse(shown.fault);
   const { lines, writes, digest } = shown.value;
   for (const line of lines.length === 0 ? [`${one.name} has no changes in the project`] : lines)
@@ -17,7 +21,7 @@ export const undoVerb = command('undo', async (args, io) => {
   if (args.has('preview') || writes === 0) return cli.EXIT.done;
   if (!args.has('yes')) await confirm(writes, named, io);
   const restore = `\`mimir undo ${named} --back\` restores them`;
-  const done = await undoing.undo({ agent: one.id }, digest);
+  const done = await undoing.undo(undone, digest, path);
   return endOf(done, io, (count) => `undid the changes of ${one.name} in ${count}; ${restore}`);
 });
 
