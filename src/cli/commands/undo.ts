@@ -1,6 +1,8 @@
 /** `mimir undo`: takes back what is left of the changes of one agent; shows it in full and asks first. */
 import * as cli from '../../app/process/index.ts';
+import type { Undoing } from '../../app/publish/index.ts';
 import { plural } from '../../app/views/index.ts';
+import type { AgentId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import type { UndoEnd } from '../../ports/changes.ts';
 import { command } from '../verb.ts';
@@ -9,10 +11,7 @@ import { changesOf } from './diff.ts';
 export const undoVerb = command('undo', async (args, io) => {
   const { undoing, one, named } = changesOf(args, io, 'undo');
   if (args.has('back')) return endOf(await undoing.back(one.id), io, (files) => `restored ${files} of ${one.name}`);
-  const place = args.get('at');
-  const at = place === undefined ? null : await undoing.at(one.id, place);
-  if (at?.ok === false) throw cli.wrongUse(`${at.fault}\n  \`mimir diff ${named}\` shows its changes`);
-  const { undone, path } = at?.value ?? { undone: { agent: one.id } };
+  const { undone, path } = await undoneOf(args.get('at'), undoing, one.id, named);
   const shown = await undoing.preview(undone, path);
   if (!shown.ok) throw cli.wrongUse(shown.fault);
   const { lines, writes, digest } = shown.value;
@@ -24,6 +23,14 @@ export const undoVerb = command('undo', async (args, io) => {
   const done = await undoing.undo(undone, digest, path);
   return endOf(done, io, (count) => `undid the changes of ${one.name} in ${count}; ${restore}`);
 });
+
+/** All changes of the agent, or those at `place`. Throws an `Exit` where there are none. */
+async function undoneOf(place: string | undefined, undoing: Undoing, agent: AgentId, named: string) {
+  if (place === undefined) return { undone: { agent } };
+  const at = await undoing.at(agent, place);
+  if (!at.ok) throw cli.wrongUse(`${at.fault}\n  \`mimir diff ${named}\` shows its changes`);
+  return at.value;
+}
 
 /** Throws an `Exit` (4) without a yes. */
 async function confirm(writes: number, named: string, io: cli.Io): Promise<void> {
