@@ -26,7 +26,7 @@ export const undoVerb = command('undo', async (args, io) => {
 
 /** All changes of the agent, or those at `place`. Throws an `Exit` where there are none. */
 async function undoneOf(place: string | undefined, undoing: Undoing, agent: AgentId, named: string) {
-  if (place === undefined) return { undone: { agent } };
+  if (place === undefined) return { undone: { agent }, path: undefined };
   const at = await undoing.at(agent, place);
   if (!at.ok) throw cli.wrongUse(`${at.fault}\n  \`mimir diff ${named}\` shows its changes`);
   return at.value;
