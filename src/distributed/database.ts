@@ -48,6 +48,8 @@ create table if not exists mimir.tree (
   chain text not null, n int not null, run text not null, commit text not null, pack text not null, primary key (chain, n));
 create table if not exists mimir.day (
   person text not null, key text not null, granted numeric not null default 0, primary key (person, key));
+create table if not exists mimir.pause (
+  pool text not null, provider text not null, until timestamptz not null, primary key (pool, provider));
 create table if not exists mimir.line (
   id text not null, run text not null, side text not null, n int not null, body text, primary key (id, side, n));
 create index if not exists line_run on mimir.line (run);

@@ -4,6 +4,7 @@ export { checkDatabase, clockDifference, ClusterFault, type Database, migrate, o
 export { openSharedDay } from './day.ts';
 export { answerLines, openLine } from './line.ts';
 export { drainWorker, queuedIn, runsIn, type Worker, workersIn } from './liveness.ts';
+export { openPauses, type Pauses } from './pauses.ts';
 export { publicKeyOf, type TreeAt } from './step.ts';
 export type { SharedStore, TreeState } from './store.ts';
 export { openWorker, type PerformedStep, type Performer } from './worker.ts';

@@ -37,13 +37,14 @@ const Row = z.object({
   version: z.string(),
   facts: z.string(),
   state: z.enum(['live', 'draining']),
-  /** Workflows that it carries out. */
+  /** How many agents it works for, and which: `RUN/AGENT`. */
   agents: z.coerce.number(),
+  works: z.array(z.string()),
   /** Milliseconds since its last sign of life. */
   silent: z.coerce.number(),
 });
 
-/** A worker whose lease has not ended. `agents`: how many it works for; `silent`: milliseconds since its last sign of life. */
+/** A worker whose lease has not ended. `silent`: milliseconds since its last sign of life. */
 export type Worker = z.output<typeof Row>;
 
 /** The workers with a lease, by pool and start. */
@@ -51,9 +52,12 @@ export const workersIn = (db: Database): Promise<Worker[]> =>
   db.rows(
     Row,
     `select id, pool, host, pid, slots, version, facts, state,
-      (select count(*) from mimir_dbos.workflow_status s where s.executor_id = w.id and s.status = 'PENDING') as agents,
-      extract(epoch from clock_timestamp() - renewed) * 1000 as silent
-     from mimir.worker w where state in ('live', 'draining') and lease > clock_timestamp() order by pool, started`,
+      cardinality(works) as agents, works, extract(epoch from clock_timestamp() - renewed) * 1000 as silent
+     from mimir.worker w cross join lateral (
+       select array(
+         select regexp_replace(s.workflow_uuid, '/[^/]*$', '') from mimir_dbos.workflow_status s
+         where s.executor_id = w.id and s.status = 'PENDING' order by s.created_at) as works) as of
+     where state in ('live', 'draining') and lease > clock_timestamp() order by pool, started`,
   );
 
 /** Runs whose processes are there, oldest first. */

@@ -5,7 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { LEDGER, type Machine, type Person } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { ownModel, planText } from '../support/on-the-wire.ts';
+import type { Rule } from '../support/double/script.ts';
 import { type FakeTelegram, openTelegramDouble } from '../support/telegram.ts';
+import { until } from '../support/until.ts';
 
 needs('git', 'bubblewrap');
 
@@ -18,7 +20,7 @@ afterEach(() => {
 });
 
 const makes = (file: string) => ({ calls: [{ tool: 'bash', input: { command: `touch ${file}` } }] });
-const rules = [
+const rules: readonly Rule[] = [
   { when: { first: '# Roles' }, answer: { text: planText(['Make two files', 'code']) } },
   { when: { first: '^Make two files', turn: 1 }, answer: makes('one.txt') },
   { when: { first: '^Make two files', turn: 2 }, answer: makes('two.txt') },
@@ -29,6 +31,7 @@ const rules = [
 async function withChat(
   more = '',
   script = rules,
+  flags: readonly string[] = ['--yes'],
 ): Promise<{ readonly machine: Machine; readonly server: FakeTelegram; readonly person: Person }> {
   const server = await openTelegramDouble(TOKEN);
   servers.push(server);
@@ -36,7 +39,7 @@ async function withChat(
   const config = `notifications:\n  telegram: { botTokenEnv: BOT_TOKEN, server: "${server.url}", chats: ${chats} }\n${more}`;
   const env = { BOT_TOKEN: TOKEN };
   const { machine } = await ownModel('anthropic', { script: { rules: script }, files: LEDGER, config, env });
-  const person = machine.opens(['run', 'Make two files', '--yes']);
+  const person = machine.opens(['run', 'Make two files', ...flags]);
   return { machine, server, person };
 }
 
@@ -60,6 +63,26 @@ describe('a chat beside a run', () => {
     expect(await person.terminal.exit).toMatchObject({ code: 0 });
     expect(['one.txt', 'two.txt', 'three.txt'].map((file) => isThere(machine, file))).toEqual([true, false, false]);
     expect(server.receipts.filter((text) => text === 'Allowed once.')).toHaveLength(1);
+  });
+
+  it('is asked about the plan, has another one made with its words, and approves that', async () => {
+    const fewer = [
+      { when: { last: 'with fewer files' }, answer: { text: planText(['Make one file', 'code']) } },
+      { when: { first: '^Make one file', turn: 1 }, answer: makes('one.txt') },
+    ];
+    const { machine, server } = await withChat('', [...fewer, ...rules], []);
+    const first = await server.message('Approve this plan?');
+    expect(first.text).toContain('1. main');
+    expect(Object.keys(first.buttons)).toEqual(['approve', 'discard']);
+    server.write(ANSWERS, 'with fewer files', first.id);
+    await until(() => server.sent.filter(({ text }) => text.startsWith('Approve this plan?')).length > 2);
+    const next = server.sent.findLast(({ chat, text }) => chat === ANSWERS && text.startsWith('Approve this plan?'));
+    server.press(ANSWERS, first.buttons['approve'] ?? '');
+    await until(() => server.receipts.length === 1);
+    server.press(ANSWERS, next?.buttons['approve'] ?? '');
+    await server.message('touch one.txt');
+    expect(server.receipts).toEqual(['This question is no longer open.', 'Plan approved.']);
+    expect(isThere(machine, 'one.txt')).toBe(false);
   });
 
   it('S140: lists agents, tells cost, and stops the run where it may', async () => {

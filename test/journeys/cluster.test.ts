@@ -272,6 +272,23 @@ function killRunsBelow(home: string): void {
   }
 }
 
+it('a provider that asks one run to wait is left alone by the next', async () => {
+  const made = await cluster(plans(['Find the cache', 'finder']), {
+    when: { first: 'Find the cache', times: 1 },
+    answer: { fault: { is: 'status', status: 429, headers: { 'retry-after': '2' } } },
+  });
+  await made.worker();
+  const first = await runOn(made.machine, 'Find the cache', '--cluster');
+  expect(of(first.events, 'model.retry')).toMatchObject([{ cause: 'rate limited' }]);
+  const db = openDatabase(made.postgres.url);
+  await db.run("update mimir.pause set until = clock_timestamp() + interval '2 seconds' where provider = 'local'");
+  await db.close();
+  const { code, events } = await runOn(made.machine, 'Find the cache', '--cluster');
+  expect(code).toBe(0);
+  // The provider itself answers every call again.
+  expect(of(events, 'model.retry')).toMatchObject([{ cause: 'rate limited' }]);
+});
+
 it('a person without a key of the model works with that of the workers, also for the plan', async () => {
   const made = await cluster(plans(['Find it', 'finder']));
   await made.worker();

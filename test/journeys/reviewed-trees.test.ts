@@ -2,8 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { jsonLines } from '../support/cli.ts';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER, type Machine } from '../support/journey.ts';
+import { holding } from '../support/like.ts';
 import { needs } from '../support/needs.ts';
 import { saysDone, namesCache, ownTask, runsFirst } from '../support/own-tree-plans.ts';
 import { of, ownModel, runOn } from '../support/on-the-wire.ts';
@@ -40,6 +42,24 @@ describe.concurrent('the work of an agent in a tree of its own', () => {
     expect([code, names]).toEqual([0, ['S1.1', 'S1.2']]);
     expect(of(events, 'merge.finished').map(({ is }) => is)).toEqual(['merged', 'merged']);
     expect(fileOf(machine, 'src/parse.js')).toContain('// first\n// again\n');
+  });
+
+  it('is reviewed again where changes are undone after the review has passed; nothing is published before', async () => {
+    const config = REVIEW.replace('on-write', 'always');
+    const rules = [verdict(true), runsFirst('^Log the cache', 'echo "// first" >> src/parse.js'), saysDone];
+    const { machine, code, events } = await ran([ownTask('one', 'Log the cache')], rules, config);
+    expect([code, of(events, 'forced.verdict').length]).toEqual([0, 1]);
+    const session = String(of(events, 'session.started')[0]?.['session']);
+    expect((await machine.mimir('resume', session)).err).toContain('has completed');
+    writeFileSync(path.join(machine.project, 'src/parse.js'), `${fileOf(machine, 'src/parse.js')}// mine\n`);
+    expect(await machine.mimir('undo', 'code', '--yes')).toMatchObject({
+      code: 0,
+      out: holding('undid the changes of'),
+    });
+    expect((await machine.mimir('pr', '--preview')).err).toContain('the review security, which blocks, did not pass');
+    const again = await machine.mimir('resume', session, '--json');
+    expect([again.code, of(jsonLines(again.out), 'forced.verdict').length]).toEqual([0, 2]);
+    expect((await machine.mimir('pr', '--preview')).err).not.toContain('did not pass');
   });
 
   it('is not merged by hand after the run, where nobody would judge it: its patch is kept', async () => {

@@ -9,6 +9,8 @@ export interface SentMessage {
   readonly text: string;
   /** The data of its buttons by their labels. */
   readonly buttons: Readonly<Record<string, string>>;
+  /** The message that it replies to. */
+  readonly replyTo: number | null;
 }
 
 export interface FakeTelegram {
@@ -51,12 +53,12 @@ export async function openTelegramDouble(token: string, webhook = ''): Promise<F
       waiting.push({ offset, response });
       give();
     },
-    sendMessage: ({ chat_id: chat = 0, text = '', reply_markup: keyboard }, response) => {
+    sendMessage: ({ chat_id: chat = 0, text = '', reply_markup: keyboard, reply_parameters: to }, response) => {
       const id = sent.length + 1;
       const buttons = Object.fromEntries(
         (keyboard?.inline_keyboard ?? []).flat().map((one) => [one.text, one.callback_data]),
       );
-      sent.push({ id, chat, text, buttons });
+      sent.push({ id, chat, text, buttons, replyTo: to?.message_id ?? null });
       reply(response, { message_id: id, chat: { id: chat } });
     },
     answerCallbackQuery: ({ text = '' }, response) => {
@@ -129,6 +131,7 @@ interface Body {
   readonly chat_id?: number;
   readonly message_id?: number;
   readonly text?: string;
+  readonly reply_parameters?: { readonly message_id: number };
   readonly reply_markup?: { readonly inline_keyboard: readonly (readonly { text: string; callback_data: string }[])[] };
 }
 

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
-import { type AgentId, isForeign, type ModelId, ROOT, type SessionId } from '../../domain/ids.ts';
+import { type AgentId, isForeign, type ModelId, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
@@ -75,7 +75,9 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
         for (const tell of told) tell(text);
       },
     });
+    const pauses = await distributed.openPauses(db, pool);
     return new Side(run, db, cluster, {
+      pauses,
       usable: new Set(facts.flatMap(({ models }) => models)),
       told,
       note: `the agents work on the workers of pool ${pool}: ${plural(facts.length, 'worker')} now`,
@@ -101,6 +103,7 @@ class Side implements ClusterSide {
   private readonly db: distributed.Database;
   private readonly cluster: distributed.Cluster;
   private readonly usable: ReadonlySet<string>;
+  private readonly pauses: distributed.Pauses;
   private endLines: () => void = () => undefined;
   /** By agent, and by the name of its tree: a later attempt, or one that resolves conflicts, works in another. */
   private readonly places = new Map<AgentId, Map<string | null, Promise<AgentPlace>>>();
@@ -112,10 +115,12 @@ class Side implements ClusterSide {
     cluster: distributed.Cluster,
     {
       usable,
+      pauses,
       told,
       note,
     }: {
       readonly usable: ReadonlySet<string>;
+      readonly pauses: distributed.Pauses;
       readonly told: Set<(text: string | null) => void>;
       readonly note: string;
     },
@@ -125,6 +130,7 @@ class Side implements ClusterSide {
     this.db = db;
     this.cluster = cluster;
     this.usable = usable;
+    this.pauses = pauses;
     const { day: own, tools } = run;
     this.parts = {
       tools: { ...tools, tools: tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)) },
@@ -151,6 +157,7 @@ class Side implements ClusterSide {
       return this.cluster.ended(agent);
     }
     this.endLines();
+    this.pauses.close();
     this.parts.day?.close();
     await this.cluster.close();
     await this.db.close();
@@ -272,8 +279,22 @@ class Side implements ClusterSide {
       call: (request, stop, onDelta) =>
         isHere(request.model)
           ? models.call(request, stop, onDelta)
-          : this.callModel(request, stop, (text) => onDelta({ is: 'text', text })),
+          : this.callInTurn(request, stop, (text) => onDelta({ is: 'text', text })),
     };
+  }
+
+  /** Not while the provider has asked any run of the pool to wait: the gate then tries again in time. */
+  private async callInTurn(...call: Parameters<Side['callModel']>): ReturnType<OpenModels['call']> {
+    const provider = providerOf(call[0].model);
+    const left = this.pauses.left(provider);
+    if (left > 0) {
+      const message = `${provider} is rate limited: it asked another run of this pool to wait`;
+      return fail({ is: 'rate limited', message, retryAfterMs: left });
+    }
+    const reply = await this.callModel(...call);
+    if (!reply.ok && reply.fault.is === 'rate limited')
+      void this.pauses.note(provider, reply.fault.retryAfterMs ?? SHORT_PAUSE);
+    return reply;
   }
 
   private async callModel(
@@ -292,6 +313,9 @@ class Side implements ClusterSide {
     return no('refused', result.is === 'refused' ? result.because : 'the worker does not know what became of the call');
   }
 }
+
+/** Milliseconds of a pause whose length the provider does not tell. */
+const SHORT_PAUSE = 1000;
 
 const WORKER_LOST =
   'The worker that ran this was lost. What it changed in your files is not there; whether it had any other effect is not known: check that before you repeat it.';

@@ -1,13 +1,15 @@
 /** Tells the services of the configuration what happens in a run, and takes answers from a chat. Loaded only where one is configured. */
 import type { Loaded } from '../../config/index.ts';
 import { typedBudget } from '../../domain/budget.ts';
-import { jsonDigest } from '../../domain/digest.ts';
+import { jsonDigest, planDigest } from '../../domain/digest.ts';
 import { type AgentId, depthOf, isBelow, parentOf, ROOT } from '../../domain/ids.ts';
 import type { Run } from '../../engine/run/index.ts';
 import { activityOf, type AgentState, fold, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';
 import * as outside from '../../integrations/index.ts';
+import type { Command } from '../../ports/controls.ts';
 import { answerCommands } from '../actions/index.ts';
 import { world } from '../process/index.ts';
+import { plainPlanLines } from '../reports/index.ts';
 import * as views from '../views/index.ts';
 
 /** Where notices go; empty if nothing is configured, or an administrator forbids it. */
@@ -45,7 +47,8 @@ export async function notifyOf(run: Run, config: NotificationConfig, project: st
       if (happened !== null) {
         const notice = noticeOf(happened, after, project, event.time);
         notifier.notify(notice);
-        if (notice.is !== 'asks') chat?.chat.say(notice.text);
+        // The plan and what is asked have buttons.
+        if (notice.is !== 'asks' && notice.is !== 'plan') chat?.chat.say(notice.text, happened.agent);
       }
       before = after;
     }
@@ -109,9 +112,16 @@ function openChat(
     failed,
     chats,
     answer: (question, answer) => answered(run, question, answer),
-    command: (name, words, may) => commanded(run, name, words, may),
+    command: (typed, may) => commanded(run, typed, may),
   });
-  return { chat, happened: (event, state) => happened(event, state, chat) };
+  const plans = openPlans(run, chat);
+  return {
+    chat,
+    happened(event, state) {
+      plans.happened(event, state);
+      happened(event, state, chat);
+    },
+  };
 }
 
 /** With what each may under the rules. */
@@ -128,6 +138,60 @@ function happened(event: MimirEvent, state: RunState, chat: outside.Telegram): v
     if (approval !== undefined) chat.ask(questionOf(approval, state));
   }
   if (event.type === 'approval.answered') chat.settled(keyOf(event.approval), SETTLED[event.answer]);
+}
+
+/** A plan that needs no answer of a person is approved within this time. */
+const PLAN_WAITS_MS = 2000;
+
+/** The plan as a question of the run, asked again where it changes. */
+function openPlans({ view }: Run, chat: outside.Telegram) {
+  let asked: string | null = null;
+  const settle = (how: string): void => {
+    if (asked !== null) chat.settled(asked, how);
+    asked = null;
+  };
+  const ask = async (id: string): Promise<void> => {
+    await world.sleep(PLAN_WAITS_MS);
+    const state = view.state();
+    if (planKey(state) !== id || asked === id) return;
+    settle('The plan has changed; look at the new one.');
+    asked = id;
+    chat.ask({
+      id,
+      text: ['Approve this plan?', '', ...plainPlanLines(state)].join('\n'),
+      choices: [
+        { key: 'y', label: 'approve', allows: true },
+        { key: 'n', label: 'discard', allows: false },
+      ],
+      takesWords: true,
+      about: null,
+    });
+  };
+  return {
+    happened(event: MimirEvent, state: RunState): void {
+      if (event.type === 'plan.approved') settle('Approved.');
+      else if (event.type === 'plan.rejected') settle('Discarded, or another one is made.');
+      const id = planKey(state);
+      if (id !== null && id !== asked && event.type.startsWith('plan.')) void ask(id);
+    },
+  };
+}
+
+/** Of the plan that waits for an answer; null where none does. */
+const planKey = ({ phase, plan }: RunState): string | null =>
+  phase === 'approving' && plan !== null ? `plan-${planDigest(plan).slice(0, 12)}` : null;
+
+async function planAnswered({ view, controls }: Run, answer: Given): Promise<string> {
+  const { plan } = view.state();
+  if (plan === null) return 'There is no plan.';
+  const command: Command =
+    'words' in answer
+      ? { do: 'plan again', hint: answer.words }
+      : answer.key === 'y'
+        ? { do: 'approve plan', digest: planDigest(plan) }
+        : { do: 'reject plan' };
+  const done = await controls.submit(command);
+  return done.ok ? views.capitalise(`${done.value.text}.`) : done.fault.text;
 }
 
 const SETTLED = { allowed: 'Allowed.', denied: 'Denied.', withdrawn: 'No longer asked.' } as const;
@@ -159,11 +223,14 @@ function questionOf(approval: Approval, state: RunState): outside.ChatQuestion {
     })),
     // A permission is refused with these words.
     takesWords: true,
+    about: agent,
   };
 }
 
 /** The first answer counts, from wherever it comes. */
-async function answered({ view, controls }: Run, question: string, answer: Given): Promise<string> {
+async function answered(run: Run, question: string, answer: Given): Promise<string> {
+  const { view, controls } = run;
+  if (question === planKey(view.state())) return planAnswered(run, answer);
   const approval = view.state().approvals.find(({ id }) => keyOf(id) === question);
   if (approval === undefined) return 'It was answered already.';
   const given = 'words' in answer ? wordsFor(approval, answer.words) : offerOf(approval, answer.key);
@@ -196,9 +263,18 @@ const wordsFor = ({ request }: Approval, words: string): { readonly allow: boole
 });
 
 const HELP =
-  '/list: agents and what each does\n/subagents NAME: those below an agent\n/status: progress and cost; /status NAME: of an agent\n/message NAME TEXT: to an agent\n/budget NAME $2 40k 10m: its new limits\n/stop: ends the run, which can be resumed';
+  '/list: agents and what each does\n/subagents NAME: those below an agent\n/status: progress and cost; /status NAME: of an agent\n/message NAME TEXT: to an agent\n/budget NAME $2 40k 10m: its new limits\n/stop: ends the run, which can be resumed\nIn a reply to what was said of an agent NAME can be left out, and words alone are a message to it.';
 
-async function commanded(run: Run, name: string, words: string, may: outside.ChatRight): Promise<string | null> {
+/** Commands that begin with the name of an agent; in the chain of one it can be left out. */
+const NAMES_AGENT: ReadonlySet<string> = new Set(['subagents', 'status', 'message', 'budget']);
+
+async function commanded(
+  run: Run,
+  { name, words: typed, about }: outside.ChatCommand,
+  may: outside.ChatRight,
+): Promise<string | null> {
+  const isShort = about !== null && NAMES_AGENT.has(name) && agentIn(run.view.state(), typed) === null;
+  const words = isShort ? `${about} ${typed}`.trim() : typed;
   const look = LOOKS[name];
   if (look !== undefined) return look(run.view.state(), words);
   const act = ACTS[name];

@@ -9,7 +9,7 @@ import { branchOf, type PrStep, type PrTarget } from '../../domain/pull-request.
 import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
-import { type EventBody, type MimirEvent, type PullRequest, type RunState } from '../../events/index.ts';
+import { closedGates, type EventBody, type MimirEvent, type PullRequest, type RunState } from '../../events/index.ts';
 import { type Decision, namesOf } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
 import type { Log } from '../../ports/log.ts';
@@ -170,7 +170,11 @@ function textsOf(
 function whyNot(log: Log, state: RunState, claimed: boolean): string | null {
   const summary = exitOnFault(() => log.sessions()).find(({ session }) => session === state.session);
   if (summary?.state === 'running' && !claimed) return 'the run has not ended';
-  return touchedFiles(state).length === 0 ? 'this run changed no file' : null;
+  if (touchedFiles(state).length === 0) return 'this run changed no file';
+  const [closed] = closedGates(state);
+  return closed === undefined
+    ? null
+    : `the review ${closed.role}, which blocks, did not pass: ask for what it found, and let it pass first`;
 }
 
 /** The commit of the run's branch; a branch of that name with another one is not touched. */

@@ -143,7 +143,9 @@ const carriedOut = (
       const hasChecks = [...state.agents.values()].some(({ checks = [] }) => checks.length > 0);
       const tree = hasChecks ? await changes.tree(new AbortController().signal) : fail('');
       const events: EventBody[] = [
-        ...(end.written.length === 0 ? [] : [{ type: 'changes.undone', ...mark, files: end.written } as const]),
+        ...(end.written.length === 0
+          ? []
+          : [{ type: 'changes.undone', ...mark, files: end.written } as const, ...reviewsAgain(now)]),
         ...(tree.ok ? [{ type: 'check.compared', tree: tree.value } as const] : []),
       ];
       if (events.length > 0) exitOnFault(() => open.append(session, new Date(world.now()).toISOString(), events));
@@ -161,6 +163,17 @@ async function reachedOrExit(project: ProjectPlace, session: SessionId): Promise
     throw error;
   }
 }
+
+/** A review that has passed says nothing about the project as it is now. */
+const reviewsAgain = ({ gates, session }: RunState): readonly EventBody[] =>
+  gates
+    .filter(({ open, trigger }) => open && trigger === 'always')
+    .map((gate) => ({
+      ...gate,
+      type: 'forced.gate',
+      open: false,
+      why: `changes were undone after it had passed: \`mimir resume ${session ?? ''}\` reviews again`,
+    }));
 
 /** The run checks and reviews at its end what is there then. */
 async function whileAtWork(

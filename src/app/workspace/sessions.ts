@@ -4,7 +4,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import { fail } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import type { EventBody, MimirEvent, RunState } from '../../events/index.ts';
-import { foldAll, spentOf, FoldedLog, ResumedLog } from '../../events/index.ts';
+import { closedGates, foldAll, spentOf, FoldedLog, ResumedLog } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { Controls } from '../../ports/controls.ts';
 import type { DayLedger } from '../../ports/daily-budget.ts';
@@ -147,11 +147,17 @@ export function whyNotResume(
   { session, draft, ended }: SessionSummary,
   isFollowUp = false,
 ): string | null {
-  if (!from.folded.has(session)) from.folded.set(session, checkLog(from, session));
+  const folded = checkedOnce(from, session);
   if (draft === true) return `session ${session} only drafted an agent and cannot be resumed`;
   if (ended?.status === 'rejected') return `the plan of session ${session} was rejected`;
-  if (ended?.status !== 'completed' || isFollowUp) return null;
+  if (ended?.status !== 'completed' || isFollowUp || closedGates(folded.state).length > 0) return null;
   return hasMessages(from.project, session) ? null : `session ${session} has completed`;
+}
+
+function checkedOnce(from: ResumeContext, session: SessionId): ResumedLog {
+  const folded = from.folded.get(session) ?? checkLog(from, session);
+  from.folded.set(session, folded);
+  return folded;
 }
 
 interface ResumeContext {

@@ -63,7 +63,7 @@ async function status(db: distributed.Database, args: Arguments, io: Io): Promis
     models: WorkerFacts.parse(JSON.parse(facts)).models,
   }));
   tell(args, io, { workers: rows, waiting, runs }, [
-    ...(workers.length === 0 ? ['No worker is there: `mimir worker` starts one.'] : workers.map(lineOf)),
+    ...(workers.length === 0 ? ['No worker is there: `mimir worker` starts one.'] : workers.flatMap(linesOf)),
     ...waiting.map(({ pool, agents }) => `pool ${pool}: ${plural(agents, 'agent')} waiting for a worker`),
     ...runs.map(
       ({ run, host, seconds }) =>
@@ -71,6 +71,13 @@ async function status(db: distributed.Database, args: Arguments, io: Io): Promis
     ),
   ]);
 }
+
+const linesOf = (worker: distributed.Worker): readonly string[] => [
+  lineOf(worker),
+  ...[...Map.groupBy(worker.works, (one) => one.split('/')[0] ?? '')].map(
+    ([run, works]) => `  ${run}: ${works.map((one) => one.slice(run.length + 1)).join(', ')}`,
+  ),
+];
 
 /** `build-1-k2j4x9  default  live  3 of 8 agents  build-1  pid 4211  1.0.0  1s ago` */
 const lineOf = ({ id, pool, state, agents, slots, host, pid, version, silent }: distributed.Worker): string =>

@@ -105,7 +105,11 @@ async function carryThrough(parts: RunModules): Promise<RunResult> {
 /** Whether nothing is left to do. Nothing is written then, and the result stays as it was. */
 const isOver = (parts: RunModules, status: RunResult['status']): boolean =>
   status === 'rejected' ||
-  (status === 'completed' && !parts.messaging.hasMessages() && parts.options.followUp === undefined);
+  (status === 'completed' &&
+    !parts.messaging.hasMessages() &&
+    parts.options.followUp === undefined &&
+    // A review that was closed after the end judges again.
+    events.closedGates(parts.recorder.state()).length === 0);
 
 /** Whether the run is resumed only to answer messages, now or in an earlier process that was stopped before it had answered. */
 function onlyAnswers({ options, recorder }: RunModules): boolean {

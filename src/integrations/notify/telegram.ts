@@ -25,13 +25,24 @@ export interface ChatQuestion {
   readonly choices: readonly { readonly key: string; readonly label: string; readonly allows: boolean }[];
   /** A reply with words answers it. */
   readonly takesWords: boolean;
+  /** The agent that asks; what is said of it is one chain of replies. Null: the run. */
+  readonly about: string | null;
+}
+
+export interface ChatCommand {
+  readonly name: string;
+  readonly words: string;
+  readonly about: string | null;
 }
 
 export interface TelegramParts {
   /** Answers a question; resolves with what to say about it. */
   answer(question: string, answer: { readonly key: string } | { readonly words: string }): Promise<string>;
-  /** Carries out a command without its slash; resolves with what to say, or with null for an unknown one. */
-  command(name: string, words: string, may: ChatRight): Promise<string | null>;
+  /**
+   * Carries out a command without its slash; resolves with what to say, or with null for an unknown one. `about`: the agent in whose chain of
+   * replies it was typed.
+   */
+  command(typed: ChatCommand, may: ChatRight): Promise<string | null>;
   readonly token: string;
   readonly chats: readonly Chat[];
   /** The address of the Bot API, without a path. */
@@ -41,7 +52,8 @@ export interface TelegramParts {
 }
 
 export interface Telegram {
-  say(text: string): void;
+  /** `about`: the agent of which it is. */
+  say(text: string, about: string | null): void;
   ask(question: ChatQuestion): void;
   /** The question was answered elsewhere, or withdrawn: its buttons go. */
   settled(question: string, how: string): void;
@@ -83,6 +95,7 @@ export function openTelegram(parts: TelegramParts): Telegram {
   };
   const send: Context['send'] = async (chat, text, more = {}) =>
     (await api('sendMessage', { chat_id: chat, text, ...more }, Message)).message_id;
+  const chains = openChains(send);
   const unbutton = async (chat: number, message: number, how: string): Promise<void> => {
     await api('editMessageReplyMarkup', { chat_id: chat, message_id: message }, z.unknown());
     await send(chat, how, { reply_parameters: { message_id: message } });
@@ -91,17 +104,18 @@ export function openTelegram(parts: TelegramParts): Telegram {
   const asked = async (chat: Chat, one: Open): Promise<void> => {
     const { question, isCut, messages } = one;
     const text = isCut ? `${headOf(question.text, MOST, '…')}\n\n${CUT}` : question.text;
-    const message = await send(chat.id, text, chat.may === 'look' ? {} : keyboardOf(question, isCut));
+    const keyboard = chat.may === 'look' ? {} : keyboardOf(question, isCut);
+    const message = await chains.send(chat.id, question.about, text, keyboard);
     messages.set(chat.id, message);
     // It was settled while it was on its way.
     const how = settledAs.get(question.id);
     if (how !== undefined) await unbutton(chat.id, message, how);
   };
-  const context: Context = { parts, api, questions, send, during };
+  const context: Context = { parts, api, questions, send, chains, during };
   during(poll(context, closing.signal));
   return {
-    say: (text) => {
-      for (const { id } of chats) during(send(id, headOf(text, MOST, '…')));
+    say: (text, about) => {
+      for (const { id } of chats) during(chains.send(id, about, headOf(text, MOST, '…'), {}));
     },
     ask(question) {
       const one: Open = { question, isCut: question.text.length > MOST, messages: new Map() };
@@ -119,6 +133,34 @@ export function openTelegram(parts: TelegramParts): Telegram {
       closing.abort();
       await Promise.race([Promise.all(working), world.sleep(CLOSE_MS)]);
     },
+  };
+}
+
+type Chains = ReturnType<typeof openChains>;
+
+/** What is said of an agent replies to the first message about it, so that a chat shows it as one chain. */
+function openChains(send: Context['send']) {
+  const firsts = new Map<string, Promise<number | null>>();
+  const abouts = new Map<string, string>();
+  return {
+    async send(chat: number, about: string | null, text: string, more: object): Promise<number> {
+      if (about === null) return send(chat, text, more);
+      const key = `${chat} ${about}`;
+      const first = firsts.get(key);
+      const to = first === undefined ? null : await first;
+      const reply = to === null ? {} : { reply_parameters: { message_id: to, allow_sending_without_reply: true } };
+      const sent = send(chat, text, { ...reply, ...more });
+      if (first === undefined)
+        firsts.set(
+          key,
+          sent.catch(() => null),
+        );
+      const message = await sent;
+      abouts.set(`${chat} ${message}`, about);
+      return message;
+    },
+    /** The agent that a message is about; null for others. */
+    of: (chat: number, message: number): string | null => abouts.get(`${chat} ${message}`) ?? null,
   };
 }
 
@@ -141,6 +183,7 @@ interface Context {
   readonly api: Api;
   readonly questions: ReadonlyMap<string, Open>;
   readonly send: (chat: number, text: string, more?: object) => Promise<number>;
+  readonly chains: Chains;
   readonly during: (work: Promise<unknown>) => void;
 }
 
@@ -205,8 +248,9 @@ async function replied(
   const to = [...context.questions.values()].find(
     ({ messages }) => reply !== undefined && messages.get(chat.id) === reply.message_id,
   );
-  const words = await said(context, chat, text.trim(), to?.question);
-  await context.send(chat.id, headOf(words, MOST, '…'));
+  const about = reply === undefined ? null : context.chains.of(chat.id, reply.message_id);
+  const words = await said(context, chat, { text: text.trim(), question: to?.question, about });
+  await context.chains.send(chat.id, about, headOf(words, MOST, '…'), {});
 }
 
 async function answered({ parts, questions }: Context, chat: Chat, data: string): Promise<string> {
@@ -218,11 +262,32 @@ async function answered({ parts, questions }: Context, chat: Chat, data: string)
   return one.isCut && choice.allows ? CUT : parts.answer(id, { key });
 }
 
-async function said({ parts }: Context, chat: Chat, text: string, question: ChatQuestion | undefined): Promise<string> {
+/** Words in the chain of an agent that asks nothing are for the agent. */
+const unasked = async (
+  { parts }: Context,
+  chat: Chat,
+  { text, about }: { readonly text: string; readonly about: string | null },
+): Promise<string> =>
+  about === null
+    ? 'Reply to a question to answer it. /help lists what there is.'
+    : ((await parts.command({ name: 'message', words: text, about }, chat.may)) ?? '');
+
+async function said(
+  context: Context,
+  chat: Chat,
+  {
+    text,
+    question,
+    about,
+  }: { readonly text: string; readonly question: ChatQuestion | undefined; readonly about: string | null },
+): Promise<string> {
+  const { parts } = context;
   const command = /^\/([a-z]+)(?:@\w+)?(?:\s+([^]*))?$/.exec(text);
-  if (command !== null)
-    return (await parts.command(command[1] ?? '', command[2] ?? '', chat.may)) ?? 'Unknown. /help lists what there is.';
-  if (question === undefined) return 'Reply to a question to answer it. /help lists what there is.';
+  if (command !== null) {
+    const typed = { name: command[1] ?? '', words: command[2] ?? '', about };
+    return (await parts.command(typed, chat.may)) ?? 'Unknown. /help lists what there is.';
+  }
+  if (question === undefined) return unasked(context, chat, { text, about });
   if (chat.may === 'look') return 'This chat may only look.';
   if (!question.takesWords) return 'Use one of its buttons.';
   return parts.answer(question.id, { words: text });

@@ -43,9 +43,9 @@ async function open({ chats = CHATS, webhook = '', token = TOKEN } = {}): Promis
       answers.push([question, 'words' in answer ? answer.words : answer.key]);
       return Promise.resolve('Done.');
     },
-    command: (name, words, may) => {
+    command: ({ name, words, about }, may) => {
       if (name === 'unknown') return Promise.resolve(null);
-      commands.push(`${name} ${words} ${may}`);
+      commands.push(`${name} ${words} ${may}${about === null ? '' : ` about ${about}`}`);
       return Promise.resolve(`did ${name}`);
     },
   });
@@ -64,6 +64,47 @@ const question = (id: string, text = `may I run ${id}?`): ChatQuestion => ({
     { key: '4', label: 'deny', allows: false },
   ],
   takesWords: true,
+  about: null,
+});
+
+describe('what is said of an agent', () => {
+  it('S141: replies to the first message about it in each chat, and questions do as well', async () => {
+    const { server, chat } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    chat.say('scout failed', 'S1');
+    chat.say('coder failed', 'S2');
+    chat.say('the run has used 80 %', null);
+    chat.ask({ ...question('one'), about: 'S1' });
+    chat.say('scout failed again', 'S1');
+    await server.message('scout failed again');
+    await server.message('may I run one?');
+    const idOf = (text: string): number | undefined => server.sent.find((one) => one.text === text)?.id;
+    const chain = server.sent.map(({ text, replyTo }) => [text, replyTo] as const);
+    expect(new Map(chain)).toEqual(
+      new Map([
+        ['scout failed', null],
+        ['coder failed', null],
+        ['the run has used 80 %', null],
+        ['may I run one?', idOf('scout failed')],
+        ['scout failed again', idOf('scout failed')],
+      ]),
+    );
+  });
+
+  it('S142: is the place of commands without a name, and of words for the agent', async () => {
+    const { server, chat, commands, answers } = await open({ chats: [{ id: CONTROLS, may: 'control' }] });
+    chat.say('scout failed', 'S1');
+    const { id } = await server.message('scout failed');
+    server.write(CONTROLS, '/status', id);
+    const said = await server.message('did status');
+    expect(said.replyTo).toBe(id);
+    // The answer is of the same chain.
+    server.write(CONTROLS, 'look at src', said.id);
+    await server.message('did message');
+    server.write(CONTROLS, '/status');
+    await until(() => commands.length === 3);
+    expect(commands).toEqual(['status  control about S1', 'message look at src control about S1', 'status  control']);
+    expect(answers).toEqual([]);
+  });
 });
 
 describe('a question in a chat', () => {
@@ -154,7 +195,7 @@ describe('a Bot API that fails', () => {
     const { server, chat, problems } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
     server.fail('sendMessage', 429, { description: 'Too Many Requests', parameters: { retry_after: 3 } });
     server.fail('sendMessage', 502, { description: 'Bad Gateway' });
-    chat.say('the run is done');
+    chat.say('the run is done', null);
     await server.message('the run is done');
     expect(problems).toEqual([]);
   });
