@@ -38,12 +38,12 @@ afterAll(() => {
 });
 
 /** A machine on which the agent `helper` works in a terminal; the model plans one task for it. */
-async function withAgent(script: TerminalScript, more = ''): Promise<Machine> {
+async function withAgent(script: TerminalScript, more = '', PATH = process.env['PATH'] ?? ''): Promise<Machine> {
   const rules = [
     { when: { first: '# Roles' }, answer: { text: planText(['Rename the cache', 'helper']) } },
     { answer: { text: 'All is done.' } },
   ];
-  const env = { TMUX_TMPDIR: makeFolder() };
+  const env = { TMUX_TMPDIR: makeFolder(), PATH };
   const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER, config: more, env });
   machines.push(machine);
   mkdirSync(path.join(machine.home, '.helper'));
@@ -182,6 +182,24 @@ describe.concurrent('an agent in a terminal', () => {
     const notes = readFileSync(path.join(machine.project, NOTES), 'utf8').split('\n');
     expect(notes.filter((line) => line.startsWith('prompt')).at(-1)).toContain('Once more');
     await endRun(machine);
+  });
+
+  it('is started again where the server of its terminals ends in that moment', async () => {
+    const folder = makeFolder();
+    const real = (process.env['PATH'] ?? '')
+      .split(':')
+      .map((one) => path.join(one, 'tmux'))
+      .find((one) => existsSync(one));
+    const ends = `[ ! -e ${folder}/once ] && { touch ${folder}/once; echo "server exited unexpectedly" >&2; exit 1; }`;
+    const script = `#!/bin/sh\ncase "$*" in *new-session*) ${ends};; esac\nexec ${real ?? 'tmux'} "$@"\n`;
+    writeFileSync(path.join(folder, 'tmux'), script, { mode: 0o755 });
+    const machine = await withAgent(
+      { notes: NOTES, prompts: [[say('Done.')]] },
+      '',
+      `${folder}:${process.env['PATH'] ?? ''}`,
+    );
+    const { code, err } = await runOn(machine, 'Rename the cache', '--mode', 'yolo');
+    expect([code, err, existsSync(path.join(folder, 'once'))]).toEqual([0, '', true]);
   });
 
   it('is stopped with its program', async () => {

@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { isFolder } from '../paths/root.ts';
@@ -160,7 +161,9 @@ export async function startInTerminal(
   await run(['kill-session', '-t', `=${session}`]);
   const shell = `exec ${quoted(env)} -i /bin/sh ${quoted(script)}`;
   const stays = ['set-option', '-g', 'remain-on-exit', 'on', ';'];
-  const started = await run([...stays, 'new-session', '-d', '-s', session, '-x', '120', '-y', '50', shell]);
+  const started = await startPatiently(() =>
+    run([...stays, 'new-session', '-d', '-s', session, '-x', '120', '-y', '50', shell]),
+  );
   const held = started.ok ? await hold(alive) : null;
   if (held === null) {
     await close(null);
@@ -169,6 +172,19 @@ export async function startInTerminal(
   let ending: Promise<void> | null = null;
   return ok({ session, tmux: run, exitCode: () => exitIn(code), end: () => (ending ??= close(held)) });
 }
+
+/** The server ends with its last session, perhaps in the moment of the start; the next start makes a new one. */
+async function startPatiently(start: () => Promise<Result<string, string>>): Promise<Result<string, string>> {
+  for (let tries = 1; ; tries += 1) {
+    const started = await start();
+    if (started.ok || tries === STARTS || !IS_ENDING.test(started.fault)) return started;
+    await delay(AGAIN_MS);
+  }
+}
+
+const IS_ENDING = /server exited|lost server|no server running/;
+const STARTS = 5;
+const AGAIN_MS = 100;
 
 /**
  * The script that the terminal runs. It ends what it has started when nobody holds the pipe `alive` open for writing any more: with the process of
