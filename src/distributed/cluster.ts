@@ -95,8 +95,10 @@ class RunCluster implements Cluster {
   private readonly agents = new Map<string, OpenAgent>();
   private readonly ends: (() => void)[];
   private readonly over = new AbortController();
-  private troubles: { readonly database: string | null; readonly workers: string | null } = {
+  /** `steps`: why a worker cannot record what it has done. */
+  private troubles: Readonly<Record<'database' | 'steps' | 'workers', string | null>> = {
     database: null,
+    steps: null,
     workers: null,
   };
   private told: string | null = null;
@@ -121,6 +123,7 @@ class RunCluster implements Cluster {
       () => clearInterval(seen),
       db.listen('mimir_result', (told) => (told.startsWith(`${run} `) ? look() : undefined), look),
       db.listen('mimir_live', (payload) => this.live(payload)),
+      db.listen('mimir_trouble', (text) => (this.waiting.size > 0 ? this.report({ steps: text }) : undefined)),
     ];
   }
 
@@ -259,7 +262,7 @@ class RunCluster implements Cluster {
     const ids = [...this.waiting.keys()];
     if (ids.length === 0 && this.told === null) return;
     const rows = await db.rows(Result, 'select step, body from mimir.result where step = any($1)', [ids]);
-    this.report({ database: null });
+    this.report({ database: null, ...(rows.length > 0 && { steps: null }) });
     for (const { step, body } of rows) this.waiting.get(step)?.resolve(StepResult.parse(JSON.parse(body)));
     // Removed only when they are read: an answer of the database may be lost on its way.
     await db.run('delete from mimir.result where step = any($1)', [rows.map(({ step }) => step)]);
@@ -300,7 +303,7 @@ class RunCluster implements Cluster {
   /** Tells what is wrong, where that has changed. */
   private report(now: Partial<RunCluster['troubles']>): void {
     this.troubles = { ...this.troubles, ...now };
-    const text = this.troubles.database ?? this.troubles.workers;
+    const text = this.troubles.database ?? this.troubles.steps ?? this.troubles.workers;
     // While the database is away, its words may change with each attempt.
     const isSame = text === this.told || (this.told !== null && now.database !== undefined && now.database !== null);
     if (isSame || this.over.signal.aborted) return;

@@ -34,6 +34,7 @@ export interface WorkerOptions extends WorkerRow {
   readonly db: Database;
   /** Public keys of the people whose steps are carried out; empty: of everybody, but of one person in each run. */
   readonly people: readonly string[];
+  /** The calls of `store` wait while the database is away. */
   readonly performer: (store: SharedStore) => Performer;
   /** Seconds without a step after which an agent gives its slot back; 30 if absent. */
   readonly idle?: number;
@@ -130,8 +131,13 @@ class Running {
   constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
     this.options = options;
     this.lease = lease;
-    this.store = store;
-    this.performer = options.performer(store);
+    this.store = {
+      keep: (content) => this.patiently(() => store.keep(content)),
+      read: (ids) => this.patiently(() => store.read(ids)),
+      keepTree: (...state) => this.patiently(() => store.keepTree(...state)),
+      trees: (...states) => this.patiently(() => store.trees(...states)),
+    };
+    this.performer = options.performer(this.store);
     this.draining = draining;
     this.idle = options.idle ?? IDLE_SECONDS;
   }
@@ -234,12 +240,12 @@ class Running {
     signal: AbortSignal,
     onLive: (text: string) => void,
   ): Promise<StepResult> {
-    const parts = await this.patiently(() => this.store.read(ids));
+    const parts = await this.store.read(ids);
     const either = AbortSignal.any([signal, this.lease.lost]);
     const { output, tree: now } = await this.performer.perform({ ...order, body, parts, tree }, either, onLive);
     if (now === undefined || tree === undefined) return { is: 'done', output };
     const { chain } = tree;
-    await this.patiently(() => this.store.keepTree(order.run, chain, now));
+    await this.store.keepTree(order.run, chain, now);
     return { is: 'done', output, tree: { chain, n: now.n, commit: now.commit } };
   }
 
@@ -263,14 +269,21 @@ class Running {
     await this.patiently(() => this.options.db.run(insert, [step, run, JSON.stringify(result)]));
   }
 
+  /** A database whose disk is full still passes notifications on, and what a run only reads. */
+  private tell(trouble: string): void {
+    this.options.say(`a step waits: ${trouble}`);
+    void this.options.db.run(`select pg_notify('mimir_trouble', $1)`, [trouble.slice(0, 1000)]).catch(() => undefined);
+  }
+
   /** Repeats `act` while the database does not answer. Never resolves once the lease is lost. */
   private async patiently<T>(act: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       try {
         return await act();
       } catch (error) {
         if (!(error instanceof ClusterFault)) throw error;
         if (this.lease.lost.aborted) return await never();
+        if (tries === 1) this.tell(error.message);
         await new Promise((done) => setTimeout(done, AGAIN_MS));
       }
     }

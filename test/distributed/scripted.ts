@@ -25,6 +25,8 @@ export interface StepOptions {
   readonly repeat?: 'safe' | 'keyed' | 'never';
   readonly ms?: number;
   readonly signal?: AbortSignal;
+  /** It keeps something in the database when it has run. */
+  readonly keeps?: boolean;
   /** Absent: nobody watches. */
   readonly onLive?: (text: string) => void;
 }
@@ -88,8 +90,8 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
       await worker.printed('open');
       return worker;
     },
-    async step(agent, id, { repeat = 'safe', ms = 0, signal = never, onLive } = {}) {
-      const body = JSON.stringify({ file, line: id, ms });
+    async step(agent, id, { repeat = 'safe', signal = never, onLive, ...how } = {}) {
+      const body = JSON.stringify({ file, line: id, ...how });
       const step = { id, name: 'step', repeat, body, parts: ['part'], live: onLive !== undefined };
       const result = await cluster.perform(agent, step, signal, onLive ?? (() => undefined));
       if (result?.is !== 'done') return result === null ? 'nothing' : result.is;

@@ -139,6 +139,18 @@ it('waits while the database is away, says so, and continues', async () => {
   expect(at.lines()).toEqual(['1', '2']);
 });
 
+it('does not refuse a step that has run while the database is away: it waits with what it has to keep', async () => {
+  const at = await bench();
+  const worker = await at.worker('a');
+  const step = at.step('one', 'kept', { repeat: 'never', ms: 500, keeps: true });
+  await until(() => at.lines().includes('kept'));
+  await at.postgres.stop();
+  await until(() => worker.out().includes('cannot be used'));
+  await at.postgres.start();
+  expect(await step).toBe('done on a');
+  expect(at.lines()).toEqual(['kept']);
+});
+
 it('removes what runs and workers have left a week ago', async () => {
   const at = await bench();
   await at.worker('a');

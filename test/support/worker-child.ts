@@ -1,13 +1,18 @@
 /**
  * A worker as a process of its own, whose steps are scripted: `node worker-child.ts URL ID SLOTS IDLE [KEY…]`. A step's body is `{"do", "file", "ms"}`: it
- * appends a line with its id to the file, waits, and tells what it did.
+ * appends a line with its id to the file, waits, keeps the line in the database where that is asked for, and tells what it did.
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { openDatabase, openWorker } from '../../src/distributed/index.ts';
 
-const Body = z.object({ file: z.string().optional(), line: z.string(), ms: z.number().default(0) });
+const Body = z.object({
+  file: z.string().optional(),
+  line: z.string(),
+  ms: z.number().default(0),
+  keeps: z.boolean().default(false),
+});
 const [url = '', id = '', slots = '4', idle = '30', ...people] = process.argv.slice(2);
 const db = openDatabase(url);
 const worker = await openWorker({
@@ -22,12 +27,13 @@ const worker = await openWorker({
   facts: '{}',
   people,
   say: (line) => console.log(line),
-  performer: () => ({
+  performer: (store) => ({
     async perform({ agent, body }, signal, onLive) {
-      const { file, line, ms } = Body.parse(JSON.parse(body));
+      const { file, line, ms, keeps } = Body.parse(JSON.parse(body));
       if (file !== undefined) appendFileSync(file, `${line}\n`);
       onLive(line);
       await wait(ms, undefined, { signal }).catch(() => undefined);
+      if (keeps) await store.keep(line);
       return { output: JSON.stringify({ agent, line, by: id, stopped: signal.aborted }) };
     },
     ended: () => Promise.resolve(),

@@ -137,11 +137,17 @@ async function useTool(
   // Also after a stop: what it did until then counts.
   if (tool.repeat === 'safe') return { output: JSON.stringify(output) };
   const before = tree.at;
-  const step = given(await transport.stepSince(TREE, one.base, before.commit ?? one.content, unending));
-  if (step === null) return { output: JSON.stringify(output) };
-  const pack = await store.keep(step.pack);
-  tree.at = { chain: before.chain, n: before.n + 1, commit: step.commit };
-  return { output: JSON.stringify(output), tree: { n: tree.at.n, commit: step.commit, pack } };
+  const step = await transport.stepSince(TREE, one.base, before.commit ?? one.content, unending);
+  // It has run: that must not count as refused.
+  if (!step.ok)
+    return {
+      output: JSON.stringify({ ok: false, text: `${output.text}\n\nIts changes cannot be sent: ${step.fault}` }),
+    };
+  if (step.value === null) return { output: JSON.stringify(output) };
+  const { commit, pack } = step.value;
+  const kept = await store.keep(pack);
+  tree.at = { chain: before.chain, n: before.n + 1, commit };
+  return { output: JSON.stringify(output), tree: { n: tree.at.n, commit, pack: kept } };
 }
 
 /** Why the worker's own rules deny the call, in words; null if they do not. Where they would ask, the run has asked. */
