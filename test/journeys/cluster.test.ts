@@ -85,6 +85,10 @@ it('says before anything runs what is missing: a database, its tables, a worker'
     code: 3,
     err: 'mimir: no worker is there in pool default\n  start one on any machine that reaches the database: mimir worker --pool default\n',
   });
+  // What was typed is not lost.
+  const person = made.machine.opens(['--cluster', 'Find it']);
+  await person.sees('no worker is there in pool default', '❯ Find it');
+  person.terminal.kill();
   await made.postgres.stop();
   expect((await start()).err).toContain('the database cannot be used: nothing answers there');
   expect(await made.machine.mimir('cluster', 'status')).toMatchObject({ code: 3 });

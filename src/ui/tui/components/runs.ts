@@ -12,7 +12,8 @@ import type { Toast } from '../frame/screen.ts';
 export interface RunsParts {
   readonly world: World;
   readonly begun: () => void;
-  readonly refused: (why: string) => void;
+  /** `task`: as it was typed; empty where another run was asked for. */
+  readonly refused: (why: string, task: string) => void;
   readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
   readonly changed: () => void;
   /** Called when the run has answered what a change would do. */
@@ -45,17 +46,17 @@ export class Runs {
   }
 
   /** Opens a run; does nothing while one is shown or being opened. */
-  begin(source: () => Promise<Result<Controls, Refusal>>): void {
+  begin(source: () => Promise<Result<Controls, Refusal>>, task = ''): void {
     if (this.#starting || this.#feed !== null) return;
     this.#starting = true;
-    void this.#connect(source).catch(this.#of.fail);
+    void this.#connect(source, task).catch(this.#of.fail);
   }
 
-  async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
+  async #connect(source: () => Promise<Result<Controls, Refusal>>, task: string): Promise<void> {
     const controls = await source();
     this.#starting = false;
     if (controls.ok) this.#follow(controls.value);
-    else this.#of.refused(controls.fault.text);
+    else this.#of.refused(controls.fault.text, task);
   }
 
   #follow(controls: Controls): void {

@@ -60,7 +60,7 @@ export class AppEffects {
 
   #run(what: RunRequest | ProjectRequest): void {
     const { projectService, runs } = this.#app;
-    if ('start' in what) return runs.begin(() => projectService.start(what.start, what.direct));
+    if ('start' in what) return runs.begin(() => projectService.start(what.start, what.direct), what.start);
     if ('template' in what) return runs.begin(() => projectService.startTemplate(what.template, what.values));
     if ('resume' in what) return this.#former(what.resume, (session) => this.#resume(session, what.followUp, what.to));
     if ('attach' in what)
@@ -244,7 +244,7 @@ export class Startup {
     const { firstTask, resumeSession, followUp, attach } = this.#wish;
     if (attach !== undefined) runs.begin(() => attachTo(projectService, attach.session));
     else if (resumeSession !== undefined) runs.begin(() => projectService.resume(resumeSession, followUp));
-    else if (firstTask !== undefined) runs.begin(() => projectService.start(firstTask));
+    else if (firstTask !== undefined) runs.begin(() => projectService.start(firstTask), firstTask);
   }
 }
 

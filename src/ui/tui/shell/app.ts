@@ -86,8 +86,8 @@ class App {
         this.#boxes.forgetAll();
         this.#paints.now();
       },
-      refused: (text) => {
-        this.#backToStart({ level: 'error', text });
+      refused: (text, task) => {
+        this.#backToStart({ level: 'error', text }, task);
         this.#paints.now();
       },
     });
@@ -281,10 +281,10 @@ class App {
     else this.#toast({ level: 'info', text: 'The run is active. Press q to quit or X to stop it.' });
   }
 
-  #backToStart(why: Toast | null): void {
+  #backToStart(why: Toast | null, task = ''): void {
     this.#runs.letGo();
     this.#projectService = sanitiseProject(this.#of.projectService.info());
-    this.#stage.reset();
+    this.#stage.reset(task);
     if (why !== null) this.#toast(why);
   }
 

@@ -7,7 +7,7 @@ import { planScreen } from '../screens/plan/plan.ts';
 import { resultScreen } from '../screens/result/result.ts';
 import { reviewScreen } from '../screens/review/review.ts';
 import { runScreen } from '../screens/run/run.ts';
-import { startScreen } from '../screens/start/start.ts';
+import { startScreen, startScreenWith } from '../screens/start/start.ts';
 
 export class ScreenRouter {
   readonly #own: OwnKeys;
@@ -42,15 +42,16 @@ export class ScreenRouter {
     if (phase === 'running' || phase === 'merging') this.#page = this.#pages.run;
   }
 
-  reset(): void {
+  /** `task`: what stands in the field of the start screen. */
+  reset(task = ''): void {
     this.#shownFor = 'start';
-    this.#pages = screens(this.#own);
+    this.#pages = screens(this.#own, task);
     this.#page = this.#pages.start;
   }
 }
 
-const screens = (own: OwnKeys): Readonly<Record<ScreenName, Page>> => ({
-  start: pageOf(startScreen, own),
+const screens = (own: OwnKeys, task = ''): Readonly<Record<ScreenName, Page>> => ({
+  start: pageOf(task === '' ? startScreen : startScreenWith(task), own),
   plan: pageOf(planScreen, own),
   run: pageOf(runScreen, own),
   result: pageOf(resultScreen, own),

@@ -103,6 +103,9 @@ export const startScreen: Screen<StartUi> = {
   typing: (ui) => ui.chosen.is === 'field',
 };
 
+/** With a task in its field. */
+export const startScreenWith = (task: string): Screen<StartUi> => ({ ...startScreen, first: withTask(FIRST, task) });
+
 function settle(ui: StartUi, { projectService }: Context): StartUi {
   const { chosen } = ui;
   if (chosen.is === 'field') return ui;
