@@ -81,7 +81,10 @@ class App {
     this.#notices = new Notices(world, options.notices ?? MUTED, (one) => terminal.notify(one));
     this.#runs = new Runs({
       ...common,
-      happened: (...what) => this.#notices.happened(...what),
+      happened: (...what) => {
+        if (what[0].type === 'changes.undone') this.#authors.renew();
+        this.#notices.happened(...what);
+      },
       begun: () => {
         this.#boxes.forgetAll();
         this.#paints.now();

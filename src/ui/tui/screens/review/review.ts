@@ -1,7 +1,7 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
-import type { Ink, Line } from '../../../../app/views/index.ts';
+import type { Line } from '../../../../app/views/index.ts';
 import { closedReason, fit, fitText, labelOf, lineWidth, plural } from '../../../../app/views/index.ts';
-import { restyle, span, spread, toLabel } from '../../../../app/views/index.ts';
+import { span, spread, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
@@ -65,7 +65,7 @@ function commentDialog({ file, lines, agent }: ReviewItem, state: RunState): Dia
   return {
     is: 'text',
     title: `Comment on ${toLabel(place)}`,
-    hint: `${toLabel(who)} gets it ${isOver ? 'and the run continues' : 'before its next turn'}`,
+    hint: `${toLabel(who)} gets it ${isOver ? 'and the run continues' : one?.outcome === null ? 'before its next turn' : 'and continues'}`,
     value: '',
     lines: 4,
     yes: 'send',
@@ -159,12 +159,14 @@ function diffOf(item: ReviewItem | undefined, { state }: Context, width: number)
   if (hunk === null)
     return [...head, [tint(file.whole === undefined ? modeText(file) : 'Its content is not shown as lines.', 'faint')]];
   const language = file.path.slice(file.path.lastIndexOf('.') + 1);
-  const side = (texts: readonly string[], sign: string, fg: Ink): readonly Line[] =>
+  const side = (texts: readonly string[], sign: string, fg: 'ok' | 'err'): readonly Line[] =>
     texts.length === 0
       ? []
       : codeLines(toCode(texts), language, Math.max(1, width - 2)).map((line): Line => [tint(`${sign} `, fg), ...line]);
   const around = (texts: readonly string[] = []): readonly Line[] =>
-    side(texts, ' ', 'faint').map((line) => restyle(line, { fg: 'faint' }));
+    texts
+      .flatMap((text) => wrap([tint(toCode([text]), 'faint')], Math.max(1, width - 2)))
+      .map((line) => [span('  '), ...line]);
   return [
     ...head,
     ...around(hunk.around?.before),
@@ -203,13 +205,14 @@ function diffPane(ui: ReviewView, context: Context, { width, height }: Size): re
   const top = Math.max(0, Math.min(ui.top, text.length - rows));
   const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
   const inner = Math.max(0, width - 4);
-  const place = item === undefined ? '' : `${item.file.path}${item.lines === '' ? '' : `:${item.lines}`}`;
+  const place = toLabel(item === undefined ? '' : `${item.file.path}${item.lines === '' ? '' : `:${item.lines}`}`);
+  const room = Math.min(widthOf(place), Math.max(1, width - 8));
   return pane({
     width,
     height,
     glyphs: context.glyphs,
     focused: false,
-    title: [strong(fitText(toLabel(place), Math.max(1, width - 8), 'left', context.glyphs.ellipsis), 'title')],
+    title: [strong(fitText(place, room, 'left', context.glyphs.ellipsis), 'title')],
     body: sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
       (line, row): Line => [...line, span(bar[row] ?? ' ', { fg: 'muted' })],
     ),
