@@ -2,11 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { jsonLines } from '../support/cli.ts';
 import type { Rule } from '../support/double/script.ts';
 import { type Host, makeHost } from '../support/forge.ts';
 import { LEDGER, type Machine } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
-import { ownModel, planText, runOn } from '../support/on-the-wire.ts';
+import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 import { git } from '../support/repos.ts';
 
 needs('git', 'bubblewrap');
@@ -99,7 +100,7 @@ describe('after a run', () => {
     expect(await person.leaves()).toBe(0);
   });
 
-  it('the review shows each change by agent, task or file; accepts, undoes one, and comments to main', async () => {
+  it('the review shows each change by agent, task or file; accepts, undoes one, and comments to its agent', async () => {
     const files = { ...LEDGER, 'a.ts': 'const one = 1;\n\nconst two = 2;\n\nconst three = 3;\n' };
     const edit = (first: string, command: string): Rule => ({
       when: { first, turn: 1 },
@@ -164,5 +165,10 @@ describe('after a run', () => {
     await person.sees('Because of the style.');
     person.press('q');
     expect(await person.leaves()).toBe(0);
+    const events = jsonLines((await machine.mimir('events', '--json')).out);
+    expect(of(events, 'message.sent').at(-1)).toMatchObject({
+      to: 'ROOT::S1',
+      content: 'About your change of a.ts:1: why not uno',
+    });
   });
 });
