@@ -5,7 +5,8 @@ import type { Check, CheckEnd } from '../domain/plan/task-checks.ts';
 type OfCheck<Type extends string> = {
   readonly type: Type;
   readonly agent: AgentId;
-  readonly task: TaskId;
+  /** Absent for a child outside of the plan, whose tree is prepared. */
+  readonly task?: TaskId;
   readonly attempt: number;
 };
 

@@ -1,5 +1,5 @@
 /** The command that prepares trees, by the real program: once in each tree, under the rules for commands. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolProcessesBelow } from '../support/invariants.ts';
@@ -7,6 +7,7 @@ import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
 import { of, ownModel, runOn } from '../support/on-the-wire.ts';
+import { until } from '../support/until.ts';
 
 needs('git', 'bubblewrap');
 
@@ -58,6 +59,24 @@ describe.concurrent('the command that prepares trees', () => {
     expect(ended).toMatchObject({ agent: 'ROOT::S1', outcome: 'failed' });
     expect(String(ended?.['error'])).toContain('its own tree could not be used: ');
     expect(String(ended?.['error'])).toContain(why);
+  });
+
+  it('runs in the tree of a spawned child as well', async () => {
+    const setup = 'mkdir made && echo "// prepared" > made/by-setup';
+    const config = `mode: { default: yolo }\ntrees: { setup: ${JSON.stringify(setup)} }\n`;
+    const { machine } = await ownModel('anthropic', { script: { rules: RULES }, files: FILES, config });
+    const roles = path.join(machine.home, 'config/mimir/agents');
+    mkdirSync(roles, { recursive: true });
+    const role =
+      '---\nname: mender\ndescription: mends\ntools: [bash, edit_file]\nisolation: worktree\n---\nMend it.\n';
+    writeFileSync(path.join(roles, 'mender.md'), role);
+    const { code, err } = await machine.mimir('spawn', 'mender', 'Do it');
+    expect([code, err]).toEqual([0, '']);
+    await until(() => readFileSync(path.join(machine.project, 'src/parse.js'), 'utf8').includes('// prepared'));
+    const { out } = await machine.mimir('events');
+    expect(out).toContain(`prepares its tree: ${setup}`);
+    const [run = ''] = /\w{6}(?=\s)/.exec((await machine.mimir('sessions')).out) ?? [];
+    expect((await machine.mimir('kill', run)).code).toBe(0);
   });
 
   it('is ended with its agent by a kill, and told as its work until then', async () => {

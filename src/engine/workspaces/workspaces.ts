@@ -113,13 +113,14 @@ async function setUpTree(
 ): Promise<Result<{ readonly outcome: AgentOutcome | null } | null, string>> {
   const { agent, taskId: task } = one;
   const run = options.workspaces?.setup;
-  if (run === undefined || task === null || !isToSetUp(recorder.state().agents.get(agent), run)) return ok(null);
+  if (run === undefined || !isToSetUp(recorder.state().agents.get(agent), run)) return ok(null);
   const check = { run, expect: 0, timeout: SETUP_TIME };
   // It makes what the task needs, in places that the task may not change; a merge leaves those out.
   const { writes: _writes, ...order } = workOrderFor(options, one, []);
   let fault: string | null = null;
   const ended = await supervisor.prepare(agent, async (signal) => {
-    const end = await gate.check(order, { task, attempt: 0, check, asks: true }, signal);
+    const call = { attempt: 0, check, asks: true, ...(task === null ? {} : { task }) } as const;
+    const end = await gate.check(order, call, signal);
     if (end !== null && !end.passed)
       fault = [`${run}: ${checkEndText(end, check)}`, end.lines].filter((text) => text !== '').join('\n');
   });

@@ -19,7 +19,8 @@ import { actionOf, obtainCheckPermit, type PermitResult, type Use } from './perm
 
 /** One run of a check. `attempt` counts the rounds of its task; `last`: run again at the end of the run. */
 export interface CheckCall {
-  readonly task: TaskId;
+  /** Absent outside of the plan. */
+  readonly task?: TaskId;
   readonly attempt: number;
   readonly check: Check;
   readonly last?: true;
@@ -104,7 +105,8 @@ async function carryOut(
   const binding = { agent, action: actionOf(use, null), policyHash: parts.rules().policyHash, sandbox };
   const spent = Permit.spend(allowed, binding);
   if (!spent.ok) return recordUnrun(parts, use.order, call, { is: 'denied', text: `Not run: ${spent.fault}.` });
-  const { run, ...of } = { run: call.check.run, agent, task: call.task, attempt: call.attempt };
+  const run = call.check.run;
+  const of = eventOf(use.order, call);
   recorder.record({ type: 'check.started', ...of, check: call.check, tree, ...(call.last && { last: true }) });
   const began = world.elapsed();
   const doneHere = parts.drain.begin(`${run} (${agent})`);
@@ -175,15 +177,18 @@ const ended = (
       : null,
   );
 
+const eventOf = ({ agent }: WorkOrder, { task, attempt }: CheckCall) => ({
+  agent,
+  attempt,
+  ...defined({ task }),
+});
+
 /** A failed check in words, of which nothing ran. */
-function recordUnrun(
-  { recorder }: GateParts,
-  { agent }: WorkOrder,
-  { task, attempt, check }: CheckCall,
-  failure: CheckFailure,
-): CheckEnd {
+function recordUnrun({ recorder }: GateParts, order: WorkOrder, call: CheckCall, failure: CheckFailure): CheckEnd {
+  const { agent } = order;
+  const { check } = call;
   const end: CheckEnd = { passed: false, exit: null, failure, lines: '', ms: 0, tree: null };
-  const of = { agent, task, attempt };
+  const of = eventOf(order, call);
   const isOpen = recorder
     .state()
     .agents.get(agent)
