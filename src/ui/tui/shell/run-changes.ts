@@ -13,6 +13,8 @@ interface Services extends AppServices {
   readonly renewAuthors: () => void;
 }
 
+const TOPIC = 'Changes';
+
 export class RunChangesDialogs {
   readonly #app: Services;
   #isBusy = false;
@@ -26,13 +28,14 @@ export class RunChangesDialogs {
     const session = runs.last?.controls.session;
     const { changes } = projectService;
     if (session === undefined || changes === undefined || this.#isBusy) return;
-    toast({ level: 'info', text: digest === undefined ? 'Comparing the files.' : 'Working.' });
+    // What is told next about the same topic takes its place.
+    toast({ level: 'info', text: `${TOPIC}: ${digest === undefined ? 'comparing the files' : 'working'}` });
     if (digest === undefined)
       return this.#waits(changes.preview(session, action), (shown) =>
         this.#app.act({ dialog: dialogOf(shown, action) }),
       );
     this.#waits(changes.carryOut(session, action, digest), ({ text }) => {
-      toast({ level: 'info', text: sanitiseData(text) });
+      toast({ level: 'info', text: `${TOPIC}: ${sanitiseData(text)}` });
       this.#app.renewAuthors();
       // The state of an ended run is read anew from its log; one that goes on tells of it.
       if (runs.feed?.state.finished === null) return;
