@@ -5,6 +5,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Millis } from '../../domain/ids.ts';
 import { defined, tried } from '../../domain/result.ts';
 import { type RepositoryFacts, type StoreCall, TreeFault, type TreeStore } from './store.ts';
 
@@ -250,6 +251,18 @@ export function leaveIndex(index: string): void {
   const fresh = `${index}.fresh`;
   if (copyIndex(index, fresh)) fs.renameSync(fresh, path.join(path.dirname(index), 'index'));
 }
+
+/**
+ * Gives the index the time at which its files were first looked at. git reads a file again that has changed since the time of the index, and
+ * writes the index only when it is done: of a file that changed in between, in the same second as before, nothing else would tell.
+ */
+export function backdate(index: string, began: Millis): void {
+  const time = (began - CLOCK_MS) / 1000;
+  fs.utimesSync(index, time, time);
+}
+
+/** By how much the time of files may be behind the clock. */
+const CLOCK_MS = 100;
 
 /** Removes `index` and its companion files. */
 export function dropIndex(index: string): void {

@@ -159,8 +159,11 @@ interface Seen {
 async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Seen> {
   const { head, format } = staging.facts;
   const goesOn = last !== null && last.facts.head === head && last.facts.format === format;
+  const began = Date.now();
   const before = goesOn ? last : await staged.seed(staging);
-  return { facts: staging.facts, tree: await staged.stage(staging, before.tree) };
+  const tree = await staged.stage(staging, before.tree);
+  staged.backdate(staging.index, began);
+  return { facts: staging.facts, tree };
 }
 
 // Which ignored files mandatory reviews see. The rules are those of the first tree of a run, so that no agent can hide a file by

@@ -8,6 +8,7 @@ import { openTrees } from '../../../src/tools/index.ts';
 import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../../support/repos.ts';
 import { rootOf } from '../workbench.ts';
 import { needs } from '../../support/needs.ts';
+import { until } from '../../support/until.ts';
 
 needs('git');
 
@@ -45,6 +46,40 @@ it('is kept for 90 days after the last look at its project, and as long as sessi
   aged(91);
   await look();
   expect(kept()).toBe(2);
+});
+
+describe('a change in the same second as the look before it', () => {
+  /** As on a busy machine: the index is written three seconds after the files were looked at. */
+  function slowGit(): Readonly<Record<string, string>> {
+    const folder = makeFolder();
+    const late = '*" add "*|*" write-tree "*) [ -e "$GIT_INDEX_FILE" ] && touch -d "+3 seconds" "$GIT_INDEX_FILE";;';
+    const real = (process.env['PATH'] ?? '')
+      .split(':')
+      .map((one) => path.join(one, 'git'))
+      .find((one) => existsSync(one));
+    const script = `#!/bin/sh\n${real ?? 'git'} "$@"\ncode=$?\ncase " $* " in ${late} esac\nexit $code\n`;
+    writeFileSync(path.join(folder, 'git'), script, { mode: 0o755 });
+    return { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
+  }
+
+  it.each(['by the same process', 'by the next one'])('is seen %s, also where git was slow', async (by) => {
+    const [folder, stateDir, environment] = [makeRepository({ 'a.txt': 'one\n' }), freshFolder(), slowGit()];
+    const file = path.join(folder, 'a.txt');
+    const secondOf = (): number => Math.floor(statSync(file).ctimeMs / 1000);
+    for (let tries = 1; ; tries += 1) {
+      writeFiles(folder, { 'a.txt': 'one\n' });
+      const port = trees(folder, stateDir, environment);
+      const [second, before] = [secondOf(), await now(port)];
+      writeFiles(folder, { 'a.txt': 'two\n' });
+      // Only a change in the same second is hard to see.
+      if (secondOf() !== second && tries < 20) continue;
+      // In the next one nothing tells any more when the index was written.
+      await until(() => Date.now() / 1000 > second + 1.05);
+      const after = await now(by === 'by the same process' ? port : trees(folder, stateDir, environment));
+      expect(after).not.toBe(before);
+      break;
+    }
+  });
 });
 
 describe('the tree of a project', () => {
