@@ -4,7 +4,6 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { isFolder } from '../paths/root.ts';
@@ -178,7 +177,7 @@ async function startPatiently(start: () => Promise<Result<string, string>>): Pro
   for (let tries = 1; ; tries += 1) {
     const started = await start();
     if (started.ok || tries === STARTS || !IS_ENDING.test(started.fault)) return started;
-    await delay(AGAIN_MS);
+    await new Promise((again) => setTimeout(again, AGAIN_MS));
   }
 }
 
