@@ -3,6 +3,7 @@ import type { Line } from '../../../../app/views/index.ts';
 import { closedReason, fit, fitText, labelOf, lineWidth, plural } from '../../../../app/views/index.ts';
 import { span, spread, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
+import type { AuthoredHunk } from '../../../../domain/changes/authorship.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
 import { codeLines } from '../../components/text/markdown.ts';
@@ -150,29 +151,37 @@ function rowOf(
   return spread(left, counts, width, {}, glyphs.ellipsis);
 }
 
+/** Rows below which a pane shows fewer lines around a change. */
+const SMALL = 10;
+
 /** The diff of the selected change, with the colours of its language. */
-function diffOf(item: ReviewItem | undefined, { state }: Context, width: number): readonly Line[] {
+function diffOf(item: ReviewItem | undefined, { state }: Context, { width, height }: Size): readonly Line[] {
   if (item === undefined) return [[tint(state.authored === undefined ? READING : NONE, 'faint')]];
   const { file, hunk } = item;
   const by = (hunk?.agents ?? [item.agent]).map((id) => toLabel(labelOf(state, id))).join(' or ');
   const head: readonly Line[] = [[tint(by, 'muted')], []];
   if (hunk === null)
     return [...head, [tint(file.whole === undefined ? modeText(file) : 'Its content is not shown as lines.', 'faint')]];
-  const language = file.path.slice(file.path.lastIndexOf('.') + 1);
+  return [...head, ...hunkLines(hunk, file.path, { width: Math.max(1, width - 2), height: height - head.length })];
+}
+
+function hunkLines({ removed, added, around }: AuthoredHunk, path: string, { width, height }: Size): readonly Line[] {
+  const language = path.slice(path.lastIndexOf('.') + 1);
   const side = (texts: readonly string[], sign: string, fg: 'ok' | 'err'): readonly Line[] =>
     texts.length === 0
       ? []
-      : codeLines(toCode(texts), language, Math.max(1, width - 2)).map((line): Line => [tint(`${sign} `, fg), ...line]);
-  const around = (texts: readonly string[] = []): readonly Line[] =>
-    texts
-      .flatMap((text) => wrap([tint(toCode([text]), 'faint')], Math.max(1, width - 2)))
-      .map((line) => [span('  '), ...line]);
+      : codeLines(toCode(texts), language, width).map((line): Line => [tint(`${sign} `, fg), ...line]);
+  // In a small pane the change comes first.
+  const spare = Math.max(0, height - removed.length - added.length);
+  const most = height < SMALL ? Math.floor(spare / 2) : Infinity;
+  const { before = [], behind = [] } = around ?? {};
+  const quoted = (texts: readonly string[]): readonly Line[] =>
+    texts.flatMap((text) => wrap([tint(toCode([text]), 'faint')], width)).map((line) => [span('  '), ...line]);
   return [
-    ...head,
-    ...around(hunk.around?.before),
-    ...side(hunk.removed, '-', 'err'),
-    ...side(hunk.added, '+', 'ok'),
-    ...around(hunk.around?.behind),
+    ...quoted(before.slice(Math.max(0, before.length - most))),
+    ...side(removed, '-', 'err'),
+    ...side(added, '+', 'ok'),
+    ...quoted(behind.slice(0, most)),
   ];
 }
 
@@ -200,8 +209,8 @@ function reviewBody(ui: ReviewView, context: Context, { width, height }: Size): 
 
 function diffPane(ui: ReviewView, context: Context, { width, height }: Size): readonly Line[] {
   const item = selectedOf(ui, context);
-  const text = diffOf(item, context, Math.max(1, width - 5));
   const rows = Math.max(0, height - 2);
+  const text = diffOf(item, context, { width: Math.max(1, width - 5), height: rows });
   const top = Math.max(0, Math.min(ui.top, text.length - rows));
   const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
   const inner = Math.max(0, width - 4);
