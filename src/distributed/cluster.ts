@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
 import { fail, messageOf, ok } from '../domain/result.ts';
-import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
+import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
 import { queueOf } from './liveness.ts';
 import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
 import { openStore, type SharedStore } from './store.ts';
@@ -74,6 +74,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const client = await DBOSClient.create({
     systemDatabaseUrl: options.db.url,
     systemDatabaseSchemaName: ENGINE_SCHEMA,
+    systemDatabaseIdleTransactionTimeoutMs: TRANSACTION_MS,
     applicationName: ENGINE_NAME,
     logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
   });

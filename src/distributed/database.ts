@@ -25,6 +25,12 @@ export interface Database {
 /** The schema of the durable engine, apart from what the team may run with it. */
 export const ENGINE_SCHEMA = 'mimir_dbos';
 
+/**
+ * How long a transaction may stand still. One that is left open keeps its locks and would hold back everybody else when its process stands still;
+ * shorter than a worker's lease, so that nothing is locked any more when its agents are taken over.
+ */
+export const TRANSACTION_MS = 4000;
+
 /** The name under which the durable engine knows Mimir's workflows and queues. */
 export const ENGINE_NAME = 'mimir';
 
@@ -70,8 +76,7 @@ export function openDatabase(url: string): Database {
     connectionTimeoutMillis: CONNECT_WITHIN,
     keepAlive: true,
     application_name: 'mimir',
-    // A transaction that is left open would hold back what others read.
-    idle_in_transaction_session_timeout: 10_000,
+    idle_in_transaction_session_timeout: TRANSACTION_MS,
   });
   // Connections that the server ends while they are idle are replaced when they are needed.
   pool.on('error', () => undefined);

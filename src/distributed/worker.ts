@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';
-import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA } from './database.ts';
+import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
 import { holdLease, type Lease, queueOf, type WorkerRow } from './liveness.ts';
 import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from './step.ts';
 import { openStore, type SharedStore, type TreeState } from './store.ts';
@@ -73,6 +73,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     name: ENGINE_NAME,
     systemDatabaseUrl: db.url,
     systemDatabaseSchemaName: ENGINE_SCHEMA,
+    systemDatabaseIdleTransactionTimeoutMs: TRANSACTION_MS,
     systemDatabasePoolSize: Math.max(4, Math.min(20, Math.ceil(slots / 4))),
     applicationVersion: options.version,
     executorID: options.id,

@@ -110,6 +110,26 @@ it('takes over from a worker that stands still, which records nothing when it co
   expect(b.out()).toContain('took over from a: 1 agent\n');
 });
 
+it('takes over from a worker that stands still in the middle of recording, and holds locks in the database', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  await at.worker('b');
+  const lock = await at.db.pool.connect();
+  await lock.query('begin; select * from mimir_dbos.workflow_status for no key update');
+  const step = at.step('one', '2');
+  const waits = z.object({ n: z.coerce.number() });
+  const waiting = `select count(*) as n from pg_stat_activity where application_name like 'dbos_transact_a%' and wait_event_type = 'Lock'`;
+  while ((await at.db.rows(waits, waiting))[0]?.n === 0);
+  a.child.kill('SIGSTOP');
+  await lock.query('rollback');
+  lock.release();
+  expect(await step).toBe('done on b');
+  // The lease ends after 8 s; the engine would keep the locks for a minute.
+  const silent = `select extract(epoch from clock_timestamp() - renewed) as n from mimir.worker where id = 'a'`;
+  expect((await at.db.rows(waits, silent))[0]?.n).toBeLessThan(40);
+});
+
 it('hands agents over between steps when a worker is drained, and ends it', async () => {
   const at = await bench();
   const a = await at.worker('a');
