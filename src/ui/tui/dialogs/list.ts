@@ -140,7 +140,8 @@ export function pickOverlay(dialog: PickDialog): Overlay {
   return listOverlay<Choice>({
     title: dialog.title,
     kind: 'dialog',
-    width: 76,
+    // With heads it has several columns, which need more.
+    width: heads === undefined ? 76 : 100,
     placeholder: 'type to filter',
     yes: 'choose',
     takes: ['enter', 'tab'],

@@ -51,7 +51,12 @@ const CELLS = 24;
 function gauges(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
   const { plan } = state;
-  const cells = Math.max(6, Math.min(CELLS, width - 46));
+  const counts =
+    plan === null
+      ? [tint(countWords(state).join(` ${glyphs.dot} `), 'muted')]
+      : taskCounts(plan, context, width - Math.min(CELLS, width - 46));
+  // The gauge gives way before a count is cut.
+  const cells = Math.max(6, Math.min(CELLS, width - 46, width - 1 - lineWidth(counts)));
   const { done, all } = progressOf(state);
   const begun = [...state.agents.values()].filter(
     (agent) =>
@@ -61,9 +66,7 @@ function gauges(context: Context, width: number): readonly Line[] {
   const tasks: Line = [
     ...gauge({ spent: done / Math.max(1, all), reserved: begun / Math.max(1, all) }, cells, glyphs, 'ok'),
     tint(' ', 'fg'),
-    ...(plan === null
-      ? [tint(countWords(state).join(` ${glyphs.dot} `), 'muted')]
-      : taskCounts(plan, context, width - cells)),
+    ...counts,
   ];
   const time = left === '' ? [] : [tint(` ${glyphs.dot} ${left}`, 'muted')];
   const { cost, priced, reservedCost, reservedTokens, uncertain } = runSpending(state);

@@ -31,12 +31,10 @@ export function inboxView(state: InboxState, left: readonly Question[], context:
   const inner = innerOf(docked);
   const body: readonly Line[] = [
     ...pinned,
-    ...shown.map(
-      ({ line }, row): Line => [
-        ...fit(line, Math.max(0, inner - 1), { bg: 'raised' }),
-        span(bar[row] ?? ' ', { fg: 'focus', bg: 'raised' }),
-      ],
-    ),
+    ...shown.map(({ line, exact }, row): Line => {
+      const bg = exact ? 'raised' : 'surface';
+      return [...fit(line, Math.max(0, inner - 1), { bg }), span(bar[row] ?? ' ', { fg: 'focus', bg })];
+    }),
     ...answers.lines,
   ];
   const cursor =
