@@ -77,4 +77,24 @@ describe.concurrent('the work of an agent in a tree of its own', () => {
     expect(fileOf(machine, 'src/cache.js')).toContain('const one = 1;');
     expect((await machine.mimir('merge', 'two', '--patch')).out).toContain('its changes are kept in');
   });
+
+  it('is merged by hand after the run where a review looks at the whole, which then looks again', async () => {
+    const config = REVIEW.replace('on-write', 'always');
+    const rules = [
+      verdict(true),
+      runsFirst('^Name the cache', namesCache('one')),
+      runsFirst('^Log the cache', namesCache('two')),
+      saysDone,
+    ];
+    const tasks = [ownTask('one', 'Name the cache'), ownTask('two', 'Log the cache')];
+    const { machine, code, events } = await ran(tasks, rules, config);
+    expect([code, of(events, 'forced.verdict').length]).toEqual([1, 1]);
+    const session = String(of(events, 'session.started')[0]?.['session']);
+    expect(await machine.mimir('merge', 'two', '--theirs')).toMatchObject({ code: 0, out: holding('merged') });
+    expect(fileOf(machine, 'src/cache.js')).toContain('const two = 1;');
+    expect((await machine.mimir('pr', '--preview')).err).toContain('the review security, which blocks, did not pass');
+    const again = await machine.mimir('resume', session, '--json');
+    expect([again.code, of(jsonLines(again.out), 'forced.verdict').length]).toEqual([0, 2]);
+    expect((await machine.mimir('pr', '--preview')).err).not.toContain('did not pass');
+  });
 });

@@ -1,4 +1,5 @@
 /** The own trees of agents on disk, between runs: what each holds, and their merge into the project. */
+import type { Trigger } from '../../domain/agents/agent.ts';
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { SessionId, type TaskId } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
@@ -10,6 +11,7 @@ import { type AgentState, isFinal, type OwnTree, type RunState } from '../../eve
 import type { Rules } from '../../policy/index.ts';
 import type { Merge, WorkspacePort } from '../../ports/workspace.ts';
 import { type Io, sanitise, world, wrongUse } from '../process/index.ts';
+import { reviewsAgain } from '../publish/index.ts';
 import { plural } from '../views/index.ts';
 import { configForRun, openProjectLog, type ProjectPlace, stateOf } from '../workspace/index.ts';
 import { openProjectTools, trySandbox } from '../workspace/sandbox.ts';
@@ -87,6 +89,7 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
         const redactor = openRedactor(config.secrets.map(({ value }) => value));
         const recorder = openRecorder(log, session, steadyWorld(world), redactor);
         const end = await mergeTree({ recorder, workspaces, signal, choose: () => Promise.resolve(choice) }, id);
+        if (end?.is === 'merged') recorder.record(...reviewsAgain(recorder.state(), 'a tree was merged'));
         recorder.close();
         return end ?? { is: 'unmerged' };
       } finally {
@@ -98,9 +101,10 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
   };
 }
 
-/** Mandatory reviews judge what a run merges. A merge by hand would pass them by. */
+/** Mandatory reviews of an agent's work judge what a run merges; a merge by hand would pass them by. A review of the whole is made again. */
 function refuseUnreviewed({ forcedAgents = [] }: Rules): void {
-  const review = forcedAgents.find((one) => one.onFailure !== 'warn' && one.triggers.some((when) => when !== 'manual'));
+  const ofWork = (when: Trigger): boolean => when !== 'manual' && when !== 'always';
+  const review = forcedAgents.find((one) => one.onFailure !== 'warn' && one.triggers.some(ofWork));
   if (review === undefined) return;
   throw wrongUse(
     `the ${review.name} review has to judge what agents change, and a merge by hand has none: ${reasonText(review.from)}\n  run the task again, or keep its changes as a patch`,

@@ -145,7 +145,10 @@ const carriedOut = (
       const events: EventBody[] = [
         ...(end.written.length === 0
           ? []
-          : [{ type: 'changes.undone', ...mark, files: end.written } as const, ...reviewsAgain(now)]),
+          : [
+              { type: 'changes.undone', ...mark, files: end.written } as const,
+              ...reviewsAgain(now, 'changes were undone'),
+            ]),
         ...(tree.ok ? [{ type: 'check.compared', tree: tree.value } as const] : []),
       ];
       if (events.length > 0) exitOnFault(() => open.append(session, new Date(world.now()).toISOString(), events));
@@ -164,15 +167,15 @@ async function reachedOrExit(project: ProjectPlace, session: SessionId): Promise
   }
 }
 
-/** A review that has passed says nothing about the project as it is now. */
-const reviewsAgain = ({ gates, session }: RunState): readonly EventBody[] =>
+/** Closes the reviews that have passed: they say nothing about the project as it is now. `what`: `changes were undone`. */
+export const reviewsAgain = ({ gates, session }: RunState, what: string): readonly EventBody[] =>
   gates
     .filter(({ open, trigger }) => open && trigger === 'always')
     .map((gate) => ({
       ...gate,
       type: 'forced.gate',
       open: false,
-      why: `changes were undone after it had passed: \`mimir resume ${session ?? ''}\` reviews again`,
+      why: `${what} after it had passed: \`mimir resume ${session ?? ''}\` reviews again`,
     }));
 
 /** The run checks and reviews at its end what is there then. */
