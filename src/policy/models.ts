@@ -8,6 +8,7 @@ import { isForeign, ModelId, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
+import { writtenName } from '../domain/text/text.ts';
 import TABLE from './aliases.json' with { type: 'json' };
 import { builtIn, type ModelEntry, priceProblem, type Rules } from './rules.ts';
 
@@ -277,7 +278,7 @@ function unknown(asked: string, models: readonly ModelOption[]): NoModel {
   const names = [...new Set(models.filter(({ usable }) => usable.yes).map(({ label }) => label))];
   const more = names.length > SOME ? ', …; `mimir models` lists all' : '';
   return {
-    text: `There is no model "${asked}"${names.length === 0 ? '' : `; available: ${names.slice(0, SOME).join(', ')}${more}`}`,
+    text: `There is no model "${writtenName(asked)}"${names.length === 0 ? '' : `; available: ${names.slice(0, SOME).join(', ')}${more}`}`,
     reasons: [],
   };
 }

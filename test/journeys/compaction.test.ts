@@ -73,4 +73,20 @@ describe.concurrent('a model with a small window', () => {
     expect(double.bill().refused).toBeGreaterThan(0);
     expect(of(events, 'agent.finished').map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
   });
+
+  it('fails where nothing can be summarised, and says so beside the JSON', async () => {
+    const error = { type: 'invalid_request_error', message: 'prompt is too long: 300000 tokens > 200000 maximum' };
+    const body = JSON.stringify({ type: 'error', error });
+    const refuses: Rule = { when: { first: '^Read every' }, answer: { fault: { is: 'status', status: 400, body } } };
+    const { machine } = await ownModel('anthropic', {
+      script: { rules: [...RULES.slice(0, 1), refuses] },
+      files: FILES,
+    });
+    const { code, err, events } = await runOn(machine, TASK);
+    expect(code).toBe(1);
+    expect(of(events, 'session.finished').map(({ status }) => status)).toEqual(['failed']);
+    expect(err).toMatch(
+      /^mimir: main: .* prompt is too long: .*\nmimir: the run did not complete; `mimir report \w+` tells why\n$/,
+    );
+  });
 });

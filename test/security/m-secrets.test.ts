@@ -18,7 +18,8 @@ import { crashReport } from '../../src/cli/crash-report.ts';
 import { isRoot, openHome, SMALL, type Home } from '../support/cli.ts';
 import { type Files, freshFolder } from '../support/repos.ts';
 import { openDouble } from '../support/double/double.ts';
-import type { Script } from '../support/double/script.ts';
+import type { Rule, Script } from '../support/double/script.ts';
+import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 
 /** With letters that change in a URL and in base64, another one for each run of the tests. */
 const CANARY = `canary/${randomBytes(18).toString('base64')}+%`;
@@ -196,5 +197,36 @@ describe('files of Mimir', () => {
       ends.push({ code, told, leaks: leaksIn({ out, err, ...written(it.state) }) });
     }
     expect(ends).toEqual([3, 3, 3].map((code) => ({ code, told: true, leaks: [] })));
+  });
+});
+
+describe('the key of a provider', () => {
+  it('is taken out of what tools read and print before any model gets it', async () => {
+    const key = `own-${randomBytes(18).toString('hex')}`;
+    const files = { 'notes.txt': `The key is ${key}.\n`, 'more.txt': `${Buffer.from(key).toString('base64')}\n` };
+    const rules: readonly Rule[] = [
+      { when: { last: key.slice(4) }, answer: { text: 'LEAKED' } },
+      { when: { last: Buffer.from(key).toString('base64').slice(8, 30) }, answer: { text: 'LEAKED' } },
+      { when: { first: '# Roles' }, answer: { text: planText(['Read the notes', 'code']) } },
+      {
+        when: { first: '^Read the notes', turn: 1 },
+        answer: {
+          calls: [
+            { tool: 'read_file', input: { path: 'notes.txt' } },
+            { tool: 'bash', input: { command: 'cat notes.txt more.txt' } },
+          ],
+        },
+      },
+      { answer: { text: 'nothing was there' } },
+    ];
+    const { machine } = await ownModel('anthropic', {
+      script: { rules, keyless: true },
+      files,
+      env: { LOCAL_KEY: key },
+    });
+    const { code, events } = await runOn(machine, 'Read the notes', '--allow', 'commands');
+    expect([code, of(events, 'tool.finished').map(({ ok }) => ok)]).toEqual([0, [true, true]]);
+    expect(JSON.stringify(events)).toContain('nothing was there');
+    expect(JSON.stringify(events)).not.toContain('LEAKED');
   });
 });

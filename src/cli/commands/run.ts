@@ -4,7 +4,8 @@ import * as cli from '../../app/process/index.ts';
 import { projectOf } from '../../app/workspace/index.ts';
 import { planFlags, planNamed } from '../plan-file.ts';
 import { command } from '../verb.ts';
-import type { RunOptions } from '../../engine/run/index.ts';
+import type { RunOptions, RunResult } from '../../engine/run/index.ts';
+import type { RunState } from '../../events/index.ts';
 
 export const runVerb = command('run', (args, io) => {
   if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
@@ -90,7 +91,8 @@ export async function carry(
   try {
     await followRun(run, io, json, resumed);
     const result = await run.result;
-    for (const line of await run.undelivered) io.complain(`mimir: ${cli.sanitise(line)}`);
+    const complaints = [...(await run.undelivered), ...(json ? failureLines(result, run.view.state()) : [])];
+    for (const line of complaints) io.complain(`mimir: ${cli.sanitise(line)}`);
     if (approval === 'nobody' && result.status === 'rejected')
       io.complain(`mimir: no terminal to ask for approval\n  ${host.nobodyText(opened.config)}`);
     // The output was closed: the run ends as after Ctrl-C.
@@ -99,4 +101,12 @@ export async function carry(
     watch.end();
     opened.close();
   }
+}
+
+/** Why a run failed, for a person who reads only what is not JSON. Its own error is told in any case. */
+function failureLines({ status, error: own }: RunResult, { agents, session }: RunState): readonly string[] {
+  if (status !== 'failed' || own !== null) return [];
+  const failed = [...agents.values()].filter(({ outcome, error }) => outcome !== 'completed' && error !== null);
+  const some = failed.slice(0, 3).map(({ name, error }) => `${name}: ${error}`);
+  return [...some, `the run did not complete; \`mimir report ${session}\` tells why`];
 }

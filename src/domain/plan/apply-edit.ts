@@ -50,15 +50,15 @@ function withoutMain(plan: SoundPlan, drafts: reshape.Drafts, { choices, mainHas
   });
 }
 
-/** What `edit` does to `plan`, for the log: `#2 finder: description changed`. */
-export function editText(edit: PlanEdit, plan: SoundPlan): string {
+/** What `edit` does to `plan`, for the log: `#2 finder: description changed`. `after`: the plan with it, which names the model that is used. */
+export function editText(edit: PlanEdit, plan: SoundPlan, after: SoundPlan): string {
   switch (edit.is) {
     case 'describe':
       return `${reshape.named(plan, edit.task)}: description changed`;
     case 'role':
       return `${reshape.named(plan, edit.task)}: role is now ${edit.role}`;
     case 'model':
-      return `${reshape.named(plan, edit.task)}: model is now ${edit.model === '' ? 'role default' : edit.model}`;
+      return `${reshape.named(plan, edit.task)}: model is now ${chosenText(edit, after)}`;
     case 'budget':
       return `${reshape.named(plan, edit.task)}: budget is now ${budgetText(edit.budget)}`;
     case 'effort':
@@ -82,7 +82,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
     case 'join':
       return `${reshape.named(plan, edit.other)} merged into ${reshape.named(plan, edit.task)}`;
     case 'models':
-      return modelsText(plan, edit);
+      return modelsText(plan, edit, after);
     case 'permissions':
       return permissionsText(edit, plan);
     case 'commit':
@@ -288,14 +288,23 @@ function dropText(plan: SoundPlan, id: TaskId): string {
 }
 
 /** Names each task while they are few; otherwise the number of tasks per model. */
-function modelsText(plan: SoundPlan, { models }: Models): string {
+function modelsText(plan: SoundPlan, { models }: Models, after: SoundPlan): string {
   if (models.length === 0) return 'models stay as they are';
+  const chosen = models.map((one) => ({ ...one, text: chosenText(one, after) }));
   if (models.length <= MODELS_NAMED) {
-    return `models changed: ${models.map(({ task, model }) => `${reshape.named(plan, task)} ${model}`).join(', ')}`;
+    return `models changed: ${chosen.map(({ task, text }) => `${reshape.named(plan, task)} ${text}`).join(', ')}`;
   }
-  const counts = [...Map.groupBy(models, ({ model }) => model)].map(([model, all]) => `${model} (${all.length})`);
+  const counts = [...Map.groupBy(chosen, ({ text }) => text)].map(([text, all]) => `${text} (${all.length})`);
   return `models of ${models.length} tasks changed: ${counts.join(', ')}`;
 }
+
+/** `opus-4.5`, or where another one replaces it `opus-4.5 -> coder (no ANTHROPIC_API_KEY)`. */
+function chosenText({ task, model }: Models['models'][number], after: SoundPlan): string {
+  const asked = model === '' ? 'role default' : model;
+  const chosen = after.tasks.find(({ id }) => id === task)?.model;
+  return chosen?.because == null ? asked : `${asked} -> ${chosen.used} (${chosen.because})`;
+}
+
 const MODELS_NAMED = 4;
 
 const budgetText = ({ maxTokens, maxCost, maxDuration }: PlanTask['budget']): string =>

@@ -65,6 +65,13 @@ export const seenText = (text: string): string =>
       '',
     );
 
+/** A name as somebody wrote it, for a message that it is not known: what nobody sees stands as `\u{200b}`. */
+export const writtenName = (name: string): string =>
+  name.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gv,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+
 /** One line of plain text, at most `length` characters; `clean` takes out what nobody sees. */
 export function plainLine(text: string, length: number, clean = plainText): string {
   const line = clean(text).replaceAll(/\s+/g, ' ').trim();

@@ -155,7 +155,7 @@ function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
     return fail('the plan can be changed only before it is approved');
   const edited = applyEdit(state.plan, edit, planContextOf(options, state.choices ?? choicesOf(options)));
   if (!edited.ok) return fail(edited.fault);
-  const words = editText(edit, state.plan);
+  const words = editText(edit, state.plan, edited.value);
   recorder.record({ type: 'plan.edited', plan: edited.value, edit: words, digest: planDigest(edited.value) });
   return ok(words);
 }

@@ -2,6 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
 import { planDigest } from '../../../src/domain/digest.ts';
+import { ModelId } from '../../../src/domain/ids.ts';
+import type { PlanContext } from '../../../src/domain/plan/check-plan.ts';
+import { ok } from '../../../src/domain/result.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
 import { toPersonForm } from '../../../src/domain/plan/plan-view.ts';
@@ -50,11 +53,32 @@ describe('editing a plan', () => {
     expect([chosen.tasks[0]?.model.asked, chosen.tasks[0]?.tools]).toEqual(['gpt-5', ['git']]);
   });
 
+  it('names the model that is used where it is not the one that was asked for', () => {
+    const [a, o4] = [task('a'), 'openai/o4-mini'];
+    const asDenied: PlanContext = {
+      ...contextFor(),
+      resolveModel: (asked) => ok({ asked, used: ModelId.parse('openai/o3'), because: asked === o4 ? 'no key' : null }),
+    };
+    const said = (edit: PlanEdit): string => {
+      const after = applyEdit(graph('a'), edit, asDenied);
+      return after.ok ? editText(edit, graph('a'), after.value) : after.fault;
+    };
+    expect([
+      said({ is: 'model', task: a, model: 'o3' }),
+      said({ is: 'model', task: a, model: o4 }),
+      said({ is: 'models', models: [{ task: a, model: o4 }] }),
+    ]).toEqual([
+      '#1 finder: model is now o3',
+      '#1 finder: model is now openai/o4-mini -> openai/o3 (no key)',
+      'models changed: #1 finder openai/o4-mini -> openai/o3 (no key)',
+    ]);
+  });
+
   it("adds with a fresh id, the role's model and its own place", () => {
     const plan = graph('task-3', 'b:task-3');
     const more = edited(plan, { is: 'add', description: 'check', role: 'reviewer', dependsOn: [task('b')] });
     expect(shape(more)).toEqual(['task-3', 'b:task-3', 'task-4:b']);
-    expect(editText({ is: 'add', description: 'check', role: 'reviewer', dependsOn: [task('b')] }, plan)).toBe(
+    expect(editText({ is: 'add', description: 'check', role: 'reviewer', dependsOn: [task('b')] }, plan, more)).toBe(
       'added #3 reviewer, depends on #2 finder',
     );
   });
@@ -75,7 +99,7 @@ describe('editing a plan', () => {
   it('hands the needs of a dropped task to its dependants, and says so', () => {
     const plan = graph('a', 'b', 'c:a,b', 'd:c', 'e:c,a');
     expect(shape(edited(plan, { is: 'drop', task: task('c') }))).toEqual(['a', 'b', 'd:a,b', 'e:a,b']);
-    expect(editText({ is: 'drop', task: task('c') }, plan)).toBe(
+    expect(editText({ is: 'drop', task: task('c') }, plan, plan)).toBe(
       'deleted #3 finder; #4 finder now depends on #1 finder, #2 finder; #5 finder now depends on #1 finder, #2 finder',
     );
     expect(refused(graph('a'), { is: 'drop', task: task('a') })).toBe(
@@ -142,7 +166,7 @@ describe('editing a plan', () => {
           const before = JSON.stringify(plan);
           const result = applyEdit(plan, edit, contextFor());
           expect(JSON.stringify(plan)).toBe(before);
-          expect(editText(edit, plan)).not.toBe('');
+          expect(editText(edit, plan, plan)).not.toBe('');
           if (result.ok) {
             plan = result.value;
             expect(planOf(JSON.parse(JSON.stringify(toPersonForm(plan))))).toEqual(plan);

@@ -58,7 +58,7 @@ describe('the permissions of a plan', () => {
       { edits: 'ask' },
       first,
     ]);
-    expect([all, one, back].map((edit) => editText(edit, plan()))).toEqual([
+    expect([all, one, back].map((edit) => editText(edit, plan(), plan()))).toEqual([
       'all tasks: edits are allowed, commands are allowed',
       '#1 refactoring: edits ask',
       '#1 refactoring: edits as in the plan',

@@ -63,7 +63,7 @@ describe('splitting a task', () => {
       'c:b,task-5',
       'd:b,task-5,a',
     ]);
-    expect(editText(splitOf('b', ['one', 'two'], false), whole)).toBe('#2 finder: split into 2, parallel');
+    expect(editText(splitOf('b', ['one', 'two'], false), whole, whole)).toBe('#2 finder: split into 2, parallel');
   });
 
   it('shares the estimate to the token, and takes budgets anew where nobody chose one', () => {
@@ -110,7 +110,7 @@ describe('joining two tasks', () => {
     const joined = edited(whole, joinOf('c', 'd'));
     expect(shape(joined)).toEqual(['a', 'b', 'c:a,b', 'e:c']);
     expect(at(joined, 'c')).toMatchObject({ description: 'do c\n\ndo d', estimatedTokens: 8000 });
-    expect(editText(joinOf('c', 'd'), whole)).toBe('#4 finder merged into #3 finder');
+    expect(editText(joinOf('c', 'd'), whole, whole)).toBe('#4 finder merged into #3 finder');
     // The other way round as well: the later one may be what is left.
     expect(shape(edited(whole, joinOf('d', 'c')))).toEqual(['a', 'b', 'd:b,a', 'e:d']);
   });
@@ -167,14 +167,18 @@ describe('several models at once', () => {
     const after = edited(whole, models(['a', 'gpt-5'], ['c', 'o3']));
     expect(after.tasks.map(({ model }) => model.asked)).toEqual(['gpt-5', 'haiku-4.5', 'o3']);
     expect(at(after, 'b')).toEqual(at(whole, 'b'));
-    expect(editText(models(['a', 'gpt-5'], ['c', 'o3']), whole)).toBe('models changed: #1 finder gpt-5, #3 finder o3');
+    expect(editText(models(['a', 'gpt-5'], ['c', 'o3']), whole, whole)).toBe(
+      'models changed: #1 finder gpt-5, #3 finder o3',
+    );
   });
 
   it('is said in a line however many they are', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const pairs = ids.map((id) => [id, id === 'e' ? 'o3' : 'gpt-5'] as const);
-    expect(editText(models(...pairs), graph(...ids))).toBe('models of 5 tasks changed: gpt-5 (4), o3 (1)');
-    expect(editText(models(), graph('a'))).toBe('models stay as they are');
+    expect(editText(models(...pairs), graph(...ids), graph(...ids))).toBe(
+      'models of 5 tasks changed: gpt-5 (4), o3 (1)',
+    );
+    expect(editText(models(), graph('a'), graph('a'))).toBe('models stay as they are');
   });
 
   it('refuses a task that is not there or named twice, and a model that is denied', () => {

@@ -61,7 +61,7 @@ describe('the checks of a task', () => {
     const edit: PlanEdit = { is: 'checks', task: task('a'), checks: ['npm test'], attempts: 3 };
     const checked = after(edit);
     expect(checked.tasks[0]?.checks).toEqual([TEST]);
-    expect(editText(edit, plan)).toBe('#1 tester: checks are now npm test (3 attempts)');
+    expect(editText(edit, plan, plan)).toBe('#1 tester: checks are now npm test (3 attempts)');
     const described = after({ is: 'describe', task: task('a'), description: 'other' }, checked);
     expect(described.tasks[0]).toMatchObject({ description: 'other', checks: [TEST], attempts: 3 });
     expect(after({ is: 'role', task: task('a'), role: 'refactoring' }, checked).tasks[0]?.checks).toEqual([TEST]);

@@ -61,7 +61,7 @@ describe('What a task may change', () => {
         role: 'tester',
       }).tasks[0]?.writes,
     ).toEqual(['**']);
-    expect(editText({ is: 'writes', task: a, writes: [] }, before)).toBe('#1 tester: may change nothing');
+    expect(editText({ is: 'writes', task: a, writes: [] }, before, before)).toBe('#1 tester: may change nothing');
   });
 });
 
@@ -103,7 +103,7 @@ describe('Two tasks that may change the same file', () => {
   it('run side by side where a person says so, which is kept through other edits and can be taken back', () => {
     const before = plan(tester('a', ['src/**']), tester('b', ['src/**']));
     const edit: PlanEdit = { is: 'alongside', task: task('b'), others: [task('a')] };
-    expect(editText(edit, before)).toBe('#2 tester: may run in parallel with #1 tester');
+    expect(editText(edit, before, before)).toBe('#2 tester: may run in parallel with #1 tester');
     const beside = edited(before, edit);
     expect(orders(beside)).toEqual([]);
     const later = edited(beside, { is: 'describe', task: task('a'), description: 'other' });

@@ -198,7 +198,7 @@ export function grantText(grant: StandingGrant): string {
 export const isOpen = ({ state }: TrustQuestion): boolean => state === 'new' || state === 'changed';
 
 /** What a command without a sandbox may do. */
-export const WITHOUT_SANDBOX = 'it has all your rights and can read keys in the environment of the shell';
+export const WITHOUT_SANDBOX = 'it has all your rights and can read keys in the environment of the shell or of npm';
 
 /** A row of the exact text. Its hidden characters are pieces of their own, which a front end shows unlike the same letters. */
 export interface ExactRow {

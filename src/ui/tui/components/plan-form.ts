@@ -13,6 +13,7 @@ import { type ModelOption, type PlanChoices, type PlanTask, type SoundPlan, TREE
 import { checkText, readChecks, USUAL_ATTEMPTS } from '../../../domain/plan/task-checks.ts';
 import { treeText } from '../../../domain/plan/writes.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
+import { writtenName } from '../../../domain/text/text.ts';
 import type { RunState } from '../../../events/index.ts';
 import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../frame/screen.ts';
 import { checksField, choiceField, choice, textField } from '../frame/screen.ts';
@@ -125,7 +126,7 @@ function contextOf(choices: PlanChoices, plan: SoundPlan): PlanContext {
       const before = known.get(asked);
       if (before !== undefined) return ok(before);
       const option = modelNamed(choices, asked);
-      if (option === undefined) return fail(`there is no model "${asked}"`);
+      if (option === undefined) return fail(`there is no model "${writtenName(asked)}"`);
       if (option.usable.yes) return ok({ asked, used: option.id, because: null });
       // Policy chooses the substitute; the model of the role is a likely one.
       const own = choices.roles.find(({ name }) => name === role)?.model.used ?? option.id;

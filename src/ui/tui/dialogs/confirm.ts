@@ -82,6 +82,7 @@ export const trustOverlay = (question: TrustQuestion): Overlay =>
         keys: ['T'],
         label: 'T',
         hint: 'trust',
+        allows: true,
         run: (read) => (read ? { effect: { app: { trust: question.digest } } } : NOT_READ),
       },
     ],

@@ -1,5 +1,5 @@
 /** A scrolling text in a dialog with its keys: questions, notices, things to read. */
-import { type Ink, type Line, wrap } from '../../../app/views/index.ts';
+import { type Ink, type Line, plain, wrap } from '../../../app/views/index.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { type Hint, upDown } from '../frame/keymap.ts';
 import type { Overlay, OverlayView, Pressed } from '../frame/overlay.ts';
@@ -14,7 +14,9 @@ export interface MessageKey {
   /** The label of the keys: `⏎/Esc`. */
   readonly label: string;
   readonly hint: string;
-  /** `read`: the whole text was on the screen. `stays` keeps the dialog open. */
+  /** It allows something: where the dialog opened by itself, a key that is held since before does nothing. */
+  readonly allows?: true;
+  /** `read`: the whole text was on the screen, or scrolled past. `stays` keeps the dialog open. */
   run(read: boolean): { readonly stays?: boolean; readonly effect?: DialogEffect };
 }
 
@@ -35,17 +37,31 @@ export interface Message {
   readonly dropped?: () => void;
 }
 
+/** Positions in the text, which no resize changes: characters that are no blanks, and 1 for an empty line. */
 interface Place {
-  readonly top: number;
-  /** The furthest scroll position. */
-  readonly deepest: number;
+  /** Of the first visible row. */
+  readonly from: number;
+  /** Up to which the text was visible. */
+  readonly seen: number;
   readonly since: Millis | null;
+}
+
+/** The position at the end of each line. */
+function endsOf(lines: readonly Line[]): readonly number[] {
+  let end = 0;
+  return lines.map((line) => (end += Math.max(1, plain(line).replaceAll(/\s/g, '').length)));
+}
+
+/** The first line that ends after the position. */
+function topOf(from: number, ends: readonly number[]): number {
+  const top = ends.findIndex((end) => end > from);
+  return top === -1 ? ends.length : top;
 }
 
 const IGNORED_MS: Millis = 300;
 
 /** Closes by itself once `settle` returns `over`. */
-export function messageOverlay(of: Message, at: Place = { top: 0, deepest: 0, since: null }): Overlay {
+export function messageOverlay(of: Message, at: Place = { from: 0, seen: 0, since: null }): Overlay {
   return {
     title: of.title,
     kind: of.kind ?? 'dialog',
@@ -85,9 +101,9 @@ function partsOf(of: Message, context: Context, size: Size): Parts {
   return { width, lines, rows: Math.max(1, Math.min(lines.length, room - tail.length)), tail };
 }
 
-function view(of: Message, { top: wanted }: Place, context: Context, size: Size): OverlayView {
+function view(of: Message, { from }: Place, context: Context, size: Size): OverlayView {
   const { width, lines, rows, tail } = partsOf(of, context, size);
-  const { shown, top } = windowed(lines, wanted, rows);
+  const { shown, top } = windowed(lines, from === 0 ? 0 : topOf(from, endsOf(lines)), rows);
   const place = lines.length > rows ? [tint(`${top + 1}-${top + rows} of ${lines.length}`, 'muted')] : [];
   const { title, ink = 'focus' } = of;
   return { lines: framed({ title, titleEnd: place, ink, width, body: [...shown, ...tail] }, context), cursor: null };
@@ -95,15 +111,41 @@ function view(of: Message, { top: wanted }: Place, context: Context, size: Size)
 
 function press(of: Message, at: Place, input: Input, context: Context, size: Size): Pressed {
   const same = stay(messageOverlay(of, at));
-  if (of.opensItself && (at.since === null || context.now - at.since < IGNORED_MS)) return same;
+  const from = of.opensItself === true ? (at.since ?? Infinity) + IGNORED_MS : 0;
+  if (context.now < from) return same;
   const { lines, rows } = partsOf(of, context, size);
-  const meant = input.is === 'key' ? of.keys(context).find(({ keys }) => keys.includes(input.key)) : undefined;
-  if (meant !== undefined) {
-    const { stays = false, effect } = meant.run(at.deepest + rows >= lines.length);
-    return stays ? { ...same, ...(effect === undefined ? {} : { effect }) } : closed(effect);
-  }
-  const top = scrolled(input, at.top, lines.length, rows);
-  return top === null ? same : stay(messageOverlay(of, { ...at, top, deepest: Math.max(at.deepest, top) }));
+  const visible = visibleOf(at, lines, rows);
+  const meant = keyOf(of, input, context);
+  if (meant !== undefined)
+    return meant.allows && meant.since < from ? same : taken(meant.run(visible.seen >= visible.end), same);
+  const top = scrolled(input, visible.top, lines.length, rows);
+  if (top === null) return same;
+  const { from: first, to } = visible.at(top);
+  return stay(messageOverlay(of, { ...at, from: first, seen: Math.max(visible.seen, to) }));
+}
+
+/** The key that was pressed, and since when it is down. */
+function keyOf(of: Message, input: Input, context: Context): (MessageKey & { readonly since: Millis }) | undefined {
+  const key = input.is === 'key' ? of.keys(context).find(({ keys }) => keys.includes(input.key)) : undefined;
+  return key && { ...key, since: (input.is === 'key' ? input.since : undefined) ?? context.now };
+}
+
+function taken({ stays = false, effect }: ReturnType<MessageKey['run']>, same: Pressed): Pressed {
+  return stays ? { ...same, ...(effect === undefined ? {} : { effect }) } : closed(effect);
+}
+
+/** The first visible row, what was visible of the text so far, and its end. */
+function visibleOf({ from, seen }: Place, lines: readonly Line[], rows: number) {
+  const ends = endsOf(lines);
+  const end = ends.at(-1) ?? 0;
+  const at = (row: number): { readonly from: number; readonly to: number } => ({
+    from: ends[row - 1] ?? 0,
+    to: ends[row + rows - 1] ?? end,
+  });
+  const top = Math.min(topOf(from, ends), Math.max(0, lines.length - rows));
+  const now = at(top);
+  // What a resize has moved into view counts only where nothing before it was left out.
+  return { top, at, end, seen: now.from <= seen ? Math.max(seen, now.to) : seen };
 }
 
 /** A text to read. `linesAt` returns lines of at most `width` columns. */

@@ -77,6 +77,19 @@ describe('a project that is new here', () => {
     expect({ begun: run.begun, trusted }).toEqual({ begun: ['Fix it'], trusted: ['d1'] });
   });
 
+  it('is not trusted by a key that is held since before it was seen', async () => {
+    const { terminal, world, trusted } = await open(QUESTION, 'Fix it');
+    for (let at = 0; at < 2000; at += 33) {
+      terminal.press('T');
+      await world.advance(33);
+    }
+    expect(trusted).toEqual([]);
+    await world.advance(1500);
+    terminal.press('T');
+    await settled();
+    expect(trusted).toEqual(['d1']);
+  });
+
   it('says on the start screen that it is not trusted, and asks again by key', async () => {
     const { terminal, world } = await open(QUESTION);
     await world.advance(300);
@@ -99,6 +112,23 @@ describe('a project that has changed', () => {
     terminal.press('G');
     expect(terminal.text()).toContain('+line 59');
     terminal.press('T');
+    await settled();
+    expect(trusted).toEqual(['d1']);
+  });
+
+  it('has to be read to its end in a terminal that gets wider as well', async () => {
+    const long = Array.from({ length: 60 }, (_, n) => `+line ${n} ${'with words '.repeat(8)}`);
+    const diff = ['--- AGENTS.md', '+++ AGENTS.md', ...long].join('\n');
+    const { terminal, world, trusted } = await open({ ...QUESTION, state: 'changed', diff }, 'Fix it', 24);
+    terminal.resize({ width: 40, height: 24 });
+    await world.advance(300);
+    terminal.press('pagedown', 'pagedown', 'pagedown', 'pagedown');
+    terminal.resize({ width: 100, height: 24 });
+    expect(terminal.text()).toMatch(/line 1\d /);
+    terminal.press('T');
+    await settled();
+    expect(trusted).toEqual([]);
+    terminal.press('G', 'T');
     await settled();
     expect(trusted).toEqual(['d1']);
   });
