@@ -104,6 +104,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/', 'integrations/acp/proxy.ts'],
   'node:tty': ['app/process/'],
+  'node:v8': ['app/process/memory.ts'],
+  'node:vm': ['app/process/memory.ts'],
   'node:url': ['config/', 'remote/', 'app/', 'cli/'],
   'node:util': ['app/process/'],
   'node:readline/promises': ['app/process/', 'ui/lines/'],

@@ -12,7 +12,7 @@ import { type Log, readOrNull, type SessionSummary, type Some } from '../../port
 import type { Damage, LogReader, Place } from '../../store/index.ts';
 import { acceptDamage, damageOf, openDayLedger, openLog, openLogReadOnly } from '../../store/index.ts';
 import { openMessageStore } from '../../store/index.ts';
-import { exitOnFault, world, wrongUse } from '../process/index.ts';
+import { collectGarbage, exitOnFault, world, wrongUse } from '../process/index.ts';
 import { runTime } from '../views/index.ts';
 import type { ProjectPlace } from './place.ts';
 
@@ -170,10 +170,17 @@ interface ResumeContext {
 /** Checks and folds the log in one pass; the run continues from this state. */
 function checkLog({ project, log }: ResumeContext, session: SessionId): ResumedLog {
   const folded = new ResumedLog((seq) => readOrNull(() => log.at(session, seq)));
-  const damage = exitOnFault(() => damageOf(storeOf(project), session, (event) => folded.hear(event)));
+  const hear = (event: MimirEvent): void => {
+    folded.hear(event);
+    if (event.seq % COLLECTED_AFTER === 0) collectGarbage();
+  };
+  const damage = exitOnFault(() => damageOf(storeOf(project), session, hear));
   if (damage !== null) throw wrongUse(damageWords(session, damage));
   return folded;
 }
+
+/** Events of a long log, about 80 MB of it, after which garbage is collected. */
+const COLLECTED_AFTER = 40_000;
 
 /** Records that the person accepts the damage of the log and returns a note about it; null if the log is intact. */
 export function acceptedDamage(project: ProjectPlace, session: SessionId, now: string): string | null {
