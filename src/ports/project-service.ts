@@ -191,17 +191,20 @@ export interface ProjectService {
   readonly changes?: RunChanges;
   /** A theme by name; the fault names file, line and the remedy. */
   theme(name: string): Result<Theme, string>;
-  readonly hints: ShownHints;
+  /** The hints that the person has already seen, by name. */
+  readonly hints: Marks;
+  /** The changes of a session that the person has accepted in its review, by their keys. */
+  accepted(session: SessionId): Marks;
   readonly agents: AgentFiles;
   /** Trusts the project as it was shown; refused when it has changed since. Applies to later runs. */
   trust(digest: string): Promise<Result<Receipt, Refusal>>;
 }
 
-/** The hints that the person has already seen, by name, in any session. */
-export interface ShownHints {
-  seen(): ReadonlySet<string>;
-  /** Records that a hint was shown; if that fails, it is shown again. */
-  mark(hint: string): void;
+/** What the person has marked, in any session. */
+export interface Marks {
+  all(): ReadonlySet<string>;
+  /** Sets a mark, or removes it. If it cannot be kept, it holds for this session. */
+  mark(key: string, isMarked?: boolean): void;
 }
 
 /** Custom agents: drafted from a sentence, saved as files, deleted. */

@@ -143,7 +143,7 @@ describe('after a run', () => {
     person.press('U');
     await person.sees('Undo this hunk?', '-const third = 3;', '+const three = 3;');
     person.press('y');
-    await person.sees('undid changes of code in 1 file', 'of 3 changes');
+    await person.sees('undid changes of code in 1 file', 'of 3 changes, 1 accepted');
     expect(text()).toBe('const first = 1;\n\nconst second = 2;\n\nconst three = 3;\n');
     person.press('esc');
     await person.doesNotSee('Changes by');
@@ -170,5 +170,16 @@ describe('after a run', () => {
       to: 'ROOT::S1',
       content: 'About your change of a.ts:1: why not uno',
     });
+    // What was accepted is still so in the next session.
+    const again = machine.opens([]);
+    await again.sees(/press 1-\d/, 'Recent sessions');
+    again.press('tab', 'tab');
+    await again.sees(/▌ .*Name and log/);
+    again.press('enter');
+    await again.sees('Because of the style.', 'files changed');
+    again.press('D');
+    await again.sees('Changes by agent', 'of 4 changes, 1 accepted');
+    again.press('q');
+    await again.leaves();
   });
 });

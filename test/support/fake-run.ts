@@ -110,7 +110,8 @@ export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
       trust: () => Promise.resolve(ok({ text: 'trusted' })),
       files: () => Promise.resolve([]),
       theme: () => fail('there is one theme'),
-      hints: { seen: () => new Set(['plan', 'run', 'question', 'copy']), mark: () => undefined },
+      hints: { all: () => new Set(['plan', 'run', 'question', 'copy']), mark: () => undefined },
+      accepted: () => ({ all: () => new Set(), mark: () => undefined }),
       agents: NO_AGENT_FILES,
     },
     learn(more) {

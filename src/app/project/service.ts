@@ -14,7 +14,8 @@ import type { RemoteRun } from '../../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../ports/controls.ts';
 import { readOrNull } from '../../ports/log.ts';
 import type { AgentFiles, ProjectInfo, ProjectService, ReportFormat, RunChanges } from '../../ports/project-service.ts';
-import type { ShownHints, TemplateRequest, TrustQuestion } from '../../ports/project-service.ts';
+import type { Marks, TemplateRequest, TrustQuestion } from '../../ports/project-service.ts';
+import { folderOf } from '../../store/index.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
 import type { Arguments, Io } from '../process/index.ts';
@@ -22,7 +23,7 @@ import { attempt, newSession, packageRoot, packageVersion, world, writePrivate, 
 import { isOpen, toLabel, withAuthors } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { authorsIn, eventsOf, whyNotResume, pastRun, plannerModel, stateOf, trustOf } from '../workspace/index.ts';
-import { trustNow } from '../workspace/index.ts';
+import { storeOf, trustNow } from '../workspace/index.ts';
 import type { RunStart, Start } from './begin-run.ts';
 import { openProjectFiles, type ProjectFiles } from './file-index.ts';
 import { directApproval, type OpenProject, openProject } from './open-project.ts';
@@ -30,7 +31,8 @@ import { saveTemplate, planFromTemplate, listTemplates } from './templates.ts';
 
 /** The sandbox and the suggestions follow shortly after the first frame, because they need other programs. */
 export class LocalProjectService implements ProjectService {
-  readonly hints: ShownHints;
+  readonly hints: Marks;
+  readonly #accepted = new Map<SessionId, Marks>();
   readonly agents: AgentFiles;
   readonly changes: RunChanges;
   readonly #args: Arguments;
@@ -55,7 +57,7 @@ export class LocalProjectService implements ProjectService {
     this.#pace = pace;
     this.#opened = opened;
     this.#question = questionOf(opened);
-    this.hints = openHints(opened.project.places.state);
+    this.hints = openMarks(join(opened.project.places.state, 'hints.json'));
     this.agents = openAgentFiles(
       () => this.#opened.drafting,
       () => this.reload(),
@@ -74,6 +76,13 @@ export class LocalProjectService implements ProjectService {
       return ready.ok ? ready.value.listing(this.#leaving.signal) : [];
     }, world);
     void this.#inspect();
+  }
+
+  accepted(session: SessionId): Marks {
+    const file = join(folderOf(storeOf(this.#opened.project)), 'accepted', `${session}.json`);
+    const marks = this.#accepted.get(session) ?? openMarks(file);
+    this.#accepted.set(session, marks);
+    return marks;
   }
 
   info(): ProjectInfo {
@@ -383,32 +392,30 @@ const foldersOf = ({ root, places }: ProjectPlace, trusted: boolean): readonly s
   join(packageRoot(), 'themes'),
 ];
 
-const MOST_BYTES = 64 * 1024;
+const MOST_BYTES = 1024 * 1024;
 
-/** Remembers which hints were shown, in `hints.json` of the state folder, read on first use. A broken file counts as empty. */
-export function openHints(state: string): ShownHints {
-  const file = join(state, 'hints.json');
+/** Marks in a JSON file, read on first use. A broken file counts as empty. */
+export function openMarks(file: string): Marks {
   let known: ReadonlySet<string> | null = null;
-  const seen = (): ReadonlySet<string> => {
-    known ??= new Set(readHints(file));
-    return known;
-  };
+  const all = (): ReadonlySet<string> => (known ??= new Set(readMarks(file)));
   return {
-    seen,
-    mark(hint) {
-      if (seen().has(hint)) return;
+    all,
+    mark(key, isMarked = true) {
+      if (all().has(key) === isMarked) return;
       // Keeps what another session marked meanwhile.
-      known = new Set([...readHints(file), ...seen(), hint]);
+      const marks = new Set([...readMarks(file), ...all(), key]);
+      if (!isMarked) marks.delete(key);
+      known = marks;
       try {
         writePrivate(file, `${JSON.stringify([...known].toSorted())}\n`);
       } catch {
-        // The hint is shown again in the next session.
+        // It holds for this session alone.
       }
     },
   };
 }
 
-function readHints(file: string): readonly string[] {
+function readMarks(file: string): readonly string[] {
   try {
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

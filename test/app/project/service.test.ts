@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { placesOf } from '../../../src/config/files/read-text.ts';
 import { foldAll } from '../../../src/events/fold.ts';
-import { openHints } from '../../../src/app/project/service.ts';
+import { openMarks } from '../../../src/app/project/service.ts';
 import { saveReport, reportText } from '../../../src/app/reports/report.ts';
 import { pastRun } from '../../../src/app/workspace/sessions.ts';
 import { freshFolder } from '../../support/folder.ts';
@@ -58,30 +58,33 @@ describe('an exported report', () => {
   });
 });
 
-describe('hints that were shown', () => {
+describe('marks that a person has set', () => {
   it('are remembered by the next session, for this user alone', () => {
     const folder = join(freshFolder(), 'mimir');
-    const first = openHints(folder);
-    expect(first.seen()).toEqual(new Set());
+    const file = join(folder, 'hints.json');
+    const first = openMarks(file);
+    expect(first.all()).toEqual(new Set());
     first.mark('zoom');
-    openHints(folder).mark('mode');
+    openMarks(file).mark('mode');
     first.mark('palette');
-    expect(openHints(folder).seen()).toEqual(new Set(['mode', 'palette', 'zoom']));
+    expect(openMarks(file).all()).toEqual(new Set(['mode', 'palette', 'zoom']));
+    first.mark('mode', false);
+    expect(openMarks(file).all()).toEqual(new Set(['palette', 'zoom']));
     expect(statSync(join(folder, 'hints.json')).mode & 0o777).toBe(0o600);
   });
 
   it.each(['{', '{"a": 1}', 'null', ''])('are none where the file holds %s', (text) => {
     const folder = freshFolder();
     writeFileSync(join(folder, 'hints.json'), text);
-    expect(openHints(folder).seen()).toEqual(new Set());
+    expect(openMarks(join(folder, 'hints.json')).all()).toEqual(new Set());
   });
 
   it('are kept for this session where nothing can be written', () => {
     const file = join(freshFolder(), 'file');
     writeFileSync(file, '');
-    const hints = openHints(join(file, 'mimir'));
+    const hints = openMarks(join(file, 'mimir/hints.json'));
     hints.mark('zoom');
-    expect(hints.seen()).toEqual(new Set(['zoom']));
+    expect(hints.all()).toEqual(new Set(['zoom']));
   });
 });
 

@@ -33,6 +33,8 @@ export interface Context {
   files?(query: string): readonly string[] | null;
   /** The state of a run in another process. Absent: the run is in this process, or there is none. */
   readonly elsewhere?: RemoteOwner;
+  /** Keys of the changes that the person has accepted in the review of this session. Absent: none. */
+  readonly accepted?: ReadonlySet<string>;
   /** An agent's activity: tokens per second, and the last seconds one by one. Absent if nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
 }
@@ -123,6 +125,8 @@ export type ProjectRequest =
   /** Drafts an agent from a sentence and opens its form. `model`: by a model, if one is available. */
   | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
   | { readonly trust: string }
+  /** Marks a change of the run as accepted, or takes the mark back. */
+  | { readonly accept: string; readonly isAccepted: boolean }
   /** Shows what an action would do; with the digest of what was shown it is carried out. */
   | { readonly change: ChangeAction; readonly digest?: string };
 

@@ -76,6 +76,7 @@ export class AppEffects {
     if ('draftAgent' in what) return this.#drafting.begin(what.draftAgent);
     if ('export' in what) return this.#export(what.export);
     if ('change' in what) return this.#changes.begin(what.change, what.digest);
+    if ('accept' in what) return this.#changes.accept(what.accept, what.isAccepted);
     if ('keep' in what) return this.#receipt(projectService.saveTemplate(what.keep));
     if ('createAgent' in what) return this.#receipt(projectService.agents.create(what.createAgent));
     return this.#receipt(projectService.agents.delete(what.deleteAgent));

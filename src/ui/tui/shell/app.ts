@@ -164,6 +164,7 @@ class App {
     const { feed } = this.#runs;
     const now = world.now();
     const shown = feed === null ? NO_RUN : ofRun(feed, now);
+    const { session } = shown.state;
     return {
       projectService: this.#projectService,
       look: this.#looks.now,
@@ -171,6 +172,7 @@ class App {
       glyphs,
       now,
       ...shown,
+      ...(session === null ? {} : { accepted: this.#of.projectService.accepted(session).all() }),
       state: withAuthors(shown.state, this.#authors.of(shown.state)),
     };
   }

@@ -73,7 +73,7 @@ export class Hints {
 
   constructor(projectService: ProjectService) {
     this.#projectService = projectService;
-    this.#seen = projectService.hints.seen();
+    this.#seen = projectService.hints.all();
   }
 
   /** The hint for this screen below the topmost dialog `box`, or null; it counts as shown. `asked`: a question is docked. */

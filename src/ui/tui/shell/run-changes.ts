@@ -43,6 +43,11 @@ export class RunChangesDialogs {
     });
   }
 
+  accept(key: string, isAccepted: boolean): void {
+    const session = this.#app.runs.last?.controls.session;
+    if (session !== undefined) this.#app.projectService.accepted(session).mark(key, isAccepted);
+  }
+
   #waits<T>(asked: Promise<Result<T, Refusal>>, then: (value: T) => void): void {
     const { toast, changed, fail } = this.#app;
     this.#isBusy = true;

@@ -2,6 +2,7 @@
 import { diffLinesOf, labelOf } from '../../../../app/views/index.ts';
 import type { AuthoredFile, AuthoredHunk } from '../../../../domain/changes/authorship.ts';
 import type { AgentId } from '../../../../domain/ids.ts';
+import { jsonDigest } from '../../../../domain/digest.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import type { RunState } from '../../../../events/index.ts';
 
@@ -30,11 +31,20 @@ export interface ReviewGroup {
 export const reviewGroups = memoize(
   (state: RunState, by: Grouping) => [state.agents, state.authored, by],
   (state, by): readonly ReviewGroup[] => {
-    const items = (state.authored ?? []).flatMap(itemsOf);
+    const items = itemsIn(state.authored ?? NOTHING);
     const groups = Map.groupBy(items, (item) => titleOf(state, item, by));
     return [...groups].map(([title, own]) => ({ title, items: own })).toSorted((a, b) => (a.title < b.title ? -1 : 1));
   },
 );
+
+const NOTHING: readonly AuthoredFile[] = [];
+
+const itemsIn = memoize(
+  (files: readonly AuthoredFile[]) => [files],
+  (files) => files.flatMap(itemsOf),
+);
+
+const keyOf = (file: AuthoredFile, text: string): string => jsonDigest([file.path, text]).slice(0, 20);
 
 function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
   const hunks = file.hunks.flatMap((hunk, nth): readonly ReviewItem[] => {
@@ -42,7 +52,7 @@ function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
     if (agent === undefined) return [];
     const { at, lines } = hunk.to;
     const range = lines > 1 ? `${at}-${at + lines - 1}` : `${Math.max(1, at)}`;
-    return [{ file, hunk, nth, agent, lines: range, key: `${file.path} ${diffLinesOf(hunk).join('\n')}` }];
+    return [{ file, hunk, nth, agent, lines: range, key: keyOf(file, diffLinesOf(hunk).join('\n')) }];
   });
   const [agent] = [...(file.whole ?? []), ...(file.mode ?? [])];
   if (agent === undefined) return hunks;
@@ -54,7 +64,7 @@ function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
       nth: -1,
       agent,
       lines: '',
-      key: `${file.path} ${file.now?.blob ?? ''} ${file.now?.mode ?? ''}`,
+      key: keyOf(file, `${file.now?.blob ?? ''} ${file.now?.mode ?? ''}`),
     },
   ];
 }

@@ -19,14 +19,14 @@ export interface ReviewView {
   readonly at: number;
   /** The first line of its diff. */
   readonly top: number;
-  /** Keys of the accepted changes. */
-  readonly accepted: ReadonlySet<string>;
 }
 
 const itemsIn = (state: RunState, by: Grouping): readonly ReviewItem[] =>
   reviewGroups(state, by).flatMap(({ items }) => items);
 
 const selectedOf = ({ by, at }: ReviewView, { state }: Context): ReviewItem | undefined => itemsIn(state, by)[at];
+
+const isAccepted = ({ accepted: known }: Context, key: string): boolean => known?.has(key) === true;
 
 const none = (ui: ReviewView, context: Context): string | null => (selectedOf(ui, context) === undefined ? NONE : null);
 const NONE = 'No change of an agent is left.';
@@ -36,12 +36,11 @@ const READING = 'Finding out whose each change is.';
 function accepted(ui: ReviewView, context: Context): Effect<ReviewView> {
   const item = selectedOf(ui, context);
   if (item === undefined) return {};
-  const known = new Set(ui.accepted);
-  if (known.delete(item.key)) return { ui: { ...ui, accepted: known } };
-  known.add(item.key);
+  const app = { accept: item.key, isAccepted: !isAccepted(context, item.key) };
+  if (!app.isAccepted) return { app };
   const items = itemsIn(context.state, ui.by);
-  const after = items.findIndex(({ key }, nth) => nth > ui.at && !known.has(key));
-  return { ui: { ...ui, accepted: known, at: after === -1 ? ui.at : after, top: 0 } };
+  const after = items.findIndex(({ key }, nth) => nth > ui.at && !isAccepted(context, key));
+  return { app, ui: { ...ui, at: after === -1 ? ui.at : after, top: 0 } };
 }
 
 function undone(ui: ReviewView, context: Context): Effect<ReviewView> {
@@ -128,11 +127,12 @@ function listLines(ui: ReviewView, context: Context, width: number, height: numb
 function rowOf(
   { file, hunk, agent, lines, key }: ReviewItem,
   isSelected: boolean,
-  { by, accepted: known }: ReviewView,
-  { state, glyphs }: Pick<Context, 'state' | 'glyphs'>,
+  { by }: ReviewView,
+  context: Context,
   width: number,
 ): Line {
-  const sign = known.has(key) ? glyphs.status.completed : ' ';
+  const { state, glyphs } = context;
+  const sign = isAccepted(context, key) ? glyphs.status.completed : ' ';
   const counts: Line =
     hunk === null
       ? [tint(file.whole === undefined ? 'mode' : 'whole', 'muted')]
@@ -230,7 +230,7 @@ function diffPane(ui: ReviewView, context: Context, { width, height }: Size): re
 
 export const reviewScreen: Screen<ReviewView> = {
   name: 'review',
-  first: { by: 'agent', at: 0, top: 0, accepted: new Set() },
+  first: { by: 'agent', at: 0, top: 0 },
   keys: REVIEW_KEYS,
   header: (_, context, width = 120) => ({
     left: crumbs('Review', context.state.task, context.glyphs),
@@ -238,10 +238,10 @@ export const reviewScreen: Screen<ReviewView> = {
   }),
   body: (ui, context, size) => ({ lines: sized(reviewBody(ui, context, size), size.width, size.height) }),
   settle: (ui, { state }) => settled(ui, { ...ui, at: Math.max(0, Math.min(ui.at, itemsIn(state, ui.by).length - 1)) }),
-  position(ui, { state }) {
-    const items = itemsIn(state, ui.by);
+  position(ui, context) {
+    const items = itemsIn(context.state, ui.by);
     if (items.length === 0) return '';
-    const done = items.filter(({ key }) => ui.accepted.has(key)).length;
+    const done = items.filter(({ key }) => isAccepted(context, key)).length;
     return `${ui.at + 1} of ${plural(items.length, 'change')}, ${done} accepted`;
   },
   input: (ui, context, input) =>

@@ -275,7 +275,7 @@ describe('a notice', () => {
 describe('a first time', () => {
   it('is explained once, in one toast', async () => {
     const seen = new Set<string>();
-    const hints = { seen: () => new Set(seen), mark: (hint: string): void => void seen.add(hint) };
+    const hints = { all: () => new Set(seen), mark: (hint: string): void => void seen.add(hint) };
     const first = await opened({ hints }, { task: true });
     await first.run.play(planned(started(new Recording())).events);
     expect(first.terminal.text()).toContain('Nothing runs until you press');
@@ -286,7 +286,7 @@ describe('a first time', () => {
   });
 
   it('disappears with the screen and with the question that it is about', async () => {
-    const hints = { seen: () => new Set(['run']), mark: () => undefined };
+    const hints = { all: () => new Set(['run']), mark: () => undefined };
     const { terminal, run } = await opened({ hints }, { task: true });
     await run.play(planned(started(new Recording())).events);
     expect(terminal.text()).toContain('Nothing runs until you press');
@@ -311,7 +311,7 @@ describe('a first time', () => {
 
   it('covers neither the header nor the box that it is about', async () => {
     const { terminal, run } = await opened(
-      { hints: { seen: () => new Set(['plan', 'run']), mark: () => undefined } },
+      { hints: { all: () => new Set(['plan', 'run']), mark: () => undefined } },
       { task: true },
     );
     await run.play(asksIn(midRun(), 185, 'ROOT::S4', 'a1', approval({})).events);
