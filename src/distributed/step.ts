@@ -48,6 +48,8 @@ export const StepResult = z.discriminatedUnion('is', [
   z.strictObject({
     is: z.literal('done'),
     output: z.string(),
+    /** The id of the worker. */
+    worker: z.string(),
     tree: TreeAt.optional(),
   }),
   z.strictObject({ is: z.literal('refused'), because: z.string() }),

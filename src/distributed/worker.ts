@@ -244,10 +244,11 @@ class Running {
     const parts = await this.store.read(ids);
     const either = AbortSignal.any([signal, this.lease.lost]);
     const { output, tree: now } = await this.performer.perform({ ...order, body, parts, tree }, either, onLive);
-    if (now === undefined || tree === undefined) return { is: 'done', output };
+    const done = { is: 'done', output, worker: this.options.id } as const;
+    if (now === undefined || tree === undefined) return done;
     const { chain } = tree;
     await this.store.keepTree(order.run, chain, now);
-    return { is: 'done', output, tree: { chain, n: now.n, commit: now.commit } };
+    return { ...done, tree: { chain, n: now.n, commit: now.commit } };
   }
 
   /** Why the step is not carried out; null if it is. A run keeps the key of its first step. */

@@ -231,6 +231,8 @@ export type EventBody =
   | (OfAgent<'agent.told'> & { readonly text: string; readonly messages: readonly number[] })
   /** The environment block of its system prompt, recorded at its first start so that it is the same after a resume. */
   | (OfAgent<'agent.environment'> & { readonly text: string })
+  /** The worker of a cluster that carries out its steps; recorded when it is another one than before. */
+  | (OfAgent<'agent.worker'> & { readonly worker: string })
   /** A person changed its model, from the agent's next turn on. */
   | (OfAgent<'agent.model'> & { readonly model: ModelChoice })
   | (OfAgent<'agent.todos'> & { readonly todos: readonly Todo[] })

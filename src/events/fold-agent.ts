@@ -111,6 +111,7 @@ export const AGENT_FOLDS = {
     blocks: add(agent, { is: 'told', text: event.text }),
   }),
   'agent.environment': (agent, { text }) => ({ ...agent, environment: text }),
+  'agent.worker': (agent, { worker }) => ({ ...agent, worker }),
   'agent.model': (agent, event) => ({
     ...agent,
     model: event.model,

@@ -51,6 +51,7 @@ export const LINES = {
     owner === null ? 'continues without a parent' : `adopted by ${names(owner)}: its parent ended`,
   ],
   'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
+  'agent.worker': ({ worker }) => ['info', `works on ${worker}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor, waitingFor }) => {
     const what = waitingFor?.is;

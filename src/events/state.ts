@@ -143,6 +143,8 @@ export interface AgentState extends Omit<events.AgentFacts, 'iterations'> {
   readonly signalled: events.Signal | null;
   /** The environment block of its system prompt; absent before its first start. */
   readonly environment?: string;
+  /** The worker of a cluster that carried out its last step; absent where it works in the run's own process. */
+  readonly worker?: string;
   /** Actions that were denied because nobody could be asked; absent: none. */
   readonly unanswered?: readonly events.UnansweredAct[];
   /** Calls by tool, including refused ones. */

@@ -15,6 +15,7 @@ const REPEATED: ReadonlySet<EventType> = new Set([
   'agent.status',
   'agent.told',
   'agent.environment',
+  'agent.worker',
   'agent.todos',
   'agent.message',
   'model.started',

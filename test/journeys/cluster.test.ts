@@ -76,6 +76,8 @@ it('the agents of a killed worker continue on another, where their trees are as 
   expect(new Set(counted).size).toBe(counted.length);
   expect(known).toBeGreaterThanOrEqual(3);
   expect(workers[1]?.out()).toContain('took over from');
+  const of1 = of(events, 'agent.worker').filter(({ agent }) => agent === 'ROOT::S1');
+  expect(of1.map(({ worker }) => worker)).toEqual(workers.map(({ id }) => id));
 });
 
 it('says before anything runs what is missing: a database, its tables, a worker', async () => {
@@ -152,7 +154,7 @@ it('a person talks to an agent on a worker, kills another, and a second terminal
   const person = made.machine.opens(['--cluster', '--mode', 'yolo', 'Do two things']);
   await person.sees('⏎ accept', 'in a tree of its own');
   person.press('Y');
-  await person.sees('sleep 3', 'sleep 600');
+  await person.sees('sleep 3', 'sleep 600', /code 1 +works on \S+/);
   const other = made.machine.opens(['attach']);
   await other.sees('sleep 600');
   const status = await made.machine.mimir('cluster', 'status', '--json');

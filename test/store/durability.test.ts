@@ -129,9 +129,12 @@ describe('an event of another type', () => {
     expect(durableIn()(SESSION, [ofType(type)])).toBe(true);
   });
 
-  it.each(['agent.adopted', 'agent.environment', 'tool.noted', 'act.done'] as const)('need not last: %s', (type) => {
-    expect(durableIn()(SESSION, [ofType(type)])).toBe(false);
-  });
+  it.each(['agent.adopted', 'agent.environment', 'agent.worker', 'tool.noted', 'act.done'] as const)(
+    'need not last: %s',
+    (type) => {
+      expect(durableIn()(SESSION, [ofType(type)])).toBe(false);
+    },
+  );
 
   it('lasts where a newer Mimir made it', () => {
     expect(durableIn()(SESSION, [Object.assign({ ...mode }, { type: 'made.later' })])).toBe(true);

@@ -46,7 +46,7 @@ export interface ClusterRun {
 /** The ports of a run whose agents work on a cluster. */
 export interface ClusterSide {
   /** In place of the run's own. `day`: that of the person on all machines. */
-  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages' | 'notes'> & { readonly day?: DayLedger };
+  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages' | 'workers' | 'notes'> & { readonly day?: DayLedger };
   /** Lets terminals on other machines attach, by the socket that now listens. */
   serve(): void;
   ended(agent: AgentId | null): Promise<void>;
@@ -104,6 +104,7 @@ class Side implements ClusterSide {
   private readonly cluster: distributed.Cluster;
   private readonly usable: ReadonlySet<string>;
   private readonly pauses: distributed.Pauses;
+  private tellWorker: (agent: AgentId, worker: string) => void = () => undefined;
   private endLines: () => void = () => undefined;
   /** By agent, and by the name of its tree: a later attempt, or one that resolves conflicts, works in another. */
   private readonly places = new Map<AgentId, Map<string | null, Promise<AgentPlace>>>();
@@ -137,6 +138,7 @@ class Side implements ClusterSide {
       models: this.modelsElsewhere(),
       notes: [...run.notes, note],
       outages: (tell) => void told.add(tell),
+      workers: (tell) => (this.tellWorker = tell),
       ...(own !== undefined && {
         day: distributed.openSharedDay({ db, person: this.person, own, today: dayOfNow }),
       }),
@@ -194,6 +196,7 @@ class Side implements ClusterSide {
     if (result === null) return { ok: false, text: tool.repeat === 'safe' ? 'stopped' : UNKNOWN_EFFECT };
     if (result.is === 'unknown') return { ok: false, text: WORKER_LOST };
     if (result.is === 'refused') return { ok: false, text: `Not run: ${result.because}` };
+    this.tellWorker(agent, result.worker);
     const followed = result.tree === undefined ? ok(undefined) : await this.follow(agent, place.value, result.tree);
     const output = ToolResult.parse(JSON.parse(result.output));
     if (followed.ok) return output;
@@ -309,7 +312,10 @@ class Side implements ClusterSide {
     const result = await this.cluster.perform(request.agent, step, stop, onText);
     const no = (is: ModelFault['is'], message: string): Result<never, ModelFault> => fail({ is, message });
     if (result === null) return no('aborted', 'stopped');
-    if (result.is === 'done') return ReplyOutput.parse(JSON.parse(result.output));
+    if (result.is === 'done') {
+      this.tellWorker(request.agent, result.worker);
+      return ReplyOutput.parse(JSON.parse(result.output));
+    }
     return no('refused', result.is === 'refused' ? result.because : 'the worker does not know what became of the call');
   }
 }

@@ -60,6 +60,7 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   const planning = openPlanning(agents);
   const messaging = openMessaging({ ...agents, workspaces, reviews, messageStore });
   showOutages(context, options);
+  showWorkers(context, options);
   return { ...agents, workspaces, reviews, planning, messaging, stop, why: () => why, note };
 }
 
@@ -87,6 +88,14 @@ function showOutages({ recorder, signal }: gates.RunContext, { outages }: RunOpt
     shown = text ?? '';
   });
 }
+
+/** Records which worker carries out the steps of an agent, when it is another one than before. */
+const showWorkers = ({ recorder, signal }: gates.RunContext, { workers }: RunOptions): void =>
+  workers?.((agent, worker) => {
+    const one = recorder.state().agents.get(agent);
+    if (signal.aborted || one === undefined || one.worker === worker) return;
+    recorder.record({ type: 'agent.worker', agent, worker });
+  });
 
 /**
  * The options with a `rules` getter that shows the present rules. The rule files are checked at most once per microtask, because no change
@@ -160,6 +169,8 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   readonly messageStore?: MessageStore;
   /** Calls `told` when what its agents work with does not answer, with the reason, and when it does again (null). */
   readonly outages?: (told: (text: string | null) => void) => void;
+  /** Calls `told` with the worker that has carried out a step of an agent; missing: the run has no workers. */
+  readonly workers?: (told: (agent: AgentId, worker: string) => void) => void;
   /** Whether a person watches the run from another process; missing: nobody can. */
   readonly watched?: () => boolean;
 }

@@ -34,6 +34,7 @@ export function infoLines(agent: AgentState, context: Context, width: number): r
     ['Status', statusText(agent, context)],
     ...ruleFacts(agent, context),
     ...modelFacts(agent, context),
+    ['Worker', agent.worker === undefined ? null : toLabel(agent.worker)],
     ['Effort', toLabel(effortText(agent, state.choices) ?? '')],
     ['Time', `${formatDuration(agentTime(agent, state, now))}${limit(budget.maxDuration, formatTimeLimit)}`],
     ['Tokens', tokensText(agent, context)],
