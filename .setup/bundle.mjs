@@ -13,10 +13,11 @@ const dist = join(root, 'dist');
 const program = join(dist, 'mimir.js');
 /**
  * Read by any Node from 14 on, so that an old one says what is missing: `parts/cli.js` is for Node 24 alone. Left alone, the
- * space for young objects grows with many agents to where it costs a third of all memory and saves no time. Node 24.0 still
+ * space for young objects grows with many agents to where it costs a third of all memory and saves no time. What gives memory
+back to the system while nothing happens is done once after the start; Node's own would do it again. Node 24.0 still
  * warns that its SQLite is new, and nothing but Mimir writes on the screen.
  */
-const PROGRAM = `#!/usr/bin/env -S node --max-semi-space-size=8
+const PROGRAM = `#!/usr/bin/env -S node --max-semi-space-size=8 --no-memory-reducer
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error('mimir: Mimir needs Node 24 or later, and this is Node ' + process.versions.node + ' (' + process.execPath + ')');
   process.exitCode = 2;

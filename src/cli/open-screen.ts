@@ -5,7 +5,7 @@ import type { Theme } from '../domain/theme.ts';
 import type { AppEnd, AppOptions, Terminal } from '../ui/tui/index.ts';
 import { capabilities, glyphsFor, openTerminal, runApp } from '../ui/tui/index.ts';
 import type { Arguments, EndSignal, Io } from '../app/process/index.ts';
-import { readColour, EXIT, exitCodeOf, sanitise, SIGNAL_WORDS, world } from '../app/process/index.ts';
+import { collectGarbage, readColour, EXIT, exitCodeOf, sanitise, SIGNAL_WORDS, world } from '../app/process/index.ts';
 import { crashReport } from './crash-report.ts';
 import { chosenTheme, LocalProjectService, type OpenProject } from '../app/project/index.ts';
 
@@ -33,6 +33,8 @@ export async function openScreen(
     signalled: (signal, code) => void saveAndLeave(projectService, terminal, signal, code),
     crashed: (error) => crashReport(opened.project.places.state, error, io.env),
   });
+  // The start leaves a fifth of the memory behind, which would stay as long as little happens.
+  setTimeout(collectGarbage, SETTLED_MS).unref();
   try {
     const shown = shownWith(ui, theme, terminal);
     const end = await runApp({
@@ -53,6 +55,9 @@ export async function openScreen(
     await projectService.close();
   }
 }
+
+/** After this time nothing of the start is at work any more. */
+const SETTLED_MS = 2000;
 
 const noticesBy = ({ bell, desktop }: Preferences['notifications'] & {}): AppOptions['notices'] & {} => ({
   bell: bell ?? false,

@@ -18,7 +18,12 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the published package is made of. */
 const PARTS = ['src', '.mimir', 'themes', '.setup', 'package.json', 'README.md', 'LICENSE'];
 /** As its first line says. */
-const NODE = [process.execPath, '--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'];
+const NODE = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  '--max-semi-space-size=8',
+  '--no-memory-reducer',
+];
 
 /** Copies the sources of `from` (this checkout), so that the checkout stays as it is, and bundles them. */
 export async function buildPrograms(from = ROOT): Promise<Programs> {

@@ -179,8 +179,8 @@ function checkLog({ project, log }: ResumeContext, session: SessionId): ResumedL
   return folded;
 }
 
-/** Events of a long log, about 80 MB of it, after which garbage is collected. */
-const COLLECTED_AFTER = 40_000;
+/** Events of a long log, about 160 MB of it, after which garbage is collected. */
+const COLLECTED_AFTER = 80_000;
 
 /** Records that the person accepts the damage of the log and returns a note about it; null if the log is intact. */
 export function acceptedDamage(project: ProjectPlace, session: SessionId, now: string): string | null {
