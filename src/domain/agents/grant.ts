@@ -21,6 +21,13 @@ export function programsText(programs: readonly (readonly string[])[]): string {
   return listed(programs.map((words) => (words[0] === '>' ? 'writing files with >' : `${words.join(' ')} …`)));
 }
 
+/** `run only npm test …`, `run only cat … and write files with >`, `only write files with >`. */
+function actsText(programs: readonly (readonly string[])[]): string {
+  const run = programs.filter(([first]) => first !== '>');
+  if (run.length === 0) return 'only write files with >';
+  return `run only ${programsText(run)}${run.length === programs.length ? '' : ' and write files with >'}`;
+}
+
 const KINDS: Readonly<Record<string, string>> = {
   shell: 'exactly this command, any agent',
   'git-write': 'exactly this repository change, any agent',
@@ -37,7 +44,7 @@ export function coveredWords({ action, same, programs, file }: Grantable, scope:
     case 'session':
       return KINDS[action] ?? null;
     case 'program':
-      return programs === undefined ? null : `commands that run only ${programsText(programs)}, in the sandbox`;
+      return programs === undefined ? null : `commands that ${actsText(programs)}, in the sandbox`;
     case 'file':
       return file === undefined ? null : `changes of ${file} by this agent`;
     default:

@@ -202,7 +202,7 @@ describe('what is typed as an answer', () => {
     const wide = approval({ same: 's', programs: [['npm', 'test'], ['>']] });
     expect(answerOf(wide, '3', true)).toEqual({ allow: true, scope: 'program', text: '' });
     expect(answerLines({ request: wide })[2]).toBe(
-      '  3  npm test … and writing files with >: commands that run only npm test … and writing files with >, in the sandbox, this session',
+      '  3  npm test … and writing files with >: commands that run only npm test … and write files with >, in the sandbox, this session',
     );
     const write = approval({ action: 'write', same: 'write', file: 'src/a.ts' });
     expect(['2', '3', 'A'].map((typed) => answerOf(write, typed, true)?.scope)).toEqual(['file', 'session', 'session']);
