@@ -110,7 +110,8 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
     );
   });
 
-  it('says when it recognises no kind of task, and which there are', async () => {
+  it('says when it recognises no kind of task, and which there are; one agent is enough for a greeting', async () => {
+    for (const greeting of ['hi', 'Hello']) expect((await planOf(greeting)).tasks).toHaveLength(1);
     expect((await planOf('Hello')).reason).toMatch(
       /^The task is none of the eight kinds that the built-in analyst knows \(where, review, untested, todos, dependencies, changes, dead exports, overview\)\./,
     );

@@ -27,6 +27,27 @@ it('the folder of the configuration, the ones above it and those in it are no pr
   }
 });
 
+it('the folders of the state and the cache are no projects either', async () => {
+  const home = openHome(SMALL);
+  try {
+    mkdirSync(join(home.state, 'projects'), { recursive: true });
+    const caches = join(home.root, 'cache');
+    const cache = join(caches, 'mimir');
+    mkdirSync(cache, { recursive: true });
+    for (const folder of [home.state, join(home.state, 'projects'), cache]) {
+      const env = { XDG_CACHE_HOME: caches };
+      const ran = await home.run(['run', 'Write a note', '--yes', '--cwd', folder], { env });
+      expect([folder, ran.code, ran.err]).toEqual([
+        folder,
+        2,
+        expect.stringContaining('a folder that belongs to Mimir'),
+      ]);
+    }
+  } finally {
+    home.remove();
+  }
+});
+
 it('a project holds no folder of Mimir’s own and lies in none, under whatever name, there yet or not', () => {
   const folder = freshFolder();
   const own = join(folder, 'home/.config/mimir');
