@@ -74,12 +74,12 @@ describe('a chat beside a run', () => {
     const first = await server.message('Approve this plan?');
     expect(first.text).toContain('1. main');
     expect(Object.keys(first.buttons)).toEqual(['approve', 'discard']);
-    server.write(ANSWERS, 'with fewer files', first.id);
+    server.write(first.chat, 'with fewer files', first.id);
     await until(() => server.sent.filter(({ text }) => text.startsWith('Approve this plan?')).length > 2);
-    const next = server.sent.findLast(({ chat, text }) => chat === ANSWERS && text.startsWith('Approve this plan?'));
-    server.press(ANSWERS, first.buttons['approve'] ?? '');
+    const next = server.sent.findLast(({ chat, text }) => chat === first.chat && text.startsWith('Approve this plan?'));
+    server.press(first.chat, first.buttons['approve'] ?? '');
     await until(() => server.receipts.length === 1);
-    server.press(ANSWERS, next?.buttons['approve'] ?? '');
+    server.press(first.chat, next?.buttons['approve'] ?? '');
     await server.message('touch one.txt');
     expect(server.receipts).toEqual(['This question is no longer open.', 'Plan approved.']);
     expect(isThere(machine, 'one.txt')).toBe(false);

@@ -46,7 +46,7 @@ export interface ClusterRun {
 /** The ports of a run whose agents work on a cluster. */
 export interface ClusterSide {
   /** In place of the run's own. `day`: that of the person on all machines. */
-  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'outages' | 'workers' | 'notes'> & { readonly day?: DayLedger };
+  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'elsewhere' | 'notes'> & { readonly day?: DayLedger };
   /** Lets terminals on other machines attach, by the socket that now listens. */
   serve(): void;
   ended(agent: AgentId | null): Promise<void>;
@@ -137,8 +137,10 @@ class Side implements ClusterSide {
       tools: { ...tools, tools: tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)) },
       models: this.modelsElsewhere(),
       notes: [...run.notes, note],
-      outages: (tell) => void told.add(tell),
-      workers: (tell) => (this.tellWorker = tell),
+      elsewhere: ({ outage, worked }) => {
+        told.add(outage);
+        this.tellWorker = worked;
+      },
       ...(own !== undefined && {
         day: distributed.openSharedDay({ db, person: this.person, own, today: dayOfNow }),
       }),

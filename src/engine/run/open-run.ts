@@ -59,13 +59,12 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
   const workspaces = openWorkspaces(agents);
   const planning = openPlanning(agents);
   const messaging = openMessaging({ ...agents, workspaces, reviews, messageStore });
-  showOutages(context, options);
-  showWorkers(context, options);
+  options.elsewhere?.({ outage: outageIn(context), worked: (agent, worker) => recordWorker(context, agent, worker) });
   return { ...agents, workspaces, reviews, planning, messaging, stop, why: () => why, note };
 }
 
 /** During an outage, agents at work wait and say why; their clocks are paused. */
-function showOutages({ recorder, signal }: gates.RunContext, { outages }: RunOptions): void {
+function outageIn({ recorder, signal }: gates.RunContext): ElsewhereEvents['outage'] {
   let shown = '';
   const waitingFor = (why: string): WaitingFor => ({ is: 'provider', why, wait: null });
   const statusOf = (agent: AgentId, text: string | null): EventBody =>
@@ -79,23 +78,22 @@ function showOutages({ recorder, signal }: gates.RunContext, { outages }: RunOpt
           waitsFor: 'provider',
           waitingFor: waitingFor(text),
         };
-  outages?.((text) => {
+  return (text) => {
     if (signal.aborted) return;
     const agents = [...recorder.state().agents.values()].filter(
       ({ id, status, reason }) => id !== ROOT && (text === null ? reason === shown : status === 'running'),
     );
     if (agents.length > 0) recorder.record(...agents.map(({ id }) => statusOf(id, text)));
     shown = text ?? '';
-  });
+  };
 }
 
 /** Records which worker carries out the steps of an agent, when it is another one than before. */
-const showWorkers = ({ recorder, signal }: gates.RunContext, { workers }: RunOptions): void =>
-  workers?.((agent, worker) => {
-    const one = recorder.state().agents.get(agent);
-    if (signal.aborted || one === undefined || one.worker === worker) return;
-    recorder.record({ type: 'agent.worker', agent, worker });
-  });
+function recordWorker({ recorder, signal }: gates.RunContext, agent: AgentId, worker: string): void {
+  const one = recorder.state().agents.get(agent);
+  if (signal.aborted || one === undefined || one.worker === worker) return;
+  recorder.record({ type: 'agent.worker', agent, worker });
+}
 
 /**
  * The options with a `rules` getter that shows the present rules. The rule files are checked at most once per microtask, because no change
@@ -167,12 +165,18 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   /** Changes in the project, for mandatory reviews; missing where they cannot be determined. */
   readonly trees?: TreePort;
   readonly messageStore?: MessageStore;
-  /** Calls `told` when what its agents work with does not answer, with the reason, and when it does again (null). */
-  readonly outages?: (told: (text: string | null) => void) => void;
-  /** Calls `told` with the worker that has carried out a step of an agent; missing: the run has no workers. */
-  readonly workers?: (told: (agent: AgentId, worker: string) => void) => void;
+  /** Who carries out the steps of its agents elsewhere; missing: nobody does. */
+  readonly elsewhere?: (on: ElsewhereEvents) => void;
   /** Whether a person watches the run from another process; missing: nobody can. */
   readonly watched?: () => boolean;
+}
+
+/** What a run hears of workers on other machines. */
+interface ElsewhereEvents {
+  /** What the agents work with does not answer, with the reason; null: it does again. */
+  readonly outage: (text: string | null) => void;
+  /** The worker has carried out a step of the agent. */
+  readonly worked: (agent: AgentId, worker: string) => void;
 }
 
 /** How a run ended. */
