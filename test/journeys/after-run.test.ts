@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonLines } from '../support/cli.ts';
 import type { Rule } from '../support/double/script.ts';
 import { type Host, makeHost } from '../support/forge.ts';
-import { LEDGER, type Machine } from '../support/journey.ts';
+import { LEDGER, type Machine, type Person } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 import { git } from '../support/repos.ts';
@@ -48,6 +48,18 @@ async function afterRun(host: Host): Promise<Machine> {
 }
 
 const cacheOf = ({ project }: Machine): string => readFileSync(join(project, 'src/cache.js'), 'utf8');
+
+/** A person who opens an ended session from the start screen, sees its answer and opens the review. */
+async function reviewing(machine: Machine, task: string, answer: string): Promise<Person> {
+  const person = machine.opens([]);
+  await person.sees(/press 1-\d/, 'Recent sessions');
+  person.press('tab', 'tab');
+  await person.sees(new RegExp(`▌ .*${task}`));
+  person.press('enter');
+  await person.sees(answer, 'files changed');
+  person.press('D');
+  return person;
+}
 
 describe('after a run', () => {
   it('the result shows changes, checks and what is not merged first, and merges and sends what was shown', async () => {
@@ -119,13 +131,7 @@ describe('after a run', () => {
     const { machine } = await ownModel('anthropic', { script: { rules }, files });
     expect((await runOn(machine, 'Name and log', '--allow', 'edits,commands')).code).toBe(0);
     const text = (): string => readFileSync(join(machine.project, 'a.ts'), 'utf8');
-    const person = machine.opens([]);
-    await person.sees(/press 1-\d/, 'Recent sessions');
-    person.press('tab', 'tab');
-    await person.sees(/▌ .*Name and log/);
-    person.press('enter');
-    await person.sees('Done.', 'files changed');
-    person.press('D');
+    const person = await reviewing(machine, 'Name and log', 'Done.');
     await person.sees(
       'Changes by agent',
       /code +2/,
@@ -171,13 +177,7 @@ describe('after a run', () => {
       content: 'About your change of a.ts:1: why not uno',
     });
     // What was accepted is still so in the next session.
-    const again = machine.opens([]);
-    await again.sees(/press 1-\d/, 'Recent sessions');
-    again.press('tab', 'tab');
-    await again.sees(/▌ .*Name and log/);
-    again.press('enter');
-    await again.sees('Because of the style.', 'files changed');
-    again.press('D');
+    const again = await reviewing(machine, 'Name and log', 'Because of the style.');
     await again.sees('Changes by agent', 'of 4 changes, 1 accepted');
     again.press('q');
     await again.leaves();

@@ -103,7 +103,7 @@ function partsOf(of: Message, context: Context, size: Size): Parts {
 
 function view(of: Message, { from }: Place, context: Context, size: Size): OverlayView {
   const { width, lines, rows, tail } = partsOf(of, context, size);
-  const { shown, top } = windowed(lines, from === 0 ? 0 : topOf(from, endsOf(lines)), rows);
+  const { shown, top } = windowed(lines, topOf(from, endsOf(lines)), rows);
   const place = lines.length > rows ? [tint(`${top + 1}-${top + rows} of ${lines.length}`, 'muted')] : [];
   const { title, ink = 'focus' } = of;
   return { lines: framed({ title, titleEnd: place, ink, width, body: [...shown, ...tail] }, context), cursor: null };

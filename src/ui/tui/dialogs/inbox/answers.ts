@@ -2,7 +2,7 @@
 import type { Cursor, Line, Offer, Question, Style } from '../../../../app/views/index.ts';
 import { questionText, dangerOf, defaultOffer, exactMeasure } from '../../../../app/views/index.ts';
 import { exactRows as rowsOfExact, isProse, kindOf, offersFor, span, toLabel } from '../../../../app/views/index.ts';
-import { wrap } from '../../../../app/views/index.ts';
+import { lineWidth, wrap } from '../../../../app/views/index.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import type { ApprovalRequest } from '../../../../events/index.ts';
@@ -38,13 +38,19 @@ export function answerLines(
     return { lines: rows.flat(), cursor: null, chosen };
   }
   const offers = offersFor(request);
-  const row = wrap(
-    offers.flatMap(
-      ({ number, label }, at): Line => [span(at === 0 ? '' : '   '), ...offerSpan(number, toLabel(label))],
-    ),
-    width,
-  );
-  return { lines: [...row, ...(words ? coverLines(offers, width) : [])], cursor: null };
+  return { lines: [...offerRows(offers, width), ...(words ? coverLines(offers, width) : [])], cursor: null };
+}
+
+/** `1 allow once   2 this command`: an answer goes into the next row as a whole. */
+function offerRows(offers: readonly Offer[], width: number): readonly Line[] {
+  const rows: Line[] = [];
+  for (const { number, label } of offers) {
+    const offer = offerSpan(number, toLabel(label));
+    const last = rows.at(-1);
+    if (last === undefined || lineWidth(last) + 3 + lineWidth(offer) > width) rows.push(...wrap(offer, width));
+    else rows[rows.length - 1] = [...last, span('   '), ...offer];
+  }
+  return rows;
 }
 
 const offerSpan = (number: string, words: string): Line => [strong(number, 'focus'), tint(` ${words}`, 'fg')];
