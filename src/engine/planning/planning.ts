@@ -3,7 +3,7 @@ import { planDigest } from '../../domain/digest.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { applyEdit, editText } from '../../domain/plan/apply-edit.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
-import type { ModelOption, PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
+import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { mustBeApart } from '../../domain/plan/writes.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -177,6 +177,14 @@ function openTable(parts: PlanningParts) {
   const events = reconcile(parts, recorder.state(), agents, { before: now, now });
   if (events.length > 0) recorder.record(...events);
   const jobs = (): readonly Job<AgentId>[] => jobsOf(agents, planInForce());
+  let tasks = { of: now, byId: new Map(now.tasks.map((task) => [task.id, task])) };
+  const taskOf = (id: AgentId): PlanTask | undefined => {
+    const plan = planInForce();
+    // Asked for each pair of agents, so it is looked up and not searched.
+    if (tasks.of !== plan) tasks = { of: plan, byId: new Map(plan.tasks.map((task) => [task.id, task])) };
+    const taskId = byId.get(id)?.taskId ?? null;
+    return taskId === null ? undefined : tasks.byId.get(taskId);
+  };
   amending.now = () => {
     agents = plannedAgents(options, planInForce(), recorder.state());
     byId = new Map(agents.map((one) => [one.agent, one]));
@@ -187,8 +195,7 @@ function openTable(parts: PlanningParts) {
     agent: (id: AgentId) => byId.get(id),
     jobs,
     areApart(id: AgentId, other: AgentId): boolean {
-      const { tasks } = planInForce();
-      const [one, two] = [id, other].map((agent) => tasks.find((task) => task.id === byId.get(agent)?.taskId));
+      const [one, two] = [taskOf(id), taskOf(other)];
       return one !== undefined && two !== undefined && mustBeApart(one, two);
     },
     isNeeded: (id: AgentId) => agents.some(({ dependsOn }) => dependsOn.includes(id)),

@@ -69,7 +69,7 @@ export async function exchange<Reply>(
     if (reading.is === 'reply') return ok(reading.reply);
     return failed(faults.stoppedFault(times, outcome.fault, watch), spentWhenStopped(call));
   } finally {
-    void Promise.resolve(call.rest).then(watch.end);
+    void Promise.resolve(call.rest ?? false).then(watch.end);
   }
 }
 
@@ -80,8 +80,8 @@ interface Call<Reply> {
   readonly watch: http.Watch;
   readonly wire: http.Wire;
   readonly end: { announced: boolean; broke: boolean };
-  /** What is still read after the end of the reply. */
-  rest: Promise<void> | null;
+  /** Whether the stream ended soon after the end of the reply. */
+  rest: Promise<boolean> | null;
 }
 
 async function outcomeOf<Reply>(call: Call<Reply>): Promise<Result<Reply, Failed>> {
@@ -158,13 +158,16 @@ function unreadableBy(error: unknown): string | null {
 /** How long, in milliseconds, a connection may take to close after the last event, so that it can be reused. */
 const CLOSING = 250;
 
-async function readOut(world: World, events: AsyncGenerator<string>): Promise<void> {
+async function readOut(world: World, events: AsyncGenerator<string>): Promise<boolean> {
   const closed = new AbortController();
-  const ended = async (): Promise<void> => {
+  const ended = async (): Promise<boolean> => {
     while ((await events.next()).done !== true);
+    return true;
   };
-  await Promise.race([ended().catch(() => undefined), world.sleep(CLOSING, closed.signal)]);
+  const tooLong = world.sleep(CLOSING, closed.signal).then(() => false);
+  const isRead = await Promise.race([ended().catch(() => false), tooLong]);
   closed.abort('over');
+  return isRead;
 }
 
 function settled<Reply>(call: Call<Reply>, reading: Reading<Reply>): Result<Reply, Failed> {

@@ -190,7 +190,7 @@ class Lines {
 export type WhyStopped = 'aborted' | 'silent';
 
 export interface Watch {
-  /** For the request: aborted as soon as the call is over. */
+  /** For the request: aborted when the call is stopped, or ends before its stream was read. */
   readonly signal: AbortSignal;
   /** Reports any received data, even a sign of life. */
   readonly beat: () => void;
@@ -200,8 +200,8 @@ export interface Watch {
   why(): WhyStopped | null;
   /** The result of `work`, or why the call was stopped as soon as it is. Later results and rejections of `work` are ignored. */
   unlessStopped<T>(work: Promise<T>): Promise<Result<T, WhyStopped>>;
-  /** Ends the watch and the request. A stream that was read to its end has nothing to abort, so its connection is reused. */
-  readonly end: () => void;
+  /** Ends the watch and, unless its stream was read to the end, the request. */
+  readonly end: (isRead?: boolean) => void;
 }
 
 const OVER = 'over';
@@ -231,6 +231,7 @@ export function watchStream(
   world: Pick<World, 'sleep'>,
   outside: AbortSignal,
 ): Watch {
+  const request = new AbortController();
   const ended = new AbortController();
   const first = new AbortController();
   const stopped = Promise.withResolvers<WhyStopped>();
@@ -245,11 +246,12 @@ export function watchStream(
     end();
   };
   const onAbort = (): void => stop('aborted');
-  const end = (): void => {
+  const end = (isRead = false): void => {
     outside.removeEventListener('abort', onAbort);
-    // With a reason: without one, each abort creates an error with a stack.
+    // With a reason: without one, each abort creates an error with a stack. The SDKs give none, so a request that is over is left alone.
     first.abort(OVER);
     ended.abort(OVER);
+    if (!isRead) request.abort(OVER);
   };
   const stopWhenQuiet = async (count: () => number, bound: number): Promise<void> => {
     await quietFor(bound, count, world, ended.signal);
@@ -265,7 +267,7 @@ export function watchStream(
   else outside.addEventListener('abort', onAbort, { once: true });
   if (why === null) void lookForWords();
   return {
-    signal: ended.signal,
+    signal: request.signal,
     beat: () => {
       beats += 1;
       if (beats === 1 && setup.pingMs !== undefined) void stopWhenQuiet(() => beats, setup.pingMs);

@@ -11,7 +11,7 @@ import type { DayCall, DayLedger, DayLimit } from '../../../ports/daily-budget.t
 import type { ModelPort, ModelRequest } from '../../../ports/model.ts';
 import type { Question, RunContext } from '../context.ts';
 import { type DayLimitNow, limitsAbove, type TimeFor, usedOf } from './limits.ts';
-import { CLOSING_OUTPUT, type ClosingNeed, optionFor, type Reservation } from './reserve.ts';
+import { CLOSING_OUTPUT, type ClosingNeed, ClosingReserves, optionFor, type Reservation } from './reserve.ts';
 
 export interface Budgets extends RunContext {
   readonly models: Pick<ModelPort, 'models'>;
@@ -21,7 +21,7 @@ export interface Budgets extends RunContext {
   readonly inFlight: ReturnType<typeof openBudgetQueue>;
   /** What each agent's closing answer may need after its last call. Not stored: it is known again after the next call. */
   readonly closings: {
-    readonly needs: Map<AgentId, ClosingNeed>;
+    readonly needs: ClosingReserves;
     /** Agents that end because of a limit that is already in the log. */
     readonly ended: Set<AgentId>;
   };
@@ -31,7 +31,7 @@ export const openBudgets = (): Pick<Budgets, 'limits' | 'prefixes' | 'inFlight' 
   limits: { open: new Map(), exhausted: new Set(), rules: null },
   prefixes: openPrefixBook(),
   inFlight: openBudgetQueue(),
-  closings: { needs: new Map(), ended: new Set() },
+  closings: { needs: new ClosingReserves(), ended: new Set() },
 });
 
 /** What a person may choose at a limit. */
@@ -184,12 +184,12 @@ export function closingReserves(
   { closings, recorder, prefixes }: Budgets,
   question: Question,
   model: ModelOption,
-): { readonly reserves: ReadonlyMap<AgentId, ClosingNeed>; readonly closing?: { readonly cached: number } } {
+): { readonly reserves: (limit: AgentId) => ClosingNeed; readonly closing?: { readonly cached: number } } {
   const { agents } = recorder.state();
   const { agent } = question.order;
   const isOwnWork = question.purpose === undefined || question.purpose.is === 'work';
-  for (const id of closings.needs.keys()) if ((agents.get(id)?.outcome ?? null) !== null) closings.needs.delete(id);
-  const reserves = new Map([...closings.needs].filter(([id]) => !(isOwnWork && id === agent)));
+  for (const id of closings.needs.agents()) if ((agents.get(id)?.outcome ?? null) !== null) closings.needs.delete(id);
+  const reserves = (limit: AgentId) => closings.needs.below(limit, isOwnWork ? agent : null);
   if (question.closing !== true) closings.ended.delete(agent);
   if (!isOrdinary(question)) return { reserves };
   return { reserves, closing: { cached: prefixes.of(agent, model.id, question.turns)?.cached ?? 0 } };

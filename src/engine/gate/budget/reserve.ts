@@ -3,7 +3,7 @@
  * synchronous: the caller records `model.started` in the same step. limits.ts lists the limits.
  */
 import { tokensOf, type Usage } from '../../../domain/budget.ts';
-import { type AgentId, fromMicro, type ModelId, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
+import { type AgentId, fromMicro, isBelow, type ModelId, parentOf, toMicro, type Usd } from '../../../domain/ids.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { costOf, FREE, worstRates } from '../../../domain/models/provider.ts';
 import type { Reason } from '../../../domain/reason.ts';
@@ -36,7 +36,8 @@ export interface Asked {
   readonly now: number;
   /** Daily limits that apply to this model. */
   readonly days?: readonly limits.DayLimitNow[];
-  readonly reserves?: ReadonlyMap<AgentId, ClosingNeed>;
+  /** What must stay for closing answers of the agents below a limit. */
+  readonly reserves?: (limit: AgentId) => ClosingNeed;
   /** Set for a call after which the agent should still be able to answer: prompt tokens that are probably in the cache. */
   readonly closing?: { readonly cached: number };
 }
@@ -45,6 +46,46 @@ export interface Asked {
 export interface ClosingNeed {
   readonly tokens: number;
   readonly cost: Usd;
+}
+
+const NO_SUM = { tokens: 0, micro: 0 };
+
+/** What the closing answers of agents may need, added up for each agent and its descendants, so that a call need not look at all agents. */
+export class ClosingReserves {
+  readonly #needs = new Map<AgentId, ClosingNeed>();
+  readonly #sums = new Map<AgentId, typeof NO_SUM>();
+
+  /** The agents with a reserve. */
+  agents(): Iterable<AgentId> {
+    return this.#needs.keys();
+  }
+
+  set(agent: AgentId, need: ClosingNeed): void {
+    this.delete(agent);
+    this.#needs.set(agent, need);
+    this.#add(agent, need, 1);
+  }
+
+  delete(agent: AgentId): void {
+    const need = this.#needs.get(agent);
+    if (need === undefined) return;
+    this.#needs.delete(agent);
+    this.#add(agent, need, -1);
+  }
+
+  /** Of `agent` and its descendants, without that of `except`. */
+  below(agent: AgentId, except: AgentId | null = null): ClosingNeed {
+    const { tokens, micro } = this.#sums.get(agent) ?? NO_SUM;
+    const own = except === agent || (except !== null && isBelow(except, agent)) ? this.#needs.get(except) : undefined;
+    return { tokens: tokens - (own?.tokens ?? 0), cost: fromMicro(micro - toMicro(own?.cost ?? 0)) };
+  }
+
+  #add(agent: AgentId, { tokens, cost }: ClosingNeed, sign: 1 | -1): void {
+    for (let at: AgentId | null = agent; at !== null; at = parentOf(at)) {
+      const sum = this.#sums.get(at) ?? NO_SUM;
+      this.#sums.set(at, { tokens: sum.tokens + sign * tokens, micro: sum.micro + sign * toMicro(cost) });
+    }
+  }
 }
 
 export const CLOSING_OUTPUT = 2048;
@@ -97,16 +138,11 @@ interface Used {
   readonly cost: Usd;
 }
 
-/** Adds the closing reserves of other agents below the limit. */
+/** Adds the closing reserves of the agents below the limit. */
 function withReserves(used: Used, limit: limits.Limit, { reserves }: Asked): Used {
-  if (reserves === undefined || reserves.size === 0 || limit.day !== undefined) return used;
-  let [{ tokens }, micro] = [used, toMicro(used.cost)];
-  for (const [id, need] of reserves) {
-    if (limit.agent !== ROOT && id !== limit.agent && !id.startsWith(`${limit.agent}::`)) continue;
-    tokens += need.tokens;
-    micro += toMicro(need.cost);
-  }
-  return { tokens, cost: fromMicro(micro) };
+  if (reserves === undefined || limit.day !== undefined) return used;
+  const { tokens, cost } = reserves(limit.agent);
+  return { tokens: used.tokens + tokens, cost: fromMicro(toMicro(used.cost) + toMicro(cost)) };
 }
 
 interface PerToken {

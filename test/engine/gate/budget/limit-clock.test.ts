@@ -85,7 +85,7 @@ describe('a promise', () => {
         model: { ...model, price: { input: rate, output: rate }, outputLimit: 20_000 },
         inputBound: 1000,
         now: START,
-        reserves: new Map([[ROOT, { tokens: 0, cost: kept }]]),
+        reserves: () => ({ tokens: 0, cost: kept }),
         closing: { cached: 0 },
       });
       return promise.ok && promise.maxOutput;

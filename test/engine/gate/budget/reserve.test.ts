@@ -1,10 +1,11 @@
 /** What is reserved for a call, to the token and the micro-dollar, and at which limit it no longer fits. */
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../../../src/domain/budget.ts';
 import { type AgentId, CallId, type ModelId, SessionId } from '../../../../src/domain/ids.ts';
 import type { Price } from '../../../../src/domain/models/provider.ts';
 import { dayLimitsFor, openBudgets } from '../../../../src/engine/gate/budget/budgets.ts';
-import { type Asked, reserve } from '../../../../src/engine/gate/budget/reserve.ts';
+import { type Asked, ClosingReserves, reserve } from '../../../../src/engine/gate/budget/reserve.ts';
 import { openRecorder } from '../../../../src/engine/gate/recorder.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { foldAll } from '../../../../src/events/fold.ts';
@@ -124,13 +125,18 @@ describe('closing answers of others', () => {
   const model = scriptedModel('scripted/any', { price: PRICE, outputLimit: 5000 });
   const need = { tokens: 100_000, cost: 1 };
   const state = stateOf(created(S1, { budget: { maxTokens: 20_000, maxCost: 0.1 } }));
+  const closingReserves = (ids: readonly string[]): ClosingReserves => {
+    const all = new ClosingReserves();
+    for (const id of ids) all.set(AGENT(id), need);
+    return all;
+  };
   const fits = (reserves: readonly string[], of: RunState = state): boolean =>
     reserve(of, {
       agent: S1,
       model,
       inputBound: 1000,
       now: 0,
-      reserves: new Map(reserves.map((id) => [AGENT(id), need])),
+      reserves: (limit) => closingReserves(reserves).below(limit),
     }).ok;
 
   it('are kept free of a limit that they are below, and of no other', () => {
@@ -148,6 +154,29 @@ describe('closing answers of others', () => {
     expect(fits(['ROOT::S2'], run({ maxCost: 1.001511 }))).toBe(false);
     expect(fits(['ROOT::S2', 'ROOT::S3'], run({ maxTokens: 201_256 }))).toBe(true);
     expect(fits(['ROOT::S2', 'ROOT::S3'], run({ maxTokens: 201_255 }))).toBe(false);
+  });
+
+  it('sum to those of the agent and its descendants without the one that asks, after any changes', () => {
+    const id = fc
+      .constantFrom('ROOT', 'ROOT::S1', 'ROOT::S1::S1', 'ROOT::S1::S2', 'ROOT::S10', 'ROOT::S10::S1')
+      .map(AGENT);
+    const change = fc.record({ id, tokens: fc.nat(1000), cents: fc.nat(999), gone: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(change), id, fc.option(id), (changes, limit, except) => {
+        const all = new ClosingReserves();
+        const model = new Map<AgentId, number>();
+        for (const { id, tokens, cents, gone } of changes) {
+          if (gone) all.delete(id);
+          else all.set(id, { tokens, cost: cents / 100 });
+          if (gone) model.delete(id);
+          else model.set(id, tokens * 1000 + cents);
+        }
+        const counted = [...model].filter(([one]) => one !== except && (one === limit || one.startsWith(`${limit}::`)));
+        const { tokens, cost } = all.below(limit, except);
+        expect(tokens).toBe(counted.reduce((sum, [, both]) => sum + Math.floor(both / 1000), 0));
+        expect(Math.round(cost * 100)).toBe(counted.reduce((sum, [, both]) => sum + (both % 1000), 0));
+      }),
+    );
   });
 });
 
