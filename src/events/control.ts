@@ -1,43 +1,106 @@
-/** Why an agent cannot be interrupted, resumed, killed, retried or skipped, in the words that the engine and all front ends use. */
+/** The controls of an agent: interrupt, resume, retry, skip, kill. Their names, when each is possible, and why not, for the engine and all front ends. */
 import type { AgentOutcome } from '../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../domain/ids.ts';
 import { type AllPermissions, ASK_ALL, permissionsOf, type PlanTask, type SoundPlan } from '../domain/plan/plan.ts';
 import { isLooser, type Mode } from '../domain/reason.ts';
-import { unreachable } from '../domain/result.ts';
 import type { Rules } from '../policy/index.ts';
-import { isFinal, isTakenOut, upwards } from './queries.ts';
+import { isFinal, isIdle, isTakenOut, upwards } from './queries.ts';
 import type { AgentState, RunState } from './state.ts';
 
-export type Control = 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip';
+/** A command to a running agent without further arguments: all that it is apart from what the engine does. */
+interface AgentControl {
+  /** Its keys on the screen and its words, as in `Interaction` of app/actions. */
+  readonly names: {
+    readonly keys: readonly string[];
+    readonly hint: string;
+    readonly word: string;
+    readonly short?: readonly string[];
+    readonly help: string;
+    readonly more?: string;
+  };
+  /** Why main never accepts it; follows its name, as `refused` does. Of interrupt: except during a turn of its own. */
+  readonly ofMain: string;
+  isPossible(agent: AgentState): boolean;
+  /** Why an agent refuses it. Asked only where it is not possible. */
+  refused(agent: AgentState): string;
+}
 
-const OF_MAIN: Readonly<Record<Control, string>> = {
-  interrupt: 'plans and reports: interrupt its agents, or stop the run',
-  resume: 'is never interrupted: resume its agents',
-  kill: 'ends with the run: stop the run instead',
-  retry: 'cannot be retried: retry the agents that failed',
-  skip: 'cannot be skipped: skip its agents',
-};
+const ENDED = 'has ended already';
+
+/** The controls by name, in the order of the help. The engine carries them out in agents/agent-control.ts. */
+export const CONTROLS = {
+  interrupt: {
+    names: { keys: ['s', 'ctrl-c'], hint: 'interrupt', word: 'interrupt', short: ['pause'], help: 'Interrupt agent' },
+    ofMain: 'plans and reports: interrupt its agents, or stop the run',
+    isPossible: (agent) => isInterruptible(agent) && !isIdle(agent),
+    refused: (agent) => {
+      if (isFinal(agent)) return ENDED;
+      return agent.status === 'pending' ? 'has not begun: skip it, or change it in the plan' : 'is not running';
+    },
+  },
+  resume: {
+    names: { keys: ['r'], hint: 'resume', word: 'resume', short: ['r', 'continue'], help: 'Resume agent' },
+    ofMain: 'is never interrupted: resume its agents',
+    isPossible: ({ status, outcome }) => status === 'interrupted' && outcome === null,
+    refused: (agent) => (isFinal(agent) ? 'has ended: retry it where it failed' : 'is not interrupted'),
+  },
+  retry: {
+    names: {
+      keys: ['R'],
+      hint: 'retry',
+      word: 'retry',
+      short: ['R'],
+      help: 'Retry agent',
+      more: 'After the run: retries all failed tasks.',
+    },
+    ofMain: 'cannot be retried: retry the agents that failed',
+    isPossible: ({ status }) => status === 'failed',
+    refused: whyNoRetry,
+  },
+  skip: {
+    names: {
+      keys: ['w'],
+      hint: 'skip',
+      word: 'skip',
+      help: 'Skip agent',
+      more: 'Also skips the tasks that depend on it.',
+    },
+    ofMain: 'cannot be skipped: skip its agents',
+    isPossible: ({ status, outcome }) => status === 'pending' && outcome === null,
+    refused: (agent) => (isFinal(agent) ? ENDED : 'has started already: kill it instead'),
+  },
+  kill: {
+    names: {
+      keys: ['x'],
+      hint: 'kill',
+      word: 'kill',
+      short: ['x'],
+      help: 'Kill agent',
+      more: 'Also kills its children. Killed agents can be retried, not resumed.',
+    },
+    ofMain: 'ends with the run: stop the run instead',
+    isPossible: ({ id, outcome }) => id !== ROOT && outcome === null,
+    refused: () => ENDED,
+  },
+} as const satisfies Readonly<Record<string, AgentControl>>;
+
+export type Control = keyof typeof CONTROLS;
+
+/** All controls, in the order of the help. */
+export const controls = (): readonly Control[] =>
+  Object.keys(CONTROLS).filter((name): name is Control => name in CONTROLS);
 
 /** The text after the agent's name. Call only where its state does not allow the control. */
-export function refusedControl(control: Control, agent: AgentState): string {
-  if (agent.id === ROOT) return OF_MAIN[control];
-  const ended = isFinal(agent);
-  switch (control) {
-    case 'interrupt':
-      if (ended) return 'has ended already';
-      return agent.status === 'pending' ? 'has not begun: skip it, or change it in the plan' : 'is not running';
-    case 'resume':
-      return ended ? 'has ended: retry it where it failed' : 'is not interrupted';
-    case 'kill':
-      return 'has ended already';
-    case 'retry':
-      return whyNoRetry(agent);
-    case 'skip':
-      return ended ? 'has ended already' : 'has started already: kill it instead';
-    default:
-      return unreachable(control);
-  }
-}
+export const refusedControl = (control: Control, agent: AgentState): string =>
+  agent.id === ROOT ? CONTROLS[control].ofMain : CONTROLS[control].refused(agent);
+
+/** True while the agent works or waits during its work; not while it waits for a free slot. */
+export const isAtWork = (agent: AgentState): boolean =>
+  !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
+
+/** True if a person can interrupt the agent, which includes waiting for a free slot. */
+export const isInterruptible = (agent: AgentState): boolean =>
+  isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
 
 function whyNoRetry({ outcome, taskId, status }: AgentState): string {
   if (outcome === null) return `has not failed: it ${status === 'pending' ? 'has not begun' : 'is still working'}`;

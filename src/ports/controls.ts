@@ -9,7 +9,7 @@ import { PlanEdit } from '../domain/plan/plan-edit.ts';
 import type { SoundPlan } from '../domain/plan/plan.ts';
 import { type Mode, MODES } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
-import type { MimirEvent, RunState } from '../events/index.ts';
+import { type Control, controls, type MimirEvent, type RunState } from '../events/index.ts';
 import type { Some } from './log.ts';
 
 const agent = AgentId;
@@ -33,11 +33,7 @@ export const Command = z.discriminatedUnion('do', [
     text: LongText.min(1),
     delivery: Delivery,
   }),
-  z.strictObject({ do: z.literal('interrupt'), agent }),
-  z.strictObject({ do: z.literal('resume'), agent }),
-  z.strictObject({ do: z.literal('kill'), agent }),
-  z.strictObject({ do: z.literal('retry'), agent }),
-  z.strictObject({ do: z.literal('skip'), agent }),
+  z.strictObject({ do: z.enum(controls()), agent }),
   /**
    * `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
    * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial.
@@ -84,7 +80,11 @@ export const Command = z.discriminatedUnion('do', [
   /** Ends the run: agents are stopped, the state is kept, and `mimir resume` continues it. */
   z.strictObject({ do: z.literal('stop run'), reason: LongText }),
 ]);
-export type Command = z.infer<typeof Command>;
+type Parsed = z.infer<typeof Command>;
+/** The controls of an agent are members of their own, so that each can be told from the others. */
+export type Command =
+  | Exclude<Parsed, { readonly do: Control }>
+  | { [Name in Control]: { readonly do: Name; readonly agent: AgentId } }[Control];
 
 /** Done; `text` is short enough for a toast: "interrupted finder". */
 export interface Receipt {

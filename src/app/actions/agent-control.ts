@@ -1,43 +1,38 @@
-/** Actions on one agent: interrupt, resume, retry, skip; its mode, model and budget. Also the mode of the run. */
+/** Actions on one agent: its controls, such as interrupt and kill; its mode, model and budget. Also the mode of the run. */
 import type { Budget } from '../../domain/budget.ts';
 import { type AgentId, ROOT, type TaskId } from '../../domain/ids.ts';
 import { type Mode, MODES } from '../../domain/reason.ts';
-import { type AgentState, type Control, refusedControl, type RunState } from '../../events/index.ts';
+import {
+  type AgentState,
+  type Control,
+  CONTROLS,
+  controls,
+  refusedControl,
+  type RunState,
+} from '../../events/index.ts';
 import type { ModePreview } from '../../ports/controls.ts';
-import { plural, isIdle, isInterruptible } from '../views/index.ts';
-import { killedAgents } from './kill.ts';
+import { plural } from '../views/index.ts';
+import { END_QUESTIONS } from './kill.ts';
 import type { Action, AgentAction, Confirmation } from './action.ts';
 import { ENDED, rowOf, whyNotAgent, whyNotRunning } from './action.ts';
 
-/** The action for a control that needs no confirmation and is possible if `isPossible`. */
-const control = (does: Exclude<Control, 'kill'>, isPossible: (agent: AgentState) => boolean): AgentAction => ({
-  ...rowOf(`run.${does}`),
-  whyNot: (state, { agent }) =>
-    whyNotAgent(state, agent, (one) => (isPossible(one) ? null : `${one.name} ${refusedControl(does, one)}.`)),
-  command: (_, { agent }) => ({ do: does, agent }),
-});
+/** The action for a control of an agent. */
+export function agentControl(name: Control): AgentAction {
+  const { names, isPossible } = CONTROLS[name];
+  const confirm = END_QUESTIONS[name];
+  return {
+    id: `run.${name}`,
+    arguments: 'N',
+    ...names,
+    whyNot: (state, { agent }) =>
+      whyNotAgent(state, agent, (one) => (isPossible(one) ? null : `${one.name} ${refusedControl(name, one)}.`)),
+    command: (_, { agent }) => ({ do: name, agent }),
+    ...(confirm === undefined ? {} : { confirm }),
+  };
+}
 
-export const interruptAgent = control('interrupt', (agent) => isInterruptible(agent) && !isIdle(agent));
-
-export const resumeAgent = control('resume', ({ status, outcome }) => status === 'interrupted' && outcome === null);
-
-export const retryAgent = control('retry', ({ status }) => status === 'failed');
-
-export const skipAgent: AgentAction = {
-  ...control('skip', ({ status, outcome }) => status === 'pending' && outcome === null),
-  confirm: (state, { agent }) => {
-    const [first = agent, ...others] = killedAgents(state, agent).map(({ name }) => name);
-    return {
-      title: `Skip ${first}?`,
-      lines: [
-        others.length === 0 ? 'It never runs.' : `It never runs, nor do ${others.join(', ')}, which depend on it.`,
-      ],
-      yes: 'skip',
-      no: 'keep it in the plan',
-      word: '',
-    };
-  },
-};
+/** The actions for all controls, in the order of the help. */
+export const AGENT_CONTROLS: readonly AgentAction[] = controls().map(agentControl);
 
 export const setMode: Action<{ readonly mode: Mode }> = {
   ...rowOf('app.mode'),

@@ -1,7 +1,7 @@
-/** Kills one agent with all its running descendants, permanently. */
-import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
-import { type AgentState, refusedControl, type RunState } from '../../events/index.ts';
-import { type AgentAction, rowOf, whyNotAgent } from './action.ts';
+/** Which agents end when one is killed or skipped, and the questions before it. */
+import { type AgentId, isBelow } from '../../domain/ids.ts';
+import type { AgentState, Control, RunState } from '../../events/index.ts';
+import type { AgentAction } from './action.ts';
 
 /** What determines whether an agent ends together with another one. */
 export interface KillCandidate {
@@ -35,10 +35,9 @@ export function killedAgents({ agents }: Pick<RunState, 'agents'>, top: AgentId)
   return endedByKill(all, top).flatMap((id) => agents.get(id) ?? []);
 }
 
-export const killAgent: AgentAction = {
-  ...rowOf('run.kill'),
-  whyNot: (state, { agent }) => whyNotAgent(state, agent, whyNotKill),
-  confirm: (state, { agent }) => {
+/** The questions before controls that end agents. */
+export const END_QUESTIONS: Readonly<Partial<Record<Control, NonNullable<AgentAction['confirm']>>>> = {
+  kill: (state, { agent }) => {
     const names = killedAgents(state, agent).map(({ name }) => name);
     return {
       title: `Kill ${names[0] ?? agent}?`,
@@ -48,11 +47,19 @@ export const killAgent: AgentAction = {
       word: '',
     };
   },
-  command: (_, { agent }) => ({ do: 'kill', agent }),
+  skip: (state, { agent }) => {
+    const [first = agent, ...others] = killedAgents(state, agent).map(({ name }) => name);
+    return {
+      title: `Skip ${first}?`,
+      lines: [
+        others.length === 0 ? 'It never runs.' : `It never runs, nor do ${others.join(', ')}, which depend on it.`,
+      ],
+      yes: 'skip',
+      no: 'keep it in the plan',
+      word: '',
+    };
+  },
 };
-
-const whyNotKill = (agent: AgentState): string | null =>
-  agent.id === ROOT || agent.outcome !== null ? `${agent.name} ${refusedControl('kill', agent)}.` : null;
 
 const endWords = (names: readonly string[]): string =>
   names.length === 1

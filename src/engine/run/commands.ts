@@ -97,13 +97,8 @@ function perform(parts: RunModules, command: TextCommand): Done {
     case 'stop run':
       parts.stop(command.reason);
       return ok(`stopping; \`mimir resume\` continues it${events.dueWords(parts.recorder.state())}`);
-    case 'interrupt':
-    case 'resume':
-    case 'retry':
-    case 'skip':
-      return controlAgent(parts, command);
     default:
-      return unreachable(command);
+      return controlAgent(parts, command);
   }
 }
 

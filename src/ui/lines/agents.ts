@@ -2,12 +2,12 @@
 import { sanitise, wrongUse } from '../../app/process/index.ts';
 import { costText, spentBy } from '../../app/reports/index.ts';
 import { agentNumber, agentTime, countWords, endingText, formatDuration, formatLimit } from '../../app/views/index.ts';
-import { formatTokens, inOrder, isAtWork, labelOf, modelName, neverRan, pendingWords } from '../../app/views/index.ts';
+import { formatTokens, inOrder, labelOf, modelName, neverRan, pendingWords } from '../../app/views/index.ts';
 import { plural, restReason, runSpending, runTime, shownStatus, spawnerName, toLabel } from '../../app/views/index.ts';
 import { waitOf } from '../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import * as lists from '../../domain/lists.ts';
-import type { AgentState, RunState } from '../../events/index.ts';
+import { type AgentState, isAtWork, type RunState } from '../../events/index.ts';
 import { activityOf, plainLine, tokensOfAgent, verificationOf } from '../../events/index.ts';
 
 /** An agent with its task; for a call of Task its role and the description of the call. */

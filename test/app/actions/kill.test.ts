@@ -1,6 +1,7 @@
 /** Which agents a kill ends, and the question that names them. */
 import { describe, expect, it } from 'vitest';
-import { endedByKill, killAgent, killedAgents } from '../../../src/app/actions/kill.ts';
+import { agentControl } from '../../../src/app/actions/agent-control.ts';
+import { endedByKill, killedAgents } from '../../../src/app/actions/kill.ts';
 import { AgentId, ROOT } from '../../../src/domain/ids.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import type { RunState } from '../../../src/events/state.ts';
@@ -51,7 +52,7 @@ describe('a kill', () => {
   });
 
   it('asks first, with the name of every agent that ends', () => {
-    expect(killAgent.confirm?.(stateOf(grandchildLog()), { agent: at('ROOT::S2') })).toEqual({
+    expect(agentControl('kill').confirm?.(stateOf(grandchildLog()), { agent: at('ROOT::S2') })).toEqual({
       title: 'Kill engineer-cache?',
       lines: [
         '3 agents: engineer-cache, explore-evictions, finder-callers. They can be retried, not resumed.',
@@ -61,7 +62,7 @@ describe('a kill', () => {
       no: 'keep it running',
       word: '',
     });
-    expect(killAgent.confirm?.(stateOf(midRun()), { agent: at('ROOT::S3') })?.lines[0]).toBe(
+    expect(agentControl('kill').confirm?.(stateOf(midRun()), { agent: at('ROOT::S3') })?.lines[0]).toBe(
       'It can be retried, not resumed.',
     );
   });
@@ -74,6 +75,6 @@ describe('a kill', () => {
     ['an agent at work', midRun(), at('ROOT::S3'), null],
     ['a task that has not begun', midRun(), at('ROOT::S6'), null],
   ])('of %s: possible, or why not', (_, log, agent, why) => {
-    expect(killAgent.whyNot(stateOf(log), { agent })).toBe(why);
+    expect(agentControl('kill').whyNot(stateOf(log), { agent })).toBe(why);
   });
 });

@@ -3,7 +3,7 @@ import type { ModelChoice } from '../../../domain/agents/agent.ts';
 import { type AgentId, depthOf, fromMicro, parentOf, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { Todo } from '../../../domain/turn.ts';
-import { type AgentState, isFinal, type RunState, type Spawned, tokensOfAgent } from '../../../events/index.ts';
+import { type AgentState, isInterruptible, type RunState, type Spawned, tokensOfAgent } from '../../../events/index.ts';
 import { ALIASES } from '../../../policy/index.ts';
 import { plural, formatTokens } from '../text/format.ts';
 import { toLabel } from '../text/sanitise.ts';
@@ -124,14 +124,6 @@ export const callsOf = ({ iterations, lost }: AgentState): number => iterations 
 
 /** True if the agent was skipped or has not started yet, so that it has no figures. */
 export const neverRan = (agent: AgentState): boolean => agent.firstRunAt === null && agent.iterations === 0;
-
-/** True while the agent works or waits during its work; not while it waits for a free slot. */
-export const isAtWork = (agent: AgentState): boolean =>
-  !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
-
-/** True if a person can interrupt the agent, which includes waiting for a free slot. */
-export const isInterruptible = (agent: AgentState): boolean =>
-  isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
 
 /** True if the run was stopped before the agent started. A resume queues it again, so it is shown as queued. */
 export const isStoppedInQueue = ({ status, outcome, endedBy, firstRunAt }: AgentState): boolean =>

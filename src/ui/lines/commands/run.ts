@@ -1,7 +1,7 @@
 /** Commands that act on a run and its agents: they read typed words as the arguments of rows of app/actions. */
-import { answerQuestion, DELIVERIES, interruptAgent, killAgent, manualReviews } from '../../../app/actions/index.ts';
-import { messageAgent, modeQuestion, NO_RUN, pinMode, readSpawn, resumeAgent } from '../../../app/actions/index.ts';
-import { retryAgent, setMode, skipAgent, spawnChild, startReview, stopRun } from '../../../app/actions/index.ts';
+import { AGENT_CONTROLS, answerQuestion, DELIVERIES, manualReviews } from '../../../app/actions/index.ts';
+import { messageAgent, modeQuestion, NO_RUN, pinMode, readSpawn } from '../../../app/actions/index.ts';
+import { setMode, spawnChild, startReview, stopRun } from '../../../app/actions/index.ts';
 import { whyNotReview, withdrawGrant } from '../../../app/actions/index.ts';
 import { readArguments, wrongUse } from '../../../app/process/index.ts';
 import { escapeHidden, grantText, labelOf } from '../../../app/views/index.ts';
@@ -21,11 +21,7 @@ export const RUN_COMMANDS: readonly LineCommand[] = [
   ...at(
     ['run'],
     rowOf(messageAgent, sendMessage),
-    commandOf(interruptAgent, readAgent),
-    commandOf(resumeAgent, readAgent),
-    commandOf(retryAgent, readAgent),
-    commandOf(skipAgent, readAgent),
-    commandOf(killAgent, readAgent),
+    ...AGENT_CONTROLS.map((one) => commandOf(one, readAgent)),
     rowOf(pinMode, pin),
     commandOf(startReview, readReview),
     rowOf(spawnChild, spawn),

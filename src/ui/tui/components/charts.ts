@@ -1,13 +1,13 @@
 /** The charts of a run as lines: spend over time, shares by agent and model, token rates, and a timeline. Each is readable without colour. */
 import { agentTime, allReserved, expectedPlan, fit, fitText, formatCost } from '../../../app/views/index.ts';
 import { formatDuration, formatLimit, formatShare, formatTokens, indentOf } from '../../../app/views/index.ts';
-import { type Ink, inOrder, isAtWork, type Line, modelName, parallelOf } from '../../../app/views/index.ts';
+import { type Ink, inOrder, type Line, modelName, parallelOf } from '../../../app/views/index.ts';
 import { runSpending, sinceStart, type Spending, span, spread, wrap } from '../../../app/views/index.ts';
 import { tokensOf } from '../../../domain/budget.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import { totalsOf } from '../../../domain/plan/plan-view.ts';
-import { type RunState, tokensOfAgent } from '../../../events/index.ts';
+import { isAtWork, type RunState, tokensOfAgent } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { canDraw, drawCanvas, type Pencil } from '../terminal/canvas.ts';
 import { beside, blank, sized, strong, tint } from '../text/blocks.ts';

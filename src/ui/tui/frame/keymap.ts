@@ -4,6 +4,7 @@ import { clip, type Line, lineWidth, span, widthOf } from '../../../app/views/in
 import type { AgentId } from '../../../domain/ids.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { nearest } from '../../../domain/text/text.ts';
+import { controls } from '../../../events/index.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import ROWS from './keys.json' with { type: 'json' };
@@ -35,7 +36,9 @@ const GROUPS: readonly (readonly [actions: RegExp, group: string])[] = [
   [/^app\./, 'General'],
   [/^message\./, 'Message'],
   [
-    /^(?:detail|find)\.|^run\.(?:open|message|interrupt|resume|retry|skip|kill|model|budget|pin|spawnBelow|fold|attention)$/,
+    new RegExp(
+      `^(?:detail|find)\\.|^run\\.(?:${controls().join('|')}|open|message|model|budget|pin|spawnBelow|fold|attention)$`,
+    ),
     'Agent',
   ],
   [

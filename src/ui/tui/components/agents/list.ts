@@ -1,8 +1,8 @@
 /** The agents that the run screen lists, in their order. Pure; a list is made once for each state of the agents. */
-import { inOrder, isAtWork, modelName, shownStatus, wantsAttention } from '../../../../app/views/index.ts';
+import { inOrder, modelName, shownStatus, wantsAttention } from '../../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
-import { type AgentState, type RunState, tokensOfAgent } from '../../../../events/index.ts';
+import { type AgentState, isAtWork, type RunState, tokensOfAgent } from '../../../../events/index.ts';
 import { type Editor, editorText } from '../../text/editor.ts';
 
 /** `auto`: in the order of their start; more than `FEW` agents by status, with the queued ones in one row. */

@@ -1,8 +1,8 @@
 /** The keys of the run screen, in one table for dispatch, footer, help and docs/keys.md. */
-import { type AgentAction, ENDED, interruptAgent, killAgent, manualReviews } from '../../../../app/actions/index.ts';
+import { type AgentAction, AGENT_CONTROLS, agentControl, ENDED, manualReviews } from '../../../../app/actions/index.ts';
 import { messageAgent, whyNoChanges, messageAll, NO_AGENT, NO_REPORT } from '../../../../app/actions/index.ts';
-import { pinMode, recipientOf, resumeAgent, retryAgent, retryRun, retryText } from '../../../../app/actions/index.ts';
-import { skipAgent, startReview, stopRun, whyNotMessage, whyNotReview } from '../../../../app/actions/index.ts';
+import { pinMode, recipientOf, retryRun, retryText } from '../../../../app/actions/index.ts';
+import { startReview, stopRun, whyNotMessage, whyNotReview } from '../../../../app/actions/index.ts';
 import { withdrawGrant } from '../../../../app/actions/index.ts';
 import { tabsOf } from '../../components/agents/detail.ts';
 import { stillWords } from '../../components/notices.ts';
@@ -43,6 +43,24 @@ const ofSelected = (action: AgentAction): RunBinding =>
     ({ id }, { state }) => confirmEffect(action, state, { agent: id }),
     ({ id }, { state }) => action.whyNot(state, { agent: id }),
   );
+
+const RETRY = agentControl('retry');
+
+/** After the run: retries all that failed. */
+const RETRY_KEY = bind<RunUi>(
+  RETRY,
+  (ui, context, key) =>
+    context.state.finished && context.state.session !== null
+      ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryText(context.state) } }
+      : ofSelected(RETRY).run(ui, context, key),
+  (ui, context) =>
+    // For a lost run the key continues the run here.
+    context.elsewhere?.lost
+      ? SILENT
+      : context.state.finished
+        ? retryRun.whyNot(context.state)
+        : ofSelected(RETRY).whyNot(ui, context),
+);
 
 const SCREEN_KEYS: readonly RunBinding[] = [
   bind(
@@ -107,24 +125,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     (_, context) => whyNotMessage(context.state, 'all') ?? stillWords(context),
   ),
   ...SPAWN_KEYS,
-  ofSelected(interruptAgent),
-  ofSelected(resumeAgent),
-  bind(
-    retryAgent,
-    (ui, context, key) =>
-      context.state.finished && context.state.session !== null
-        ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryText(context.state) } }
-        : ofSelected(retryAgent).run(ui, context, key),
-    (ui, context) =>
-      // For a lost run the key continues the run here.
-      context.elsewhere?.lost
-        ? SILENT
-        : context.state.finished
-          ? retryRun.whyNot(context.state)
-          : ofSelected(retryAgent).whyNot(ui, context),
-  ),
-  ofSelected(skipAgent),
-  ofSelected(killAgent),
+  ...AGENT_CONTROLS.map((one) => (one.id === RETRY.id ? RETRY_KEY : ofSelected(one))),
   bind(
     stopRun,
     (_, { state }) => confirmEffect(stopRun, state, null),
