@@ -44,23 +44,26 @@ describe.concurrent('the work of an agent in a tree of its own', () => {
     expect(fileOf(machine, 'src/parse.js')).toContain('// first\n// again\n');
   });
 
-  it('is reviewed again where changes are undone after the review has passed; nothing is published before', async () => {
-    const config = REVIEW.replace('on-write', 'always');
-    const rules = [verdict(true), runsFirst('^Log the cache', 'echo "// first" >> src/parse.js'), saysDone];
-    const { machine, code, events } = await ran([ownTask('one', 'Log the cache')], rules, config);
-    expect([code, of(events, 'forced.verdict').length]).toEqual([0, 1]);
-    const session = String(of(events, 'session.started')[0]?.['session']);
-    expect((await machine.mimir('resume', session)).err).toContain('has completed');
-    writeFileSync(path.join(machine.project, 'src/parse.js'), `${fileOf(machine, 'src/parse.js')}// mine\n`);
-    expect(await machine.mimir('undo', 'code', '--yes')).toMatchObject({
-      code: 0,
-      out: holding('undid the changes of'),
-    });
-    expect((await machine.mimir('pr', '--preview')).err).toContain('the review security, which blocks, did not pass');
-    const again = await machine.mimir('resume', session, '--json');
-    expect([again.code, of(jsonLines(again.out), 'forced.verdict').length]).toEqual([0, 2]);
-    expect((await machine.mimir('pr', '--preview')).err).not.toContain('did not pass');
-  });
+  it.each(['always', 'on-write'])(
+    'is reviewed again, by a review %s, where changes are undone after it has passed; nothing is published before',
+    async (trigger) => {
+      const config = REVIEW.replace('on-write', trigger);
+      const rules = [verdict(true), runsFirst('^Log the cache', 'echo "// first" >> src/parse.js'), saysDone];
+      const { machine, code, events } = await ran([ownTask('one', 'Log the cache')], rules, config);
+      expect([code, of(events, 'forced.verdict').length]).toEqual([0, 1]);
+      const session = String(of(events, 'session.started')[0]?.['session']);
+      expect((await machine.mimir('resume', session)).err).toContain('has completed');
+      writeFileSync(path.join(machine.project, 'src/parse.js'), `${fileOf(machine, 'src/parse.js')}// mine\n`);
+      expect(await machine.mimir('undo', 'code', '--yes')).toMatchObject({
+        code: 0,
+        out: holding('undid the changes of'),
+      });
+      expect((await machine.mimir('pr', '--preview')).err).toContain('the review security, which blocks, did not pass');
+      const again = await machine.mimir('resume', session, '--json');
+      expect([again.code, of(jsonLines(again.out), 'forced.verdict').length]).toEqual([0, 2]);
+      expect((await machine.mimir('pr', '--preview')).err).not.toContain('did not pass');
+    },
+  );
 
   it('is not merged by hand after the run, where nobody would judge it: its patch is kept', async () => {
     const rules = [

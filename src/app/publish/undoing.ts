@@ -1,6 +1,6 @@
 /** Takes back what is left of the changes of one agent: shown first, and exactly that is written. */
 import { hash } from 'node:crypto';
-import type { AgentId, SessionId } from '../../domain/ids.ts';
+import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { factsOf } from '../../domain/agents/tool-facts.ts';
 import type { Capability } from '../../domain/agents/role.ts';
 import { plural } from '../../domain/lists.ts';
@@ -167,16 +167,21 @@ async function reachedOrExit(project: ProjectPlace, session: SessionId): Promise
   }
 }
 
-/** Closes the reviews that have passed: they say nothing about the project as it is now. `what`: `changes were undone`. */
-export const reviewsAgain = ({ gates, session }: RunState, what: string): readonly EventBody[] =>
-  gates
-    .filter(({ open, trigger }) => open && trigger === 'always')
-    .map((gate) => ({
-      ...gate,
-      type: 'forced.gate',
-      open: false,
-      why: `${what} after it had passed: \`mimir resume ${session ?? ''}\` reviews again`,
-    }));
+/**
+ * Closes the reviews that have passed: they say nothing about the project as it is now. What was changed by hand after reviews of written
+ * changes belongs to the run as a whole. `what`: `changes were undone`.
+ */
+export function reviewsAgain({ gates, session }: RunState, what: string): readonly EventBody[] {
+  const passed = gates.filter(({ open, trigger }) => open && (trigger === 'always' || trigger === 'on-write'));
+  const one = new Map(passed.map((gate) => [`${gate.trigger} ${gate.role}`, gate]));
+  return [...one.values()].map((gate) => ({
+    ...gate,
+    type: 'forced.gate',
+    agent: ROOT,
+    open: false,
+    why: `${what} after it had passed: \`mimir resume ${session ?? ''}\` reviews again`,
+  }));
+}
 
 /** The run checks and reviews at its end what is there then. */
 async function whileAtWork(

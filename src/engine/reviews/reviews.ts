@@ -230,7 +230,10 @@ function closeAll(parts: judging.ReviewParts, { writes, always }: AtEnd): void {
 async function leftOver(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
   const tree = await judging.treeNow(parts);
   const state = parts.recorder.state();
-  const closed = state.gates.some(({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open);
+  const closed = state.gates.some(
+    // What is left over is the run's own, and is reviewed again when it has changed since.
+    ({ agent, role, trigger, open }) => agent !== ROOT && role === node.role && trigger === 'on-write' && !open,
+  );
   if (closed || parts.signal.aborted) return;
   if (!tree.ok) judging.decide(parts, node, 'on-write', ROOT, '', judging.noPass(tree.fault));
   else if (tree.value !== passedTree(state, node.role)) await judging.judgeWritten(parts, node, ROOT, null);
