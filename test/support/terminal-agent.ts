@@ -14,6 +14,8 @@ export type TerminalStep =
   | { readonly do: 'print'; readonly text: string }
   /** Shows a menu, and notes what was chosen. */
   | { readonly do: 'choose'; readonly question: string; readonly options: readonly string[] }
+  /** Shows a menu without numbers, marked at `at`, in which arrows move; notes what was chosen. */
+  | { readonly do: 'pick'; readonly question: string; readonly options: readonly string[]; readonly at: number }
   /** Asks on one line, and notes the line that was typed. */
   | { readonly do: 'confirm'; readonly question: string }
   | { readonly do: 'todos'; readonly todos: readonly (readonly [content: string, status: string])[] }
@@ -29,6 +31,8 @@ export interface TerminalScript {
   readonly transcript?: string;
   /** Asks whether the folder is to be trusted before anything else. */
   readonly trust?: true;
+  /** Drops the first prompts that are typed, so many. */
+  readonly drops?: number;
 }
 
 /** Characters of one argument; the configuration allows 1,000. */
@@ -93,6 +97,12 @@ const RULE = '─'.repeat(100);
 const show = (text: string): void => void process.stdout.write(`${text.replaceAll('\n', '\r\n')}\r\n`);
 const prompt = (): void => show(`\n${RULE}\n> \n${RULE}\n  ? for shortcuts`);
 
+/** Shows a prompt and drops what is typed, so many times. */
+async function dropped(keys: Keys, note: (line: string) => void, times: number): Promise<void> {
+  if (times > 0) prompt();
+  for (let left = times; left > 0; left -= 1) note(`dropped ${JSON.stringify(await keys.line())}`);
+}
+
 async function main(script: TerminalScript): Promise<void> {
   process.stdout.write('\u001b[?2004h');
   const keys = new Keys();
@@ -149,6 +159,16 @@ async function main(script: TerminalScript): Promise<void> {
         note(`chosen ${JSON.stringify(await keys.key())}`);
         return show('\n'.repeat(50));
       }
+      case 'pick': {
+        let { at } = step;
+        for (let key = ''; !key.includes('\r'); key = await keys.key()) {
+          at += (key.split('\u001b[B').length - key.split('\u001b[A').length) % step.options.length;
+          const rows = step.options.map((one, row) => `${row === at ? '❯' : ' '} ${one}`).join('\n  ');
+          show(`${'\n'.repeat(50)} ${step.question}\n\n  ${rows}\n\n  Enter to confirm · Esc to cancel`);
+        }
+        note(`picked ${step.options[at]}`);
+        return show('\n'.repeat(50));
+      }
       case 'confirm':
         process.stdout.write(step.question);
         note(`typed ${await keys.line()}`);
@@ -167,9 +187,11 @@ async function main(script: TerminalScript): Promise<void> {
       { do: 'choose', question: 'Do you trust the files in this folder?', options: ['Yes, proceed', 'No, exit'] },
       false,
     );
+  await dropped(keys, note, script.drops ?? 0);
   for (let at = 0; ; at += 1) {
-    prompt();
+    if (at > 0 || script.drops === undefined) prompt();
     const text = await keys.line();
+    show(`${'\n'.repeat(50)}> ${text}`);
     note(`prompt ${JSON.stringify(text)}`);
     write({ type: 'user', message: { content: text } });
     const steps = script.prompts[at] ?? script.prompts.at(-1) ?? [];

@@ -26,7 +26,11 @@ export interface ForeignSetup {
 
 /** What is known of adapters by the usual names of their agents. */
 const KNOWN: Readonly<Record<string, Pick<ForeignSetup, 'hosts' | 'home'> & Partial<ForeignSetup>>> = {
-  claude: { hosts: ['api.anthropic.com'], home: ['.claude', '.claude.json'], transcript: '.claude/projects' },
+  claude: {
+    hosts: ['api.anthropic.com', 'platform.claude.com'],
+    home: ['.claude', '.claude.json'],
+    transcript: '.claude/projects',
+  },
   codex: {
     hosts: ['chatgpt.com', 'api.openai.com', 'auth.openai.com'],
     home: ['.codex'],

@@ -219,7 +219,7 @@ function modeThatAsks(modes: SessionModeState | null, wanted: string | null): st
 
 function faultText(name: string, error: unknown): string {
   if (error instanceof RequestError && error.code === NOT_LOGGED_IN)
-    return `${name} is not logged in: ${error.message}; start it once in a terminal and log in`;
+    return `${name} is not logged in: ${error.message.replace(/\.$/, '')}; start it once in a terminal and log in`;
   return error instanceof RequestError ? `${name} refused: ${error.message}` : messageOf(error);
 }
 

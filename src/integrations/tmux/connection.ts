@@ -5,6 +5,7 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../domain/budget.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import { firstLine } from '../../domain/text/text.ts';
 import type { World } from '../../ports/world.ts';
 import type { AgentEvents, Connection } from '../acp/connection.ts';
 import { judge, type Judged, type Phrases } from './detection.ts';
@@ -71,6 +72,8 @@ class TerminalConnection implements Connection {
   #used: Usage | null = null;
   #isCancelled = false;
   #isFirst = true;
+  /** How often the present prompt was typed. */
+  #typed = 1;
   /** What it had said last when the present prompt was typed. */
   #before = '';
 
@@ -91,8 +94,9 @@ class TerminalConnection implements Connection {
     this.#isFirst = false;
     this.#transcript.next();
     this.#before = (await this.#look()).words;
+    this.#typed = 1;
     await this.#type(text);
-    return Promise.race([this.#untilOver(), this.lost.then((why) => fail(why))]);
+    return Promise.race([this.#untilOver(text), this.lost.then((why) => fail(why))]);
   }
 
   cancel(): void {
@@ -126,7 +130,7 @@ class TerminalConnection implements Connection {
     return this.#screen.trim() !== '' && this.#options.world.elapsed() - since > QUIET_MS;
   }
 
-  async #untilOver(): Promise<Result<StopReason, string>> {
+  async #untilOver(prompt: string): Promise<Result<StopReason, string>> {
     const { world, process } = this.#options;
     for (let [before, dismissed] = ['', 0]; ; ) {
       await world.sleep(LOOK_MS);
@@ -136,13 +140,23 @@ class TerminalConnection implements Connection {
       // What a running program shows has to be seen twice: a screen may be caught half drawn.
       const isSettled = process.exitCode() !== null || now === before;
       before = now;
-      const end = isSettled ? this.#endOf(judged) : null;
+      const end = isSettled ? await this.#endUnlessLost(prompt, judged) : null;
       if (end !== null) return end;
       if (!isSettled || judged.state !== 'waiting' || this.#isEarlier(judged)) continue;
       if (!(await this.#ask(judged))) dismissed += 1;
       if (dismissed >= MOST_DISMISSED) return this.#unanswered(judged);
       before = '';
     }
+  }
+
+  /** A prompt that did not arrive is typed again. */
+  async #endUnlessLost(prompt: string, judged: Judged): Promise<Result<StopReason, string> | null> {
+    const end = this.#endOf(judged);
+    if (end?.ok !== true || !this.#isLost(prompt, judged)) return end;
+    if (this.#typed === MOST_TYPED) return this.#over(`${this.#options.name} does not take what is typed`);
+    this.#typed += 1;
+    await this.#type(prompt);
+    return null;
   }
 
   /** Null while the turn goes on. */
@@ -160,6 +174,12 @@ class TerminalConnection implements Connection {
   #isEarlier({ words, isHeld }: Judged): boolean {
     const isRunning = this.#options.process.exitCode() === null;
     return isRunning && !isHeld && words === this.#before && !this.#isIdle();
+  }
+
+  /** A program that is not ready yet drops what is typed: then it says what it said before, and shows no prompt. */
+  #isLost(prompt: string, { words, isHeld }: Judged): boolean {
+    const isSilent = !isHeld && words === this.#before && this.#transcript.told()?.isOver !== true;
+    return isSilent && this.#options.process.exitCode() === null && !this.#screen.includes(firstOf(prompt));
   }
 
   #isIdle(): boolean {
@@ -254,8 +274,11 @@ class TerminalConnection implements Connection {
     const { options, isHeld, words } = judged;
     const chosen = options.find(({ text }) => text === answer) ?? (answer === YES ? options[0] : undefined);
     if (chosen === undefined) return this.#type(answer === YES && isHeld ? '' : answer);
-    await this.#key(chosen.key);
-    await this.#options.world.sleep(KEY_MS);
+    for (const key of chosen.keys) {
+      await this.#key(key);
+      await this.#options.world.sleep(KEY_MS);
+    }
+    if (chosen.keys.at(-1) === 'Enter') return;
     const now = await this.#look();
     if (now.words.endsWith(words) || this.#hasBehind(words)) await this.#key('Enter');
   }
@@ -284,6 +307,11 @@ class TerminalConnection implements Connection {
     await process.tmux(['send-keys', '-t', `=${process.session}:`, key]);
   }
 }
+
+/** How often a prompt is typed that does not arrive. */
+const MOST_TYPED = 3;
+/** Enough of a prompt to find it on a screen, which breaks its lines. */
+const firstOf = (prompt: string): string => firstLine(prompt).trim().slice(0, 20).trim();
 
 const QUIET_MS = 3000;
 /** What `ask_user` gives for a yes without words. */

@@ -45,8 +45,8 @@ export interface Judged {
 
 export interface Choice {
   readonly text: string;
-  /** What is typed for it: `1`, `y`. */
-  readonly key: string;
+  /** The keys that choose it, by their names in tmux: `1`; `y`; `Down`, `Enter`. */
+  readonly keys: readonly string[];
 }
 
 export const COMPLETION_PHRASES: readonly string[] = ['complete', 'done', 'finished', 'all tests pass'];
@@ -63,10 +63,17 @@ const LOWEST = 6;
 export function judge(look: Look, phrases: Phrases): Judged {
   const lines = linesOf(look.screen);
   if (look.exit !== null) return ended(look, lines, phrases);
-  const question = questionIn(lines.slice(-FOOT), look.quiet);
+  const question = questionIn(footOf(lines), look.quiet);
   if (question !== null) return { ...plain('waiting'), isHeld: true, ...question };
   if (isActive(lines) && look.quiet < STUCK_MS) return plain('working');
   return look.told === null ? byScreen(look, lines, phrases) : byTranscript(look, look.told, phrases);
+}
+
+/** The last lines with text, and the empty ones between them, which frames are full of. */
+function footOf(lines: readonly string[]): readonly string[] {
+  let left = FOOT;
+  const from = lines.findLastIndex((line) => unframed(line).trim() !== '' && (left -= 1) === 0);
+  return lines.slice(Math.max(from, 0));
 }
 
 function byScreen({ quiet }: Look, lines: readonly string[], phrases: Phrases): Judged {
@@ -90,7 +97,8 @@ const plain = (state: TerminalState, words = ''): Judged => ({
 
 function ended({ exit, told }: Look, lines: readonly string[], phrases: Phrases): Judged {
   const own = told !== null && told.text !== '' ? ownTextOf(told.text) : ownLines(lines);
-  if (exit !== 0) return plain('crashed', lines.findLast((line) => line.trim() !== '') ?? '');
+  const last = lines.filter((line) => line !== '').slice(-FOOT);
+  if (exit !== 0) return plain('crashed', (last.find((line) => WRONG.test(line)) ?? last.at(-1) ?? '').trim());
   const { state, words } = saidAtEnd(own, phrases);
   return plain(state === 'failed' ? 'failed' : 'done', words);
 }
@@ -110,6 +118,9 @@ function saidAtEnd(own: readonly string[], { complete }: Phrases): Judged {
   const isLast = at >= 0 && !sentences.slice(at + 1).some((sentence) => MORE.test(sentence));
   return plain(isLast ? 'done' : 'idle', words);
 }
+
+/** A line that says why a program has ended. */
+const WRONG = /\b(?:error|exception|failed|failure|unable|cannot|can't|fatal|panic|denied|not found)\b/i;
 
 const ITEM = /^(?:[-*•+|]|\d{1,3}[.)])\s/;
 const HEADING = /^(?:#{1,6}\s.*|(?:note|hint|tip|ps)\b.*|\p{L}[\p{L} ]{0,30}:?)$/iu;
@@ -151,7 +162,8 @@ const phraseIn = (phrase: string): RegExp =>
     'i',
   );
 
-const isNoText = (line: string): boolean => DEAD.test(line) || (STATUS.test(line) && !INTERRUPTS.test(line));
+const isNoText = (line: string): boolean =>
+  DEAD.test(line) || NOTE.test(line) || (STATUS.test(line) && !INTERRUPTS.test(line));
 
 function linesOf(screen: string): readonly string[] {
   const lines = screen.split('\n').map((line) => (isNoText(line) ? '' : line.replace(/^\s*[┃▌]/, '').trimEnd()));
@@ -164,6 +176,10 @@ const DEAD = /^Pane is dead \(/;
 /** A line of facts about the program, such as its model and the time, or a rule with words in it. */
 const STATUS = /^\s*(?:\S[^·]*·[^·]*·[^·]*|[─━]+ .+ [─━]{6,})$/;
 
+/** How long a turn took, a hint of a key, or a note of the program. */
+const NOTE =
+  /^\s*(?:[✻✶✽✢✳]\s+)?\p{Lu}\p{L}+ for <?\d+(?:\.\d+)?\s?(?:ms|s|m|h)\b|^\s*(?:shift\+tab|ctrl[-+]\w) to \p{L}|^\s*[└⎿]\s+tip:|^\s*ℹ\s/iu;
+
 const INTERRUPTS = /\b(?:esc|escape|ctrl[-+ ]?c|\^c)\b.{0,16}\b(?:interrupt|cancel|stop)\b/i;
 /** A spinner with what is being done, or a bar. */
 const ACTIVE = [
@@ -174,7 +190,7 @@ const ACTIVE = [
 
 /** Whether a program shows that it works: by how it can be interrupted, or by its last line. */
 function isActive(lines: readonly string[]): boolean {
-  if (lines.slice(-FOOT).some((line) => INTERRUPTS.test(line))) return true;
+  if (lines.slice(-FOOT).some((line) => INTERRUPTS.test(line) && !CONFIRMS.test(line))) return true;
   const last = lines.slice(0, bottomOf(lines)).findLast((line) => line !== '' && !RESULT.test(line)) ?? '';
   return ACTIVE.some((pattern) => pattern.test(unframed(last)));
 }
@@ -182,7 +198,7 @@ function isActive(lines: readonly string[]): boolean {
 /** Without the sides of a box around it. */
 const unframed = (line: string): string => line.replace(/^\s*[│┃|▌]/, '').replace(/[│┃|▐]\s*$/, '');
 
-const RULE = /^\s*[╭╰┌└├]?[─━═-]{6,}/;
+const RULE = /^\s*[╭╰┌└├]?[─━═╌-]{6,}/;
 const EMPTY_PROMPT = /^\s*(?:[\w.()~/@: -]{0,60}[>❯›»$#%]|(?:user|you|me|human|input|prompt):)\s*$/i;
 const HINTED_PROMPT = /^\s*(?:›\s+\S|[>❯]\s+(?:Try |Type |Ask |Send |Message|Enter |Write |How can I|What ))/i;
 
@@ -199,27 +215,68 @@ const YES_NO = /[([]\s*(y(?:es)?)\s*[/|]\s*no?\b.{0,40}[)\]]\s*[:?>]?$/i;
 /** `(Y)es/(N)o [Yes]:` */
 const LETTERS = /\(y\)es\s*\/\s*\(n\)o/i;
 const ASKS_KEY = /\bpress (?:enter|return|any key|space)\b|\bhit (?:enter|return)\b|\[(?:press )?enter\]/i;
+/** How a choice or an input is confirmed. */
+const CONFIRMS = /\b(?:enter|return)\b.{0,12}\b(?:confirm|select|submit|continue|choose)\b/i;
+const ENTER_SECRET = /^(?:please )?(?:enter|type|paste)\b.{0,40}\b(?:api key|password|passphrase|token|code)\b/i;
 const SECRET = /\b(?:pass(?:word|phrase)|pin|one-time code|verification code|api key)\b[^?\n]{0,80}[:?]\s*$/i;
 
 type Question = Pick<Judged, 'words' | 'options'> & Partial<Judged>;
 
 /** The question at the foot of the screen that holds the program up; null if there is none. */
 function questionIn(foot: readonly string[], quiet: number): Question | null {
-  const text = foot.map((line) => unframed(line).trim());
+  const lines = foot.map(unframed);
+  const text = lines.map((line) => line.trim());
   const last = text.findLastIndex((line) => line !== '' && !RULE.test(line));
-  const line = text[last] ?? '';
   // What a command has printed is shown further in.
-  const onLine = OUTPUT.test(foot[last] ?? '') ? null : askedOnLine(line);
-  if (onLine !== null) return onLine;
-  const unnumbered = unnumberedIn(text);
-  if (unnumbered !== null) return { words: unnumbered, options: [] };
-  const marked = text.findLastIndex((one) => CHOICE.exec(one)?.[1] !== undefined && /^[❯›>▶●◉]/u.test(one));
-  if (marked >= 0) return choicesAround(text, marked);
-  const asked = text.slice(-4).find((one) => ASKS_KEY.test(one) && !INTERRUPTS.test(one));
-  return asked !== undefined && quiet >= SETTLED_MS ? { words: asked, options: [] } : null;
+  const onLine = OUTPUT.test(foot[last] ?? '') ? null : askedOnLine(text[last] ?? '');
+  return (
+    onLine ?? unnumberedIn(text) ?? numberedIn(text) ?? menuIn(lines) ?? (quiet < SETTLED_MS ? null : confirmedIn(text))
+  );
 }
 
-const choices = (keys: readonly string[]): readonly Choice[] => keys.map((key) => ({ key, text: key }));
+/** What is confirmed by a key: with a text that is typed before, or without. */
+function confirmedIn(text: readonly string[]): Question | null {
+  const from = text.length - 4;
+  const isAsked = (line: string): boolean => CONFIRMS.test(line) || (ASKS_KEY.test(line) && !INTERRUPTS.test(line));
+  const asked = text.findLastIndex((line, at) => at >= from && isAsked(line));
+  if (asked < 0) return null;
+  // What was typed already must not be told.
+  const secret = text.find((line) => ENTER_SECRET.test(line));
+  if (secret !== undefined) return { words: secret, options: [], isSecret: true };
+  const options = CONFIRMS.test(text[asked] ?? '') ? [{ text: 'Continue', keys: ['Enter'] }] : [];
+  return { words: askedBefore(text.slice(0, asked + 1)), options };
+}
+
+/** The last lines of a question, without what frames it. */
+const askedBefore = (lines: readonly string[]): string =>
+  lines
+    .filter((one) => /[\p{L}\p{N}]/u.test(one) && !RULE.test(one) && !EMPTY_PROMPT.test(one))
+    .slice(-6)
+    .join('\n');
+
+const choices = (keys: readonly string[]): readonly Choice[] => keys.map((key) => ({ keys: [key], text: key }));
+
+const MARKED = /^\s*[❯›▶]\s+(?:[✔✓]\s+)?(?=\S)/u;
+
+/** A list without numbers, with a mark at one line and, below it, how it is confirmed; null if there is none. */
+function menuIn(foot: readonly string[]): Question | null {
+  const marked = foot.findLastIndex((line) => MARKED.test(line));
+  if (marked < 0 || !foot.slice(marked).some((line) => CONFIRMS.test(line))) return null;
+  const column = MARKED.exec(foot[marked] ?? '')?.[0].length ?? 0;
+  // A line further in belongs to the choice above it.
+  const insetOf = (line: string): number => (line === foot[marked] ? column : line.search(/\S/));
+  const first = foot.findLastIndex((line, at) => at < marked && insetOf(line) < column) + 1;
+  const after = foot.findIndex((line, at) => at > marked && insetOf(line) < column);
+  const at = [...foot.keys()].slice(first, after < 0 ? foot.length : after);
+  const rows = at.filter((row) => insetOf(foot[row] ?? '') === column);
+  const place = rows.indexOf(marked);
+  const options = rows.map((row, index) => ({
+    text: (foot[row] ?? '').slice(column).trim().slice(0, 200),
+    keys: [...Array.from({ length: Math.abs(index - place) }, () => (index < place ? 'Up' : 'Down')), 'Enter'],
+  }));
+  const words = askedBefore(foot.slice(0, first).map((line) => line.trim()));
+  return options.length < 2 ? null : { words: words || 'It asks for a choice.', options: options.slice(0, 8) };
+}
 
 function askedOnLine(line: string): Question | null {
   const either = YES_NO.exec(line) ?? LETTERS.exec(line);
@@ -229,25 +286,27 @@ function askedOnLine(line: string): Question | null {
 }
 
 /** Choices without numbers, of which one is marked; null if there are none. */
-function unnumberedIn(text: readonly string[]): string | null {
+function unnumberedIn(text: readonly string[]): Question | null {
   const marks = text.slice(-6).flatMap((one) => RADIO.exec(one)?.[1] ?? []);
-  return /●○|○●|◉◯|◯◉/u.test(marks.join('')) ? text.slice(-6).filter(Boolean).join('\n') : null;
+  const words = text.slice(-6).filter(Boolean).join('\n');
+  return /●○|○●|◉◯|◯◉/u.test(marks.join('')) ? { words, options: [] } : null;
 }
 
 /** A list with a mark at one of its choices, under the sentence that asks. */
-function choicesAround(text: readonly string[], marked: number): Question | null {
+function numberedIn(text: readonly string[]): Question | null {
+  const marked = text.findLastIndex((one) => CHOICE.exec(one)?.[1] !== undefined && /^[❯›>▶●◉]/u.test(one));
   const first = text.findLastIndex((one, at) => at <= marked && CHOICE.exec(one)?.[2] === '1');
-  if (first < 0) return null;
+  if (marked < 0 || first < 0) return null;
   const options = text.slice(first).flatMap((one) => {
     const found = CHOICE.exec(one);
-    return found === null ? [] : [{ key: found[2] ?? '', text: (found[3] ?? '').slice(0, 200) }];
+    return found === null ? [] : [{ keys: [found[2] ?? ''], text: (found[3] ?? '').slice(0, 200) }];
   });
   if (options.length < 2) return null;
-  const before = text.slice(0, first).filter((one) => one !== '' && !RULE.test(one) && !EMPTY_PROMPT.test(one));
-  return { words: before.slice(-6).join('\n') || 'It asks for a choice.', options: options.slice(0, 8) };
+  return { words: askedBefore(text.slice(0, first)) || 'It asks for a choice.', options: options.slice(0, 8) };
 }
 
-const BULLET = /^\s{0,2}[⏺●•✦◆]\s+/u;
+const BULLET = /^\s{0,2}[⏺●•✦◆■✕✖]\s+/u;
+const ERROR_MARK = /^\s{0,2}[■✕✖]\s+\[?(?!conversation interrupted)/iu;
 const RESULT = /^\s*[⎿└├│┃▏╰╎]/u;
 /** A call of a tool as programs show it: `Bash(npm test)`, `Ran npm test`, `✔ ReadFile src/a.ts`. */
 const TOOL =
@@ -256,18 +315,29 @@ const TOOL =
 const OUTPUT = /^(?:\s{4,}\S|\s*[⎿└├])/u;
 const COMMAND = /^\s*(?:[\w.@~/:-]{0,60})?[$#%❯>]\s+\S/;
 /** What files, diffs, quotations and nested output look like. */
-const SHOWN = /^(?:\s{4,}\S|\s*\d{1,6}\s*[│|:+-]\s?|[+-]{1,3}(?:\s|\S)|@@|\s*>|diff --git|\t)/;
+const SHOWN = /^(?:\s{4,}\S|\s*\d{1,6}\s*[│|:+-]\s?|[+-]{1,3}(?:\s|\S)|@@|\s*[>▎]|diff --git|\t)/;
 
 /** The lines at the end that the agent itself said: above its prompt and its hints, below the last output of a command. */
 function ownLines(lines: readonly string[]): readonly string[] {
   const body = lines.slice(0, bottomOf(lines));
   const bullets = body.some((line) => BULLET.test(line));
   const start = bullets ? body.findLastIndex((line) => BULLET.test(line)) : afterOutput(body);
-  const block = body.slice(Math.max(start, 0));
+  const rest = body.slice(Math.max(start, 0));
+  const end = ERROR_MARK.test(rest[0] ?? '') ? rest.indexOf('') : -1;
+  const block = end < 0 ? rest : rest.slice(0, end);
   const isOutput = bullets && (TOOL.test(block[0] ?? '') || block.some((line) => RESULT.test(line)));
   return isOutput
     ? []
-    : ownTextOf(block.map((line) => line.replace(BULLET, '').replace(/^\s{1,3}(?=\S)/, '')).join('\n'));
+    : ownTextOf(
+        block
+          .map((line) =>
+            line
+              .replace(ERROR_MARK, 'Error: ')
+              .replace(BULLET, '')
+              .replace(/^\s{1,3}(?=\S)/, ''),
+          )
+          .join('\n'),
+      );
 }
 
 /** Where the program's own input row begins, which only hints and the frame of a box follow; behind the last line where there is none. */

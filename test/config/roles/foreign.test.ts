@@ -45,7 +45,7 @@ describe('an agent of another program in the configuration', () => {
         by: 'protocol',
         transcript: '.claude/projects',
         command: ['claude-agent-acp'],
-        hosts: ['api.anthropic.com'],
+        hosts: ['api.anthropic.com', 'platform.claude.com'],
         home: ['.claude', '.claude.json'],
         env: [],
         mode: null,

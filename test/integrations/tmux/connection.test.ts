@@ -300,6 +300,20 @@ describe.concurrent('an agent in a terminal', () => {
     ]);
   });
 
+  it('chooses in a menu without numbers by the keys that move its mark', async () => {
+    const [question, options] = ['Do you trust this folder?', ['Yes, I trust it', 'No, exit', 'Show it first']];
+    const pick = { do: 'pick', question, options, at: 1 } as const;
+    const conversation = new Conversation({ prompts: [[pick, pick, pick, { do: 'say', text: 'Done.' }]] });
+    const answers = ['Yes, I trust it', 'No, exit', 'Show it first'];
+    const asked: unknown[] = [];
+    const end = await conversation.toEnd(({ input }) => {
+      asked.push(Reflect.get(Object(input), 'options'));
+      return answers[asked.length - 1] ?? null;
+    });
+    expect([end, asked]).toEqual(['Done.', [options, options, options]]);
+    expect(conversation.notes().slice(1)).toEqual(answers.map((answer) => `picked ${answer}`));
+  });
+
   it('fails where it asks and nobody answers', async () => {
     const conversation = new Conversation({ prompts: [[{ do: 'confirm', question: 'Overwrite it? [y/N] ' }]] });
     expect(await conversation.toEnd(() => null)).toBe('scripted asks, and nobody answers: Overwrite it? [y/N]');
@@ -314,6 +328,16 @@ describe.concurrent('an agent in a terminal', () => {
     expect(conversation.notes().at(-1)).toBe(
       `prompt ${JSON.stringify(text.replaceAll('\u001b', '').replaceAll('\u0003', ''))}`,
     );
+  });
+
+  it('is told again what it has dropped, and fails where it takes nothing', async () => {
+    const prompts = [[{ do: 'say', text: 'Done.' }]] as const;
+    const late = new Conversation({ prompts, drops: 1 });
+    const deaf = new Conversation({ prompts, drops: 9 });
+    expect(await Promise.all([late.toEnd(), deaf.toEnd()])).toEqual(['Done.', 'scripted does not take what is typed']);
+    const told = JSON.stringify(`Rename it.\n\n${HOW}`);
+    expect(late.notes()).toEqual([`dropped ${told}`, `prompt ${told}`]);
+    expect(deaf.notes()).toEqual([`dropped ${told}`, `dropped ${told}`, `dropped ${told}`]);
   });
 
   it('is interrupted by Escape, and goes on with the next message', async () => {
