@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tried } from '../../src/domain/result.ts';
 import { toolProcessesBelow } from '../support/invariants.ts';
 import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
@@ -61,6 +62,17 @@ describe.concurrent('the command that prepares trees', () => {
     expect(String(ended?.['error'])).toContain(why);
   });
 
+  it('runs for each role that the configuration gives trees of their own, except where the plan says otherwise', async () => {
+    const setup = 'mkdir made && echo "// prepared" > made/by-setup';
+    const config = `trees: { setup: ${JSON.stringify(setup)}, own: [code] }\n`;
+    const { machine } = await ownModel('anthropic', { script: { rules: RULES }, files: FILES, config });
+    const file = path.join(machine.home, 'plan.json');
+    const shared = { ...task('two'), tree: 'shared' };
+    writeFileSync(file, JSON.stringify({ reason: '', tasks: [task('one'), shared] }));
+    const { code, events } = await runOn(machine, 'Do it', '--plan', file, '--allow', 'edits,commands');
+    expect([code, of(events, 'check.finished').map(({ agent }) => agent)]).toEqual([0, ['ROOT::S1']]);
+  });
+
   it('runs in the tree of a spawned child as well', async () => {
     const setup = 'mkdir made && echo "// prepared" > made/by-setup';
     const config = `mode: { default: yolo }\ntrees: { setup: ${JSON.stringify(setup)} }\n`;
@@ -72,7 +84,9 @@ describe.concurrent('the command that prepares trees', () => {
     writeFileSync(path.join(roles, 'mender.md'), role);
     const { code, err } = await machine.mimir('spawn', 'mender', 'Do it');
     expect([code, err]).toEqual([0, '']);
-    await until(() => readFileSync(path.join(machine.project, 'src/parse.js'), 'utf8').includes('// prepared'));
+    const changed = path.join(machine.project, 'src/parse.js');
+    // The file is replaced by the merge, and missing for a moment.
+    await until(() => tried(() => readFileSync(changed, 'utf8'), '').includes('// prepared'));
     const { out } = await machine.mimir('events');
     expect(out).toContain(`prepares its tree: ${setup}`);
     const [run = ''] = /\w{6}(?=\s)/.exec((await machine.mimir('sessions')).out) ?? [];

@@ -39,6 +39,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
   const rules = rulesFor(withModeLimit(config.rules, options.most), box.sandbox.state);
   const { tools, workspaces, transport, foreign, repository, trees, listing } = openProjectTools(project, box);
   const day = dayLedgerFor(rules, project.places.state);
+  const { own: inTrees = [], setup } = config.preferences.trees ?? {};
   const common = {
     ...asked,
     cwd: project.root,
@@ -47,10 +48,10 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
     notes: config.notes,
     mode: rules.mode,
     rules,
-    roles: cluster ? config.roles.map(inOwnTree) : config.roles,
+    roles: config.roles.map((role) => (cluster || inTrees.includes(role.name) ? inOwnTree(role) : role)),
     prompts: config.prompts,
     tools,
-    workspaces: { ...workspaces, ...config.preferences.trees },
+    workspaces: { ...workspaces, setup },
     toolsOf: toolsFor,
     repository,
     trees,
@@ -70,7 +71,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
   };
 }
 
-/** On workers nobody can work in the project itself. */
+/** Of a role that the configuration names, and of all roles on workers, where nobody can work in the project itself. */
 const inOwnTree = (role: Role): Role => ({ ...role, tree: role.tree ?? 'own' });
 
 /** Applies the further limit of the mode; a resumed run may be in a looser mode than can be chosen now. */

@@ -127,13 +127,13 @@ function templateTask(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' |
   const role = roles.find(({ name }) => name === task.role);
   const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, alongside, maySpawn, effort } =
     task;
-  const { checks, attempts } = task;
+  const { checks, attempts, tree } = task;
   const own = { id, description, role: task.role, estimatedTokens };
   const said = {
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(!isSame(writes, role === undefined ? null : writesOf(undefined, role)) && { writes }),
     ...(maySpawn && { maySpawn }),
-    ...defined({ alongside, checks, attempts }),
+    ...defined({ alongside, checks, attempts, tree }),
   };
   if (role === undefined) return { ...own, model, tools, budget, ...withEffort(effort), ...said };
   const basic = defaultBudget(role, agentBudget(role.name, rules));

@@ -35,7 +35,8 @@ const Front = z.object({
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
   protocol: z.literal('text').optional(),
-  /** Of other programs' files too, whose further values mean nothing here. */
+  tree: z.literal('own').optional(),
+  /** Of other programs' files too, whose further values mean nothing here; `worktree` is `tree: own`. */
   isolation: z.string().max(100).optional(),
   prompt: z.string().max(60_000).optional(),
 });
@@ -133,7 +134,7 @@ function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt,
     iterations: front.iterations ?? defaultIterations(name, capabilities),
     ...budgetOf(front.maxDuration),
     ...defined({ effort: front.effort, prefers: front.prefers, protocol: front.protocol }),
-    ...(front.isolation === WORKTREE ? { tree: 'own' as const } : {}),
+    ...defined({ tree: front.isolation === WORKTREE ? 'own' : front.tree }),
     planned: front.planned,
     source: given.source,
   };

@@ -355,6 +355,7 @@ export const Settings = section({
   ),
   trees: granted(
     section({
+      own: key(names, 'Roles whose tasks work in trees of their own unless the plan says otherwise'),
       setup: key(
         z.string().trim().min(1).max(4000),
         'Command that prepares each tree of an agent of its own, such as "npm ci"; asked about like a command of the agent',

@@ -159,7 +159,20 @@ describe('a role file', () => {
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
       'agents/mine.md:3:1: unknown tool "Raed" is ignored — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — use one of: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, isolation, …',
+      'agents/mine.md:4:1: unknown key colour is ignored — use one of: name, description, tools, models, iterations, maxDuration, effort, prefers, writes, planned, protocol, tree, …',
+    ]);
+  });
+
+  it('works in trees of its own where it says so, also in the words of other programs', () => {
+    const treeOf = (front: string) => {
+      const result = read(agent(front));
+      return result.ok && result.value.role.tree;
+    };
+    expect(['tree: own', 'isolation: worktree', 'isolation: none', ''].map(treeOf)).toEqual([
+      'own',
+      'own',
+      undefined,
+      undefined,
     ]);
   });
 
