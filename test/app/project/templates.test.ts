@@ -148,7 +148,7 @@ describe('keeping a plan', () => {
 
   it('keeps that a task works in a tree of its own', () => {
     const at = place();
-    const task = { id: 'a', description: 'Name it', role: 'code', writes: ['src/**'], tree: 'own' } as const;
+    const task = { id: 'a', description: 'Name it', role: 'refactoring', writes: ['src/**'], tree: 'own' } as const;
     at.keep({ plan: planOf({ reason: 'why', tasks: [task] }) });
     expect(readFileSync(join(at.root, '.mimir/plans/audit.yml'), 'utf8')).toContain('tree: own');
   });
