@@ -1,5 +1,5 @@
 /** The project as a screen sees it: its facts, sessions, templates, agents and themes, and the runs that it starts or joins. */
-import { saveReport } from '../reports/index.ts';
+import { reportText, saveReport } from '../reports/index.ts';
 import { reachRun } from '../client/index.ts';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,6 +8,7 @@ import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import type { AgentId, ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { openRedactor } from '../../domain/text/redact.ts';
 import type { Theme } from '../../domain/theme.ts';
 import type { Run } from '../../engine/run/index.ts';
 import type { RemoteRun } from '../../ports/control.ts';
@@ -140,10 +141,12 @@ export class LocalProjectService implements ProjectService {
   }
 
   async exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>> {
-    const { project, log } = this.#opened;
+    const { project, config, log } = this.#opened;
     const state = await attempt(async () => stateOf(log, session));
     if (!state.ok) return state;
-    return saveReport(project, session, withAuthors(state.value, await this.authors(session)), format);
+    const { clean } = openRedactor(config.secrets.map(({ value }) => value));
+    const text = reportText(withAuthors(state.value, await this.authors(session)), format, clean);
+    return saveReport(project, session, text, format);
   }
 
   async authors(session: SessionId): Promise<readonly AuthoredFile[] | null> {

@@ -5,6 +5,7 @@ import { Marked } from 'marked';
 import { shownPath } from '../../config/index.ts';
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Redactor } from '../../domain/text/redact.ts';
 import { type AgentState, type RunState, tokensOfAgent, verificationOf } from '../../events/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { ReportFormat } from '../../ports/project-service.ts';
@@ -131,8 +132,6 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   fallbacks: agent.fallbacks,
   compactions: agent.compactions,
 });
-
-export const reportHtml = (state: RunState): string => htmlOf(`Mimir: ${state.task}`, reportMarkdown(state));
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -291,14 +290,13 @@ function filesJson(state: RunState): readonly unknown[] {
   });
 }
 
-/** Writes the report to a new file in the project, or in the state folder if that is impossible. Never overwrites; the receipt names the file. */
+/** Writes a report to a new file in the project, or in the state folder if that is impossible. Never overwrites; the receipt names the file. */
 export function saveReport(
   { root, places }: ProjectPlace,
   session: SessionId,
-  state: RunState,
+  text: string,
   format: ReportFormat,
 ): Result<Receipt, Refusal> {
-  const text = reportText(state, format);
   const name = `mimir-report-${session.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
   const here = newReport(root, name, format, text);
   if (here.ok) return ok({ text: `wrote ${here.value} into the project` });
@@ -308,10 +306,18 @@ export function saveReport(
   return ok({ text: `wrote ${shownPath(join(reports, there.value), places.home)} (in the project: ${here.fault})` });
 }
 
-/** The output of `mimir report --format`. */
-export function reportText(state: RunState, format: ReportFormat): string {
-  if (format === 'json') return `${escapeJson(JSON.stringify(reportJson(state), null, 2))}\n`;
-  return sanitise(format === 'md' ? reportMarkdown(state) : reportHtml(state));
+/** The output of `mimir report --format`. `clean` removes keys: unlike the log, hunks are read from the project and may hold some. */
+export function reportText(state: RunState, format: ReportFormat, clean: Redactor['clean']): string {
+  const markdown = clean(reportMarkdown(state));
+  if (format === 'html') return sanitise(htmlOf(clean(`Mimir: ${state.task}`), markdown));
+  if (format === 'md') return sanitise(markdown);
+  return `${escapeJson(JSON.stringify(reportJson(state), (key, value: unknown) => cleaned(key, value, clean)))}\n`;
+}
+
+/** The lines of a hunk are cleaned together: a private key has many. */
+function cleaned(key: string, value: unknown, clean: Redactor['clean']): unknown {
+  if (typeof value === 'string') return clean(value);
+  return key === 'lines' && Array.isArray(value) ? clean(value.join('\n')).split('\n') : value;
 }
 
 const MAX_REPORTS = 999;

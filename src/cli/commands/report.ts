@@ -1,11 +1,11 @@
 /** `mimir report`: the report of a session as Markdown, JSON or a web page, made from its log. */
-import { cleanData, openRedactor } from '../../domain/text/redact.ts';
+import { openRedactor } from '../../domain/text/redact.ts';
 import { withLostCalls } from '../../events/index.ts';
-import { sanitise, readChoice } from '../../app/process/index.ts';
+import { readChoice } from '../../app/process/index.ts';
 import { authorsIn, environmentOf, openReader, projectOf, readConfig, sessionOf } from '../../app/workspace/index.ts';
 import { stateOf } from '../../app/workspace/index.ts';
 import { withAuthors } from '../../app/views/index.ts';
-import { reportHtml, reportJson, reportMarkdown } from '../../app/reports/index.ts';
+import { reportText } from '../../app/reports/index.ts';
 import { command } from '../verb.ts';
 
 const FORMATS = ['md', 'json', 'html'] as const;
@@ -19,8 +19,6 @@ export const reportVerb = command('report', async (args, io) => {
   const loaded = readConfig(project, environmentOf(project, io), {}, 'look');
   const authors = loaded.ok ? await authorsIn(project, loaded.value.config.rules.box, reader, session) : null;
   const state = withAuthors(how === 'running' ? folded : withLostCalls(folded), authors);
-  // The hunks are read from the project, so unlike the log they may hold keys.
   const { clean } = openRedactor(loaded.ok ? loaded.value.config.secrets.map(({ value }) => value) : []);
-  if (format === 'json') io.json(cleanData(reportJson(state), clean));
-  else io.write(sanitise(format === 'md' ? reportMarkdown(state) : reportHtml(state)));
+  io.write(reportText(state, format, clean));
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { placesOf } from '../../../src/config/files/read-text.ts';
 import { foldAll } from '../../../src/events/fold.ts';
+import { openRedactor } from '../../../src/domain/text/redact.ts';
 import { openMarks } from '../../../src/app/project/service.ts';
 import { saveReport, reportText } from '../../../src/app/reports/report.ts';
 import { pastRun } from '../../../src/app/workspace/sessions.ts';
@@ -24,14 +25,42 @@ function project(): Parameters<typeof saveReport>[0] {
 describe('an exported report', () => {
   it.each(['md', 'json', 'html'] as const)('is the one of `mimir report --format %s`, in the project', (format) => {
     const place = project();
-    const kept = saveReport(place, SESSION, state, format);
+    const text = reportText(state, format, String);
+    const kept = saveReport(place, SESSION, text, format);
     expect(kept).toEqual({ ok: true, value: { text: `wrote mimir-report-run-7f3a.${format} into the project` } });
-    expect(readFileSync(join(place.root, `mimir-report-run-7f3a.${format}`), 'utf8')).toBe(reportText(state, format));
+    expect(readFileSync(join(place.root, `mimir-report-run-7f3a.${format}`), 'utf8')).toBe(text);
   });
+
+  it.each(['md', 'json', 'html'] as const)(
+    'names no key that the task or a file of the project holds: %s',
+    (format) => {
+      const key = [
+        '-----BEGIN PRIVATE KEY-----',
+        'MIIEvQIBADANBgkqhkiG9w0',
+        '-----END PRIVATE KEY-----',
+        'hunter2-hunter2',
+      ];
+      const at = { at: 1, lines: 4 };
+      const hunk = {
+        agents: [],
+        from: { at: 0, lines: 0 },
+        to: at,
+        removed: [],
+        added: key.map((line) => `${line}\n`),
+      };
+      const file = { path: 'deploy.pem', start: null, now: null, steps: [], hunks: [hunk] };
+      const { clean } = openRedactor(['hunter2-hunter2']);
+      const text = reportText({ ...state, task: 'use hunter2-hunter2', authored: [file] }, format, clean);
+      expect(text).not.toMatch(/hunter2|MIIE/);
+      expect(text).toContain('use [key]');
+      if (format === 'json') expect(text).toContain('"lines":["+[private key]","+[key]"]');
+    },
+  );
 
   it('says no control character as it is, whatever a model said: a terminal may be what shows it', () => {
     const said = { ...state, task: 'a\u009b2Jb\u009d0;c\u001b[2J' };
-    for (const format of ['md', 'json', 'html'] as const) expect(reportText(said, format)).not.toMatch(/(?!\n)\p{Cc}/u);
+    for (const format of ['md', 'json', 'html'] as const)
+      expect(reportText(said, format, String)).not.toMatch(/(?!\n)\p{Cc}/u);
   });
 
   it('is never written over another, nor through a link', () => {
@@ -39,7 +68,7 @@ describe('an exported report', () => {
     const elsewhere = join(place.places.home, 'elsewhere');
     symlinkSync(elsewhere, join(place.root, 'mimir-report-run-7f3a.md'));
     writeFileSync(join(place.root, 'mimir-report-run-7f3a-2.md'), 'mine');
-    expect(saveReport(place, SESSION, state, 'md')).toEqual({
+    expect(saveReport(place, SESSION, 'the report', 'md')).toEqual({
       ok: true,
       value: { text: 'wrote mimir-report-run-7f3a-3.md into the project' },
     });
@@ -49,7 +78,7 @@ describe('an exported report', () => {
   it('goes to the state folder where the project can not be written', () => {
     const place = project();
     rmSync(place.root, { recursive: true });
-    expect(saveReport(place, SESSION, state, 'md')).toEqual({
+    expect(saveReport(place, SESSION, 'the report', 'md')).toEqual({
       ok: true,
       value: {
         text: 'wrote ~/.local/state/mimir/reports/mimir-report-run-7f3a.md (in the project: there is no such file or directory)',

@@ -4,7 +4,7 @@ import { foldAll } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { comparedTasks, unfinishedWork, touchedFiles } from '../../../src/app/views/run-summary.ts';
 import { sectionsJson, sectionsOf } from '../../../src/app/reports/report.ts';
-import { reportHtml, reportMarkdown } from '../../../src/app/reports/report.ts';
+import { reportMarkdown, reportText } from '../../../src/app/reports/report.ts';
 import { finished, midRun } from '../../support/recorded-run.ts';
 
 const state = foldAll(finished().events);
@@ -26,7 +26,7 @@ describe('the parts of a report', () => {
 
   it('are in the page and in the numbers as well', () => {
     expect(reportMarkdown(state)).toContain('### Estimated and actual');
-    expect(reportHtml(state)).toContain('<h3>Estimated and actual</h3>');
+    expect(reportText(state, 'html', String)).toContain('<h3>Estimated and actual</h3>');
     expect(sectionsJson(state)).toMatchObject({ files: touchedFiles(state), open: unfinishedWork(state) });
     expect(comparedTasks(state)).toHaveLength(4);
   });

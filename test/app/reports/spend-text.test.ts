@@ -5,7 +5,7 @@ import { fold, foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { linesOf } from '../../../src/ui/lines/event-lines.ts';
-import { reportHtml, reportJson, reportMarkdown } from '../../../src/app/reports/report.ts';
+import { reportJson, reportMarkdown, reportText } from '../../../src/app/reports/report.ts';
 import { costText, spentBy, problemsText, usageText } from '../../../src/app/reports/spend-text.ts';
 import { modelRun, waits } from '../../support/model-run.ts';
 import { created, planned, Recording, runs, started } from '../../support/recorded-run.ts';
@@ -83,7 +83,7 @@ describe('a report of a run on models', () => {
       '- librarian: anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
       '- oracle: 1 attempt failed ($0.0042), 1 wait',
     ]);
-    expect(reportHtml(state)).toContain('<h3>Models</h3>');
+    expect(reportText(state, 'html', String)).toContain('<h3>Models</h3>');
   });
 
   it('has the same as JSON, main and the sums of the run among it', () => {
