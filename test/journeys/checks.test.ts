@@ -74,3 +74,29 @@ it('runs a check again after the program was killed within it', async () => {
     [true, 1],
   ]);
 });
+
+it('of work in a tree of its own run again on what was merged, before a dependant begins', async () => {
+  const by = (first: string, command: string): Rule => ({
+    when: { first, turn: 1 },
+    answer: { calls: [{ tool: 'bash', input: { command } }] },
+  });
+  const rules = [
+    by('^Expect four', "sed -i 's/, 3)/, 4)/' test/sum.test.js"),
+    by('^Mend the sum', "sed -i 's/a - b/a + b/' src/sum.js"),
+    says('Done.'),
+  ];
+  const { machine, double } = await ownModel('anthropic', { script: { rules }, files: FILES });
+  const tasks = [
+    { id: 'four', role: 'code', description: 'Expect four', writes: ['test/**'], tree: 'own' },
+    { id: 'mend', role: 'code', description: 'Mend the sum', writes: ['src/**'], tree: 'own', checks: ['npm test'] },
+    { id: 'use', role: 'finder', description: 'Use the sum', dependsOn: ['mend'] },
+  ];
+  writeFileSync(path.join(machine.project, 'plan.json'), JSON.stringify({ reason: '', tasks }));
+  const { code, events } = await runOn(machine, 'Mend it', '--plan', 'plan.json', '--allow', 'edits,commands');
+  const passed = of(events, 'check.finished').map((one) => one['passed']);
+  expect([code, passed, double.asked.some(({ first }) => first.startsWith('Use the sum'))]).toEqual([
+    1,
+    [true, false],
+    false,
+  ]);
+});

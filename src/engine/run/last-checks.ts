@@ -2,6 +2,8 @@
  * Checks at the end of a run: those that ran before the project was last changed run once more, so that the result is true. What checks
  * themselves write makes no other check run again.
  */
+import type { AgentOutcome } from '../../domain/agents/agent.ts';
+import type { AgentId } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
 import { failureReason, finishedEvent, workOrderFor } from '../agents/index.ts';
 import { plannedAgents } from '../planning/index.ts';
@@ -15,16 +17,32 @@ export async function lastChecks(parts: RunModules): Promise<void> {
   const { recorder, signal } = parts;
   const done = checkedAgents(recorder.state());
   if (done.length === 0 || signal.aborted) return;
-  const tree = await parts.gate.tree(signal);
-  if (
-    tree !== null &&
-    !done.every(({ checks = [] }) => checks.every((one) => one.stale !== true && one.end?.tree === tree))
-  )
-    recorder.record({ type: 'check.compared', tree });
+  await compare(parts, done);
   for (const { id } of done) {
     const one = recorder.state().agents.get(id);
     if (one !== undefined && !signal.aborted) await checkAgain(parts, one);
   }
+}
+
+/**
+ * Call when the work of `agent` in a tree of its own is merged: its checks run again if they ran on anything else than the project. Its
+ * outcome, which is `failed` if one did not pass; null when the run was stopped.
+ */
+export async function checkMerged(parts: RunModules, agent: AgentId): Promise<AgentOutcome | null> {
+  const { recorder, signal } = parts;
+  const [done] = checkedAgents(recorder.state()).filter(({ id }) => id === agent);
+  if (done !== undefined) {
+    await compare(parts, [done]);
+    await checkAgain(parts, recorder.state().agents.get(agent) ?? done);
+  }
+  return signal.aborted ? null : (recorder.state().agents.get(agent)?.outcome ?? null);
+}
+
+/** Marks what ran on another tree than the present one as stale. */
+async function compare({ recorder, gate, signal }: RunModules, agents: readonly events.AgentState[]): Promise<void> {
+  const tree = await gate.tree(signal);
+  const isSame = agents.every(({ checks = [] }) => checks.every((one) => one.stale !== true && one.end?.tree === tree));
+  if (tree !== null && !isSame) recorder.record({ type: 'check.compared', tree });
 }
 
 /** Planned agents whose work was completed and has checks. */

@@ -12,7 +12,7 @@ import { deniedEvent, type RunContext } from '../gate/index.ts';
 import { LAST_ANSWER, resolvingText, treeFailed } from '../workspaces/index.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { RunModules } from './open-run.ts';
-import { hasCheckedTasks, lastChecks } from './last-checks.ts';
+import { checkMerged, hasCheckedTasks, lastChecks } from './last-checks.ts';
 import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { messageOf } from '../../domain/result.ts';
@@ -190,7 +190,10 @@ async function ownWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<A
       const before = looking === null ? null : await looking;
       const end = await merge();
       if (end?.resolve !== undefined) return startAgent(parts, one, { ...start, again: false });
-      return end === null ? null : reviewed(parts, one, start, before);
+      if (end === null) return null;
+      // Its checks ran in its tree; dependants build on the project.
+      const outcome = start.isNeeded() ? await checkMerged(parts, one.agent) : 'completed';
+      return outcome === null ? null : reviewed(parts, one, start, before, outcome);
     },
   );
   return done.ok ? done.value : treeFailed(parts, one.agent, done.fault);
