@@ -9,7 +9,7 @@ import { cell, code, made, table } from './markdown.ts';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** What of a JSON schema this page shows. */
-interface Node {
+export interface Node {
   readonly type?: string | undefined;
   readonly description?: string | undefined;
   readonly enum?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ interface Node {
   readonly additionalProperties?: Node | false | undefined;
 }
 
-const Node: z.ZodType<Node> = z.lazy(() =>
+export const Node: z.ZodType<Node> = z.lazy(() =>
   z.object({
     type: z.string().optional(),
     description: z.string().optional(),

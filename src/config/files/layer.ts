@@ -156,7 +156,7 @@ function dropped(before: ValidatedLayer, paths: readonly (readonly string[])[], 
 /** Words one zod issue about the value at `path` for the author of the file: the present value, and what to write instead. */
 function wordsFor(issue: z.core.$ZodIssue, value: unknown): FaultWords {
   const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
-  const is = secretly(name) ?? shown(value);
+  const is = secretly(issue, value) ?? shown(value);
   switch (issue.code) {
     case 'invalid_type':
       return { problem: `${name} is ${is}`, remedy: `use ${KINDS.get(issue.expected) ?? issue.expected}` };
@@ -177,11 +177,22 @@ function adviceIn(issue: z.core.$ZodIssue): string {
   return inner.message.startsWith('Invalid') ? 'run `mimir config schema` to see the accepted values' : inner.message;
 }
 
-/** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
-function secretly(name: string): string | null {
-  if (/apiKeyEnv$|passthrough\[|inheritEnvironment\[/.test(name)) return 'not the name of a variable';
-  if (name.includes('.headers.')) return 'not a header value';
-  return name.endsWith('baseUrl') ? 'not an address' : null;
+/** Keys whose value is the name of a variable with a secret, anywhere in the configuration. */
+export const NAMES_SECRET: readonly string[] = ['apiKeyEnv', 'secretEnv', 'botTokenEnv', 'databaseEnv'];
+const NAMES_VARIABLE: ReadonlySet<PropertyKey> = new Set([...NAMES_SECRET, 'env', 'passthrough', 'inheritEnvironment']);
+const ADDRESSES: ReadonlySet<PropertyKey> = new Set(['baseUrl', 'url', 'server']);
+
+/**
+ * A key may stand where the name of its variable belongs, a password in an address, and either where keys and values belong: such
+ * values are never repeated.
+ */
+function secretly(issue: z.core.$ZodIssue, value: unknown): string | null {
+  const [, ...below] = issue.path;
+  if (below.some((part) => NAMES_VARIABLE.has(part))) return 'not the name of a variable';
+  if (below.includes('headers')) return 'not a header value';
+  if (below.some((part) => ADDRESSES.has(part))) return 'not an address';
+  if (issue.code !== 'invalid_type' || !['object', 'record'].includes(issue.expected)) return null;
+  return Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : null;
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,7 @@
 /** Checks the configured providers before anything runs: addresses, names, models. */
 import { BUILT_IN, PROVIDER_FACTS, PROVIDER_KINDS } from '../../domain/models/provider.ts';
 import { isTooShortToHide, SHORTEST_HIDDEN } from '../../domain/text/redact.ts';
-import { baseUrlProblem, type Layer } from '../files/layer.ts';
+import { baseUrlProblem, type Layer, NAMES_SECRET } from '../files/layer.ts';
 import { type ConfigFault, type Environment, fileFault } from '../files/read-text.ts';
 import { addressIn, headerFaults, type ProviderEntry, wireNameOf } from './providers.ts';
 
@@ -71,9 +71,6 @@ export interface Secret {
   readonly value: string;
 }
 
-/** Keys whose value is the name of a variable with a secret, anywhere in the configuration. */
-const NAMES_ONE: ReadonlySet<string> = new Set(['apiKeyEnv', 'secretEnv', 'botTokenEnv', 'databaseEnv']);
-
 /** The variables that are set, among those that `settings` name for a secret and those of the built-in providers' keys. */
 export function secretsIn(settings: unknown, env: Environment): readonly Secret[] {
   const names = new Set([...BUILT_IN.map(({ keyEnv }) => keyEnv), ...namedIn(settings, false)]);
@@ -98,7 +95,7 @@ function namedIn(value: unknown, inHeaders: boolean): readonly string[] {
   return Object.entries(value).flatMap(([key, below]: [string, unknown]) => {
     // The variables that an agent of another program gets.
     if (key === 'env' && Array.isArray(below)) return below.filter((name) => typeof name === 'string');
-    const isName = NAMES_ONE.has(key) || (inHeaders && key === 'env');
+    const isName = NAMES_SECRET.includes(key) || (inHeaders && key === 'env');
     return isName && typeof below === 'string' ? [below] : namedIn(below, inHeaders || key === 'headers');
   });
 }

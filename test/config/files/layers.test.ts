@@ -38,7 +38,7 @@ describe('wrong values', () => {
       '1:16: enforcement.allowedModels is "haiku-4.5" — use a list: [a, b]',
     ],
     ['enforcement:', '1:1: enforcement is empty — use keys and values, or remove it'],
-    ['- a', '1:1: the file is ["a"] — use keys and values, or remove it'],
+    ['- a', '1:1: the file is a list — use keys and values, or remove it'],
   ])('are told with what to write instead: %s', (text, expected) => {
     expect(faults({ user: text })).toEqual([`${USER}:${expected}`]);
   });

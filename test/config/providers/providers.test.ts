@@ -2,12 +2,25 @@
 import { describe, expect, it } from 'vitest';
 import { configSchemaJson } from '../../../src/config/schema/schema.ts';
 import { loadConfig, type Loaded, showConfig } from '../../../src/config/settings/load.ts';
+import { secretsIn } from '../../../src/config/providers/faults.ts';
 import type { ConfiguredProvider } from '../../../src/config/providers/providers.ts';
 import { faultText } from '../../../src/config/files/read-text.ts';
+import { Node } from '../../docs/configuration.ts';
 import { faults, PACKAGE, somePlace, type Written } from '../some-place.ts';
 
 const USER = '~/.config/mimir/config.yml';
 const CANARY = 'sk-canary-7f3a91';
+
+/** Where the schema wants the name of a variable, a header or an address. */
+const SECRET_PLACES = placesIn(Node.parse(configSchemaJson()), []);
+
+function placesIn(node: Node, at: readonly string[]): readonly (readonly string[])[] {
+  const { properties = {}, additionalProperties: each, items = node } = node;
+  if (at.at(-2) === 'headers' || /^\^(?:\[A-Z|https|.*http:)/.test(items.pattern ?? '')) return [at];
+  return [...Object.entries(properties), ...(each ? [['mine', each] as const] : [])].flatMap(([name, below]) =>
+    placesIn(below, [...at, name]),
+  );
+}
 
 type Env = Readonly<Record<string, string>>;
 
@@ -286,6 +299,39 @@ describe('a key', () => {
     );
     expect(fault).not.toContain(CANARY);
   });
+
+  it('is not repeated by a fault, wherever it stands instead of the name of a variable, a header or an address', () => {
+    expect(SECRET_PLACES.map((place) => place.join('.'))).toEqual([
+      'env.passthrough',
+      'childAgents.inheritEnvironment',
+      'agents.mine.env',
+      'providers.mine.apiKeyEnv',
+      'providers.mine.baseUrl',
+      'providers.mine.headers.mine',
+      'notifications.webhook.url',
+      'notifications.webhook.secretEnv',
+      'notifications.ntfy.url',
+      'notifications.ntfy.secretEnv',
+      'notifications.telegram.botTokenEnv',
+      'notifications.telegram.server',
+      'cluster.databaseEnv',
+    ]);
+    for (const place of SECRET_PLACES.flatMap((whole) => whole.map((_, at) => whole.slice(0, at + 1)))) {
+      for (const wrong of [CANARY, [CANARY], { value: CANARY }, { env: CANARY }, [{ env: CANARY }]]) {
+        const user = JSON.stringify(place.reduceRight<unknown>((below, part) => ({ [part]: below }), wrong));
+        expect(faults({ user }).join('\n')).not.toContain(CANARY);
+      }
+    }
+  });
+
+  it.each(SECRET_PLACES.filter((place) => /Env$|^agents/.test(place.join('.'))))(
+    'in a variable is found, whatever names the variable: %s.%s.%s',
+    (...place) => {
+      const name = place.at(-1) === 'env' ? ['MINE'] : 'MINE';
+      const user = place.reduceRight<unknown>((below, part) => ({ [part]: below }), name);
+      expect(secretsIn(user, { MINE: CANARY })).toEqual([{ name: 'MINE', value: CANARY }]);
+    },
+  );
 });
 
 it('providers are described by the schema of the configuration', () => {
