@@ -111,7 +111,7 @@ const RUN_FOLDS = {
   // During a run, a look at the project follows.
   'merge.finished': (state, { changed }) =>
     changed !== undefined && state.finished !== null ? withChecks(state, staleChecks) : state,
-  'check.compared': (state, { tree }) => withChecks(state, (checks) => comparedChecks(checks, tree)),
+  'check.compared': (state, { tree }) => comparedWith(state, tree),
   'forced.verdict': (state, event) => ({ ...state, verdicts: [...state.verdicts, bodyOf(event)] }),
   'forced.gate': (state, event) => {
     const { agent, role, trigger } = event;
@@ -194,6 +194,10 @@ const withChecks = (state: RunState, change: (checks: readonly CheckRun[]) => re
   some(state, ({ checks }) => checks !== undefined)
     ? withEach(state, (agent) => (agent.checks === undefined ? agent : { ...agent, checks: change(agent.checks) }))
     : state;
+
+/** The state whose checks are stale where they ran on another tree than this. */
+export const comparedWith = (state: RunState, tree: string): RunState =>
+  withChecks(state, (checks) => comparedChecks(checks, tree));
 
 const changesProject = ({ tool, ok, changed }: EventOf<'tool.finished'>): boolean =>
   changed !== undefined || (ok && factsOf(tool).writes === true);

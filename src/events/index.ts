@@ -5,7 +5,7 @@ export * from './control.ts';
 export { withReasons } from './earlier-words.ts';
 export * from './event.ts';
 export { withoutOutput } from './fold-agent.ts';
-export { fold, foldAll, withLostCalls } from './fold.ts';
+export { comparedWith, fold, foldAll, withLostCalls } from './fold.ts';
 export { logLine, plainLine, triesText } from './log-line.ts';
 export * from './queries.ts';
 export * from './reviews.ts';

@@ -47,6 +47,16 @@ it('does not believe that the tests pass: the run fails, with what they printed 
   expect(JSON.parse(out)).toHaveProperty('agents.0.verification', 'failed');
 });
 
+it('says that a check is stale once the person has changed the project after the run', async () => {
+  const machine = await planned('test -f src/sum.js', says('Done.'));
+  expect((await machine.mimir('run', 'Mend the sum', '--yes', ...FLAGS)).code).toBe(0);
+  const verification = async (): Promise<string> =>
+    /"verification": "(\w+)"/.exec((await machine.mimir('report', '--format', 'json')).out)?.[1] ?? '';
+  const before = await verification();
+  writeFileSync(path.join(machine.project, 'src/sum.js'), 'export const sum = () => 3;\n');
+  expect([before, await verification()]).toEqual(['verified', 'stale']);
+});
+
 it('lets the agent mend what fails, and ends with 0 once the tests pass', async () => {
   const call = { tool: 'bash', input: { command: "sed -i 's/a - b/a + b/' src/sum.js" } };
   const machine = await planned('npm test', { when: { turn: 2 }, answer: { calls: [call] } }, says('Done.'));

@@ -24,7 +24,7 @@ import { attempt, newSession, packageRoot, packageVersion, world, writePrivate, 
 import { isOpen, toLabel, withAuthors } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { authorsIn, eventsOf, whyNotResume, pastRun, plannerModel, stateOf, trustOf } from '../workspace/index.ts';
-import { storeOf, trustNow } from '../workspace/index.ts';
+import { checksNow, storeOf, trustNow } from '../workspace/index.ts';
 import type { RunStart, Start } from './begin-run.ts';
 import { openProjectFiles, type ProjectFiles } from './file-index.ts';
 import { directApproval, type OpenProject, openProject } from './open-project.ts';
@@ -145,7 +145,8 @@ export class LocalProjectService implements ProjectService {
     const state = await attempt(async () => stateOf(log, session));
     if (!state.ok) return state;
     const { clean } = openRedactor(config.secrets.map(({ value }) => value));
-    const text = reportText(withAuthors(state.value, await this.authors(session)), format, clean);
+    const now = await checksNow(project, config.rules.box, state.value);
+    const text = reportText(withAuthors(now, await this.authors(session)), format, clean);
     return saveReport(project, session, text, format);
   }
 

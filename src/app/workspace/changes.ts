@@ -1,7 +1,7 @@
 /** Reads whose the changes of a stored session are: its log, the contents that it names, and the project as it is now. */
 import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { ACT_EVENTS, actsIn, type RecordedActs } from '../../events/index.ts';
+import { ACT_EVENTS, actsIn, comparedWith, type RecordedActs, type RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { ChangesPort } from '../../ports/changes.ts';
 import type { Log } from '../../ports/log.ts';
@@ -36,4 +36,12 @@ export async function authorsIn(
   if (recorded.acts.length === 0) return null;
   const files = await (await changesIn(project, box))?.authored(recorded, new AbortController().signal);
   return files?.ok === true ? files.value : null;
+}
+
+/** The state of an ended run whose checks are stale where anything was changed since, also by a person. A running one looks itself. */
+export async function checksNow(project: ProjectPlace, box: Rules['box'], state: RunState): Promise<RunState> {
+  const hasChecks = [...state.agents.values()].some(({ checks = [] }) => checks.length > 0);
+  if (!hasChecks || state.finished === null) return state;
+  const tree = await (await changesIn(project, box))?.tree(new AbortController().signal);
+  return tree?.ok === true ? comparedWith(state, tree.value) : state;
 }

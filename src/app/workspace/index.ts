@@ -2,7 +2,7 @@
 export { allowFrom, budgetFrom, configForRun, configOf, environmentOf, type ProjectConfig } from './config.ts';
 export { projectConfigOf, preserveTrust, readConfig, modeFrom, roleModelsFrom, trustOf, trustLine } from './config.ts';
 export { trustNow } from './config.ts';
-export { authorsIn, changesIn } from './changes.ts';
+export { authorsIn, changesIn, checksNow } from './changes.ts';
 export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export { acceptedDamage, agentNamed, dayLedgerFor, eventsOf, newestStopped, newestResumable } from './sessions.ts';

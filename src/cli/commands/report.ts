@@ -2,7 +2,15 @@
 import { openRedactor } from '../../domain/text/redact.ts';
 import { withLostCalls } from '../../events/index.ts';
 import { readChoice } from '../../app/process/index.ts';
-import { authorsIn, environmentOf, openReader, projectOf, readConfig, sessionOf } from '../../app/workspace/index.ts';
+import {
+  authorsIn,
+  checksNow,
+  environmentOf,
+  openReader,
+  projectOf,
+  readConfig,
+  sessionOf,
+} from '../../app/workspace/index.ts';
 import { stateOf } from '../../app/workspace/index.ts';
 import { withAuthors } from '../../app/views/index.ts';
 import { reportText } from '../../app/reports/index.ts';
@@ -15,8 +23,9 @@ export const reportVerb = command('report', async (args, io) => {
   const project = projectOf(args, io);
   const reader = openReader(project);
   const { session, state: how } = sessionOf(reader, args.words[0]);
-  const folded = stateOf(reader, session);
+  const stored = stateOf(reader, session);
   const loaded = readConfig(project, environmentOf(project, io), {}, 'look');
+  const folded = loaded.ok ? await checksNow(project, loaded.value.config.rules.box, stored) : stored;
   const authors = loaded.ok ? await authorsIn(project, loaded.value.config.rules.box, reader, session) : null;
   const state = withAuthors(how === 'running' ? folded : withLostCalls(folded), authors);
   const { clean } = openRedactor(loaded.ok ? loaded.value.config.secrets.map(({ value }) => value) : []);
