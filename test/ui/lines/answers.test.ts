@@ -4,12 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY } from '../../../src/events/state.ts';
 import { ownTreeText } from '../../../src/domain/plan/writes.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
-import { editsOf, optionsFor, planWord } from '../../../src/ui/lines/answers.ts';
+import { ok, type Result } from '../../../src/domain/result.ts';
+import { foldAll } from '../../../src/events/fold.ts';
+import type { Command, Receipt, Refusal } from '../../../src/ports/controls.ts';
+import { editsOf, LineAnswers, optionsFor, planWord } from '../../../src/ui/lines/answers.ts';
 import { planLines } from '../../../src/app/reports/plan-lines.ts';
+import { planned, Recording, started } from '../../support/recorded-run.ts';
 import { planOf } from '../../support/plans.ts';
 
 interface Asked {
-  readonly edits: readonly PlanEdit[];
+  readonly edits: readonly PlanEdit[] | null;
   readonly prompts: readonly string[];
   readonly lines: readonly string[];
 }
@@ -126,6 +130,44 @@ describe('the plan prompt', () => {
   it('asks for the tokens of each agent as well in manual mode (O106)', async () => {
     const { edits, prompts } = await asked('m', ['read', 'o3', '9000']);
     expect(prompts).toEqual([DESCRIPTION, MODEL, TOKENS]);
-    expect(edits.at(-1)).toEqual({ is: 'budget', task: 'a', budget: { maxTokens: 9000, maxCost: 1 } });
+    expect(edits?.at(-1)).toEqual({ is: 'budget', task: 'a', budget: { maxTokens: 9000, maxCost: 1 } });
   });
+
+  it.each([[[]], [['read']], [['read', 'o3']]])(
+    'approves nothing where the input ends within the edits: %j',
+    async (typed) => {
+      expect((await asked('m', typed)).edits).toBeNull();
+      const left = [...typed];
+      const done: Command[] = [];
+      const send = (command: Command): Promise<Result<Receipt, Refusal>> => {
+        done.push(command);
+        return Promise.resolve(ok({ text: '' }));
+      };
+      const state = foldAll(planned(started(new Recording())).events);
+      const quiet = (): void => undefined;
+      const answers = new LineAnswers({
+        context: {
+          place: 'plan',
+          state,
+          commands: [],
+          say: quiet,
+          send,
+          submit: async (command) => void (await send(command)),
+        },
+        console: {
+          say: quiet,
+          complain: quiet,
+          next: () => Promise.resolve(null),
+          ask: () => Promise.resolve(left.shift() ?? null),
+          fresh: () => Promise.resolve(),
+          close: quiet,
+        },
+        io: { paint: new Chalk({ level: 0 }), terminal: true },
+        approves: true,
+        models: true,
+      });
+      expect(await answers.takes({ text: 'm', begun: 1 })).toBe(true);
+      expect(done).toEqual([{ do: 'reject plan' }]);
+    },
+  );
 });

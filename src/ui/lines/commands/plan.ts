@@ -148,7 +148,11 @@ async function keep(typed: string, session: LineSession): Promise<void> {
 
 /** Asks for the texts that become variables of the template, until an empty line. */
 async function askVariables(plan: SoundPlan, session: LineSession): Promise<TemplateRequest['arguments']> {
-  const asked = async (prompt: string): Promise<string> => ((await session.ask(prompt)) ?? '').trim();
+  const asked = async (prompt: string): Promise<string> => {
+    const given = await session.ask(prompt);
+    if (given === null) throw cancelled('Nothing saved.');
+    return given.trim();
+  };
   const values: { name: string; text: string }[] = [];
   for (;;) {
     const text = await asked('Text of the tasks that becomes a variable (Enter ends): ');
