@@ -64,16 +64,13 @@ export const placeOf = ({ root, places }: ProjectPlace, session: SessionId): Whe
   whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
 
 /** The controls of a run of another process; a refusal when it cannot be reached. */
-export async function attachTo(
-  projectService: ProjectService,
-  session: SessionId,
-): ReturnType<ProjectService['resume']> {
-  try {
-    return await projectService.attach(session);
-  } catch (error) {
-    if (error instanceof ControlFault) return fail({ text: error.message });
-    throw error;
-  }
+export const attachTo = (projectService: ProjectService, session: SessionId): ReturnType<ProjectService['resume']> =>
+  projectService.attach(session).catch(asRefusal);
+
+/** That the process of a run cannot be reached, as a refusal like others; every other error is thrown. */
+export function asRefusal(error: unknown): Result<never, Refusal> {
+  if (error instanceof ControlFault) return fail({ text: error.message });
+  throw error;
 }
 
 /** A stopped run may take this long to record its end. */

@@ -2,12 +2,13 @@
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { Mode } from '../../domain/reason.ts';
-import { fail, type Result } from '../../domain/result.ts';
+import type { Result } from '../../domain/result.ts';
 import { FoldedLog, type MimirEvent, type RunState } from '../../events/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { Command, Controls, ModePreview, PlanPreview } from '../../ports/controls.ts';
 import type { World } from '../../ports/world.ts';
 import { cleanEvent, cleanState, sanitiseData } from '../views/index.ts';
+import { asRefusal } from './connect.ts';
 
 /** The last events of a lost run may still be under way for this long. */
 const LAST_EVENTS: Millis = 200;
@@ -58,13 +59,8 @@ export abstract class FollowedRun {
   }
 
   /** Hands a command to the run. When its process cannot be reached, that is a refusal like others. */
-  async submit(command: Command): ReturnType<Controls['submit']> {
-    try {
-      return await this.controls.submit(command);
-    } catch (error) {
-      if (error instanceof ControlFault) return fail({ text: error.message });
-      throw error;
-    }
+  submit(command: Command): ReturnType<Controls['submit']> {
+    return this.controls.submit(command).catch(asRefusal);
   }
 
   /** Called with each sanitised event, after it was folded into the state; `before` is the state without it. */

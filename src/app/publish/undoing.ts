@@ -13,7 +13,7 @@ import type { ChangesPort, FileContent, FileUndo, UndoEnd } from '../../ports/ch
 import type { Log } from '../../ports/log.ts';
 import { unifiedDiff } from '../../tools/index.ts';
 import { ControlFault, type RemoteRun } from '../../ports/control.ts';
-import { reachRun } from '../client/index.ts';
+import { asRefusal, reachRun } from '../client/index.ts';
 import { exitOnFault, world, wrongUse } from '../process/index.ts';
 import { authorsIn, changesIn, type ProjectPlace, stateOf } from '../workspace/index.ts';
 
@@ -195,8 +195,10 @@ async function whileAtWork(
   const done = await act();
   if (!done.ok) return done;
   const { end } = done.value;
-  if (end.written.length > 0) await controls.submit({ do: 'changes undone', ...mark, files: [...end.written] });
-  return ok(end);
+  if (end.written.length === 0) return ok(end);
+  const recorded = await controls.submit({ do: 'changes undone', ...mark, files: [...end.written] }).catch(asRefusal);
+  const what = mark.restored ? 'restored' : 'undone';
+  return recorded.ok ? ok(end) : fail(`${what}, but not recorded: ${recorded.fault.text}`);
 }
 
 const AT_WORK = 'the run is still at work and does not answer; stop it, or wait for its end';

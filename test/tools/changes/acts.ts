@@ -21,13 +21,13 @@ export interface Worked {
   readonly changes: ChangesPort;
   /** An act of an agent, recorded as the gate does. */
   act(who: AgentId, tool: string, input: object): Promise<void>;
+  readonly events: readonly MimirEvent[];
   recorded(): RecordedActs;
   authored(): Promise<readonly AuthoredFile[]>;
 }
 
 /** The tools of a project, and a log of what they change. */
-export function working(folder: string): Worked {
-  const stateDir = freshFolder();
+export function working(folder: string, stateDir = freshFolder()): Worked {
   const port = openTools({ root: folder, home: '/nowhere/home', stateDir });
   if (!port.ok) throw new Error(port.fault);
   const changes = openChanges({ root: rootOf(folder), stateDir });
@@ -37,6 +37,7 @@ export function working(folder: string): Worked {
   const recorded = (): RecordedActs => actsIn(events);
   return {
     changes,
+    events,
     async act(who, tool, input) {
       const one = port.value.tools.find(({ name }) => name === tool);
       if (one === undefined) throw new Error(`no tool ${tool}`);
