@@ -39,8 +39,8 @@ exit $code
 
 const hostScript = (folder: string, name: 'gh' | 'glab'): string => `#!/bin/sh
 ${moment(folder)}
-echo "${name} $*" >> '${folder}/calls'
 at "before $2"
+echo "${name} $*" >> '${folder}/calls'
 case "$2" in
   list) cat '${folder}/requests' 2>/dev/null || echo '[]' ;;
   create)

@@ -151,9 +151,19 @@ describe('the pull request of a run', () => {
     expect(onlyOne(stage)).toEqual(ONE_BRANCH);
   });
 
-  it('goes on after kill -9 of its process', LONG, async () => {
+  it.each([
+    'before commit-tree',
+    'after commit-tree',
+    'before update-ref',
+    'after update-ref',
+    'before push',
+    'after push',
+    'before list',
+    'before create',
+    'after create',
+  ])('goes on after kill -9 of its process %s', LONG, async (moment) => {
     const stage = stageWith(makeHost('gh'));
-    stage.host.killAt('after create');
+    stage.host.killAt(moment);
     expect(await run(stage)).toEqual({ signal: 'SIGKILL', out: '' });
     expect(await send(stage.open())).toEqual({ ok: true, value: { branch: BRANCH, url: URL, kind: 'Pull request' } });
     expect(created(stage)).toHaveLength(1);
