@@ -31,6 +31,7 @@ export interface OpenProject {
   ready(): Promise<Pick<RunFactory, 'sandbox' | 'repository' | 'listing'>>;
   /** Starts a run, after `ready`. Rejects with an `Exit`. */
   start(what: Start): Promise<ServedRun>;
+  /** Call once. Runs that are still at work keep the log until their end. */
   close(): void;
 }
 
@@ -56,6 +57,15 @@ export async function openProject(args: Arguments, io: Io, project: ProjectPlace
     );
     return factory;
   };
+  let open = 1;
+  /** Closes once nothing uses it any more: runs that were started, and the caller. */
+  const leave = (): void => {
+    open -= 1;
+    if (open > 0) return;
+    // The caller of `ready` has already received the error.
+    factory?.then((all) => all.close()).catch(() => undefined);
+    log.close();
+  };
   return {
     project,
     config,
@@ -66,19 +76,21 @@ export async function openProject(args: Arguments, io: Io, project: ProjectPlace
     drafting: { project, config, log, providers, model: asked.model, roleModels: asked.roleModels },
     ready,
     async start(what) {
-      // Loads the engine while the sandbox is tried.
-      const [{ defaults }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
-      const known = folded.get(what.session);
-      folded.delete(what.session);
-      const run = await beginRun(defaults, what, known);
-      io.begun?.();
-      return run;
+      open += 1;
+      try {
+        // Loads the engine while the sandbox is tried.
+        const [{ defaults }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
+        const known = folded.get(what.session);
+        folded.delete(what.session);
+        const run = await beginRun(defaults, what, known);
+        io.begun?.();
+        return { ...run, result: run.result.finally(leave) };
+      } catch (error) {
+        leave();
+        throw error;
+      }
     },
-    close() {
-      // The caller of `ready` has already received the error.
-      factory?.then((all) => all.close()).catch(() => undefined);
-      log.close();
-    },
+    close: leave,
   };
 }
 

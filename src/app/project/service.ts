@@ -8,6 +8,7 @@ import type { AuthoredFile } from '../../domain/changes/authorship.ts';
 import type { AgentId, ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { serialQueue } from '../../domain/serial-queue.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import type { Theme } from '../../domain/theme.ts';
 import type { Run } from '../../engine/run/index.ts';
@@ -46,6 +47,8 @@ export class LocalProjectService implements ProjectService {
   readonly #listeners: (() => void)[] = [];
   readonly #leaving = new AbortController();
   readonly #drafts = new Set<Promise<unknown>>();
+  /** One after the other, so that the newest configuration stays. */
+  readonly #renewals = serialQueue();
   readonly #files: ProjectFiles;
   /** Facts about the repository that the next planner uses, once. */
   #ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
@@ -99,7 +102,7 @@ export class LocalProjectService implements ProjectService {
     this.#question = questionOf(this.#opened);
     this.#learn({});
     if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
-    const next = await this.#renew();
+    const next = await this.#renewals(() => this.#renew());
     if (next.ok) return ok({ text: 'Trusted. Applies from the next run.' });
     if (next.is === 'not ready') return next;
     // The first line is an introduction, each further line a fault.
@@ -113,7 +116,7 @@ export class LocalProjectService implements ProjectService {
 
   /** Reads the configuration again, which applies from the next run; refused where it has faults. */
   async reload(): Promise<Result<Receipt, Refusal>> {
-    const next = await this.#renew();
+    const next = await this.#renewals(() => this.#renew());
     if (next.ok) return ok({ text: '' });
     return fail({ text: `This session continues without the change: ${next.fault.text}` });
   }
@@ -240,6 +243,7 @@ export class LocalProjectService implements ProjectService {
     this.#leaving.abort();
     this.#disconnect();
     await Promise.allSettled(this.#drafts);
+    await this.#renewals(() => Promise.resolve());
     this.#opened.close();
   }
 
