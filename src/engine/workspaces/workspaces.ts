@@ -8,7 +8,7 @@ import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { type AgentState, isFinal, type OwnTree, workspaceOf } from '../../events/index.ts';
 import type { TreeContent, WorkspacePort } from '../../ports/workspace.ts';
-import { type AgentModules, finishedEvent, type NewAgent, workOrderFor } from '../agents/index.ts';
+import { type AgentModules, endAgent, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
 
@@ -157,7 +157,7 @@ async function make(
 ): Promise<Result<void, string>> {
   const tree = `${recorder.state().session ?? ''}.${agent.slice(`${ROOT}::`.length).replaceAll('::', '-')}.${attempt}`;
   const made = await options.workspaces?.make(tree, signal, from);
-  if (made?.ok !== true) return made ?? ok(undefined);
+  if (made?.ok !== true) return made ?? fail(NO_TREES);
   const resolves = recorder.state().agents.get(agent)?.ownTree?.resolve;
   recorder.record(
     { type: 'tree.made', agent, tree, base: made.value.base, ...defined({ resolves }) },
@@ -250,9 +250,9 @@ export async function inItsTree(
   return done.ok ? done.value : treeFailed(parts, one.agent, done.fault);
 }
 
-/** Records that the agent has failed because of its tree. */
+/** Records that the agent has failed because of its tree, of which its owner is told. */
 export function treeFailed(parts: AgentModules, agent: AgentId, fault: string): AgentOutcome {
-  const why = `its own tree could not be used: ${fault}`;
-  parts.recorder.record(finishedEvent(parts, agent, 'failed', `Failed: ${why}`, why));
+  const error = `its own tree could not be used: ${fault}`;
+  endAgent(parts, { agent, outcome: 'failed', summary: `Failed: ${error}`, error, silent: false });
   return 'failed';
 }

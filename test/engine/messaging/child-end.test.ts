@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { fail } from '../../../src/domain/result.ts';
 import {
   type Act,
   acting,
   gate,
   has,
+  LEADER,
   LED,
   notices,
   rulesWith,
@@ -14,7 +16,8 @@ import {
   waits,
 } from '../../support/children.ts';
 import { toldTo } from '../../support/run-looks.ts';
-import { AGENT, briefOf, calling, RULES } from '../../support/run.ts';
+import { AGENT, briefOf, calling, ROLES, RULES } from '../../support/run.ts';
+import { treesByHand } from '../../support/trees-by-hand.ts';
 import { type FakeWorld, fakeWorld } from '../../support/world.ts';
 
 const S1 = 'ROOT::S1';
@@ -52,6 +55,30 @@ describe('a notice', () => {
     go.resolve();
     await run.result;
     expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: The model refused to continue`]);
+  });
+
+  it('says of one whose own tree cannot be made why not, to a parent that waits for nothing else', async () => {
+    const go = gate();
+    const own = ROLES.flatMap((role) => (role.name === 'explore' ? [{ ...role, tree: 'own' } as const] : []));
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada', wait: 60 })] },
+      {
+        plan: LED,
+        roles: [...ROLES.filter(({ name }) => name !== 'explore'), LEADER, ...own],
+        workspaces: treesByHand({ make: () => go.promise.then(() => fail('the disk is full')) }),
+      },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'waiting');
+    go.resolve();
+    await run.result;
+    const why = 'its own tree could not be used: the disk is full';
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: ${why}`]);
+    expect(run.state().agents.get(AGENT(CHILD))).toMatchObject({
+      outcome: 'failed',
+      summary: `Failed: ${why}`,
+      error: why,
+    });
+    expect(toldTo(run, S1)).toEqual([briefOf('lead'), NEWS(CHILD, `Child Ada failed: ${why}`)]);
   });
 
   it('is given as the rules say, and always to who waits (S107, S108)', async () => {

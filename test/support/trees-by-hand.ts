@@ -1,0 +1,30 @@
+/** Own trees of agents in which nothing is: each step of one ends as the test says. */
+import { ok } from '../../src/domain/result.ts';
+import type { Merge, WorkspacePort } from '../../src/ports/workspace.ts';
+
+const NOTHING: Merge = {
+  ours: 'ours',
+  theirs: 'theirs',
+  merged: 'ours',
+  files: [],
+  more: 0,
+  conflicts: [],
+  leftOut: [],
+};
+
+export const treesByHand = (steps: Partial<WorkspacePort> = {}): WorkspacePort => ({
+  whyNot: () => null,
+  make: () => Promise.resolve(ok({ base: 'base' })),
+  folder: (name) => `/trees/${name}`,
+  open: () => Promise.resolve(ok(undefined)),
+  merge: () => Promise.resolve(ok(NOTHING)),
+  rest: () => Promise.resolve(ok(NOTHING)),
+  apply: () => Promise.resolve(ok(undefined)),
+  files: () => Promise.resolve(ok({ files: [], more: 0 })),
+  changes: () => Promise.resolve(ok({ patch: '' })),
+  patch: () => Promise.resolve(ok('/trees/patch')),
+  look: () => Promise.resolve(null),
+  names: () => [],
+  remove: () => Promise.resolve(),
+  ...steps,
+});
