@@ -12,6 +12,14 @@ const NOTHING: Merge = {
   leftOut: [],
 };
 
+/** A merge that stops at one file. */
+export const CONFLICT: Merge = {
+  ...NOTHING,
+  conflicts: [{ path: 'a.ts', kind: 'contents' }],
+  withTheirs: 'theirs',
+  marked: 'marked',
+};
+
 export const treesByHand = (steps: Partial<WorkspacePort> = {}): WorkspacePort => ({
   whyNot: () => null,
   make: () => Promise.resolve(ok({ base: 'base' })),

@@ -176,8 +176,8 @@ export class Children {
     // Its new tree takes a while to make, and who has written to it sees at once that it goes on.
     if (again) parts.recorder.record({ type: 'agent.status', agent: one.agent, status: 'initializing', reason: '' });
     const work = async (now: agents.NewAgent): Promise<AgentOutcome | null> => (await this.run(now, before))[0];
-    const begin = async (): Promise<unknown> => (judged ? parts.reviews.begin(one, true) : null);
-    return [await inItsTree(parts, one, again, work, begin)];
+    if (!judged) return [await inItsTree(parts, one, again, work)];
+    return [await inItsTree(parts, one, again, work, async (merge) => (await parts.reviews.merging(one, merge)).end)];
   }
 
   private adopt(child: events.AgentState): void {

@@ -2,6 +2,7 @@
  * Mandatory reviews: after each task that changed files, before each commit, and at the end of the run. They judge the tree, whoever
  * changed it. One review runs at a time; without a verdict the gate stays closed.
  */
+import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
 import { fail, messageOf, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
@@ -68,6 +69,17 @@ export class MandatoryReviews {
     return begunBefore || !this.fresh
       ? null
       : judging.treeNow(this.parts).then((tree) => (tree.ok ? tree.value : null));
+  }
+
+  /** Merges a tree of its own, whose changes are reviewed then; while its agent resolves conflicts in a new tree, it does not change the project. */
+  async merging(
+    one: NewAgent,
+    merge: () => Promise<MergeEnd | null>,
+  ): Promise<{ readonly before: TreeId | null; readonly end: MergeEnd | null }> {
+    const before = await this.begin(one, true);
+    const end = await merge();
+    if (end?.resolve !== undefined) this.writing.delete(one.agent);
+    return { before, end };
   }
 
   /** Call after the agent ended in any way. `before` as returned by `begin`. */

@@ -186,9 +186,7 @@ async function ownWork(parts: AgentsRun, one: NewAgent, start: Start): Promise<A
     start,
     () => work(parts, one, start),
     async (merge) => {
-      const looking = parts.reviews.begin(one, true);
-      const before = looking === null ? null : await looking;
-      const end = await merge();
+      const { before, end } = await parts.reviews.merging(one, merge);
       if (end?.resolve !== undefined) return startAgent(parts, one, { ...start, again: false });
       if (end === null) return null;
       // Its checks ran in its tree; dependants build on the project.

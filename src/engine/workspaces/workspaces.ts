@@ -14,6 +14,8 @@ import { type Choice, mergeTree } from './merge.ts';
 
 export const NO_TREES = 'trees of their own are not available here';
 
+type Merge = () => Promise<MergeEnd | null>;
+
 export type Workspaces = ReturnType<typeof openWorkspaces>;
 
 export function openWorkspaces(parts: AgentModules) {
@@ -46,7 +48,7 @@ export function openWorkspaces(parts: AgentModules) {
       one: NewAgent,
       { treesBefore, again }: { readonly treesBefore: () => readonly AgentId[]; readonly again: boolean },
       work: () => Promise<AgentOutcome | null>,
-      merged: (merge: () => Promise<MergeEnd | null>) => Promise<AgentOutcome | null>,
+      merged: (merge: Merge) => Promise<AgentOutcome | null>,
     ): Promise<Result<AgentOutcome | null, string>> {
       open.add(one.agent);
       try {
@@ -221,14 +223,14 @@ export function treeOfChild(
 
 /**
  * Runs the `work` of an agent outside of the plan, in its own tree if it has one, which is merged then; its failure is recorded. `again`: the agent
- * had ended before. `begin` is called before the merge.
+ * had ended before. `merging` carries the merge out.
  */
 export async function inItsTree(
   parts: AgentModules & { readonly workspaces: Workspaces },
   one: NewAgent,
   again: boolean,
   work: (one: NewAgent) => Promise<AgentOutcome | null>,
-  begin: () => Promise<unknown> = () => Promise.resolve(),
+  merging: (merge: Merge) => ReturnType<Merge> = (merge) => merge(),
 ): Promise<AgentOutcome | null> {
   if (one.tree !== 'own') return work(one);
   const resolving = (): NewAgent => {
@@ -241,9 +243,8 @@ export async function inItsTree(
     { treesBefore: () => [], again },
     () => work(resolving()),
     async (merge) => {
-      await begin();
-      const end = await merge();
-      if (end?.resolve !== undefined) return inItsTree(parts, one, false, work, begin);
+      const end = await merging(merge);
+      if (end?.resolve !== undefined) return inItsTree(parts, one, false, work, merging);
       return end === null ? null : 'completed';
     },
   );
