@@ -1,7 +1,8 @@
 /** Actions on a run: stop it, retry its failed tasks, start a review that the plan does not have. */
 import { type RoleName, ROOT } from '../../domain/ids.ts';
 import type { MandatoryReview } from '../../domain/agents/agent.ts';
-import { type AgentState, isUnmerged, isVerified, retryOf, type RunState } from '../../events/index.ts';
+import { type AgentState, closedGates, isUnmerged, isVerified, retryOf, type RunState } from '../../events/index.ts';
+import { resumeCost } from '../views/index.ts';
 import { type Action, ENDED, type Interaction, rowOf } from './action.ts';
 
 export const stopRun: Action<null> = {
@@ -28,6 +29,18 @@ export const retryRun: Interaction & { whyNot(state: RunState): string | null } 
     return isDone && agents.some(isUnmerged) ? 'No task failed. Merge what is not merged.' : null;
   },
 };
+
+/** Why an ended run cannot be resumed without a message, or null. An undo or a merge may have closed reviews of a completed one. */
+export const whyNotResumeRun = (state: RunState): string | null =>
+  state.finished?.status === 'stopped' || isReviewedAgain(state) ? null : 'This run was not stopped.';
+
+/** What resuming the run means. */
+export const resumeText = (state: RunState): string =>
+  isReviewedAgain(state) ? 'mandatory reviews run again' : resumeCost(state);
+
+const isReviewedAgain = (state: RunState): boolean =>
+  state.finished?.status === 'completed' && closedGates(state).length > 0;
+
 /** One sentence that names the tasks that a retry runs. */
 export function retryText(state: RunState): string {
   const { failed, behind } = retryOf(state);

@@ -336,4 +336,16 @@ describe('the end of a run in lines', () => {
     await person.types('commit');
     expect(resume.mock.calls).toEqual([[SESSION, COMMIT_REQUEST]]);
   });
+
+  it('asks the log whether a completed run can be resumed: an undo may have closed its reviews since', async () => {
+    const person = await typist(finished().events);
+    const resume = vi.spyOn(person.run.projectService, 'resume');
+    resume.mockResolvedValueOnce(fail({ text: 'it has completed' }));
+    expect(await person.hears('resume')).toEqual(['It has completed.']);
+    await person.types('resume');
+    expect(resume.mock.calls).toEqual([
+      [SESSION, undefined],
+      [SESSION, undefined],
+    ]);
+  });
 });

@@ -110,8 +110,7 @@ async function startTemplate({ name, arguments: wanted }: TemplateInfo, session:
 
 async function resumeRun(_: string, session: LineSession): Promise<void> {
   const { finished, session: id } = session.state;
-  const isOver = finished?.status === 'completed' || finished?.status === 'rejected';
-  if (finished === null || isOver || id === null) throw wrongUse('this run has ended: new starts another task');
+  if (finished === null || id === null) throw wrongUse(NO_REPORT);
   if (finished.status === 'failed') session.say(retryText(session.state));
   await session.resume(id);
 }

@@ -1,8 +1,21 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
 import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
-import { answerText, authorsLeft, resumeCost, unmergedIn } from '../../../../app/views/index.ts';
-import { COMMIT_REQUEST, messageMain, recipientOf, retryRun, retryText } from '../../../../app/actions/index.ts';
-import { whyNoChanges, whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
+import { answerText, authorsLeft, unmergedIn } from '../../../../app/views/index.ts';
+import {
+  COMMIT_REQUEST,
+  messageMain,
+  recipientOf,
+  resumeText,
+  retryRun,
+  retryText,
+} from '../../../../app/actions/index.ts';
+import {
+  whyNoChanges,
+  whyNotCommit,
+  whyNotRequest,
+  whyNotResumeRun,
+  whyNotTalk,
+} from '../../../../app/actions/index.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Binding, Context, Dialog, DialogEffect, Effect, Screen } from '../../frame/screen.ts';
 import { choice, pickFrom } from '../../frame/screen.ts';
@@ -97,8 +110,8 @@ const RESULT_KEYS: readonly Binding<ResultView>[] = [
   bind('result.cards', () => ({ app: { show: 'run' } })),
   bind(
     'result.resume',
-    (_, { state }) => resumed(state, `Resumed: ${resumeCost(state)}`),
-    (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
+    (_, { state }) => resumed(state, `Resumed: ${resumeText(state)}`),
+    (_, { state }) => whyNotResumeRun(state),
   ),
   bind(
     retryRun,

@@ -1,5 +1,12 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
-import { retryRun, whyNotCommit, whyNotRequest, whyNotTalk } from '../../../../app/actions/index.ts';
+import {
+  resumeText,
+  retryRun,
+  whyNotCommit,
+  whyNotRequest,
+  whyNotResumeRun,
+  whyNotTalk,
+} from '../../../../app/actions/index.ts';
 import { answerText, agentTime, authorsLeft, plural, fit } from '../../../../app/views/index.ts';
 import { formatDuration, formatTokens, inOrder, type Line, lineWidth, neverRan } from '../../../../app/views/index.ts';
 import { resumeCost, runSpending, runTime, span, unfinishedWork, unmergedIn } from '../../../../app/views/index.ts';
@@ -211,9 +218,8 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
 
 function nextLines({ state }: Context, width: number): readonly Line[] {
   const session = state.session ?? '';
-  const status = state.finished?.status;
   const rows: readonly (readonly [key: string, words: string, isPossible?: boolean])[] = [
-    ['r', `resume: ${resumeCost(state)}`, status === 'stopped'],
+    ['r', `resume: ${resumeText(state)}`, whyNotResumeRun(state) === null],
     ['R', 'retry failed tasks', retryRun.whyNot(state) === null],
     ['i', 'message main', whyNotTalk(state) === null],
     ['c', 'commit changes', whyNotCommit(state) === null],

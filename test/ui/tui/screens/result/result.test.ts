@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { whyNotCommit } from '../../../../../src/app/actions/message.ts';
+import { RoleName, ROOT } from '../../../../../src/domain/ids.ts';
 import { foldAll } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
@@ -133,6 +134,23 @@ describe('the result screen', () => {
       'This run was not stopped.',
       'The run did not fail.',
     ]);
+  });
+
+  it('goes on with the reviews that an undo or a merge closed again', () => {
+    const done = ended('completed');
+    const gate = { agent: ROOT, role: RoleName.parse('security'), tree: 't1', trigger: 'always', open: false } as const;
+    const context = {
+      ...done,
+      state: { ...done.state, gates: [{ ...gate, onFailure: 'block' as const, why: 'changes were undone' }] },
+    };
+    expect(press('r', context)).toEqual({
+      app: { resume: story.state.session },
+      toast: { level: 'info', text: 'Resumed: mandatory reviews run again' },
+    });
+    const drawn = resultScreen.body(resultScreen.first, context, { width: 120, height: 40 }).lines;
+    expect(drawn.map((line) => line.map(([text]) => text).join('')).join('\n')).toContain(
+      'resume: mandatory reviews run again',
+    );
   });
 
   it('shows code in its colours as soon as they are there', async () => {
