@@ -3,15 +3,15 @@
  * now, looser ones at the next start. Pure.
  */
 import { ON_FAILURE, TRIGGERS } from '../domain/agents/agent.ts';
-import { type Budget, tightest } from '../domain/budget.ts';
+import { type Budget, LIMITS, tightest } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { byName, distinct } from '../domain/lists.ts';
 import { EFFORTS } from '../domain/models/provider.ts';
 import { PERMITTED } from '../domain/plan/plan.ts';
-import { isLooser, MODES } from '../domain/reason.ts';
+import { isLooser, MODES, type Reason } from '../domain/reason.ts';
 import type { BudgetRule, ChildRules, CommandRule, CommandRules, ReviewRule, Rule, Rules } from './rules.ts';
 import type { SandboxRules } from './rules.ts';
-import { agentBudget, childRules } from './rules.ts';
+import { agentBudget, agentCeiling, childRules } from './rules.ts';
 
 /** How the values of one rule in two sets become one. */
 interface Row<T> {
@@ -195,26 +195,31 @@ const preferences = (rules: Rules): string =>
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** The location is that of the tightening set. */
+/** `a` itself where `b` tightens nothing. The reason of the whole is that of its cost limit, else of the first. */
 function tightestRule(a: BudgetRule, b: BudgetRule): BudgetRule {
   const value = tightest(a.value, b.value);
-  return same(value, tightest(a.value, {})) ? bindingOf(a, b) : { value, from: b.from };
+  const set = LIMITS.filter((limit) => value[limit] !== undefined);
+  if (same(limits(value), limits(a.value)) && set.every((limit) => bindingOf(a, b, limit) === a)) return a;
+  const each = Object.fromEntries(set.map((limit) => [limit, reasonOf(bindingOf(a, b, limit), limit)]));
+  const from = each['maxCost'] ?? Object.values(each).find(({ layer }) => layer !== 'default') ?? b.from;
+  return { value, from, each: { ...b.each, ...a.each, ...each } };
 }
 
-/** `a`; but where `a` is only the built-in limit and a file now sets the same one, that rule. */
-function bindingOf(a: BudgetRule, b: BudgetRule): BudgetRule {
-  const isDefault = ({ each }: BudgetRule, limit: keyof Budget): boolean => each?.[limit]?.layer === 'default';
-  const written = (['maxTokens', 'maxCost', 'maxDuration'] as const).filter(
-    (limit) => isDefault(a, limit) && b.value[limit] !== undefined && !isDefault(b, limit),
-  );
-  if (written.length === 0) return a;
-  const from = Object.fromEntries(written.map((limit) => [limit, b.each?.[limit] ?? b.from]));
-  return { ...a, each: { ...a.each, ...from } };
+const reasonOf = ({ from, each }: BudgetRule, limit: keyof Budget): Reason => each?.[limit] ?? from;
+
+/** The one that sets a limit: the tighter, `a` of equal ones; but a built-in limit is no rule beside that of a file. */
+function bindingOf(a: BudgetRule, b: BudgetRule, limit: keyof Budget): BudgetRule {
+  const [ofA, ofB] = [a.value[limit], b.value[limit]];
+  if (ofA === undefined || ofB === undefined) return ofB === undefined ? a : b;
+  const [isOwn, isOwnToo] = [a, b].map((one) => reasonOf(one, limit).layer === 'default');
+  if (isOwn !== isOwnToo) return isOwn === true ? b : a;
+  return ofB < ofA ? b : a;
 }
 
-const effective = (role: string, rules: Rules): Rule<Budget> => ({
+const effective = (role: string, rules: Rules): BudgetRule => ({
   value: agentBudget(role, rules),
   from: (rules.roleBudgets.find((entry) => entry.role === role)?.budget ?? rules.agentBudget).from,
+  each: Object.fromEntries(LIMITS.map((limit) => [limit, agentCeiling(role, limit, rules).rule])),
 });
 
 type Some<T> = readonly [T, ...T[]];
@@ -242,8 +247,7 @@ const united = (words: Some<ReviewRule>): ReviewRule => ({
   onFailure: ON_FAILURE.findLast((one) => words.some(({ onFailure }) => onFailure === one)) ?? words[0].onFailure,
 });
 
-const limits = ({ maxTokens, maxCost, maxDuration }: Budget): readonly (number | null)[] =>
-  [maxTokens, maxCost, maxDuration].map((limit) => limit ?? null);
+const limits = (budget: Budget): readonly (number | null)[] => LIMITS.map((limit) => budget[limit] ?? null);
 
 function sorted(values: readonly unknown[]): readonly unknown[] {
   const texts = new Map(values.map((value) => [JSON.stringify(value), value]));

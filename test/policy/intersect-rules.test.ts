@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Budget } from '../../src/domain/budget.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { deciding, meet } from '../../src/policy/intersect-rules.ts';
-import { builtIn, type Rules } from '../../src/policy/rules.ts';
+import { agentCeiling, builtIn, type Rules, runCeiling } from '../../src/policy/rules.ts';
 import { someRules, written } from './some-rules.ts';
 import { layerSets, loosened, rulesOf } from '../support/layer-sets.ts';
 
@@ -121,6 +122,37 @@ describe('two sets of rules', () => {
     expect(meet(standing, set).agentBudget).toEqual({ value, from: own, each: { maxTokens: file, maxCost: own } });
     const other = someRules({ agentBudget: { value: {}, from: file }, ...fewer });
     expect(meet(standing, other).agentBudget).toBe(standing.agentBudget);
+  });
+
+  it('leave what the program itself sets no rule where the other set limits something else, or prefers it', () => {
+    const [own, file] = [builtIn('budgets'), written('budgets.run.maxTokens: 1000', 4)];
+    const limit = { value: { maxCost: 10 }, from: own, each: { maxCost: own } };
+    const standing = someRules({ runBudget: limit, agentBudget: limit });
+    const tokens = { value: { maxTokens: 1000, maxCost: 10 }, from: own, each: { maxTokens: file, maxCost: own } };
+    const ofRole = { role: RoleName.parse('oracle'), budget: { value: { maxTokens: 1000 }, from: file } };
+    const next = { runBudget: tokens, agentBudget: limit, roleBudgets: [ofRole] };
+    const met = meet(standing, someRules({ ...next, onFailure: { value: 'skip', from: file } }));
+    const ceilings = (key: keyof Budget): readonly unknown[] => [
+      runCeiling(key, met),
+      agentCeiling('oracle', key, met),
+    ];
+    expect(ceilings('maxCost')).toEqual([{ rule: own }, { rule: own }]);
+    expect(ceilings('maxTokens')).toEqual([
+      { most: 1000, rule: file },
+      { most: 1000, rule: file },
+    ]);
+  });
+
+  it('name for each limit of a budget the file that has the smaller one, and no rule of the program beside a file', () => {
+    const [one, other, own] = [written('one', 1), written('other', 2), builtIn('own')];
+    const standing = { value: { maxCost: 2, maxTokens: 10 }, from: one, each: { maxCost: one, maxTokens: own } };
+    const next = { value: { maxCost: 3, maxTokens: 20, maxDuration: 5 }, from: other };
+    const met = meet(someRules({ runBudget: standing }), someRules({ runBudget: next }));
+    expect(met.runBudget).toEqual({
+      value: { maxCost: 2, maxTokens: 10, maxDuration: 5 },
+      from: one,
+      each: { maxCost: one, maxTokens: other, maxDuration: other },
+    });
   });
 
   it('name the place of the limit of a role where that is the stricter one', () => {

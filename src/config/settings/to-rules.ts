@@ -1,6 +1,6 @@
 /** Turns merged settings into the rules in force, each with its origin. Policy applies them to actions. */
 import path from 'node:path';
-import { withoutAbsent } from '../../domain/budget.ts';
+import { LIMITS, withoutAbsent } from '../../domain/budget.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import { isLooser, type Mode, MODES, placeText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
@@ -121,7 +121,6 @@ function modeInForce(values: Values): Mode {
   return isLooser(value, max) ? max : value;
 }
 
-const LIMITS = ['maxTokens', 'maxCost', 'maxDuration'] as const;
 type Limit = (typeof LIMITS)[number];
 
 function budgetAt(values: Values, scope: string): BudgetRule {
