@@ -1,6 +1,6 @@
 /**
  * Sends notices of a run to a webhook and to ntfy (https://docs.ntfy.sh/publish). Requests go out only, and no port is opened. A notice that cannot
- * be delivered is tried again for about half a minute and then given up: a run never waits for it.
+ * be delivered is tried again until the run ends, which never waits for it.
  */
 import { createHmac } from 'node:crypto';
 import type { World } from '../../ports/world.ts';
@@ -38,7 +38,7 @@ export interface NotifierParts {
   readonly world: World;
   /** Local time without notices, such as `22:00-07:00`. */
   readonly quietHours?: string | undefined;
-  /** Called with a sentence for each delivery that was given up. */
+  /** Called with a sentence for what was refused, and once for each time that a target cannot be reached. */
   readonly failed: (text: string) => void;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -55,41 +55,58 @@ export interface Notifier {
 const BURST_MS = 2000;
 const TIME_LIMIT_MS = 10_000;
 const CLOSE_MS = 5000;
-/** Waits before each further try, in milliseconds. */
-const RETRIES = [1000, 5000, 20_000];
+/** Waits before each further try, in milliseconds; the last one again and again. */
+const RETRIES = [1000, 5000, 20_000, 60_000];
+/** So many failures are no hiccup. */
+const UNREACHED = 4;
+
+interface Outbox {
+  readonly target: Target;
+  /** Not delivered yet, in order. */
+  waiting: readonly Notice[];
+  /** While it is delivered. */
+  work: Promise<void> | null;
+}
 
 export function openNotifier({ targets, world, quietHours, failed, fetch: send = fetch }: NotifierParts): Notifier {
-  const closing = new AbortController();
-  let waiting: Notice[] = [];
-  const open = new Set<Promise<void>>();
+  const [hurry, closing] = [new AbortController(), new AbortController()];
+  const outboxes = targets.map((target): Outbox => ({ target, waiting: [], work: null }));
   const isQuiet = (): boolean => quietHours !== undefined && isWithin(quietHours, new Date(world.now()));
-  async function deliver(target: Target, notices: readonly Notice[]): Promise<void> {
-    const problem = await tries(send, requestOf(target, notices), world, closing.signal);
-    if (problem !== null) failed(`the ${target.is} notification was not delivered: ${problem}`);
-  }
-  function flush(): void {
-    const notices = waiting;
-    waiting = [];
-    for (const target of targets) {
-      const wanted = notices.filter(({ is }) => target.events?.includes(is) ?? true);
-      if (wanted.length === 0) continue;
-      const done = deliver(target, wanted).finally(() => open.delete(done));
-      open.add(done);
+  async function deliver(box: Outbox): Promise<void> {
+    const { is } = box.target;
+    await world.sleep(BURST_MS, hurry.signal);
+    for (let failures = 0; box.waiting.length > 0 && !closing.signal.aborted; ) {
+      const batch = box.waiting;
+      const { problem, isFinal } = await attempt(send, requestOf(box.target, batch), closing.signal);
+      if (isFinal) {
+        box.waiting = box.waiting.filter((notice) => !batch.includes(notice));
+        if (problem !== null) failed(`the ${is} notification was not delivered: ${problem}`);
+        continue;
+      }
+      failures += 1;
+      if (failures === UNREACHED) failed(`${is} cannot be reached, and is tried again until the run ends: ${problem}`);
+      await world.sleep(RETRIES[failures - 1] ?? RETRIES.at(-1) ?? 0, closing.signal);
     }
+    box.work = null;
   }
   return {
     notify(notice) {
       if (isQuiet()) return;
-      waiting.push(notice);
-      if (waiting.length === 1) void world.sleep(BURST_MS, closing.signal).then(flush);
+      for (const box of outboxes) {
+        if (box.target.events?.includes(notice.is) === false) continue;
+        box.waiting = [...box.waiting, notice];
+        box.work ??= deliver(box);
+      }
     },
     withdraw(isOver) {
-      waiting = waiting.filter((notice) => !isOver(notice));
+      for (const box of outboxes) box.waiting = box.waiting.filter((notice) => !isOver(notice));
     },
     async close() {
-      flush();
-      await Promise.race([Promise.all(open), world.sleep(CLOSE_MS)]);
+      hurry.abort();
+      await Promise.race([Promise.all(outboxes.flatMap(({ work }) => work ?? [])), world.sleep(CLOSE_MS)]);
       closing.abort();
+      for (const { target, waiting } of outboxes)
+        if (waiting.length > 0) failed(`the run ended before ${target.is} got ${waiting.length} notifications`);
     },
   };
 }
@@ -126,23 +143,6 @@ function requestOf({ is, url, secret }: Target, notices: readonly Notice[]): Out
 export const signatureOf = (body: string, secret: string): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** Null when it was delivered, else why not. */
-async function tries(
-  send: typeof globalThis.fetch,
-  request: Outgoing,
-  world: World,
-  signal: AbortSignal,
-): Promise<string | null> {
-  let last: Attempt = { problem: 'the run ended before', isFinal: false };
-  for (const wait of [0, ...RETRIES]) {
-    if (wait > 0) await world.sleep(wait, signal);
-    if (signal.aborted) break;
-    last = await attempt(send, request, signal);
-    if (last.isFinal) break;
-  }
-  return last.problem;
-}
-
 interface Attempt {
   /** Null: it was delivered. */
   readonly problem: string | null;
@@ -156,7 +156,7 @@ async function attempt(
 ): Promise<Attempt> {
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
-    const answer = await send(url, { ...request, method: 'POST', redirect: 'error', signal: limit });
+    const answer = await send(url, { ...request, method: 'POST', redirect: 'manual', signal: limit });
     await answer.body?.cancel();
     if (answer.ok) return { problem: null, isFinal: true };
     const isBusy = answer.status >= 500 || answer.status === 429 || answer.status === 408;
