@@ -2,7 +2,7 @@
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/reason.ts';
 import { ok, type Result } from '../../domain/result.ts';
-import { type EndedBy, type EventBody, type ResumedLog, type WaitingFor } from '../../events/index.ts';
+import type { AgentState, EndedBy, EventBody, ResumedLog, WaitingFor } from '../../events/index.ts';
 import { namesOf, roleNamed } from '../../policy/index.ts';
 import type { Log, MessageStore } from '../../ports/log.ts';
 import type { TreePort } from '../../ports/tree.ts';
@@ -80,8 +80,10 @@ function outageIn({ recorder, signal }: gates.RunContext): ElsewhereEvents['outa
         };
   return (text) => {
     if (signal.aborted) return;
+    // Those that wait for another reason by now stay as they are.
+    const waits = ({ status, reason }: AgentState): boolean => status === 'waiting' && reason === shown;
     const agents = [...recorder.state().agents.values()].filter(
-      ({ id, status, reason }) => id !== ROOT && (text === null ? reason === shown : status === 'running'),
+      (one) => one.id !== ROOT && ((text !== shown && waits(one)) || (text !== null && one.status === 'running')),
     );
     if (agents.length > 0) recorder.record(...agents.map(({ id }) => statusOf(id, text)));
     shown = text ?? '';
