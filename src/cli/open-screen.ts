@@ -5,7 +5,16 @@ import type { Theme } from '../domain/theme.ts';
 import type { AppEnd, AppOptions, Terminal } from '../ui/tui/index.ts';
 import { capabilities, glyphsFor, openTerminal, runApp } from '../ui/tui/index.ts';
 import type { Arguments, EndSignal, Io } from '../app/process/index.ts';
-import { collectGarbage, readColour, EXIT, exitCodeOf, sanitise, SIGNAL_WORDS, world } from '../app/process/index.ts';
+import {
+  collectGarbage,
+  readColour,
+  EXIT,
+  exitCodeOf,
+  exitCodeOfEnd,
+  sanitise,
+  SIGNAL_WORDS,
+  world,
+} from '../app/process/index.ts';
 import { crashReport } from './crash-report.ts';
 import { chosenTheme, LocalProjectService, type OpenProject } from '../app/project/index.ts';
 
@@ -109,14 +118,10 @@ function farewell({ session, state, continues }: AppEnd, io: Io): void {
 async function codeOf({ session, state, continues }: AppEnd, projectService: LocalProjectService): Promise<number> {
   const run = projectService.current();
   if (session === null || continues) return EXIT.done;
-  if (projectService.attached() === session) return codeOfState(state);
+  if (projectService.attached() === session) return exitCodeOfEnd(state.finished);
   if (run === null) return EXIT.done;
   return state.finished === null ? EXIT.agentFailed : exitCodeOf(await run.result, null);
 }
-
-/** The exit code for a run that another process owned. */
-const codeOfState = ({ finished }: AppEnd['state']): number =>
-  finished?.status === 'completed' ? EXIT.done : finished?.status === 'rejected' ? EXIT.notApproved : EXIT.agentFailed;
 
 type Themes = (name: string) => Result<Theme, string>;
 

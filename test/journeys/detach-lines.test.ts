@@ -95,6 +95,22 @@ describe.concurrent('line mode', () => {
     expect(run.effects()).toBe(1);
   });
 
+  it('ends with the exit code of the run of another process: 1 where it was stopped', async () => {
+    const run = await leftRunning();
+    await hosted(run);
+    const person = run.machine.opens(['attach', '--plain'], PLAIN);
+    await person.sees('Attached to session');
+    person.type('stop');
+    person.press('enter');
+    await person.sees('Type kill to stop');
+    person.type('kill');
+    person.press('enter');
+    await person.sees('stopped by the person');
+    person.type('quit');
+    person.press('enter');
+    expect(await person.leaves()).toBe(1);
+  });
+
   it('says of a run that is gone on with in a pipe only what is new, and its report once', async () => {
     const run = await leftRunning();
     run.go();

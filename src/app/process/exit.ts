@@ -62,19 +62,15 @@ export const signalCode = (signal: EndSignal): number => SIGNAL_CODES[signal];
 /** The exit code of a run with this result. `signal`: the signal that stopped the run, or null. */
 export function exitCodeOf(result: RunResult, signal: EndSignal | null): number {
   if (signal !== null) return SIGNAL_CODES[signal];
-  switch (result.status) {
-    case 'completed':
-      return EXIT.done;
-    case 'rejected':
-      return EXIT.notApproved;
-    case 'stopped':
-      // The run was paused because no model answered, or because a fallback answered instead.
-      return result.errorIs === null ? EXIT.agentFailed : failureExitCode(result);
-    case 'failed':
-      return failureExitCode(result);
-    default:
-      return EXIT.agentFailed;
-  }
+  // A stopped run was paused because no model answered, or because a fallback answered instead.
+  const hasReason = result.status === 'failed' || (result.status === 'stopped' && result.errorIs !== null);
+  return hasReason ? failureExitCode(result) : exitCodeOfEnd(result);
+}
+
+/** The exit code of a run of another process, of which only the end is known; null without an end. */
+export function exitCodeOfEnd(end: Pick<RunResult, 'status'> | null): number {
+  if (end?.status === 'completed') return EXIT.done;
+  return end?.status === 'rejected' ? EXIT.notApproved : EXIT.agentFailed;
 }
 
 function failureExitCode({ overBudget, errorIs }: RunResult): number {

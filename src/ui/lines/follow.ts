@@ -1,7 +1,7 @@
 /** The ways into line mode: a session with a person, with one run or several; a run that is printed and takes no input. */
 import type { Arguments, Io } from '../../app/process/index.ts';
-import { EXIT, Exit, exitCodeOf, sanitise, SIGNAL_WORDS, signalCode, watchSignals } from '../../app/process/index.ts';
-import { world, wrongUse } from '../../app/process/index.ts';
+import { EXIT, Exit, exitCodeOf, exitCodeOfEnd, sanitise, SIGNAL_WORDS } from '../../app/process/index.ts';
+import { signalCode, watchSignals, world, wrongUse } from '../../app/process/index.ts';
 import { attachTo } from '../../app/client/index.ts';
 import { endCode, LocalProjectService, type OpenProject, type RunStart } from '../../app/project/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
@@ -41,7 +41,7 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   opened.close();
   if (finished === null)
     throw new Exit(EXIT.agentFailed, `${(await controls.lost) ?? ''}\n  \`mimir resume ${session}\` continues it`);
-  return finished.status === 'completed' ? EXIT.done : EXIT.agentFailed;
+  return exitCodeOfEnd(finished);
 }
 
 const printing = (io: Io): PrintParts => ({
@@ -97,7 +97,7 @@ export async function openLines(args: Arguments, io: Io, opened: OpenProject, fi
     await (first === null ? welcome(session, service) : begin(session, service, first));
     await session.work();
     if (session.continues) return EXIT.done;
-    return await codeOf(service, only === null ? null : { io, signal: watch.received() });
+    return await codeOf(service, session.state, only === null ? null : { io, signal: watch.received() });
   } finally {
     watch.end();
     console.close();
@@ -183,8 +183,10 @@ function watchSession(service: LocalProjectService, session: LineSession): Retur
 /** `only`: the run was the only one. A run whose agents did not stop in time has no result. */
 async function codeOf(
   service: LocalProjectService,
+  { session, finished }: RunState,
   only: { readonly io: Io; readonly signal: keyof typeof SIGNAL_WORDS | null } | null,
 ): Promise<number> {
+  if (session !== null && session === service.attached()) return exitCodeOfEnd(finished);
   const run = service.current();
   if (run === null) return EXIT.done;
   const result = await Promise.race([run.result, world.sleep(PATIENCE_MS).then(() => null)]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/app/process/index.ts';
+import { exitCodeOf, exitCodeOfEnd } from '../../../src/app/process/index.ts';
 import type { RunResult } from '../../../src/engine/run/open-run.ts';
 
 const result = (status: RunResult['status'], more: Partial<RunResult> = {}): RunResult => ({
@@ -34,4 +34,9 @@ it.each([
   ['SIGHUP', 129],
 ] as const)('a run that is ended by %s tells that one with %d', (signal, code) => {
   expect(exitCodeOf(result('stopped'), signal)).toBe(code);
+});
+
+it('of a run of another process the end alone decides, and none is a failure', () => {
+  const ends = (['completed', 'failed', 'stopped', 'rejected'] as const).map((status) => exitCodeOfEnd({ status }));
+  expect([...ends, exitCodeOfEnd(null)]).toEqual([0, 1, 1, 4, 1]);
 });
