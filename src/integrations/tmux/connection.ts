@@ -263,7 +263,7 @@ class TerminalConnection implements Connection {
   #questionOf({ words, options, isSecret }: Judged): readonly [text: string, options: readonly string[]] {
     const { name, process } = this.#options;
     const lines = words.split('\n');
-    const asked = lines.findLast((line) => line.endsWith('?')) ?? lines.at(-1) ?? '';
+    const asked = lines.findLast((line) => /\?(?:\s|$)/.test(line)) ?? lines.at(-1) ?? '';
     const first = isSecret ? `${name} asks for a secret: type it in its terminal, not here` : asked;
     const rest = lines.filter((line) => line !== first);
     const text = [first, ...rest, `Its terminal: ${attachCommand(process.session)}`].join('\n');
