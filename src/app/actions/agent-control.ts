@@ -47,7 +47,7 @@ export const pinMode: Action<{ readonly agent: AgentId; readonly mode: Mode | nu
   arguments: `N ${MODES.join('|')}|off`,
   whyNot: (state, { agent }) =>
     whyNotAgent(state, agent, (one) =>
-      one.id === ROOT ? 'main has the mode of the run. Press Shift-Tab to change it.' : whyNotRunning(one),
+      one.id === ROOT ? 'main has the mode of the run: change that instead.' : whyNotRunning(one),
     ),
   command: (_, { agent, mode }) => ({ do: 'pin mode', agent, mode }),
 };

@@ -3,7 +3,16 @@ import type { ChalkInstance } from 'chalk';
 import { type Answer, answerCommands } from '../../app/actions/index.ts';
 import type { Io } from '../../app/process/index.ts';
 import type { ExactRow, Question } from '../../app/views/index.ts';
-import { plural, exactMeasure, exactRows, formatDuration, kindOf, labelOf, offersFor } from '../../app/views/index.ts';
+import {
+  dangerOf,
+  plural,
+  exactMeasure,
+  exactRows,
+  formatDuration,
+  kindOf,
+  labelOf,
+  offersFor,
+} from '../../app/views/index.ts';
 import { openQuestions, takesAmount, escapeHidden, WITHOUT_SANDBOX } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Approval, ApprovalRequest, RunState } from '../../events/index.ts';
@@ -96,12 +105,14 @@ export function questionLines(
   const [first] = all;
   if (first === undefined) return [];
   const { request } = first;
+  const danger = dangerOf(request);
   const title = all.length > 1 ? `${all.length} agents ask the same question: ${actionTitle(request)}` : request.title;
   return [
     `\n${paint.bold(title)}`,
     ...all.map((one) => `  ${askerText(one, state, now)}`),
     ...(request.because === '' ? [] : [paint.dim(`  because ${request.because}`)]),
     ...(request.unsandboxed ? [paint.red.bold(`  UNSANDBOXED: ${WITHOUT_SANDBOX}`)] : []),
+    ...(danger === null ? [] : [paint.red.bold(`  DANGER: ${danger}`)]),
     ...exactText(request, paint, size),
   ];
 }

@@ -41,11 +41,19 @@ describe('a question in lines', () => {
       '  ROOT::S4, #4 refactoring, role refactoring, waiting 5s: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
       `  UNSANDBOXED: ${WITHOUT_SANDBOX}`,
+      '  DANGER: it deletes files',
       String.raw`  | rm <\u{202e}>x<\xa0>y`,
       String.raw`  | <\x1b>[8mz`,
       '  2 lines, 26 characters',
       '  hidden characters are shown as <escapes>',
     ]);
+  });
+
+  it('says why allowing it may destroy something, by the text of a command or by a rule', () => {
+    const dangers = [{ exact: 'npm test && rm -r dist' }, { exact: 'npm test' }, { destroys: 'it deletes a tree' }].map(
+      (request) => lines(request).filter((line) => line.includes('DANGER')),
+    );
+    expect(dangers).toEqual([['  DANGER: it deletes files'], [], ['  DANGER: it deletes a tree']]);
   });
 
   it('gives a long action a digest, and breaks it where the terminal ends', () => {

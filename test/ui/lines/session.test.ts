@@ -326,6 +326,12 @@ describe('a run in lines', () => {
 });
 
 describe('the end of a run in lines', () => {
+  it('asks nothing about a mode that cannot be changed', async () => {
+    const running = await typist(midRun().events);
+    expect(await running.hears('pin main human')).toEqual(['Main has the mode of the run: change that instead.']);
+    expect(running.commands).toEqual([]);
+  });
+
   it('has main commit the changes when it is asked to, and by no other words', async () => {
     const person = await typist(finished().events);
     const resume = vi.spyOn(person.run.projectService, 'resume');

@@ -53,11 +53,17 @@ export const mimirCommand = (key: OwnName): Placeless => {
   return own(key, (typed, session) => session.mimir([name, ...splitWords(typed)]));
 };
 
-/** Asks the question of the action, if it has one, and submits its command; throws why it is impossible. */
-export async function perform<Args>(action: Action<Args>, args: Args, session: LineSession): Promise<void> {
+/** Calls `ask`, or asks the question of the action if it has one, and submits its command; throws why it is impossible. */
+export async function perform<Args>(
+  action: Action<Args>,
+  args: Args,
+  session: LineSession,
+  ask?: () => Promise<void>,
+): Promise<void> {
   const { state } = session;
   const why = action.whyNot(state, args);
   if (why !== null) throw wrongUse(why);
+  await ask?.();
   const question = action.confirm?.(state, args);
   if (question !== undefined) await confirm(question, session);
   await session.submit(action.command(state, args));

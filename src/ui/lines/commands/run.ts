@@ -7,7 +7,6 @@ import { readArguments, wrongUse } from '../../../app/process/index.ts';
 import { escapeHidden, grantText, labelOf } from '../../../app/views/index.ts';
 import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import { type Mode, MODES } from '../../../domain/reason.ts';
-import type { ModePreview } from '../../../ports/controls.ts';
 import { agentNamed, firstLine, listed } from '../agents.ts';
 import { headOf, splitWords } from '../command.ts';
 import type { LineCommand, LineSession } from '../session.ts';
@@ -70,8 +69,7 @@ function readMode(word: string, present: Mode): Mode {
 
 async function changeMode(word: string, session: LineSession): Promise<void> {
   const mode = readMode(word, session.state.mode);
-  await confirmMode(null, session.controls?.previewMode(mode), session);
-  await perform(setMode, { mode }, session);
+  await perform(setMode, { mode }, session, () => confirmMode(null, mode, session));
 }
 
 async function pin(typed: string, session: LineSession): Promise<void> {
@@ -79,17 +77,11 @@ async function pin(typed: string, session: LineSession): Promise<void> {
   const { state } = session;
   const agent = agentNamed(state, which).id;
   const mode = word === 'off' ? null : readMode(word, state.mode);
-  const preview = session.controls?.previewMode(mode ?? state.mode, agent);
-  await confirmMode(agent, preview, session);
-  await perform(pinMode, { agent, mode }, session);
+  await perform(pinMode, { agent, mode }, session, () => confirmMode(agent, mode ?? state.mode, session));
 }
 
-async function confirmMode(
-  agent: AgentId | null,
-  pending: Promise<ModePreview> | undefined,
-  session: LineSession,
-): Promise<void> {
-  const preview = await previewed(pending, session);
+async function confirmMode(agent: AgentId | null, mode: Mode, session: LineSession): Promise<void> {
+  const preview = await previewed(session.controls?.previewMode(mode, agent ?? undefined), session);
   if (preview === undefined) throw wrongUse(NO_RUN);
   if (preview.refused !== null) throw wrongUse(`not possible: ${preview.refused}`);
   await confirm(modeQuestion(session.state, agent, preview), session);

@@ -85,7 +85,7 @@ describe('a key on the run screen', () => {
     [1, 'M', 'finder has ended already.'],
     [1, 'b', 'finder has ended already.'],
     [1, 'P', 'finder has ended already.'],
-    [0, 'P', 'main has the mode of the run. Press Shift-Tab to change it.'],
+    [0, 'P', 'main has the mode of the run: change that instead.'],
     [3, 'R', 'oracle has not failed: it is still working.'],
     [3, 'V', 'No manual review is configured.'],
     [3, 'v', 'The run has not ended.'],
