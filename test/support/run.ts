@@ -94,10 +94,10 @@ export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
       return { ok: true, text: `${name} did ${input.text}` };
     },
   });
-  const bash: Tool<{ command: string }> = {
+  const bash: Tool<{ command: string; timeout?: number }> = {
     name: 'bash',
     description: 'the tool bash',
-    input: z.strictObject({ command: z.string() }),
+    input: z.strictObject({ command: z.string(), timeout: z.number().exactOptional() }),
     capability: 'shell',
     repeat: 'never',
     label: ({ command }) => command,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../support/scripted.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
-import { AGENT, calling, planOf, type Setting, type TestRun, testRun } from '../../support/run.ts';
+import { AGENT, calling, filed, planOf, type Setting, type TestRun, testRun } from '../../support/run.ts';
 import { fakeWorld } from '../../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -10,6 +10,7 @@ const [S1, S2] = [AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 const QUIETLY = { do: 'hand over', how: 'when quiet' } as const;
 const NOW = { do: 'hand over', how: 'now' } as const;
 const STAY = { do: 'hand over', how: 'stay' } as const;
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const never = new Promise<undefined>(() => {});
 
 /** What is waited for until it is let go. */
@@ -108,6 +109,61 @@ describe('a run that is handed over when it is quiet', () => {
     second.open();
     expect((await run.result).success).toBe(true);
     expect(begunIn(run).filter((one) => one.endsWith('read x'))).toEqual(['ROOT::S1 read x', 'ROOT::S2 read x']);
+  });
+
+  it('asks about what it held back where the mode is stricter by then', async () => {
+    const [first, second] = [latch(), latch()];
+    const run = testRun({
+      plan: planOf(['o1'], ['b']),
+      mode: 'yolo',
+      script: async ({ agent, purpose }, n) => {
+        if (purpose.is !== 'work') return undefined;
+        await (agent === S1 ? first : second).waited;
+        return agent === S1 && n === 0 ? calling('write x') : undefined;
+      },
+    });
+    await run.until(({ agents }) => [S1, S2].every((id) => agents.get(id)?.open.length === 1));
+    const given = run.controls.submit(QUIETLY);
+    first.open();
+    await run.until(({ agents }) => agents.get(S1)?.open.length === 0);
+    await settled();
+    await run.tell({ do: 'set mode', mode: 'confirm' });
+    await run.tell(STAY);
+    await given;
+    const { approvals } = await run.until(
+      (state) => state.approvals.length === 1 || state.agents.get(S1)?.toolCalls === 1,
+    );
+    expect(approvals.map(({ request }) => request.title)).toEqual(['oracle: write x']);
+    await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: false, scope: 'once' });
+    second.open();
+    expect((await run.result).success).toBe(true);
+  });
+
+  it('asks once about a check that it held back', async () => {
+    const second = latch();
+    const checked = { id: 'a', description: 'do a', role: 'oracle', writes: ['a'], checks: [{ run: 'make' }] };
+    const run = testRun({
+      ...filed({ tasks: [checked, { id: 'b', description: 'do b', role: 'finder' }] }),
+      script: async ({ agent, purpose }) => {
+        if (purpose.is === 'work' && agent === S2) await second.waited;
+        return undefined;
+      },
+    });
+    const { approvals } = await run.until(
+      (state) => state.approvals.length === 1 && state.agents.get(S2)?.open.length === 1,
+    );
+    const given = run.controls.submit(QUIETLY);
+    await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: true, scope: 'once' });
+    await settled();
+    await run.tell(STAY);
+    await given;
+    await run.until((state) => state.approvals.length === 1 || (state.agents.get(S1)?.checks?.length ?? 0) > 0);
+    await run.tell({ do: 'stop run', reason: 'enough' });
+    second.open();
+    await run.result;
+    const kinds = run.events().map(({ type }) => type);
+    const ofCheck = kinds.filter((type) => type === 'approval.requested' || type === 'check.started');
+    expect(ofCheck.slice(0, 2)).toEqual(['approval.requested', 'check.started']);
   });
 
   it('does not wait for a question, nor for a Task call with its child: both go on there (T012, S136)', async () => {

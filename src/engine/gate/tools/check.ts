@@ -15,7 +15,7 @@ import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../../ports/too
 import type { GateParts } from '../budget/parts.ts';
 import { stepSignal } from '../model/call-scope.ts';
 import { sandboxOf } from '../text-protocol.ts';
-import { actionOf, obtainCheckPermit, type PermitResult, type Use } from './permit.ts';
+import { actionOf, afterDrain, obtainCheckPermit, type PermitResult, type Use } from './permit.ts';
 
 /** One run of a check. `attempt` counts the rounds of its task; `last`: run again at the end of the run. */
 export interface CheckCall {
@@ -46,7 +46,9 @@ export async function runCheck(
   try {
     const use = useOf(parts, order, tool, call.check);
     const context = contextOf(parts, use, call, step.signal);
-    const permitted = await permit(parts, use, context, call);
+    const permitted = await afterDrain(parts, use, step.signal, (now) =>
+      obtainCheckPermit(parts, now, context, call.asks !== true),
+    );
     if (step.signal.aborted) return ended(parts, order, call, step.why());
     if (!permitted.ok) return recordUnrun(parts, order, call, { is: 'denied', text: permitted.text });
     const end = await carryOut(parts, use, context, { permitted, call });
@@ -77,15 +79,6 @@ function contextOf(parts: GateParts, { order, call }: Use, { last }: CheckCall, 
     ...defined({ writes: writes !== undefined && coversAll(writes) ? undefined : writes, workingDir, workspace }),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
-}
-
-async function permit(parts: GateParts, use: Use, context: ToolContext, { asks }: CheckCall): Promise<PermitResult> {
-  for (;;) {
-    const permitted = await obtainCheckPermit(parts, use, context, asks !== true);
-    const reopened = permitted.ok ? parts.drain.wait(context.signal) : null;
-    if (reopened === null) return permitted;
-    await reopened;
-  }
 }
 
 interface Permitted {

@@ -19,7 +19,7 @@ import type { TreeId } from '../../../ports/tree.ts';
 import type { GateParts } from '../budget/parts.ts';
 import { recordDenied } from '../model/model.ts';
 import { type Answer, changedInputs, type InputFile, type ModeOf, UNANSWERED_BY } from '../approvals.ts';
-import { type OpenToolCall, recordNotDone, writtenPath } from './interrupted-call.ts';
+import { isWaitingTool, type OpenToolCall, recordNotDone, writtenPath } from './interrupted-call.ts';
 
 /** A tool call with its parsed input; the agent has the tool. */
 export interface Use {
@@ -82,7 +82,26 @@ export async function obtainCheckPermit(
   const decision = judge(parts, use, context, { answered: false, tree: null, interactive: true });
   const isAsked = planned && decision.verdict === 'ask' && decision.singly !== true && decision.exactly !== true;
   const isHeld = parts.rules().permissionsHeld?.commands !== undefined;
-  return decideAndAsk(parts, use, context, null, isAsked && !isHeld);
+  if (use.approved || !isAsked || isHeld) return decideAndAsk(parts, use, context, null, use.approved);
+  // The plan answers for the rules of this moment alone.
+  const permitted = await decideAndAsk(parts, use, context, null, true);
+  return permitted.ok ? { ...permitted, answered: false } : permitted;
+}
+
+/** Obtains a permit anew that a hand-over held back and that was called off, by the present rules. What a person has answered is not asked again. */
+export async function afterDrain(
+  { drain }: GateParts,
+  use: Use,
+  signal: AbortSignal,
+  permit: (use: Use) => Promise<PermitResult>,
+): Promise<PermitResult> {
+  for (let { approved } = use; ; ) {
+    const permitted = await permit({ ...use, approved });
+    const reopened = permitted.ok && !isWaitingTool(use.tool) ? drain.wait(signal) : null;
+    if (!permitted.ok || reopened === null) return permitted;
+    approved = permitted.answered;
+    await reopened;
+  }
 }
 
 /** Facts for commands in a sandbox that only reads; undefined for every other call. */

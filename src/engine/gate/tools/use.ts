@@ -22,7 +22,7 @@ import { modelsOf } from '../model/model.ts';
 import type { GateParts } from '../budget/parts.ts';
 import * as words from '../text-protocol.ts';
 import { interruptedCall, resolvedActs, recordNotDone, isWaitingTool } from './interrupted-call.ts';
-import { actionOf, type PermitResult, obtainPermit, type Use } from './permit.ts';
+import { actionOf, afterDrain, obtainPermit, type Use } from './permit.ts';
 
 export type ResultsTurn = Extract<Turn, { readonly by: 'tools' }>;
 
@@ -94,10 +94,8 @@ async function useOne(
   try {
     const use = { order, call, ...read.value, approved: approved || interrupted !== null, interrupted };
     const context = { ...(await contextOf(parts, use, step.signal)), room: maxBytes };
-    const permitted = await afterDrain(parts, use, step.signal, (approved) =>
-      tool.repeat === 'safe'
-        ? obtainPermit(parts, { ...use, approved }, context)
-        : serially(() => obtainPermit(parts, { ...use, approved }, context)),
+    const permitted = await afterDrain(parts, use, step.signal, (now) =>
+      tool.repeat === 'safe' ? obtainPermit(parts, now, context) : serially(() => obtainPermit(parts, now, context)),
     );
     if (signal.aborted) return NOT_BEGUN;
     if (step.signal.aborted) return refuse('Not run: a message arrived first, or the time ran out.');
@@ -224,21 +222,6 @@ async function contextOf(
     ...defined({ writes: limit, workingDir, judges: judges || undefined, socket: socket ?? undefined }),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
-}
-
-/** Obtains a permit after a hand-over was called off: a permit that had to wait is obtained again, without asking the person again. */
-async function afterDrain(
-  { drain }: GateParts,
-  { tool, approved: alreadyApproved }: Use,
-  signal: AbortSignal,
-  permit: (said: boolean) => Promise<PermitResult>,
-): Promise<PermitResult> {
-  for (let approved = alreadyApproved; ; approved = true) {
-    const permitted = await permit(approved);
-    const reopened = permitted.ok && !isWaitingTool(tool) ? drain.wait(signal) : null;
-    if (reopened === null) return permitted;
-    await reopened;
-  }
 }
 
 /** Runs a tool. A hand-over waits for it, unless the tool itself waits for a child or a person. */
