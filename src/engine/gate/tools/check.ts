@@ -47,7 +47,7 @@ export async function runCheck(
     const use = useOf(parts, order, tool, call.check);
     const context = contextOf(parts, use, call, step.signal);
     const permitted = await afterDrain(parts, use, step.signal, (now) =>
-      obtainCheckPermit(parts, now, context, call.asks !== true),
+      permitWithTree(parts, now, context, call.asks !== true),
     );
     if (step.signal.aborted) return ended(parts, order, call, step.why());
     if (!permitted.ok) return recordUnrun(parts, order, call, { is: 'denied', text: permitted.text });
@@ -81,6 +81,21 @@ function contextOf(parts: GateParts, { order, call }: Use, { last }: CheckCall, 
   };
 }
 
+/** With the tree as it is right before the permit, after which nothing may be waited for; one that a person was asked for took too long. */
+async function permitWithTree(
+  parts: GateParts,
+  use: Use,
+  context: ToolContext,
+  planned: boolean,
+): Promise<PermitResult> {
+  const tree = await treeOf(parts.tools, context);
+  const permitted = await obtainCheckPermit(parts, use, context, planned);
+  if (!permitted.ok) return permitted;
+  return permitted.answered === use.approved
+    ? { ...permitted, tree }
+    : permitWithTree(parts, { ...use, approved: true }, context, planned);
+}
+
 interface Permitted {
   readonly permitted: Extract<PermitResult, { readonly ok: true }>;
   readonly call: CheckCall;
@@ -90,11 +105,10 @@ async function carryOut(
   parts: GateParts,
   use: Use,
   context: ToolContext,
-  { permitted: { permit: allowed, sandbox }, call }: Permitted,
+  { permitted: { permit: allowed, sandbox, tree }, call }: Permitted,
 ): Promise<CheckEnd | null> {
   const { recorder, world, tools } = parts;
   const { agent } = use.order;
-  const tree = await treeOf(tools, context);
   const binding = { agent, action: actionOf(use, null), policyHash: parts.rules().policyHash, sandbox };
   const spent = Permit.spend(allowed, binding);
   if (!spent.ok) return recordUnrun(parts, use.order, call, { is: 'denied', text: `Not run: ${spent.fault}.` });
