@@ -49,7 +49,7 @@ export function foreignSetups({
   agents = {},
   childAgents = {},
 }: Pick<Settings, 'agents' | 'childAgents'>): readonly ForeignSetup[] {
-  const { command: program, args = [] } = childAgents;
+  const { command: program, args = [], defaultModel } = childAgents;
   const byCommand =
     program === undefined
       ? ''
@@ -57,7 +57,9 @@ export function foreignSetups({
           .basename(program)
           .toLowerCase()
           .replaceAll(/[^a-z0-9_-]/g, '-');
-  const own: typeof agents = program === undefined ? {} : { [byCommand]: { tmux: [program, ...args] } };
+  // The programs that are known take a model in this way.
+  const model = defaultModel === undefined || KNOWN[byCommand] === undefined ? [] : ['--model', defaultModel];
+  const own: typeof agents = program === undefined ? {} : { [byCommand]: { tmux: [program, ...model, ...args] } };
   return Object.entries({ ...own, ...agents }).flatMap(([name, setup]) => {
     const { acp, tmux, ...more } = setup;
     const of = { ...NOTHING, ...KNOWN[name], ...defined(more) };

@@ -86,6 +86,17 @@ describe('an agent of another program in the configuration', () => {
     expect(roles.find(({ name }) => name === 'codex')?.models).toEqual(['tmux/codex']);
   });
 
+  it('gets the default model of children where its program is known to take one', () => {
+    const commandOf = (command: string): readonly string[] | undefined =>
+      foreignSetups(
+        loaded({ user: `childAgents: { command: ${command}, args: [-x], defaultModel: opus }\n` }).preferences,
+      )[0]?.command;
+    expect([commandOf('claude'), commandOf('/opt/own')]).toEqual([
+      ['claude', '--model', 'opus', '-x'],
+      ['/opt/own', '-x'],
+    ]);
+  });
+
   it("S117: does not take a project's command", () => {
     expect(load({ project: 'childAgents: { command: /opt/own }\n' })).toEqual([
       expect.stringContaining('childAgents.command cannot be set by a project'),
