@@ -104,6 +104,7 @@ class RunCluster implements Cluster {
   };
   private told: string | null = null;
   private looking: 'no' | 'once' | 'again' = 'no';
+  private isRegistered = false;
 
   constructor(options: ClusterOptions, client: DBOSClient) {
     const { db, run } = options;
@@ -118,7 +119,7 @@ class RunCluster implements Cluster {
     };
     const look = (): void => this.look();
     const timer = setInterval(look, LOOK_MS);
-    const seen = setInterval(() => void this.isRegistered().catch(() => undefined), SEEN_MS);
+    const seen = setInterval(() => void this.keepRegistered().catch(() => undefined), SEEN_MS);
     this.ends = [
       () => clearInterval(timer),
       () => clearInterval(seen),
@@ -171,11 +172,15 @@ class RunCluster implements Cluster {
     for (const agent of this.agents.keys()) await Promise.race([this.ended(agent), afterMs(STOP_MS)]);
     this.over.abort();
     for (const end of this.ends) end();
+    if (this.isRegistered) await this.forget().catch(() => undefined);
+    await this.client.destroy();
+  }
+
+  private async forget(): Promise<void> {
     const { db, run } = this.options;
     for (const table of ['result', 'begun', 'tree', 'line', 'run'])
-      await db.run(`delete from mimir.${table} where run = $1`, [run]).catch(() => undefined);
-    await this.cleanUp().catch(() => undefined);
-    await this.client.destroy();
+      await db.run(`delete from mimir.${table} where run = $1`, [run]);
+    await this.cleanUp();
   }
 
   /** Removes what runs and workers have left long ago, a part of it each time. */
@@ -213,7 +218,8 @@ class RunCluster implements Cluster {
 
   /** Registers the run, and ends the workflows that an earlier process of it has left. */
   async register(): Promise<void> {
-    if (!(await this.isRegistered())) throw new ClusterFault('another person has begun a run of this name');
+    this.isRegistered = await this.keepRegistered();
+    if (!this.isRegistered) throw new ClusterFault('another person has begun a run of this name');
     const status: ('PENDING' | 'ENQUEUED')[] = ['PENDING', 'ENQUEUED'];
     const left = await this.client.listWorkflows({
       workflow_id_prefix: `${this.options.run}/`,
@@ -224,7 +230,7 @@ class RunCluster implements Cluster {
     if (left.length > 0) await this.client.cancelWorkflows(left.map(({ workflowID }) => workflowID));
   }
 
-  private async isRegistered(): Promise<boolean> {
+  private async keepRegistered(): Promise<boolean> {
     const { db, run, key, host } = this.options;
     const register = `insert into mimir.run (run, key, host) values ($1, $2, $3)
       on conflict (run) do update set host = excluded.host, seen = clock_timestamp() where run.key = excluded.key`;

@@ -3,7 +3,7 @@
  * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's.
  */
 import { randomUUID } from 'node:crypto';
-import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';
 import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
 import { holdLease, type Lease, queueOf, type WorkerRow } from './liveness.ts';
@@ -191,15 +191,24 @@ class Running {
       const control = new AbortController();
       controls.set(message.id, control);
       if (stopped.has(message.id)) control.abort('stopped');
-      const work = this.carryOut(order, message, control.signal).finally(() => {
-        controls.delete(message.id);
-        open.delete(work);
-        this.steps.delete(work);
-      });
+      const work = this.carryOut(order, message, control.signal)
+        .catch((error: unknown) => this.unrecorded(order, error))
+        .finally(() => {
+          controls.delete(message.id);
+          open.delete(work);
+          this.steps.delete(work);
+        });
       open.add(work);
       this.steps.add(work);
     }
     await Promise.all(open);
+  }
+
+  /** A step whose workflow was cancelled or goes on elsewhere cannot record its result. */
+  private unrecorded({ agent, run }: AgentOrder, error: unknown): void {
+    const isElsewhere =
+      error instanceof EngineError.DBOSWorkflowConflictError || error instanceof EngineError.DBOSWorkflowCancelledError;
+    if (!isElsewhere) this.options.say(`a step for ${agent} of run ${run} has failed: ${messageOf(error)}`);
   }
 
   /** Runs the step, unless its result is recorded, and delivers the result. */

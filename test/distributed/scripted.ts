@@ -50,6 +50,8 @@ export interface Bench {
   ): Promise<ScriptedWorker>;
   /** A step that appends a line with its id to a file; what came of it. */
   step(agent: string, id: string, options?: StepOptions): Promise<string>;
+  /** The process of the run is cut off, and another continues it, to which steps are given from now on. */
+  resume(): Promise<void>;
   /** The lines that steps have appended, in order. */
   lines(): readonly string[];
   end(): Promise<void>;
@@ -66,23 +68,18 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
   const key = generateKeyPairSync('ed25519').privateKey;
   const troubles: (string | null)[] = [];
   const trouble = (text: string | null): void => void troubles.push(text);
-  const cluster = await openCluster({
-    db,
-    pool: 'default',
-    version: '1',
-    run: 'run',
-    process: 'p',
-    host: 'here',
-    key,
-    trouble,
-  });
+  const of = { pool: 'default', version: '1', run: 'run', host: 'here', key, trouble };
+  let cluster = await openCluster({ ...of, db, process: 'p' });
+  const ends = [() => cluster.close(), () => db.close()];
   const file = join(folder, 'lines');
   const workers: ScriptedWorker[] = [];
   return {
     postgres,
     way,
     db,
-    cluster,
+    get cluster() {
+      return cluster;
+    },
     troubles,
     async worker(id, { url = postgres.url, idle = 30, slots = 50, people = [] } = {}) {
       const worker = startWorker([url, id, String(slots), String(idle), ...people]);
@@ -98,12 +95,20 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
       const { by, stopped } = Output.parse(JSON.parse(result.output));
       return stopped ? `stopped on ${by}` : `done on ${by}`;
     },
+    async resume() {
+      way.cut();
+      const [first, own] = [cluster, openDatabase(postgres.url)];
+      cluster = await openCluster({ ...of, db: own, process: 'q' });
+      ends.push(
+        () => first.close(),
+        () => own.close(),
+      );
+    },
     lines: () => tried(() => readFileSync(file, 'utf8').trim().split('\n'), []),
     async end() {
       for (const { child } of workers) child.kill('SIGKILL');
       await Promise.all(workers.map(({ ended }) => ended));
-      await cluster.close();
-      await db.close();
+      for (const end of ends) await end();
       way.close();
       await postgres.remove();
     },

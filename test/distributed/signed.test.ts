@@ -1,6 +1,7 @@
 /** Who may have steps carried out: every worker can write to the database, so only what a person has signed runs. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openCluster, publicKeyOf } from '../../src/distributed/index.ts';
 import { isSigned, type Step, signed } from '../../src/distributed/step.ts';
 import { needs } from '../support/needs.ts';
@@ -68,7 +69,10 @@ describe('a worker', () => {
       key: key(),
       trouble,
     };
+    await at.db.run(`insert into mimir.result (step, run, body) values ('of the first', 'run', '{}')`);
     await expect(openCluster(other)).rejects.toThrow('another person has begun a run of this name');
+    const left = 'select run from mimir.run union all select run from mimir.result';
+    expect(await at.db.rows(z.object({ run: z.string() }), left)).toEqual([{ run: 'run' }, { run: 'run' }]);
   });
 
   it('carries out steps only of the people whom its configuration names, where it names any', async () => {

@@ -61,6 +61,21 @@ it('waits for a worker, and says so', async () => {
   expect(at.troubles).toEqual(['no worker is there in pool default: `mimir worker` starts one', null]);
 });
 
+it('goes on for other agents when a run is resumed while one of its steps runs, which ends', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  const old = at.step('one', 'old', { ms: 600_000 });
+  await until(() => at.lines().includes('old'));
+  await at.resume();
+  await a.printed('no longer works for one of run run');
+  expect(await at.step('one', 'new')).toBe('done on a');
+  expect(await at.step('two', 'other')).toBe('done on a');
+  expect([a.child.exitCode, a.child.signalCode, at.lines()]).toEqual([null, null, ['old', 'new', 'other']]);
+  await at.end();
+  open = null;
+  expect(await old).toBe('nothing');
+});
+
 it('begins the workflow of an agent again that had nothing to do for a while', async () => {
   const at = await bench();
   await at.worker('a', { idle: 1 });
