@@ -1,6 +1,6 @@
 /** Mimir as the agent of an editor: the real program, driven by the protocol's own SDK as client. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import {
   client,
@@ -24,7 +24,7 @@ afterEach(() => {
   for (const one of editors.splice(0)) one.kill();
 });
 
-type Choose = (request: RequestPermissionRequest) => string;
+type Choose = (request: RequestPermissionRequest) => string | Promise<string>;
 
 interface Editor {
   readonly connection: ClientConnection;
@@ -47,9 +47,9 @@ function editorOn({ project, env }: Machine, choose: Choose): Editor {
     },
   });
   const connection = client({ name: 'editor' })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       asked.push(params);
-      return { outcome: { outcome: 'selected', optionId: choose(params) } };
+      return { outcome: { outcome: 'selected', optionId: await choose(params) } };
     })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
     .connect(ndJsonStream(input, output));
@@ -159,6 +159,66 @@ describe('mimir acp', () => {
     });
     expect(await other.prompt(session, 'Go on')).toEqual({ stopReason: 'end_turn' });
     expect(saidIn(other.updates)).toContain('All is renamed.');
+  });
+
+  it('stops as well when it is cancelled before the run is open', async () => {
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    const editor = editorOn(machine, chosen({ 'Run this plan': 'Approve the plan', 'wants to run': 'allow once' }));
+    const session = await newSession(editor, machine);
+    const ended = editor.prompt(session, 'Rename the cache');
+    await editor.connection.agent.notify(methods.agent.session.cancel, { sessionId: session });
+    expect(await ended).toEqual({ stopReason: 'cancelled' });
+    expect(editor.asked).toEqual([]);
+    expect(readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8')).toContain('cache.set');
+  });
+
+  it('asks again about a plan that was changed in a terminal meanwhile', async () => {
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    let hasChanged = false;
+    const editor = editorOn(machine, async (request) => {
+      if (!hasChanged) {
+        hasChanged = true;
+        const person = machine.opens(['attach', '--plain'], { cols: 100, rows: 40 });
+        await person.sees('Proceed?');
+        person.type('drop 2');
+        person.press('enter');
+        await seen(() => editor.updates.filter(({ sessionUpdate }) => sessionUpdate === 'plan').length === 2);
+        person.terminal.kill();
+      }
+      return chosen({ 'Run this plan': 'Approve the plan', 'wants to run': 'allow once' })(request);
+    });
+    const session = await newSession(editor, machine);
+    expect(await editor.prompt(session, 'Rename the cache')).toEqual({ stopReason: 'end_turn' });
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([
+      'Run this plan with 2 agents?',
+      'Run this plan with one agent?',
+      'code wants to run a command',
+    ]);
+    expect(saidIn(editor.updates)).toMatch(/^Not done: .*All is renamed\.$/s);
+  });
+
+  it('loads a session that is open without opening its project again', async () => {
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    const editor = editorOn(machine, chosen({ 'Run this plan': 'Approve the plan', 'wants to run': 'allow once' }));
+    const session = await newSession(editor, machine);
+    await editor.prompt(session, 'Rename the cache');
+    const load = { sessionId: session, cwd: machine.project, mcpServers: [] };
+    const logs = (): number => {
+      const folder = `/proc/${editor.process.pid}/fd`;
+      const open = readdirSync(folder).flatMap((fd) => {
+        try {
+          return [readlinkSync(path.join(folder, fd))];
+        } catch {
+          return [];
+        }
+      });
+      return open.filter((file) => file.startsWith('/') && !file.startsWith('/dev')).length;
+    };
+    const before = logs();
+    expect(before).toBeGreaterThan(0);
+    await editor.connection.agent.request(methods.agent.session.load, load);
+    expect(logs()).toBe(before);
+    expect(saidIn(editor.updates)).toBe('All is renamed.All is renamed.');
   });
 
   it('says what is wrong with a folder or a session', async () => {

@@ -32,7 +32,7 @@ describe.concurrent('a session on a screen', () => {
     const machine = makeMachine();
     const person = await planFor(machine, 'Find the report');
     person.press('esc');
-    await person.sees('What do you want to do?', 'Plan discarded (saved as a draft).');
+    await person.sees('What do you want to do?', 'Plan discarded.');
     person.type('Find balanceOf');
     await person.sees('Find balanceOf');
     person.press('enter');

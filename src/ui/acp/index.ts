@@ -5,7 +5,15 @@ import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@a
 import { answerCommands } from '../../app/actions/index.ts';
 import type { LocalProjectService } from '../../app/project/index.ts';
 import { plainPlanLines } from '../../app/reports/index.ts';
-import { agentName, answerText, escapeHidden, offersFor, questionText, WANTS } from '../../app/views/index.ts';
+import {
+  agentName,
+  answerText,
+  dangerOf,
+  escapeHidden,
+  offersFor,
+  questionText,
+  WANTS,
+} from '../../app/views/index.ts';
 import { type AgentId, ROOT, SessionId } from '../../domain/ids.ts';
 import { messageOf, type Result } from '../../domain/result.ts';
 import { fold, foldAll, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';
@@ -47,12 +55,18 @@ export async function serveAcp(parts: AcpParts): Promise<void> {
       sessionId: (await opened(parts.newSession(), params.cwd, false)).id,
     }))
     .onRequest(methods.agent.session.load, async ({ params, client }) => {
-      const session = await opened(sessionId(params.sessionId), params.cwd, true);
-      const before = accepted(await session.service.look(session.id));
-      const state = await stateOf(before);
+      const id = sessionId(params.sessionId);
+      const known = sessions.get(id);
+      const session = known ?? (await opened(id, params.cwd, true));
+      const found = await session.service.look(id);
+      if (!found.ok && known === undefined) {
+        sessions.delete(id);
+        await session.service.close();
+      }
+      const state = await stateOf(accepted(found));
       const editor = editorOf(client, session.id);
-      await editor.update({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: state.task } });
-      await say(editor, state.finished?.summary ?? '');
+      await editor.update({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: clean(state.task) } });
+      await say(editor, answerText(state));
       return {};
     })
     .onRequest(methods.agent.session.prompt, ({ params, client }) =>
@@ -62,7 +76,7 @@ export async function serveAcp(parts: AcpParts): Promise<void> {
       const session = sessions.get(params.sessionId);
       if (session === undefined) return;
       session.isCancelled = true;
-      session.service.current()?.stop('stopped in the editor');
+      session.service.current()?.stop(CANCELLED);
     })
     .connect(ndJsonStream(parts.output, parts.input));
   await connection.closed;
@@ -82,6 +96,8 @@ async function prompted(session: EditorSession, text: string, client: AgentConte
     ? accepted(await service.resume(id, text))
     : await refusing(service.begin({ session: id, task: text, plan: null }));
   session.hasRun = true;
+  // It may have been cancelled while the run was opened.
+  if (session.isCancelled) service.current()?.stop(CANCELLED);
   const editor = editorOf(client, id);
   const state = await follow(controls, editor, controls.found ?? foldAll([]));
   await service.current()?.result;
@@ -90,6 +106,7 @@ async function prompted(session: EditorSession, text: string, client: AgentConte
   return { stopReason: 'end_turn' };
 }
 
+const CANCELLED = 'stopped in the editor';
 const INVALID = -32_602;
 const FAILED = -32_603;
 
@@ -139,9 +156,10 @@ type Asked = RunState['approvals'][number];
 /** Follows a run to its end; resolves with its last state. */
 async function follow(controls: Controls, editor: Editor, before: RunState): Promise<RunState> {
   let state = before;
+  const now = (): RunState => state;
   for await (const event of controls.events(before.seq, { outputs: false })) {
     state = fold(state, event);
-    await tell(event, state, editor, controls);
+    await tell(event, now, editor, controls);
   }
   return state;
 }
@@ -169,13 +187,15 @@ const editorOf = (client: AgentContext, sessionId: string): Editor => {
   };
 };
 
-async function tell(event: MimirEvent, state: RunState, editor: Editor, controls: Controls): Promise<void> {
+async function tell(event: MimirEvent, now: () => RunState, editor: Editor, controls: Controls): Promise<void> {
+  const state = now();
   switch (event.type) {
     case 'plan.proposed':
       await editor.update(planOf(state));
-      if (state.phase === 'approving') void approve(state, editor, controls);
+      if (state.phase === 'approving') void approve(now, editor, controls);
       return;
     case 'plan.approved':
+    case 'plan.edited':
     case 'plan.amended':
       return editor.update(planOf(state));
     case 'agent.created':
@@ -196,7 +216,7 @@ async function tell(event: MimirEvent, state: RunState, editor: Editor, controls
       return approval === undefined ? undefined : void answer(approval, state, editor, controls);
     }
     case 'session.finished':
-      return say(editor, clean(answerText(state)));
+      return say(editor, answerText(state));
     default:
   }
 }
@@ -204,7 +224,7 @@ async function tell(event: MimirEvent, state: RunState, editor: Editor, controls
 const say = (editor: Editor, text: string): Promise<void> =>
   text === ''
     ? Promise.resolve()
-    : editor.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+    : editor.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: clean(text) } });
 
 const clean = (text: string): string => escapeHidden(text).toWellFormed();
 const textContent = (text: string) => ({ type: 'content' as const, content: { type: 'text' as const, text } });
@@ -240,15 +260,25 @@ const APPROVE: readonly PermissionOption[] = [
   { optionId: 'reject', name: 'Reject the plan', kind: 'reject_once' },
 ];
 
-/** An editor that closes the question leaves the plan to other terminals. */
-async function approve(state: RunState, editor: Editor, controls: Controls): Promise<void> {
+/** An editor that closes the question leaves the plan to other terminals. A plan that was changed meanwhile is asked about again. */
+async function approve(now: () => RunState, editor: Editor, controls: Controls): Promise<void> {
+  const state = now();
   const count = state.plan?.tasks.length ?? 0;
   const title = `Run this plan with ${count === 1 ? 'one agent' : `${count} agents`}?`;
   const chosen = await editor.ask(title, plainPlanLines(state).join('\n'), APPROVE).catch(() => null);
   if (chosen === null) return;
   const command: Command =
     chosen === 'approve' ? { do: 'approve plan', digest: state.planDigest ?? '' } : { do: 'reject plan' };
-  await controls.submit(command);
+  const isDone = await submit(command, editor, controls);
+  if (!isDone && now().phase === 'approving' && now().planDigest !== state.planDigest)
+    await approve(now, editor, controls);
+}
+
+/** False where the run refuses it, which is said. */
+async function submit(command: Command, editor: Editor, controls: Controls): Promise<boolean> {
+  const done = await controls.submit(command);
+  if (!done.ok) await say(editor, `Not done: ${done.fault.text}\n\n`).catch(() => undefined);
+  return done.ok;
 }
 
 async function answer(approval: Asked, state: RunState, editor: Editor, controls: Controls): Promise<void> {
@@ -264,12 +294,16 @@ async function answer(approval: Asked, state: RunState, editor: Editor, controls
   );
   const title = clean(`${agentName(state, agent)} ${WANTS[request.action]}`);
   const none: PermissionOption = { optionId: 'none', name: 'Answer with nothing', kind: 'reject_once' };
-  const text = clean(`${questionText(request)}\n\nbecause ${request.because}`);
+  const danger = dangerOf(request);
+  const text = clean(
+    [questionText(request), `because ${request.because}`, ...(danger === null ? [] : [danger])].join('\n\n'),
+  );
   const chosen = await editor.ask(title, text, options.length === 0 ? [none] : options).catch(() => null);
   const offer = offers.find(({ number }) => number === chosen);
   const given = offer ?? (chosen === 'none' ? { allow: false, scope: 'once' as const, text: '' } : null);
   if (given === null) return;
   const { allow, scope, text: words } = given;
   const question = { key: id, first: approval, all: [approval] };
-  for (const command of answerCommands(question, [id], { allow, scope, text: words })) await controls.submit(command);
+  for (const command of answerCommands(question, [id], { allow, scope, text: words }))
+    await submit(command, editor, controls);
 }

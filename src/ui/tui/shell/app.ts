@@ -223,8 +223,7 @@ class App {
   #followPhase(state: RunState): void {
     const wanted = this.#stage.changedScreen(state, this.#runs.feed !== null || this.#runs.starting);
     if (wanted === null) return;
-    if (state.finished?.status === 'rejected')
-      return this.#backToStart({ level: 'info', text: 'Plan discarded (saved as a draft).' });
+    if (state.finished?.status === 'rejected') return this.#backToStart({ level: 'info', text: 'Plan discarded.' });
     const busy = wanted === 'result' && (this.#boxes.top !== undefined || this.#stage.page.typing(this.#context()));
     if (busy) this.#toast({ level: 'info', text: 'Finished. Press v for the report.', about: 'screen' });
     else this.#stage.show(wanted);
