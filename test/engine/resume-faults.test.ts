@@ -5,6 +5,7 @@ import { ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { committed } from '../../src/events/queries.ts';
 import { scriptedModel, type ScriptedReply } from '../support/scripted.ts';
+import { LogFault } from '../../src/ports/log.ts';
 import { fault } from '../support/faulty.ts';
 import { cutLog, lengthsOf, type MemoryLog, memoryLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
@@ -130,4 +131,21 @@ describe('a run that paused', () => {
     expect(run.state().finished).toMatchObject({ status: 'completed', summary: 'merged' });
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'completed', lost: { calls: 1, usage: SPENT } });
   });
+});
+
+it('a run that cannot continue and whose end cannot be written is stopped, with the reason', async () => {
+  const log = memoryLog();
+  const run = testRun({ log, script: () => new Promise<undefined>(() => {}) });
+  await run.until(({ agents }) => agents.get(ROOT)?.open.length === 1);
+  await run.tell({ do: 'stop run', reason: 'enough' });
+  await run.result;
+  const full: MemoryLog = {
+    ...log,
+    append(session, time, bodies) {
+      if (bodies.some(({ type }) => type === 'session.finished')) throw new LogFault('the disk is full');
+      return log.append(session, time, bodies);
+    },
+  };
+  const again = testRun({ log: full, chosenMode: 'human', person: false });
+  expect(await again.result).toMatchObject({ status: 'stopped', error: 'the disk is full', errorIs: 'log' });
 });

@@ -90,7 +90,7 @@ async function carryThrough(parts: RunModules): Promise<RunResult> {
     const { seq, finished } = parts.recorder.state();
     if (finished !== null && isOver(parts, finished.status)) return summed(parts, finished.status, null);
     const resumed = seq > 0;
-    if (!(resumed ? reopen(parts, onlyAnswers(parts)) : open(parts))) return result(parts);
+    if (!(resumed ? reopen(parts, onlyAnswers(parts)) : open(parts))) return await result(parts);
     parts.messaging.takeMessages('later');
     if (parts.options.followUp !== undefined) sendFollowUp(parts, parts.options.followUp);
     return await (parts.recorder.state().idle ? idleRun(parts, resumed) : plannedRun(parts, resumed));
@@ -98,7 +98,7 @@ async function carryThrough(parts: RunModules): Promise<RunResult> {
     // The log cannot be written, so the stop cannot be recorded either.
     if (!(error instanceof LogFault)) throw error;
     parts.stop(error.message);
-    return summed(parts, 'stopped', error.message);
+    return { ...summed(parts, 'stopped', error.message), errorIs: 'log' };
   }
 }
 
