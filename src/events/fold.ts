@@ -102,7 +102,7 @@ const RUN_FOLDS = {
   'budget.changed': (state, event) => ({
     ...(event.agent === ROOT ? { ...state, budget: event.budget } : state),
     // A changed limit may be warned about again.
-    warned: state.warned.filter((known) => !known.startsWith(`${event.agent === ROOT ? 'run' : event.agent}:`)),
+    warned: state.warned.filter((known) => ownerOf(known) !== (event.agent === ROOT ? 'run' : event.agent)),
   }),
   'forced.began': (state, { tree }, at) =>
     state.firstTree === null ? { ...state, firstTree: tree, firstTreeAt: at } : state,
@@ -155,6 +155,8 @@ const KNOWN: Readonly<Record<EventType, unknown>> = { ...LINES, ...AGENT_FOLDS, 
 /** The key of a warning: once for each limit until the limit changes. */
 const warnedKey = ({ agent, of, scope, what, estimate }: EventOf<'budget.warned'>): string =>
   estimate === true ? estimateKey(agent) : `${of ?? (scope === 'agent' ? agent : scope)}:${what}`;
+
+const ownerOf = (key: string): string => key.slice(0, key.lastIndexOf(':'));
 
 /** Counted from the start of a call, because it is unknown whether a call cut off by a stop still wrote. */
 function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>): RunState {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WorkOrder } from '../../src/domain/agents/agent.ts';
-import { CallId, ROOT, TaskId } from '../../src/domain/ids.ts';
+import { AgentId, CallId, ROOT, TaskId } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { fold, foldAll } from '../../src/events/fold.ts';
 import { EMPTY } from '../../src/events/state.ts';
@@ -232,6 +232,31 @@ describe('the state of a run', () => {
       limit: 5,
     });
     expect(stateAfter(created(FINDER), warned('run'), warned('agent')).warned).toEqual(['run:cost', 'ROOT::S1:cost']);
+  });
+
+  it('forgets the warnings of a budget that is changed, and none of another', () => {
+    const warned = (id: string, more: object = {}): EventBody => ({
+      type: 'budget.warned',
+      agent: AgentId.parse(id),
+      scope: 'agent',
+      what: 'tokens',
+      spent: 4,
+      limit: 5,
+      ...more,
+    });
+    const child = `${FINDER}::S1`;
+    const all = [
+      warned(FINDER),
+      warned(FINDER, { estimate: true }),
+      warned(child),
+      warned(`${FINDER}0`),
+      warned(FINDER, { scope: 'run' }),
+    ];
+    const changed = (agent: AgentId): EventBody => ({ type: 'budget.changed', agent, budget: {}, by: 'test' });
+    const after = (agent: AgentId): readonly string[] => stateAfter(...all, changed(agent)).warned;
+    const [own, run] = [[`${FINDER}:tokens`, `${FINDER}:estimate`], 'run:tokens'];
+    expect(after(FINDER)).toEqual([`${child}:tokens`, `${FINDER}0:tokens`, run]);
+    expect(after(ROOT)).toEqual([...own, `${child}:tokens`, `${FINDER}0:tokens`]);
   });
 
   it('counts events of a type that it does not know, and ignores them otherwise', () => {
