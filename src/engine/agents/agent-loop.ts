@@ -50,7 +50,7 @@ class Loop {
     const known = gate.signalled(order) ?? this.answerGiven();
     if (known) return known;
     for (;;) {
-      if (this.closed && this.iteration < order.iterations) this.tell(GO_ON);
+      if (this.closed && this.iteration < order.iterations - 1) this.note(GO_ON);
       const outcome = await this.oneTurn();
       // The agent's own report of its end precedes the result of the step.
       const end = (this.signal.aborted ? null : gate.signalled(order)) ?? outcome;

@@ -5,6 +5,8 @@ import type { Turn } from '../../../src/domain/turn.ts';
 import { VERDICT_TOOL } from '../../../src/engine/gate/index.ts';
 import { call, completed, did, model, ran, type Said, tools, user } from '../../support/gate-by-list.ts';
 
+const GO_ON = '(Mimir: you can work and call tools again. Continue with what is left to do.)';
+
 describe('an agent', () => {
   it('is asked, uses its tools and is asked again, until it answers without a call', async () => {
     expect(await ran([['I look', call('a'), call('b')], 'it is in b.ts\n[COMPLETE]'])).toEqual({
@@ -260,8 +262,21 @@ describe('the last turn', () => {
     expect([outcome, acts, conversation.slice(4)]).toEqual([
       completed('half of it\n\nthe rest'),
       ['ask'],
-      [user('(Mimir: you can work and call tools again. Continue with what is left to do.)'), model('the rest')],
+      [user(GO_ON), model('the rest')],
     ]);
+  });
+
+  it('that was answered is taken back once, and only where a turn is left', async () => {
+    const turns = [user('find it'), model('', call('a')), tools(did('a', `did a\n\n${LAST}`)), model('half of it')];
+    const mail = [null, 'also c'];
+    const told = { is: 'told', text: 'a message' } as const;
+    expect(await ran([told, 'the rest'], { order: { turns, replies: 2, iterations: 9 }, mail })).toMatchObject({
+      outcome: completed('half of it\n\nthe rest'),
+      acts: ['ask', 'ask'],
+      told: [GO_ON],
+    });
+    const { outcome, acts, told: said } = await ran([], { order: { turns, replies: 2, iterations: 3 } });
+    expect([outcome, acts, said]).toEqual([partial('half of it'), [], []]);
   });
 });
 
