@@ -18,24 +18,11 @@ export const TOKENS = [
 ] as const;
 export type Token = (typeof TOKENS)[number];
 
-export const ANSI_NAMES = [
-  'black',
-  'red',
-  'green',
-  'yellow',
-  'blue',
-  'magenta',
-  'cyan',
-  'white',
-  'brightBlack',
-  'brightRed',
-  'brightGreen',
-  'brightYellow',
-  'brightBlue',
-  'brightMagenta',
-  'brightCyan',
-  'brightWhite',
-] as const;
+const NORMAL = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const BRIGHT = ['brightBlack', 'brightRed', 'brightGreen', 'brightYellow'] as const;
+const BRIGHT_TOO = ['brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;
+/** The sixteen colours of terminals, by their numbers. */
+export const ANSI_NAMES = [...NORMAL, ...BRIGHT, ...BRIGHT_TOO] as const;
 export type AnsiName = (typeof ANSI_NAMES)[number];
 
 export interface Colour {

@@ -4,7 +4,8 @@ import { isAnswered } from '../../domain/agents/agent.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
 import type { AgentState, RunState, WaitingFor } from '../../events/index.ts';
-import { childOf, comesAfter, elapsedOf, isFinal, isTakenOut, plainLine, triesText } from '../../events/index.ts';
+import { childOf, comesAfter, elapsedOf, isFinal, isIdle, isTakenOut } from '../../events/index.ts';
+import { plainLine, triesText } from '../../events/index.ts';
 import { inOrder, isStoppedInQueue, labelOf, modelName } from './agents/agent-lines.ts';
 import { formatDuration } from './text/format.ts';
 import { toLabel } from './text/sanitise.ts';
@@ -133,9 +134,6 @@ export interface Wait {
   /** Milliseconds until the next attempt, never negative; null if unknown. */
   readonly left: Millis | null;
 }
-
-/** True for ROOT of a run without a plan while it waits for a message. */
-export const isIdle = (agent: AgentState): boolean => agent.waitingFor?.is === 'message';
 
 /** Why an agent rests: `idle; 2 children running`, `waiting for its children (2)`; null if it does not. */
 export function restReason(agent: AgentState, state: RunState): string | null {

@@ -1,6 +1,6 @@
 /** The activity of an agent in one line, the result of a run in one line, and the state of each task of a running plan. */
 import { agentTime, awaited, callsInFlight, spawnedChildren, plural, fit } from '../../../app/views/index.ts';
-import { formatCost, formatDuration, formatTokens, type Ink, inOrder, isIdle } from '../../../app/views/index.ts';
+import { formatCost, formatDuration, formatTokens, type Ink, inOrder } from '../../../app/views/index.ts';
 import { lastSentence, type Line, planSoFar, pendingWords, planWords, queuedWords } from '../../../app/views/index.ts';
 import { restReason, shownStatus, type Span, statusWord, toLabel, waitOf } from '../../../app/views/index.ts';
 import { writingWords } from '../../../app/views/index.ts';
@@ -8,7 +8,7 @@ import { type AgentOutcome, isAnswered } from '../../../domain/agents/agent.ts';
 import { type Millis, ROOT, type TaskId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
-import type { AgentState, RunState } from '../../../events/index.ts';
+import { type AgentState, isIdle, type RunState } from '../../../events/index.ts';
 import { activityOf, askedFor, isTakenOut, verificationOf } from '../../../events/index.ts';
 import type { Context } from '../frame/screen.ts';
 import { strong, tint } from '../text/blocks.ts';

@@ -1,9 +1,9 @@
 /** Dialogs about the process of a run: quitting, detaching, taking over a lost run, and waiting for a draft. */
 import type { Line } from '../../../app/views/index.ts';
-import { fit, formatDuration, isIdle, span, toLabel, operationsInFlight } from '../../../app/views/index.ts';
+import { fit, formatDuration, span, toLabel, operationsInFlight } from '../../../app/views/index.ts';
 import { wrap, wrapText } from '../../../app/views/index.ts';
 import { type Millis, ROOT } from '../../../domain/ids.ts';
-import { isAtWork, type RunState } from '../../../events/index.ts';
+import { isAtWork, isIdle, type RunState } from '../../../events/index.ts';
 import { lostWords } from '../components/notices.ts';
 import type { Overlay } from '../frame/overlay.ts';
 import type { Context, RemoteOwner } from '../frame/screen.ts';

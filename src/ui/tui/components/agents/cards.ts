@@ -1,11 +1,11 @@
 /** The pane of the agents as cards of five rows or as a table with one row each. Only the visible ones are composed. */
 import { agentShare, agentTime, clip, expectedTask, fit, fitText, formatCost } from '../../../../app/views/index.ts';
-import { formatDuration, formatShare, formatTokens, indentOf, isIdle } from '../../../../app/views/index.ts';
+import { formatDuration, formatShare, formatTokens, indentOf } from '../../../../app/views/index.ts';
 import { type LimitShare, type Line, lineWidth, neverRan, restyle, type Span } from '../../../../app/views/index.ts';
 import { span, spread, subtreeOf, todosOf, toLabel, widthOf, wrapText } from '../../../../app/views/index.ts';
 import { type AgentId, type Millis, ROOT } from '../../../../domain/ids.ts';
 import type { Todo } from '../../../../domain/turn.ts';
-import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
+import { type AgentState, isIdle, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { blank, box, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { aboutSign, costText, gauge, inkOfShare } from '../costs.ts';

@@ -1,10 +1,10 @@
 /** The pane of the opened agent: its facts, the bar of its tabs, and one tab. The run screen decides how it is scrolled. */
-import { changesOf, clip, fit, formatLimit, formatTokens, isIdle, labelOf } from '../../../../app/views/index.ts';
+import { changesOf, clip, fit, formatLimit, formatTokens, labelOf } from '../../../../app/views/index.ts';
 import { type Line, lineWidth, modelText, planSoFar, restReason, runSpending } from '../../../../app/views/index.ts';
 import { type Span, span, type Style, todosOf, toLabel, waitOf, spawnerName } from '../../../../app/views/index.ts';
 import { wrap, wrapText, writingWords, pendingWords } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import { type AgentState, plannedChecks, type RunState, tokensOfAgent } from '../../../../events/index.ts';
+import { type AgentState, isIdle, plannedChecks, type RunState, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOfLines, linesOf, pane, scrollBar, sized, strong, tint } from '../../text/blocks.ts';
 import { type Editor, editorText } from '../../text/editor.ts';
