@@ -5,16 +5,8 @@ import type { Theme } from '../domain/theme.ts';
 import type { AppEnd, AppOptions, Terminal } from '../ui/tui/index.ts';
 import { capabilities, glyphsFor, openTerminal, runApp } from '../ui/tui/index.ts';
 import type { Arguments, EndSignal, Io } from '../app/process/index.ts';
-import {
-  collectGarbage,
-  readColour,
-  EXIT,
-  exitCodeOf,
-  exitCodeOfEnd,
-  sanitise,
-  SIGNAL_WORDS,
-  world,
-} from '../app/process/index.ts';
+import { collectGarbage, readColour, EXIT, exitCodeOf, exitCodeOfEnd, sanitise } from '../app/process/index.ts';
+import { SIGNAL_WORDS, world } from '../app/process/index.ts';
 import { crashReport } from './crash-report.ts';
 import { chosenTheme, LocalProjectService, type OpenProject } from '../app/project/index.ts';
 

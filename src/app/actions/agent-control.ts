@@ -2,14 +2,8 @@
 import type { Budget } from '../../domain/budget.ts';
 import { type AgentId, ROOT, type TaskId } from '../../domain/ids.ts';
 import { type Mode, MODES } from '../../domain/reason.ts';
-import {
-  type AgentState,
-  type Control,
-  CONTROLS,
-  controls,
-  refusedControl,
-  type RunState,
-} from '../../events/index.ts';
+import { type AgentState, type Control, CONTROLS, controls, refusedControl } from '../../events/index.ts';
+import { type RunState } from '../../events/index.ts';
 import type { ModePreview } from '../../ports/controls.ts';
 import { plural } from '../views/index.ts';
 import { END_QUESTIONS } from './kill.ts';

@@ -9,14 +9,8 @@ import { defined } from '../../domain/result.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { DraftPlan, PlanTask } from '../../domain/plan/plan.ts';
 import { type Run, type RunOptions, type RunResult, startRun } from '../../engine/run/index.ts';
-import {
-  type AgentState,
-  isFinal,
-  type ResumedLog,
-  type RunState,
-  tokensOfAgent,
-  workspaceOf,
-} from '../../events/index.ts';
+import { type AgentState, isFinal, type ResumedLog, type RunState, tokensOfAgent } from '../../events/index.ts';
+import { workspaceOf } from '../../events/index.ts';
 import type { ForeignModels } from '../../integrations/index.ts';
 import type { OpenModels } from '../../models/index.ts';
 import { childRules, type Rules } from '../../policy/index.ts';

@@ -12,17 +12,9 @@ import { type TriedSandbox, trySandbox, pathsOf } from '../../app/workspace/sand
 import { archiveFolder, archiveProblem, listTemplates } from '../../app/project/index.ts';
 import { EXIT, Exit, type Io, packageVersion } from '../../app/process/index.ts';
 import type { Finding } from '../doctor-findings.ts';
-import {
-  cacheFindings,
-  clusterFindings,
-  dayFindings,
-  fine,
-  forcedFindings,
-  chatFindings,
-  foreignFindings,
-} from '../doctor-findings.ts';
-import { notificationFindings, note, policyFindings, problem, rightsFindings } from '../doctor-findings.ts';
-import { runFindings, screenFindings, toolchainFindings, trustFindings } from '../doctor-findings.ts';
+import { cacheFindings, clusterFindings, dayFindings, fine, forcedFindings, chatFindings } from '../doctor-findings.ts';
+import { foreignFindings, notificationFindings, note, policyFindings, problem } from '../doctor-findings.ts';
+import { rightsFindings, runFindings, screenFindings, toolchainFindings, trustFindings } from '../doctor-findings.ts';
 import { environmentOf, KEYS, readConfig, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
 import { portOf } from '../../app/workspace/model-port.ts';
 import { command, tell } from '../verb.ts';

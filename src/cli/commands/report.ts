@@ -2,16 +2,8 @@
 import { openRedactor } from '../../domain/text/redact.ts';
 import { withLostCalls } from '../../events/index.ts';
 import { readChoice } from '../../app/process/index.ts';
-import {
-  authorsIn,
-  checksNow,
-  environmentOf,
-  openReader,
-  projectOf,
-  readConfig,
-  sessionOf,
-} from '../../app/workspace/index.ts';
-import { stateOf } from '../../app/workspace/index.ts';
+import { authorsIn, checksNow, environmentOf, openReader, projectOf, readConfig } from '../../app/workspace/index.ts';
+import { sessionOf, stateOf } from '../../app/workspace/index.ts';
 import { withAuthors } from '../../app/views/index.ts';
 import { reportText } from '../../app/reports/index.ts';
 import { command } from '../verb.ts';

@@ -5,15 +5,8 @@ import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@a
 import { answerCommands } from '../../app/actions/index.ts';
 import type { LocalProjectService } from '../../app/project/index.ts';
 import { plainPlanLines } from '../../app/reports/index.ts';
-import {
-  agentName,
-  answerText,
-  dangerOf,
-  escapeHidden,
-  offersFor,
-  questionText,
-  WANTS,
-} from '../../app/views/index.ts';
+import { agentName, answerText, dangerOf, escapeHidden, offersFor, questionText } from '../../app/views/index.ts';
+import { WANTS } from '../../app/views/index.ts';
 import { type AgentId, ROOT, SessionId } from '../../domain/ids.ts';
 import { messageOf, type Result } from '../../domain/result.ts';
 import { fold, foldAll, isFinal, type MimirEvent, type RunState } from '../../events/index.ts';

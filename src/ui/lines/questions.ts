@@ -3,17 +3,8 @@ import type { ChalkInstance } from 'chalk';
 import { type Answer, answerCommands } from '../../app/actions/index.ts';
 import type { Io } from '../../app/process/index.ts';
 import type { ExactRow, Question } from '../../app/views/index.ts';
-import {
-  dangerOf,
-  plural,
-  exactMeasure,
-  exactRows,
-  formatDuration,
-  kindOf,
-  labelOf,
-  offersFor,
-} from '../../app/views/index.ts';
-import { openQuestions, takesAmount, escapeHidden, WITHOUT_SANDBOX } from '../../app/views/index.ts';
+import { dangerOf, plural, exactMeasure, exactRows, formatDuration, kindOf, labelOf } from '../../app/views/index.ts';
+import { offersFor, openQuestions, takesAmount, escapeHidden, WITHOUT_SANDBOX } from '../../app/views/index.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Approval, ApprovalRequest, RunState } from '../../events/index.ts';
 import type { Command } from '../../ports/controls.ts';

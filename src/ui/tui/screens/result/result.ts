@@ -1,21 +1,9 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
 import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
 import { answerText, authorsLeft, unmergedIn } from '../../../../app/views/index.ts';
-import {
-  COMMIT_REQUEST,
-  messageMain,
-  recipientOf,
-  resumeText,
-  retryRun,
-  retryText,
-} from '../../../../app/actions/index.ts';
-import {
-  whyNoChanges,
-  whyNotCommit,
-  whyNotRequest,
-  whyNotResumeRun,
-  whyNotTalk,
-} from '../../../../app/actions/index.ts';
+import { COMMIT_REQUEST, messageMain, recipientOf, resumeText, retryRun } from '../../../../app/actions/index.ts';
+import { retryText, whyNoChanges, whyNotCommit, whyNotRequest } from '../../../../app/actions/index.ts';
+import { whyNotResumeRun, whyNotTalk } from '../../../../app/actions/index.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Binding, Context, Dialog, DialogEffect, Effect, Screen } from '../../frame/screen.ts';
 import { choice, pickFrom } from '../../frame/screen.ts';

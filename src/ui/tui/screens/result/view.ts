@@ -1,12 +1,6 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
-import {
-  resumeText,
-  retryRun,
-  whyNotCommit,
-  whyNotRequest,
-  whyNotResumeRun,
-  whyNotTalk,
-} from '../../../../app/actions/index.ts';
+import { resumeText, retryRun, whyNotCommit, whyNotRequest, whyNotResumeRun } from '../../../../app/actions/index.ts';
+import { whyNotTalk } from '../../../../app/actions/index.ts';
 import { answerText, agentTime, authorsLeft, plural, fit } from '../../../../app/views/index.ts';
 import { formatDuration, formatTokens, inOrder, type Line, lineWidth, neverRan } from '../../../../app/views/index.ts';
 import { resumeCost, runSpending, runTime, span, unfinishedWork, unmergedIn } from '../../../../app/views/index.ts';
