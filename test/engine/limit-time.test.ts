@@ -40,6 +40,28 @@ describe('a limit on time', () => {
     expect(world.sleepers()).toBe(0);
   });
 
+  it.each([undefined, 90_000])(
+    'that was %j before ends the call that is in progress when it is lowered',
+    async (before) => {
+      const world = fakeWorld();
+      const run = testRun({
+        world,
+        person: false,
+        ...filed(planWith(before === undefined ? {} : { maxDuration: before })),
+        script: ({ agent }) => (agent === S1 ? new Promise<undefined>(() => {}) : undefined),
+      });
+      await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
+      await world.advance(1000);
+      await run.tell({ do: 'set budget', agent: S1, budget: { maxDuration: 5000 } });
+      await world.advance(3999);
+      expect(run.state().agents.get(S1)?.open.length).toBe(1);
+      await world.advance(1);
+      await run.result;
+      expect(run.state().agents.get(S1)).toMatchObject({ open: [], endedBy: { is: 'limit' } });
+      expect(world.sleepers()).toBe(0);
+    },
+  );
+
   it('is warned of at 80 %, once (2.6)', async () => {
     const world = fakeWorld();
     const run = testRun({

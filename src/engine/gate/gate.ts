@@ -95,6 +95,10 @@ export function openGate(context: RunContext, options: AgentSetup): OpenGate {
     useForPerson: async (order, call, signal) => (await useTools(parts, order, [call], signal, 'person'))[0],
   };
   const { limits, modelChanges } = parts;
+  const watchAnew = (): void => limits.watchers.forEach((watch) => watch());
+  parts.recorder.onRecord(({ type }) => {
+    if (type === 'budget.changed') queueMicrotask(watchAnew);
+  });
   return {
     ...opened,
     limits,

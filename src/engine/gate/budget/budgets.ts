@@ -28,7 +28,7 @@ export interface Budgets extends RunContext {
 }
 
 export const openBudgets = (): Pick<Budgets, 'limits' | 'prefixes' | 'inFlight' | 'closings'> => ({
-  limits: { open: new Map(), exhausted: new Set(), rules: null },
+  limits: { open: new Map(), exhausted: new Set(), watchers: new Set(), rules: null },
   prefixes: openPrefixBook(),
   inFlight: openBudgetQueue(),
   closings: { needs: new ClosingReserves(), ended: new Set() },
@@ -48,6 +48,8 @@ export interface LimitBook {
   readonly open: Map<string, { readonly agent: AgentId; readonly ended: Promise<Chosen>; onChange(): void }>;
   /** Nobody is asked again about these limits as long as they stay unchanged. */
   readonly exhausted: Set<string>;
+  /** Of the time of steps in progress: to be called when any limit has changed. */
+  readonly watchers: Set<() => void>;
   /** The rules that the budgets were last compared with. */
   rules: Rules | null;
 }

@@ -28,7 +28,7 @@ export interface Step {
 
 /** A step that ends with the agent's signal, an urgent message, or its deadline. */
 export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSignal, time: TimeFor): Step {
-  const { inbox, recorder, world } = parts;
+  const { inbox, recorder, world, limits } = parts;
   // Aborted with a reason, because an abort without one creates an error with a stack for every call of every agent.
   const own = new AbortController();
   let why: 'message' | 'time' | null = null;
@@ -40,20 +40,26 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   const unwatch = inbox.onUrgent(order.agent, () => abort('message'));
-  const ended = new AbortController();
-  const watchTime = async (): Promise<void> => {
+  let watch = new AbortController();
+  const watchTime = async (over: AbortSignal): Promise<void> => {
     for (;;) {
       const remaining = timeLeft(recorder.state(), order.agent, world.now(), time);
-      if (remaining === Infinity || ended.signal.aborted) return;
+      if (remaining === Infinity || over.aborted) return;
       if (remaining <= 0) return abort('time');
       const early = timeToWarning(recorder.state(), order.agent, world.now());
       if (early <= 0) warn(parts, order.agent);
       const toWarning = early <= 0 ? Infinity : early;
       // Checked again because the agent's clock is paused while it waits for a person or a provider.
-      await world.sleep(Math.min(Math.max(Math.min(remaining, toWarning), SHORTEST), LONGEST), ended.signal);
+      await world.sleep(Math.min(Math.max(Math.min(remaining, toWarning), SHORTEST), LONGEST), over);
     }
   };
-  void watchTime();
+  const watchAnew = (): void => {
+    watch.abort('again');
+    watch = new AbortController();
+    void watchTime(watch.signal);
+  };
+  limits.watchers.add(watchAnew);
+  void watchTime(watch.signal);
   return {
     signal: own.signal,
     why: () => why,
@@ -61,7 +67,8 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
     end: () => {
       unwatch();
       signal.removeEventListener('abort', stop);
-      ended.abort('ended');
+      limits.watchers.delete(watchAnew);
+      watch.abort('ended');
     },
   };
 }
