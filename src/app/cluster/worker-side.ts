@@ -158,6 +158,9 @@ function denialOf(
   context: Pick<ToolContext, 'sandbox'>,
 ): string | null {
   const { capability } = tool;
+  // Outside of it a command needs an approval, and one that the run says to have is none of the worker's.
+  if (capability === 'shell' && context.sandbox !== 'read-only' && context.sandbox !== 'read-write')
+    return 'commands run only in its sandbox';
   const command = capability === 'shell' ? { command: tool.label(input) } : {};
   const decision = decide({ is: 'tool', tool: tool.name, capability, ...command }, rules, {
     mode: rules.maxMode.value,

@@ -1,0 +1,77 @@
+/** What a worker does with a step that was given to it: its own sandbox holds, whatever the step says. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openPerformer } from '../../../src/app/cluster/index.ts';
+import { readConfig } from '../../../src/app/workspace/config.ts';
+import { portOf } from '../../../src/app/workspace/model-port.ts';
+import { placesOf } from '../../../src/config/files/read-text.ts';
+import type { SharedStore } from '../../../src/distributed/index.ts';
+import { openSandbox, openTools } from '../../../src/tools/index.ts';
+import { freshFolder } from '../../support/folder.ts';
+import { needs } from '../../support/needs.ts';
+import { commitAll, makeRepository } from '../../support/repos.ts';
+
+needs('git', 'bubblewrap');
+
+const { signal } = new AbortController();
+
+/** The project of a run as it travels, and a store that has it. */
+async function sent(): Promise<{ readonly part: Buffer; readonly store: SharedStore }> {
+  const root = makeRepository({ 'a.txt': 'one\n' });
+  commitAll(root, 'first');
+  const place = { root, home: '/nowhere/home', stateDir: freshFolder() };
+  const tools = openTools({ ...place, sandbox: await openSandbox(place) });
+  if (!tools.ok) throw new Error(tools.fault);
+  const tree = await tools.value.workspaces.make('one', signal);
+  const packed = tree.ok ? await tools.value.transport.pack('one', tree.value.base, signal) : tree;
+  if (!packed.ok) throw new Error(packed.fault);
+  const { packs, ...rest } = packed.value;
+  return {
+    part: Buffer.from(JSON.stringify({ packed: rest, packs: packs.map((_, at) => String(at)) })),
+    store: {
+      keep: () => Promise.resolve('kept'),
+      read: (ids) => Promise.resolve(ids.map((id) => Buffer.from(packs[Number(id)] ?? []))),
+      keepTree: () => Promise.resolve(),
+      trees: () => Promise.resolve([]),
+    },
+  };
+}
+
+/** A worker that lets a person allow everything, and what it says of a command in the `sandbox` that a step names. */
+async function commandIn(sandbox: string, command: string): Promise<string> {
+  const home = freshFolder();
+  const project = { root: home, places: placesOf({ HOME: home }, home) };
+  const read = readConfig(project, { HOME: home }, {}, 'look');
+  if (!read.ok) throw new Error(JSON.stringify(read.fault));
+  const { rules } = read.value.config;
+  const config = {
+    ...read.value.config,
+    rules: { ...rules, maxMode: { ...rules.maxMode, value: 'confirm' as const } },
+  };
+  const models = portOf(config, new Map(), 'none');
+  const { part, store } = await sent();
+  const performer = openPerformer({ project, config, models, folder: join(home, 'agents') }, store);
+  const body = JSON.stringify({ is: 'tool', tool: 'bash', input: { command }, context: { agent: 'S1', sandbox } });
+  const order = { run: 'run', agent: 'S1', process: 'p' };
+  const step = { ...order, body, tree: { chain: 'c', n: 0, commit: null }, parts: [part] };
+  const done = performer.perform(step, signal, () => undefined);
+  return done.then(
+    ({ output }) => output,
+    (error: unknown) => String(error),
+  );
+}
+
+it.each(['none', 'other', ''])('runs no command where the step names "%s" as its sandbox', async (sandbox) => {
+  const made = join(freshFolder(), 'made');
+  expect(await commandIn(sandbox, `touch ${made}`)).toBe(
+    'Error: denied on the worker: commands run only in its sandbox',
+  );
+  expect(existsSync(made)).toBe(false);
+});
+
+it.each(['read-only', 'read-write'])('runs a command in its sandbox where the step asks for %s', async (sandbox) => {
+  const made = join(freshFolder(), 'made');
+  expect(await commandIn(sandbox, `echo done; touch ${made}`)).toContain(String.raw`\ndone\n`);
+  expect(existsSync(made)).toBe(false);
+});
