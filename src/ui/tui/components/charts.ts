@@ -188,9 +188,9 @@ function gantt(context: Context, width: number): readonly Line[] {
     return [
       statusSpan(agent, context),
       tint(` ${indent + fitName(agent.name, column - indent.length, glyphs)} `, `role:${agent.role}`),
-      tint(glyphs.bar[2].repeat(from), 'border'),
-      tint(glyphs.bar[0].repeat(to - from), `role:${agent.role}`),
-      tint(glyphs.bar[2].repeat(cells - to), 'border'),
+      tint(glyphs.bar.none.repeat(from), 'border'),
+      tint(glyphs.bar.critical.repeat(to - from), `role:${agent.role}`),
+      tint(glyphs.bar.none.repeat(cells - to), 'border'),
       tint(` ${formatDuration(agentTime(agent, state, now)).padStart(8)}`, 'fg'),
     ];
   });
@@ -237,10 +237,13 @@ function drawChart({ state, now, glyphs }: Context, width: number, height: numbe
   ]);
   const lines = body.map((line, row): Line => {
     const label = fitText(labels.get(row) ?? '', AXIS - 2, 'right');
-    const tick = labels.has(row) ? glyphs.lane[4] : glyphs.light[5];
+    const tick = labels.has(row) ? glyphs.lane.teeLeft : glyphs.light.vertical;
     return fit([tint(`${label} `, 'faint'), tint(tick, 'border'), ...line], width);
   });
-  const foot: Line = [span(' '.repeat(AXIS - 1)), tint(glyphs.light[2] + glyphs.light[4].repeat(columns), 'border')];
+  const foot: Line = [
+    span(' '.repeat(AXIS - 1)),
+    tint(glyphs.light.bottomLeft + glyphs.light.horizontal.repeat(columns), 'border'),
+  ];
   const end = tint(formatDuration(plot.to - plot.from), 'faint');
   return [...lines, fit(foot, width), spread([tint(`${' '.repeat(AXIS)}0s`, 'faint')], [end], width)];
 }

@@ -269,7 +269,7 @@ export function gauge(
   const upTo = (share: number): number => Math.max(0, Math.min(cells, Math.round(share * cells)));
   const full = upTo(spent);
   const hollow = upTo(spent + reserved) - full;
-  const [solid, open, free] = glyphs.gauge;
+  const { spent: solid, reserved: open, left: free } = glyphs.gauge;
   return [
     tint(solid.repeat(full), ink),
     tint(open.repeat(hollow), 'muted'),
@@ -280,7 +280,7 @@ export function gauge(
 /** `━━━╸──` of `cells` columns, in `ink`. */
 export function meter(share: number, cells: number, ink: Ink, glyphs: Glyphs): Line {
   const halves = Math.max(share > 0 ? 1 : 0, Math.min(2 * cells, Math.round(share * 2 * cells)));
-  const [full, half, rest] = glyphs.meter;
+  const { full, half, rest } = glyphs.meter;
   const bar = full.repeat(halves >> 1) + (halves % 2 === 1 ? half : '');
   return [tint(bar, ink), tint(rest.repeat(Math.max(0, cells - ((halves + 1) >> 1))), 'border')];
 }

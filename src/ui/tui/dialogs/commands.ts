@@ -38,7 +38,10 @@ export const paletteOverlay = (entries: Entries): Overlay =>
     first: () => 0,
     rows: () => Number.POSITIVE_INFINITY,
     line: ({ entry, marked }, _, { glyphs }, width) => entryLine(entry, marked, glyphs, width),
-    below: (one, _, { glyphs }, width) => [[tint(glyphs.light[4].repeat(width), 'border')], ...detailLines(one, width)],
+    below: (one, _, { glyphs }, width) => [
+      [tint(glyphs.light.horizontal.repeat(width), 'border')],
+      ...detailLines(one, width),
+    ],
     take: ({ entry }) =>
       entry.why === null
         ? { stays: false, effect: entry.run() }

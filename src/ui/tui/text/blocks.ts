@@ -34,7 +34,7 @@ export interface Box {
 export function box(of: Box): readonly Line[] {
   const { width, height } = of;
   if (width < 2 || height < 2) return Array.from({ length: Math.max(0, height) }, () => fit([], width));
-  const [topLeft, topRight, bottomLeft, bottomRight] = of.glyphs[of.border];
+  const { topLeft, topRight, bottomLeft, bottomRight } = of.glyphs[of.border];
   const pane = of.kind !== 'card';
   const top = edge(of, [topLeft, topRight], [of.title ?? [], of.titleEnd ?? []], [pane ? 1 : 0, pane ? 1 : 0]);
   const bottom = edge(of, [bottomLeft, bottomRight], [of.foot ?? [], of.footEnd ?? []], [1, pane ? 1 : 0]);
@@ -59,7 +59,7 @@ export const inside = (
 });
 
 function bodyLine(of: Box, line: Line): Line {
-  const side = of.glyphs[of.border][5];
+  const side = of.glyphs[of.border].vertical;
   const fill = of.fill ?? PLAIN;
   const style = borderStyle(of);
   const pad = Math.max(0, Math.min(of.pad ?? 1, (of.width - 2) >> 1));
@@ -76,7 +76,7 @@ function edge(
   [before, after]: readonly [number, number],
 ): Line {
   const style = borderStyle(of);
-  const stroke = of.glyphs[of.border][4];
+  const stroke = of.glyphs[of.border].horizontal;
   const room = Math.max(0, of.width - 2 - before - after);
   // Narrower than its insets: the bare border in the exact width.
   if (of.width - 2 < before + after + 3) return [[left + stroke.repeat(of.width - 2) + right, style]];

@@ -126,7 +126,7 @@ export function detailPane(of: DetailView, context: Context, width: number, heig
   const head =
     headRows(height, of.tab) === 0
       ? []
-      : [...headLines(of.agent, context, inner), [tint(glyphs.light[4].repeat(inner), 'border')]];
+      : [...headLines(of.agent, context, inner), [tint(glyphs.light.horizontal.repeat(inner), 'border')]];
   return pane({
     width,
     height,
@@ -307,7 +307,7 @@ function tokenBudget(agent: AgentState): string {
 export function tabBar(of: { readonly agent: AgentState; readonly tab: Tab }, context: Context, room: number): Line {
   const { glyphs } = context;
   const tabs = tabsOf(of.agent, context.state);
-  const stroke = ` ${glyphs.light[5]} `;
+  const stroke = ` ${glyphs.light.vertical} `;
   /** The tabs from `from` to `to`, with signs where there are more on a side. */
   const bar = (from: number, to: number, between = stroke): Line => [
     tint(from > 0 ? `${glyphs.needs} ` : '', 'faint'),

@@ -140,7 +140,7 @@ function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, cont
   const agent = agentOfTask(state, task.id);
   const front: Line = [
     ...graph,
-    tint(sheet.remaining.critical.has(task.id) ? ` ${glyphs.bar[0]}` : '  ', 'fg'),
+    tint(sheet.remaining.critical.has(task.id) ? ` ${glyphs.bar.critical}` : '  ', 'fg'),
     needSpan(task, sheet, context),
     tint(` ${String(index + 1).padStart(sheet.digits)} `, 'faint'),
     ...(agent === null ? [] : lockOf(agent, context)),
@@ -262,7 +262,7 @@ function wholeTime(remaining: Remaining, context: Context, width: number): Line 
   const { state, glyphs } = context;
   const left = leftWords(remaining, state);
   const words = width < 56 ? 'critical' : 'critical path';
-  const mark: Line = width < 44 ? [] : [tint(`${glyphs.bar[0]} ${words} ${glyphs.dot} `, 'faint')];
+  const mark: Line = width < 44 ? [] : [tint(`${glyphs.bar.critical} ${words} ${glyphs.dot} `, 'faint')];
   return left === '' ? [] : [...mark, tint(left, 'fg')];
 }
 

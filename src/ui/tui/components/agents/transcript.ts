@@ -343,7 +343,7 @@ function inkOfOutput(line: string, block: ToolCall): Ink {
 /** `│ ` in front of each line, `╰ ` in front of the last. */
 export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
   return lines.map((line, index): Line => {
-    const sign = index === lines.length - 1 ? glyphs.child : glyphs.light[5];
+    const sign = index === lines.length - 1 ? glyphs.child : glyphs.light.vertical;
     return [tint(`  ${sign} `, 'border'), ...line];
   });
 }

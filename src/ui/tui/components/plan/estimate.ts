@@ -165,7 +165,7 @@ function rowsOf(plan: SoundPlan, maxParallel: number): readonly Row[] {
 
 /** The bars of a row in `room` columns; thick on the critical path. */
 function barsOf({ role, bars }: Row, total: number, room: number, glyphs: Glyphs): Line {
-  const [critical, other, none] = glyphs.bar;
+  const { critical, other, none } = glyphs.bar;
   const line: Span[] = [];
   let at = 0;
   for (const { start, end, critical: decides } of bars.toSorted((a, b) => a.start - b.start)) {

@@ -267,7 +267,7 @@ export function forcedRows(of: ReviewRows, width: number, height: number, glyphs
   const { first, rows, top } = windowOf(forced.length, of.selected, height);
   const hidden = forced.length - rows;
   const more = hidden > 0 ? `  ${top + 1}-${Math.min(forced.length, top + rows)} of ${forced.length}` : '';
-  const title: Line = [tint(` ${glyphs.light[4]} Required by policy`, 'muted'), tint(more, 'faint')];
+  const title: Line = [tint(` ${glyphs.light.horizontal} Required by policy`, 'muted'), tint(more, 'faint')];
   const lines = forced.slice(top, top + rows).map((node, row) => rowOf(node, top + row, of, width, glyphs));
   return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
 }

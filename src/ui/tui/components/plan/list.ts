@@ -327,7 +327,7 @@ export function restLine(row: LaneRow, count: number, most: number, glyphs: Glyp
   for (let lane = 0; lane < Math.min(count, most); lane++) {
     const ink = row.below[lane] ?? null;
     if (lane > 0) line.push(span(' '));
-    line.push(ink === null ? span(' ') : tint(glyphs.lane[0], ink));
+    line.push(ink === null ? span(' ') : tint(glyphs.lane.vertical, ink));
   }
   if (count > most) {
     const open = row.below.slice(most).some((ink) => ink !== null);
@@ -356,7 +356,7 @@ const reach = (row: LaneRow): readonly [from: number, to: number] => [
 /** The stroke in front of `lane`, in the colour of the dependency from which it leads. */
 function between(row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span {
   if (lane <= from || lane > to) return span(' ');
-  return tint(glyphs.lane[1], strokeInk(row, lane - 0.5));
+  return tint(glyphs.lane.horizontal, strokeInk(row, lane - 0.5));
 }
 
 function strokeInk(row: LaneRow, at: number): Ink {
@@ -368,15 +368,15 @@ function strokeInk(row: LaneRow, at: number): Ink {
 function cell(row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span {
   const ink = row.above[lane] ?? null;
   const outside = lane < from || lane > to;
-  if (ink === null) return outside ? span(' ') : tint(glyphs.lane[1], strokeInk(row, lane));
-  if (outside) return tint(glyphs.lane[0], ink);
+  if (ink === null) return outside ? span(' ') : tint(glyphs.lane.horizontal, strokeInk(row, lane));
+  if (outside) return tint(glyphs.lane.vertical, ink);
   const input = row.inputs.find((each) => each.lane === lane);
-  return tint(input === undefined ? glyphs.lane[2] : joint(input, [from, to], glyphs), ink);
+  return tint(input === undefined ? glyphs.lane.crossing : joint(input, [from, to], glyphs), ink);
 }
 
 /** The sign where the lane of a dependency meets the stroke to the task. */
 function joint(input: LaneRow['inputs'][number], [from, to]: readonly [number, number], glyphs: Glyphs): string {
-  const [, , , teeRight, teeLeft, teeUp, corner] = glyphs.lane;
+  const { teeRight, teeLeft, teeUp, corner } = glyphs.lane;
   if (input.ends) return input.lane === to ? corner : teeUp;
   if (input.lane === from) return teeRight;
   return input.lane === to ? teeLeft : glyphs.bullet;

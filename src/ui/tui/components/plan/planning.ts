@@ -128,7 +128,7 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
 }
 
 function skeletonLines({ now, glyphs, look }: Context, width: number, height: number): readonly Line[] {
-  const [full, empty] = glyphs.gauge;
+  const { spent: full, reserved: empty } = glyphs.gauge;
   const rows = Math.min(4, Math.floor((height - 1) / 2));
   // Reduced motion: the same skeleton without animation.
   const beat = look?.still === true ? -1 : Math.floor(now / 500) % Math.max(1, rows);

@@ -74,7 +74,7 @@ function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
     case 'heading':
       return flowing(token.tokens, width, { ...page, style: headingStyle(token.depth) });
     case 'hr':
-      return [[tint(page.glyphs.light[4].repeat(Math.min(width, 40)), 'border')]];
+      return [[tint(page.glyphs.light.horizontal.repeat(Math.min(width, 40)), 'border')]];
     case 'list':
       return list(token, width, page);
     case 'blockquote':
@@ -130,7 +130,7 @@ function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): 
 }
 
 const railed = (lines: readonly Line[], { glyphs, style }: Page): readonly Line[] =>
-  lines.map((line): Line => [tint(`${glyphs.light[5]} `, 'border'), ...restyle(line, style)]);
+  lines.map((line): Line => [tint(`${glyphs.light.vertical} `, 'border'), ...restyle(line, style)]);
 
 function trimmed(lines: readonly Line[]): readonly Line[] {
   const isText = (line: Line): boolean => line.some(([text]) => text.trim() !== '');
@@ -265,8 +265,10 @@ function tableLines(table: Tokens.Table, width: number, page: Page): readonly Li
   if (room < NARROWEST * header.length) return asList(header, rows, width);
   const widths = widthsOf(header, rows, room);
   const { light, lane } = page.glyphs;
-  const line = widths.map((size) => light[4].repeat(size)).join(`${light[4]}${lane[2]}${light[4]}`);
-  const drawn = (cells: readonly Line[]): readonly Line[] => rowLines(cells, widths, table.align, light[5]);
+  const line = widths
+    .map((size) => light.horizontal.repeat(size))
+    .join(`${light.horizontal}${lane.crossing}${light.horizontal}`);
+  const drawn = (cells: readonly Line[]): readonly Line[] => rowLines(cells, widths, table.align, light.vertical);
   return [...drawn(header), [tint(line, 'border')], ...rows.flatMap(drawn)];
 }
 

@@ -284,7 +284,7 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
   const about = `est. ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
   const critical: Line = [
     tint(`max ${maxParallel} in parallel ${glyphs.dot} `, 'muted'),
-    tint(glyphs.bar[0], 'fg'),
+    tint(glyphs.bar.critical, 'fg'),
     tint(` critical path ${glyphs.dot} `, 'muted'),
   ];
   return paneOf(seen, 'schedule', size, {

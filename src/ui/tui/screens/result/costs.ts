@@ -36,7 +36,7 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
   return [
     headLine(width),
     ...rows,
-    [tint(context.glyphs.light[4].repeat(Math.max(0, width)), 'border')],
+    [tint(context.glyphs.light.horizontal.repeat(Math.max(0, width)), 'border')],
     compareLine('total', 'title', { estimate, actual, sign }, context, width),
     [],
     ...(width < 92 ? [] : [[tint(LEGEND, 'faint')] satisfies Line, []]),
@@ -97,7 +97,7 @@ function halfway(share: number | null, glyphs: Context['glyphs']): Line {
   const ink = inkOf(share);
   return [
     ...meter(Math.min(1, share), BAR, ink, glyphs),
-    tint(glyphs.light[5], 'muted'),
+    tint(glyphs.light.vertical, 'muted'),
     ...meter(Math.max(0, Math.min(1, share - 1)), BAR, ink, glyphs),
   ];
 }

@@ -216,7 +216,7 @@ function statusLines({ projectService, glyphs }: Context, width: number, kind: S
   if (kind === 'none') return [];
   const full = kind === 'full';
   const room = Math.max(1, width - 1);
-  const rule: Line = [tint(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, 'border')];
+  const rule: Line = [tint(` ${glyphs.light.horizontal.repeat(Math.max(0, width - 2))}`, 'border')];
   return [
     ...(full ? [rule] : []),
     ...projectLines(projectService, kind, room),
