@@ -2,7 +2,7 @@
  * The interface to own trees of agents: a copy of the project in which one agent works, and its merge into the project. The engine decides when a
  * tree is made and merged and records it; here is only how. Trees are named by the engine and lie in the state directory until they are removed.
  */
-import type { ChangedFile } from '../domain/changes/changes.ts';
+import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId } from './tree.ts';
 
@@ -13,16 +13,16 @@ export interface MergeConflict {
   readonly kind: string;
 }
 
+/** The differences between the project before and after a merge. */
+type Listed = Pick<CommandChanges, 'files' | 'more' | 'rest'>;
+
 /** What a merge would do. Nothing has changed yet. */
-export interface Merge {
+export interface Merge extends Listed {
   /** The project as it was when it was compared, and the agent's tree. */
   readonly ours: TreeId;
   readonly theirs: TreeId;
   /** The project after the merge; with conflicts the one in which the project's side of them stays. */
   readonly merged: TreeId;
-  /** The differences between `ours` and `merged`, at most `MOST_CHANGED`, and how many more there are. */
-  readonly files: readonly ChangedFile[];
-  readonly more: number;
   readonly conflicts: readonly MergeConflict[];
   /** As `merged`, with the agent's side of each conflict; only where there are conflicts. */
   readonly withTheirs?: TreeId;
@@ -86,8 +86,8 @@ export interface WorkspacePort {
   rest(of: Pick<Merge, 'ours' | 'merged'>, signal: AbortSignal): Promise<Result<Merge, string>>;
   /** Changes the project's files from `ours` to `to`. A fault, and no change, if one of them is no longer as in `ours`. */
   apply(ours: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<void, string>>;
-  /** The differences of two trees that a merge has named: at most 500 files, and how many more there are. */
-  files(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Pick<Merge, 'files' | 'more'>, string>>;
+  /** The differences of two trees that a merge has named: of at most 500 files the hunks. */
+  files(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Listed, string>>;
   /** The differences of two such trees as a unified diff; a cut is stated in it. */
   changes(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<Pick<TreeChanges, 'patch'>, string>>;
   /** Writes the changes since `base` as a patch beside the tree; returns its path. */

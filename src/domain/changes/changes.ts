@@ -44,6 +44,19 @@ export interface CommandChanges {
   readonly also: readonly AgentId[];
 }
 
+const MOST_CHANGED = 500;
+
+/** The changes as an event keeps them: the first files with their hunks, of the rest the versions. */
+export function listedChanges(files: readonly ChangedFile[]): Pick<CommandChanges, 'files' | 'more' | 'rest'> {
+  const rest = files
+    .slice(MOST_CHANGED)
+    .flatMap(({ path, before, after }) =>
+      before === undefined || after === undefined ? [] : [{ path, before, after }],
+    );
+  const more = Math.max(0, files.length - MOST_CHANGED);
+  return { files: files.slice(0, MOST_CHANGED), more, ...(rest.length === 0 ? {} : { rest }) };
+}
+
 /** What became of an agent's tree when it was to be merged. */
 export interface MergeEnd {
   /** `unmerged`: the project has not changed, and the tree is kept. */

@@ -95,7 +95,7 @@ const NO_FILES = { files: [], more: 0 };
 
 /** Without what says nothing. */
 const mergedEnd = (
-  { theirs, ...of }: Pick<Merge, 'files' | 'more' | 'theirs'>,
+  { theirs, ...of }: Pick<Merge, 'files' | 'more' | 'rest' | 'theirs'>,
   took: 'mine' | 'theirs' | null,
   leftOut: readonly string[],
 ): MergeEnd => ({

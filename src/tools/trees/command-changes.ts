@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { CommandChanges } from '../../domain/changes/changes.ts';
+import { type CommandChanges, listedChanges } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { defined, tried } from '../../domain/result.ts';
 import type { SeenFile, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
@@ -12,8 +12,6 @@ import type { TreeId } from '../../ports/tree.ts';
 import { digestOf } from '../files/replace-file.ts';
 import { isFreshFile } from '../process/kept-folders.ts';
 import type { Snapshots } from './tree.ts';
-
-const MOST_CHANGED = 500;
 
 interface Running {
   readonly agent: AgentId;
@@ -100,18 +98,7 @@ export class CommandWatch {
       isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
     const files = found.value.filter((one) => !isOthers(one.path));
     if (files.length === 0) return null;
-    const rest = files
-      .slice(MOST_CHANGED)
-      .flatMap(({ path: name, before: from, after: to }) =>
-        from === undefined || to === undefined ? [] : [{ path: name, before: from, after: to }],
-      );
-    return {
-      files: files.slice(0, MOST_CHANGED),
-      more: Math.max(0, files.length - MOST_CHANGED),
-      ...(rest.length === 0 ? {} : { rest }),
-      tree: before,
-      also: [...also],
-    };
+    return { ...listedChanges(files), tree: before, also: [...also] };
   }
 
   /** Whether a file tool or a merge was the last to write or remove this file. */

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { listedChanges } from '../../domain/changes/changes.ts';
 import { defined, tried } from '../../domain/result.ts';
 import type { Merge, MergeConflict, MergeRequest } from '../../ports/workspace.ts';
 import { denied, refused } from '../paths/root.ts';
@@ -12,9 +13,6 @@ import { commitOf, placesOf, removals, treeWith, visibleTree } from './own-tree.
 import * as staged from './stage.ts';
 import { type RepositoryFacts, type StoreOptions, TreeFault, treeStore } from './store.ts';
 import { changedFiles, type Scanned } from './tree.ts';
-
-/** The most files that a merge lists. */
-export const MOST_CHANGED = 500;
 
 /** What is merged, and why the rest is not. */
 export interface Theirs {
@@ -68,8 +66,7 @@ export async function mergeOf(
     ours,
     theirs,
     merged: found.merged,
-    files: files.slice(0, MOST_CHANGED),
-    more: Math.max(0, files.length - MOST_CHANGED),
+    ...listedChanges(files),
     conflicts: found.conflicts,
     ...defined({ withTheirs: found.withTheirs, marked: found.marked }),
     leftOut,

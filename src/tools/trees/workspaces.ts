@@ -1,6 +1,7 @@
 /** Opens the own trees of agents of one project (ports/workspace.ts): it knows where they lie and opens a tool set for each. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { listedChanges } from '../../domain/changes/changes.ts';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import type { WorkspacePort } from '../../ports/workspace.ts';
 import { gitOf, type Root, treeRoot } from '../paths/root.ts';
@@ -8,7 +9,7 @@ import { type Environment, programOn } from '../process/environment.ts';
 import { bytesIn, removeFolder } from '../process/kept-folders.ts';
 import { findBubblewrap } from '../sandbox/places.ts';
 import type { SandboxState } from '../../ports/tool.ts';
-import { applyTree, mergeOf, MOST_CHANGED, theirTree, writePatch } from './merge.ts';
+import { applyTree, mergeOf, theirTree, writePatch } from './merge.ts';
 import { makeTree, placesOf, TREE_BYTES, treesFolder, visibleTree } from './own-tree.ts';
 import { plainFile } from './stage.ts';
 import type { Snapshots } from './tree.ts';
@@ -98,9 +99,7 @@ async function filesOf(
   ...between: Parameters<Snapshots['filesBetween']>
 ): ReturnType<WorkspacePort['files']> {
   const found = await snapshots.filesBetween(...between);
-  if (!found.ok) return found;
-  const { value } = found;
-  return ok({ files: value.slice(0, MOST_CHANGED), more: Math.max(0, value.length - MOST_CHANGED) });
+  return found.ok ? ok(listedChanges(found.value)) : found;
 }
 
 function whyNot({ root, environment, sandbox }: WorkspaceOptions): string | null {

@@ -121,6 +121,21 @@ describe('a tree of its own', () => {
   });
 });
 
+describe('a merge of more than 500 files', () => {
+  it('names all of them: the first with their hunks, the rest with their versions', async () => {
+    const at = await bench(makeRepository({ 'a.txt': 'a\n' }));
+    const base = await made(at);
+    await bash(at, 'for n in $(seq 1000 1599); do echo $n > f$n; done');
+    const merge = await merged(at, base);
+    const files = await at.workspaces.files(merge.ours, merge.merged, signal);
+    const { files: first, more, rest = [] } = merge;
+    expect(files).toEqual({ ok: true, value: { files: first, more, rest } });
+    expect([first.length, more]).toEqual([500, 100]);
+    expect([...first, ...rest].map((one) => one.path)).toEqual(Array.from({ length: 600 }, (_, n) => `f${n + 1000}`));
+    expect(rest.every(({ before, after }) => before === null && after !== null)).toBe(true);
+  });
+});
+
 describe('a repository whose copy would lack files', () => {
   it.each([
     [
