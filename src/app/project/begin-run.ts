@@ -65,7 +65,7 @@ export interface RunDefaults {
 
 /**
  * `served` resolves with null once other processes can connect, or with the reason why they cannot; `undelivered` at the end of the run with a
- * sentence for each notification that could not be delivered.
+ * sentence for each notification that could not be delivered, and for transcripts that could not be kept.
  */
 export type ServedRun = Run & {
   readonly served: Promise<string | null>;
@@ -112,14 +112,14 @@ export async function beginRun(
   view.now = run.view;
   const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
   void served.then((problem) => (problem === null ? elsewhere?.serve() : undefined));
-  const undelivered = notified(run, config, project);
-  const archived = Promise.all([archive(run, rules, project.places.home), undelivered]);
+  const archived = archive(run, rules, project.places.home);
+  const undelivered = Promise.all([notified(run, config, project), archived]).then((all) => all.flat());
   const cleaned = cleanUp(run, async (agent) => {
     await foreign?.ended(agent);
     await elsewhere?.ended(agent);
     await common.tools.ended?.(agent);
   });
-  const closed = thenClose(withLessons(run, place, archived), serving, async () => {
+  const closed = thenClose(withLessons(run, place, undelivered), serving, async () => {
     await cleaned;
     release(log, what.session);
   });
@@ -221,10 +221,11 @@ async function notified(run: Run, config: Loaded, { root }: ProjectPlace): Promi
   return notifyOf(run, config, basename(root));
 }
 
-async function archive({ controls }: Run, rules: Rules, home: string): Promise<void> {
-  if (childRules(rules).archivePath === null) return;
+async function archive({ controls }: Run, rules: Rules, home: string): Promise<readonly string[]> {
+  if (childRules(rules).archivePath === null) return [];
   const { archiveChildren, archiveFolder } = await import('./child-archive.ts');
-  await archiveChildren(controls, archiveFolder(rules, home));
+  const fault = await archiveChildren(controls, archiveFolder(rules, home));
+  return fault === null ? [] : [fault];
 }
 
 /** Releases the session; if the log cannot be written, the end of this process releases it. */

@@ -47,7 +47,8 @@ export async function runHosted(
   });
   try {
     const result = await run.result;
-    if (result.error !== null) io.complain(`mimir: ${result.error}`);
+    for (const line of [...(await run.undelivered), ...(result.error === null ? [] : [result.error])])
+      io.complain(`mimir: ${sanitise(line)}`);
     return exitCodeOf(result, watch.received());
   } finally {
     watch.end();

@@ -21,7 +21,16 @@ import { folderOf } from '../../store/index.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
 import type { Arguments, Io } from '../process/index.ts';
-import { attempt, newSession, packageRoot, packageVersion, world, writePrivate, wrongUse } from '../process/index.ts';
+import {
+  attempt,
+  newSession,
+  packageRoot,
+  packageVersion,
+  sanitise,
+  world,
+  writePrivate,
+  wrongUse,
+} from '../process/index.ts';
 import { isOpen, toLabel, withAuthors } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { authorsIn, eventsOf, whyNotResume, pastRun, plannerModel, stateOf, trustOf } from '../workspace/index.ts';
@@ -53,6 +62,7 @@ export class LocalProjectService implements ProjectService {
   /** Facts about the repository that the next planner uses, once. */
   #ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
   #current: Run | null = null;
+  readonly #undelivered: string[] = [];
   #reached: RemoteRun | null = null;
 
   constructor(args: Arguments, io: Io, opened: OpenProject, pace: Start['pace'] = 'readable') {
@@ -195,6 +205,10 @@ export class LocalProjectService implements ProjectService {
     const run = await opened.start({ approval, ...what, repository, person: true, pace: this.#pace });
     this.#disconnect();
     this.#current = run;
+    void run.undelivered.then(
+      (lines) => this.#undelivered.push(...lines),
+      () => undefined,
+    );
     return run.controls;
   }
 
@@ -238,13 +252,14 @@ export class LocalProjectService implements ProjectService {
     return this.#reached?.session ?? null;
   }
 
-  /** Closes everything; resolves when a running draft has ended too. A run of another process continues. */
+  /** Closes everything and prints what runs could not deliver; resolves when a running draft has ended too. A run of another process continues. */
   async close(): Promise<void> {
     this.#leaving.abort();
     this.#disconnect();
     await Promise.allSettled(this.#drafts);
     await this.#renewals(() => Promise.resolve());
     this.#opened.close();
+    for (const line of this.#undelivered) this.#io.complain(`mimir: ${sanitise(line)}`);
   }
 
   #disconnect(): void {
